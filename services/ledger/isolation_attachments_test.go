@@ -12,9 +12,12 @@ import (
 )
 
 // attach uploads a file of 150 bytes that begins with a name. The quota is 1000 bytes.
-func (s *isolated) attach(ctx context.Context, transaction, name string) (*ledgerv1.CreateAttachmentResponse, error) {
+func (s *isolated) attach(
+	ctx context.Context, transaction, name string,
+) (*ledgerv1.CreateAttachmentResponse, error) {
 	stream := fixture.Upload[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse](ctx,
-		&ledgerv1.CreateAttachmentRequest{TransactionId: transaction}, &ledgerv1.CreateAttachmentRequest{File: []byte((name + strings.Repeat(".", 150))[:150])})
+		&ledgerv1.CreateAttachmentRequest{TransactionId: transaction},
+		&ledgerv1.CreateAttachmentRequest{File: []byte((name + strings.Repeat(".", 150))[:150])})
 	err := s.files.CreateAttachment(stream)
 	return stream.Response, err
 }
@@ -45,7 +48,8 @@ func (s *isolated) useAttachments(ctx context.Context) {
 // readAttachments lists and downloads attachments.
 func (s *isolated) readAttachments(ctx context.Context) {
 	for _, t := range s.transactions[:4] {
-		s.record(s.files.ListAttachments(ctx, &ledgerv1.ListAttachmentsRequest{TransactionId: t.GetId()}))
+		s.record(s.files.ListAttachments(ctx,
+			&ledgerv1.ListAttachmentsRequest{TransactionId: t.GetId()}))
 	}
 	for _, id := range s.attached {
 		stream := &fixture.DownloadStream[ledgerv1.DownloadAttachmentResponse]{Ctx: ctx}

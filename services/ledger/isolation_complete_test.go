@@ -29,7 +29,9 @@ type tracer struct {
 }
 
 // TraceQueryStart implements pgx.QueryTracer.
-func (r *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+func (r *tracer) TraceQueryStart(
+	ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData,
+) context.Context {
 	r.add(data.SQL)
 	return ctx
 }
@@ -38,7 +40,9 @@ func (r *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.Trac
 func (r *tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 // TraceBatchStart implements pgx.BatchTracer.
-func (r *tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+func (r *tracer) TraceBatchStart(
+	ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData,
+) context.Context {
 	return ctx
 }
 
@@ -130,7 +134,8 @@ func writtenStatements(t *testing.T) map[string][]string {
 	found := map[string][]string{}
 	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		top, _, _ := strings.Cut(filepath.ToSlash(path), "/")
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || elsewhere[top] != "" {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" ||
+			strings.HasSuffix(path, "_test.go") || elsewhere[top] != "" {
 			return err
 		}
 		files := token.NewFileSet()
@@ -139,7 +144,8 @@ func writtenStatements(t *testing.T) map[string][]string {
 			return err
 		}
 		for _, declared := range file.Decls {
-			if f, ok := declared.(*ast.FuncDecl); ok && background[file.Name.Name+"."+f.Name.Name] != "" {
+			if f, ok := declared.(*ast.FuncDecl); ok &&
+				background[file.Name.Name+"."+f.Name.Name] != "" {
 				continue
 			}
 			ast.Inspect(declared, func(n ast.Node) bool {
@@ -182,14 +188,16 @@ func (r *tracer) requireAllStatements(t *testing.T) {
 // requireAllRPCs requires that each RPC of the ledger was called with success.
 func (s *isolated) requireAllRPCs(t *testing.T) {
 	t.Helper()
-	protoregistry.GlobalFiles.RangeFilesByPackage("coffer.ledger.v1", func(file protoreflect.FileDescriptor) bool {
-		for i := range file.Services().Len() {
-			methods := file.Services().Get(i).Methods()
-			for j := range methods.Len() {
-				m := methods.Get(j)
-				assert.True(t, s.answered[m.Output().FullName()], "the test does not call %s", m.FullName())
+	protoregistry.GlobalFiles.RangeFilesByPackage("coffer.ledger.v1",
+		func(file protoreflect.FileDescriptor) bool {
+			for i := range file.Services().Len() {
+				methods := file.Services().Get(i).Methods()
+				for j := range methods.Len() {
+					m := methods.Get(j)
+					assert.True(t, s.answered[m.Output().FullName()], "the test does not call %s",
+						m.FullName())
+				}
 			}
-		}
-		return true
-	})
+			return true
+		})
 }

@@ -18,12 +18,18 @@ func (s *isolated) use() []string {
 	s.useImports()
 	s.useRules(ctx)
 
-	s.record(s.settings.UpdateSettings(ctx, &ledgerv1.UpdateSettingsRequest{WeekStart: new("sunday")}))
-	s.record(s.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Name: new("Rome"), Color: new("#112233")}))
-	s.record(s.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{Tag: "new", Name: new("ROME"), Merge: new(true)}))
+	s.record(s.settings.UpdateSettings(ctx,
+		&ledgerv1.UpdateSettingsRequest{WeekStart: new("sunday")}))
+	s.record(s.tags.UpdateTag(ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "trip", Name: new("Rome"), Color: new("#112233")}))
+	s.record(s.tags.UpdateTag(ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "new", Name: new("ROME"), Merge: new(true)}))
 	s.record(s.tags.DeleteTag(ctx, &ledgerv1.DeleteTagRequest{Tag: "gift"}))
-	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), Amount: new("3.30"), WalletId: &wallets[1]}))
-	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), CategoryId: &categories[1]}))
+	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{
+		Id: ts[0].GetId(), Amount: new("3.30"), WalletId: &wallets[1],
+	}))
+	s.record(s.UpdateTransaction(ctx,
+		&ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), CategoryId: &categories[1]}))
 	s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: ts[1].GetId()}))
 	tagged := s.user.Spends("5.00")
 	tagged.Tags, tagged.ExternalId = []string{"TRIP", "New"}, "bank:1"
@@ -31,7 +37,8 @@ func (s *isolated) use() []string {
 	tagged.ExternalId = "bank:2"
 	s.record(s.CreateTransaction(ctx, tagged))
 	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{
-		Id: ts[3].GetId(), Payee: new("Bakery"), Tags: &ledgerv1.Tags{Values: []string{"gift"}}, Splits: &ledgerv1.Splits{Values: []*ledgerv1.Split{
+		Id: ts[3].GetId(), Payee: new("Bakery"), Tags: &ledgerv1.Tags{Values: []string{"gift"}},
+		Splits: &ledgerv1.Splits{Values: []*ledgerv1.Split{
 			{CategoryId: categories[0], Amount: "8.00"}, {CategoryId: food, Amount: "0.80"},
 		}},
 	}))
@@ -40,15 +47,17 @@ func (s *isolated) use() []string {
 		Receipt: []byte("another file"), WalletId: wallets[1], CategoryId: categories[0],
 	}))
 	s.record(s.ListReceipts(ctx, &ledgerv1.ListReceiptsRequest{Limit: new(int32(1))}))
-	scanned, err := s.CreateTransactionsFromReceipt(ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
-		Receipt: []byte("a deleted file"), WalletId: wallets[1], CategoryId: categories[0],
-	})
+	scanned, err := s.CreateTransactionsFromReceipt(ctx,
+		&ledgerv1.CreateTransactionsFromReceiptRequest{
+			Receipt: []byte("a deleted file"), WalletId: wallets[1], CategoryId: categories[0],
+		})
 	s.record(scanned, err)
 	s.record(s.DeleteReceipt(ctx, &ledgerv1.DeleteReceiptRequest{Id: scanned.GetReceipt().GetId()}))
 	// The last transaction of a receipt deletes the receipt.
 	for _, bought := range s.bought {
 		for _, transaction := range bought {
-			s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: transaction.GetId()}))
+			s.record(s.DeleteTransaction(ctx,
+				&ledgerv1.DeleteTransactionRequest{Id: transaction.GetId()}))
 			s.record(s.GetReceipt(ctx, &ledgerv1.GetReceiptRequest{Id: transaction.GetReceiptId()}))
 		}
 	}
@@ -59,16 +68,21 @@ func (s *isolated) use() []string {
 	settled.Budgets[0].SettledReservations = []string{s.reservation}
 	s.record(s.SyncReferences(ctx, settled))
 	s.record(s.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: food}))
-	s.record(s.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: food, ReassignTo: &categories[1]}))
+	s.record(s.DeleteCategory(ctx,
+		&ledgerv1.DeleteCategoryRequest{Id: food, ReassignTo: &categories[1]}))
 	s.record(s.SyncReferences(ctx, s.hold(4, categories[1])))
 	s.record(s.SyncReferences(ctx, s.hold(5, food, unknown)))
 	s.record(s.SyncReferences(ctx, s.hold(6)))
 	s.record(s.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: categories[3]}))
 	s.env.Ledger.Now = func() time.Time { return fixture.Today.AddDate(0, 0, 2) }
 	s.record(s.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: categories[3]}))
-	s.record(s.UpdateCategory(ctx, &ledgerv1.UpdateCategoryRequest{Id: categories[1], Name: new("Play")}))
-	s.record(s.UpdateCategory(ctx, &ledgerv1.UpdateCategoryRequest{Id: categories[1], Name: new("Rent")}))
-	s.record(s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: wallets[0], Name: new("Purse"), Archived: new(true), Position: new("3")}))
+	s.record(s.UpdateCategory(ctx,
+		&ledgerv1.UpdateCategoryRequest{Id: categories[1], Name: new("Play")}))
+	s.record(s.UpdateCategory(ctx,
+		&ledgerv1.UpdateCategoryRequest{Id: categories[1], Name: new("Rent")}))
+	s.record(s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{
+		Id: wallets[0], Name: new("Purse"), Archived: new(true), Position: new("3"),
+	}))
 	s.record(s.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: wallets[0]}))
 	s.record(s.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: wallets[2]}))
 	s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: ts[2].GetId()}))
@@ -82,7 +96,8 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		s.record(s.GetWallet(ctx, &ledgerv1.GetWalletRequest{Id: id}))
 	}
 	s.record(s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{}))
-	s.record(s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Archived: new(false), Limit: new(int32(1))}))
+	s.record(s.ListWallets(ctx,
+		&ledgerv1.ListWalletsRequest{Archived: new(false), Limit: new(int32(1))}))
 	s.record(s.GetCategory(ctx, &ledgerv1.GetCategoryRequest{Id: category}))
 	s.record(s.ListCategories(ctx, &ledgerv1.ListCategoriesRequest{}))
 	for _, t := range s.transactions {

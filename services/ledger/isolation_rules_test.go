@@ -18,7 +18,9 @@ func (s *isolated) prepareRules(t *testing.T) {
 			Conditions: []*ledgerv1.RuleCondition{
 				{Field: "text", Op: "contains", Values: []string{name}}, {Field: "walletId", Op: "in", Values: s.wallets[:2]},
 			},
-			Actions: []*ledgerv1.RuleAction{{Kind: "setCategory", Value: s.categories[2]}, {Kind: "addTag", Value: name}},
+			Actions: []*ledgerv1.RuleAction{
+				{Kind: "setCategory", Value: s.categories[2]}, {Kind: "addTag", Value: name},
+			},
 		})
 		require.NoError(t, err)
 		s.ruleIDs = append(s.ruleIDs, resp.GetRule().GetId())
@@ -32,14 +34,17 @@ func (s *isolated) prepareRules(t *testing.T) {
 func (s *isolated) useRules(ctx context.Context) {
 	s.readRules(ctx)
 	s.record(s.rules.UpdateRule(ctx, &ledgerv1.UpdateRuleRequest{
-		Id: s.ruleIDs[0], Name: new("Cream"), Conditions: &ledgerv1.RuleConditions{Values: []*ledgerv1.RuleCondition{
+		Id: s.ruleIDs[0], Name: new("Cream"),
+		Conditions: &ledgerv1.RuleConditions{Values: []*ledgerv1.RuleCondition{
 			{Field: "text", Op: "contains", Values: []string{"a"}}, {Field: "walletId", Op: "is", Values: s.wallets[1:2]},
 		}},
 	}))
 	s.record(s.rules.ApplyRule(ctx, &ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0], DryRun: true}))
-	s.record(s.rules.ApplyRule(ctx, &ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0], WalletId: &s.wallets[1]}))
+	s.record(s.rules.ApplyRule(ctx,
+		&ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0], WalletId: &s.wallets[1]}))
 	s.rules.Jobs.RunQueued(ctx)
-	s.record(s.rules.OrderRules(ctx, &ledgerv1.OrderRulesRequest{Ids: []string{s.ruleIDs[1], s.ruleIDs[0]}}))
+	s.record(s.rules.OrderRules(ctx,
+		&ledgerv1.OrderRulesRequest{Ids: []string{s.ruleIDs[1], s.ruleIDs[0]}}))
 	s.readRules(ctx)
 	s.record(s.rules.DeleteRule(ctx, &ledgerv1.DeleteRuleRequest{Id: s.ruleIDs[1]}))
 	s.record(s.rules.DeleteRule(ctx, &ledgerv1.DeleteRuleRequest{Id: s.ruleIDs[1]}))
@@ -48,9 +53,10 @@ func (s *isolated) useRules(ctx context.Context) {
 
 // readRules lists the rules and returns each of them.
 func (s *isolated) readRules(ctx context.Context) {
-	s.record(s.rules.SuggestCategories(ctx, &ledgerv1.SuggestCategoriesRequest{Items: []*ledgerv1.SuggestionItem{
-		{Payee: "Milk", WalletId: s.wallets[0]}, {Payee: "Bakery"}, {Description: "Employer", Type: "income"}, {Payee: "Kiosk"},
-	}}))
+	s.record(s.rules.SuggestCategories(ctx,
+		&ledgerv1.SuggestCategoriesRequest{Items: []*ledgerv1.SuggestionItem{
+			{Payee: "Milk", WalletId: s.wallets[0]}, {Payee: "Bakery"}, {Description: "Employer", Type: "income"}, {Payee: "Kiosk"},
+		}}))
 	s.record(s.rules.SuggestRules(ctx, &ledgerv1.SuggestRulesRequest{}))
 	s.record(s.rules.ListRules(ctx, &ledgerv1.ListRulesRequest{}))
 	for _, id := range s.ruleIDs {

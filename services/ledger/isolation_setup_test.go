@@ -40,11 +40,14 @@ func newIsolated(t *testing.T) *isolated {
 		return id
 	}
 	f.Ledger.NewID = f.NewID
-	s := &isolated{env: f, settings: &settings.Server{Ledger: f.Ledger}, changes: &sync.Server{Ledger: f.Ledger, Cursors: f.Cursors}, tags: &tags.Server{Ledger: f.Ledger, Reads: f.Reads}, db: db, server: server{
+	s := &isolated{env: f, settings: &settings.Server{Ledger: f.Ledger}, changes: &sync.Server{
+		Ledger: f.Ledger, Cursors: f.Cursors,
+	}, tags: &tags.Server{Ledger: f.Ledger, Reads: f.Reads}, db: db, server: server{
 		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
 		Receipts: &receipts.Receipts{
-			Ledger: f.Ledger, Cursors: f.Cursors, Log: slog.New(slog.DiscardHandler), OCR: &fixture.OCR{Receipt: fixture.Groceries(), Pictures: [][]byte{[]byte("a page")}},
+			Ledger: f.Ledger, Cursors: f.Cursors, Log: slog.New(slog.DiscardHandler),
+			OCR: &fixture.OCR{Receipt: fixture.Groceries(), Pictures: [][]byte{[]byte("a page")}},
 		},
 		Reports: &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
 	}}
@@ -52,7 +55,8 @@ func newIsolated(t *testing.T) *isolated {
 	s.files = &attachments.Attachments{Ledger: f.Ledger, Quota: 1000}
 	f.RPCs = &s.server
 	s.rules = rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler))
-	s.imports = imports.New(s.Accounts, f.Cursors, "a secret of the tests", slog.New(slog.DiscardHandler))
+	s.imports = imports.New(s.Accounts, f.Cursors, "a secret of the tests",
+		slog.New(slog.DiscardHandler))
 	s.Run(t.Context())
 	return s
 }
@@ -65,8 +69,12 @@ func (s *isolated) importFile(t *testing.T, file string) string {
 	require.NoError(t, s.imports.CreateImport(upload))
 	m := upload.Response.GetImport()
 	_, err := s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{
-		Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: m.GetAccounts()[0].GetKey(), WalletId: s.wallets[1]}},
-		Defaults: &ledgerv1.ImportDefaults{ExpenseCategoryId: s.categories[0], IncomeCategoryId: s.categories[0]},
+		Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{
+			Key: m.GetAccounts()[0].GetKey(), WalletId: s.wallets[1],
+		}},
+		Defaults: &ledgerv1.ImportDefaults{
+			ExpenseCategoryId: s.categories[0], IncomeCategoryId: s.categories[0],
+		},
 	})
 	require.NoError(t, err)
 	return m.GetId()
@@ -76,7 +84,10 @@ func (s *isolated) importFile(t *testing.T, file string) string {
 func (s *isolated) insertDetailed(t *testing.T) {
 	t.Helper()
 	other, transfer := uuid.MustParse(s.wallets[1]), s.env.NewID()
-	row := posting.Transaction{OwnerID: s.user.ID, WalletID: s.user.Wallet, Currency: "EUR", Date: fixture.Today, CreatedAt: fixture.Today}
+	row := posting.Transaction{
+		OwnerID: s.user.ID, WalletID: s.user.Wallet, Currency: "EUR", Date: fixture.Today,
+		CreatedAt: fixture.Today,
+	}
 	out, in, split := row, row, row
 	out.ID, out.AmountMinor, out.TransferID = s.env.NewID(), -700, &transfer
 	in.ID, in.AmountMinor, in.TransferID, in.WalletID = s.env.NewID(), 700, &transfer, other
@@ -85,7 +96,8 @@ func (s *isolated) insertDetailed(t *testing.T) {
 		{CategoryID: s.user.Category, AmountMinor: -400, Description: "food"},
 		{CategoryID: uuid.MustParse(s.categories[0]), AmountMinor: 100, Description: "refund"},
 	}
-	written, err := posting.Insert(t.Context(), s.db, 0, []posting.Transaction{out, in, split}, outbox.Rows{}, nil)
+	written, err := posting.Insert(t.Context(), s.db, 0, []posting.Transaction{out, in, split},
+		outbox.Rows{}, nil)
 	require.NoError(t, err)
 	require.Len(t, written, 3)
 }
@@ -112,7 +124,8 @@ func (s *isolated) prepare(t *testing.T) {
 	s.transactions = append(s.transactions, s.user.Create(t, foreign))
 	emptied := s.user.Spends("3")
 	emptied.WalletId = s.wallets[2]
-	_, err := s.DeleteTransaction(s.user.Ctx, &ledgerv1.DeleteTransactionRequest{Id: s.user.Create(t, emptied).GetId()})
+	_, err := s.DeleteTransaction(s.user.Ctx,
+		&ledgerv1.DeleteTransactionRequest{Id: s.user.Create(t, emptied).GetId()})
 	require.NoError(t, err)
 	s.insertDetailed(t)
 	s.prepareAttachments(t)
@@ -122,15 +135,19 @@ func (s *isolated) prepare(t *testing.T) {
 	require.NoError(t, err)
 	s.imports.Jobs.RunQueued(t.Context())
 	s.prepareImports()
-	s.preview = s.importFile(t, strings.NewReplacer("900.00", "901.00", "Bread", "Rolls").Replace(statement))
+	s.preview = s.importFile(t,
+		strings.NewReplacer("900.00", "901.00", "Bread", "Rolls").Replace(statement))
 	for i, file := range []string{"a file", "a second file"} {
-		receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
-			Receipt: []byte(file), WalletId: s.wallets[0], CategoryId: s.categories[0], KeepImage: true,
-		})
+		receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx,
+			&ledgerv1.CreateTransactionsFromReceiptRequest{
+				Receipt: []byte(file), WalletId: s.wallets[0], CategoryId: s.categories[0],
+				KeepImage: true,
+			})
 		require.NoError(t, err)
 		s.receipt, s.bought[i] = receipt.GetReceipt().GetId(), receipt.GetTransactions()
 	}
-	_, err = s.DeleteCategory(s.user.Ctx, &ledgerv1.DeleteCategoryRequest{Id: s.categories[2], ReassignTo: &s.categories[1]})
+	_, err = s.DeleteCategory(s.user.Ctx,
+		&ledgerv1.DeleteCategoryRequest{Id: s.categories[2], ReassignTo: &s.categories[1]})
 	require.NoError(t, err)
 	_, err = s.settings.UpdateSettings(s.user.Ctx, &ledgerv1.UpdateSettingsRequest{
 		DefaultWalletId: &s.wallets[2], DefaultCategoryId: new(s.user.Category.String()),

@@ -124,9 +124,16 @@ func (s *isolated) useImports() {
 	s.record(s.imports.ListImportProfiles(ctx, &ledgerv1.ListImportProfilesRequest{}))
 	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: s.preview}))
 	s.record(s.imports.UpdateImportRows(ctx, &ledgerv1.UpdateImportRowsRequest{
-		Id: s.preview, Rows: []*ledgerv1.ImportRowChange{{N: 3, Action: new("book"), CategoryId: &s.categories[1]}},
+		Id: s.preview, Rows: []*ledgerv1.ImportRowChange{{
+			N: 3, Action: new("book"), CategoryId: &s.categories[1],
+		}},
 	}))
-	s.record(s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{Id: s.preview, Defaults: &ledgerv1.ImportDefaults{WalletId: s.wallets[0], ExpenseCategoryId: s.categories[1]}}))
+	s.record(s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{
+		Id: s.preview,
+		Defaults: &ledgerv1.ImportDefaults{
+			WalletId: s.wallets[0], ExpenseCategoryId: s.categories[1],
+		},
+	}))
 	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: s.preview}))
 	s.imports.Jobs.RunQueued(ctx)
 	s.record(s.imports.GetImport(ctx, &ledgerv1.GetImportRequest{Id: s.preview}))
@@ -137,7 +144,8 @@ func (s *isolated) useImports() {
 	profiles, err := s.imports.ListImportProfiles(ctx, &ledgerv1.ListImportProfilesRequest{})
 	s.record(profiles, err)
 	for _, p := range profiles.GetProfiles() {
-		s.record(s.imports.DeleteImportProfile(ctx, &ledgerv1.DeleteImportProfileRequest{Id: p.GetId()}))
+		s.record(s.imports.DeleteImportProfile(ctx,
+			&ledgerv1.DeleteImportProfileRequest{Id: p.GetId()}))
 	}
 }
 
@@ -153,7 +161,8 @@ func (s *isolated) reserve(t *testing.T, category string) (budget, reservation s
 	t.Helper()
 	budget, reservation = s.env.NewID().String(), s.env.NewID().String()
 	_, err := s.CheckReferences(t.Context(), &ledgerv1.CheckReferencesRequest{
-		OwnerId: s.user.ID.String(), WalletId: s.wallets[0], CategoryIds: []string{category}, BudgetId: budget, Reservation: reservation,
+		OwnerId: s.user.ID.String(), WalletId: s.wallets[0], CategoryIds: []string{category},
+		BudgetId: budget, Reservation: reservation,
 	})
 	require.NoError(t, err)
 	return budget, reservation
@@ -169,7 +178,8 @@ func (s *isolated) record(resp proto.Message, err error) {
 		s.answered[resp.ProtoReflect().Descriptor().FullName()] = true
 		// The options are set because the default output varies its spaces at random.
 		b, _ := prototext.MarshalOptions{Multiline: true}.Marshal(resp)
-		text = regexp.MustCompile(` +`).ReplaceAllString(cursor.ReplaceAllString(string(b), ""), " ")
+		text = regexp.MustCompile(` +`).
+			ReplaceAllString(cursor.ReplaceAllString(string(b), ""), " ")
 	}
 	s.compareRows(fmt.Sprintf("request %d %T", len(s.responses), resp))
 	s.responses = append(s.responses, fmt.Sprintf("%d %T %s", len(s.responses), resp, text))
@@ -179,7 +189,8 @@ func (s *isolated) record(resp proto.Message, err error) {
 func (s *isolated) ownedTables(t *testing.T) []ownedTable {
 	t.Helper()
 	tables, err := pg.All[ownedTable](t.Context(), s.db, `
-		SELECT table_name::text AS name, array_agg(quote_ident(column_name::text)) FILTER (WHERE column_name <> 'owner_id') AS columns
+		SELECT table_name::text AS name,
+			array_agg(quote_ident(column_name::text)) FILTER (WHERE column_name <> 'owner_id') AS columns
 		FROM information_schema.columns
 		WHERE table_schema = current_schema() AND is_identity = 'NO' AND is_generated = 'NEVER'
 		GROUP BY table_name
@@ -209,10 +220,12 @@ func (s *isolated) copyRows(t *testing.T, from, to uuid.UUID) {
 			columns := strings.Join(table.Columns, ", ")
 			values := columns
 			if table.Name == "transactions" {
-				values = regexp.MustCompile(`\bid\b`).ReplaceAllString(values, "('ff' || substr(id::text, 3))::uuid")
+				values = regexp.MustCompile(`\bid\b`).
+					ReplaceAllString(values, "('ff' || substr(id::text, 3))::uuid")
 			}
-			_, err = tx.Exec(t.Context(), fmt.Sprintf(`INSERT INTO %[1]s (owner_id, %[2]s) SELECT $2, %[3]s FROM %[1]s WHERE owner_id = $1`,
-				table.Name, columns, values), from, to)
+			_, err = tx.Exec(t.Context(),
+				fmt.Sprintf(`INSERT INTO %[1]s (owner_id, %[2]s) SELECT $2, %[3]s FROM %[1]s WHERE owner_id = $1`,
+					table.Name, columns, values), from, to)
 		}
 		return err
 	})
@@ -225,7 +238,9 @@ func (s *isolated) rowsOf(t *testing.T, user uuid.UUID) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
 	for _, table := range s.ownedTables(t) {
-		rows, err := s.db.Query(t.Context(), fmt.Sprintf(`SELECT (to_jsonb(x) - 'owner_id' - 'deleted_at')::text FROM %s x WHERE owner_id = $1 ORDER BY 1`, table.Name), user)
+		rows, err := s.db.Query(t.Context(),
+			fmt.Sprintf(`SELECT (to_jsonb(x) - 'owner_id' - 'deleted_at')::text FROM %s x WHERE owner_id = $1 ORDER BY 1`,
+				table.Name), user)
 		require.NoError(t, err)
 		all[table.Name], err = pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)

@@ -32,10 +32,12 @@ func (s *isolated) watchRows(t *testing.T, user uuid.UUID) {
 	var tables []string
 	for _, table := range s.ownedTables(t) {
 		tables = append(tables, fmt.Sprintf(`
-			SELECT '%[1]s' AS name, coalesce(md5(string_agg(x::text, ' ' ORDER BY x::text)), '') AS hash
+			SELECT '%[1]s' AS name,
+				coalesce(md5(string_agg(x::text, ' ' ORDER BY x::text)), '') AS hash
 			FROM %[1]s x WHERE owner_id = $1`, table.Name))
 	}
-	s.watch = watch{user: user, statement: strings.Join(tables, " UNION ALL ") + " ORDER BY name", last: "the preparation"}
+	s.watch = watch{user: user, statement: strings.Join(tables, " UNION ALL ") +
+		" ORDER BY name", last: "the preparation"}
 	var err error
 	s.watch.hashes, err = pg.All[tableHash](t.Context(), s.db, s.watch.statement, user)
 	require.NoError(t, err)
@@ -56,7 +58,8 @@ func (s *isolated) compareRows(request string) {
 	}
 	for i, table := range hashes {
 		if table != w.hashes[i] {
-			w.changed = append(w.changed, fmt.Sprintf("%s by %s, or by a job after %s", table.Name, request, w.last))
+			w.changed = append(w.changed,
+				fmt.Sprintf("%s by %s, or by a job after %s", table.Name, request, w.last))
 		}
 	}
 	w.hashes, w.last = hashes, request

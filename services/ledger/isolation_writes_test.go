@@ -14,9 +14,12 @@ import (
 
 // useMore calls the RPCs that the other parts of use do not need.
 func (s *isolated) useMore(ctx context.Context) {
-	s.record(s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", Balance: new("1")}))
+	s.record(s.CreateWallet(ctx,
+		&ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", Balance: new("1")}))
 	s.record(s.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: "Travel"}))
-	s.record(s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: s.wallets[1], InitialBalance: new("7"), OpeningDate: new("2026-01-01")}))
+	s.record(s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{
+		Id: s.wallets[1], InitialBalance: new("7"), OpeningDate: new("2026-01-01"),
+	}))
 	s.record(s.ListCurrencies(ctx, &ledgerv1.ListCurrenciesRequest{}))
 	s.record(s.tags.GetTag(ctx, &ledgerv1.GetTagRequest{Tag: "trip"}))
 	s.record(s.CheckReferences(ctx, &ledgerv1.CheckReferencesRequest{
@@ -24,13 +27,15 @@ func (s *isolated) useMore(ctx context.Context) {
 		BudgetId: s.env.NewID().String(), Reservation: s.env.NewID().String(),
 	}))
 	s.record(s.CreateTransactionsFromReceipt(ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
-		Receipt: []byte("a third file"), WalletId: s.wallets[1], CategoryId: s.categories[0], KeepImage: true,
+		Receipt: []byte("a third file"), WalletId: s.wallets[1], CategoryId: s.categories[0],
+		KeepImage: true,
 	}))
 	s.useNewRule(ctx)
 	s.useTransfers(ctx)
 	s.useNewImports(ctx)
 	stream := &fixture.DownloadStream[ledgerv1.ExportTransactionsResponse]{Ctx: ctx}
-	err := export.New(s.env.Ledger).ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "json"}, stream)
+	err := export.New(s.env.Ledger).
+		ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "json"}, stream)
 	for _, m := range stream.Sent {
 		s.record(m, err)
 	}
@@ -39,7 +44,9 @@ func (s *isolated) useMore(ctx context.Context) {
 // useNewRule creates a rule and applies it to transactions that it changes.
 func (s *isolated) useNewRule(ctx context.Context) {
 	created, err := s.rules.CreateRule(ctx, &ledgerv1.CreateRuleRequest{
-		Name: "Kiosk", Conditions: []*ledgerv1.RuleCondition{{Field: "payee", Op: "contains", Values: []string{"Kiosk"}}},
+		Name: "Kiosk", Conditions: []*ledgerv1.RuleCondition{{
+			Field: "payee", Op: "contains", Values: []string{"Kiosk"},
+		}},
 		Actions: []*ledgerv1.RuleAction{{Kind: "addTag", Value: "Paper"}},
 	})
 	s.record(created, err)
@@ -52,17 +59,22 @@ func (s *isolated) useNewRule(ctx context.Context) {
 func (s *isolated) useTransfers(ctx context.Context) {
 	server := &transfers.Transfers{Ledger: s.env.Ledger, Cursors: s.env.Cursors, Reads: s.env.Reads}
 	created, err := server.CreateTransfer(ctx, &ledgerv1.CreateTransferRequest{
-		FromWalletId: s.wallets[0], ToWalletId: s.wallets[1], Amount: "5", Currency: new("EUR"), Date: "2026-03-01", Tags: []string{"Trip"},
+		FromWalletId: s.wallets[0], ToWalletId: s.wallets[1], Amount: "5", Currency: new("EUR"),
+		Date: "2026-03-01", Tags: []string{"Trip"},
 	})
 	s.record(created, err)
 	id := created.GetTransfer().GetId()
-	s.record(server.UpdateTransfer(ctx, &ledgerv1.UpdateTransferRequest{Id: id, Amount: new("6"), Tags: &ledgerv1.Tags{Values: []string{"Gift"}}}))
+	s.record(server.UpdateTransfer(ctx, &ledgerv1.UpdateTransferRequest{
+		Id: id, Amount: new("6"), Tags: &ledgerv1.Tags{Values: []string{"Gift"}},
+	}))
 	s.record(server.GetTransfer(ctx, &ledgerv1.GetTransferRequest{Id: id}))
 	s.record(server.ListTransfers(ctx, &ledgerv1.ListTransfersRequest{}))
-	s.record(server.UnlinkTransfer(ctx, &ledgerv1.UnlinkTransferRequest{Id: id, CategoryId: s.categories[0]}))
+	s.record(server.UnlinkTransfer(ctx,
+		&ledgerv1.UnlinkTransferRequest{Id: id, CategoryId: s.categories[0]}))
 	s.record(server.SuggestTransfers(ctx, &ledgerv1.SuggestTransfersRequest{}))
 	s.record(server.MatchTransfer(ctx, &ledgerv1.MatchTransferRequest{
-		OutTransactionId: created.GetTransfer().GetOutTransactionId(), InTransactionId: created.GetTransfer().GetInTransactionId(),
+		OutTransactionId: created.GetTransfer().GetOutTransactionId(),
+		InTransactionId:  created.GetTransfer().GetInTransactionId(),
 	}))
 	list, err := server.ListTransfers(ctx, &ledgerv1.ListTransfersRequest{})
 	s.record(list, err)
@@ -103,16 +115,20 @@ func (s *isolated) useNewImports(ctx context.Context) {
 	s.upload(ctx, "", "not a statement")
 	// The other user has copies of these imports, whose rows are not yet derived.
 	for _, id := range s.staged {
-		s.record(s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaults{
-			WalletId: s.wallets[0], ExpenseCategoryId: s.categories[0],
-		}}))
+		s.record(s.imports.UpdateImport(ctx,
+			&ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaults{
+				WalletId: s.wallets[0], ExpenseCategoryId: s.categories[0],
+			}}))
 		s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: id}))
 	}
 	s.record(s.imports.DeleteImport(ctx, &ledgerv1.DeleteImportRequest{Id: s.staged[0]}))
 	s.imports.Jobs.RunQueued(ctx)
-	m := s.upload(ctx, s.wallets[0], "Date;Amount;Currency\n2026-03-14;-1.10;EUR\n2026-03-14;-2.20;EUR\n")
+	m := s.upload(ctx, s.wallets[0],
+		"Date;Amount;Currency\n2026-03-14;-1.10;EUR\n2026-03-14;-2.20;EUR\n")
 	change := func(row *ledgerv1.ImportRowChange) {
-		s.record(s.imports.UpdateImportRows(ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{row}}))
+		s.record(s.imports.UpdateImportRows(ctx, &ledgerv1.UpdateImportRowsRequest{
+			Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{row},
+		}))
 	}
 	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId()}))
 	for _, row := range foreignChanges(s.foreign()) {

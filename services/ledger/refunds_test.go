@@ -37,14 +37,18 @@ func TestMigrateRefunds(t *testing.T) {
 	migrate(35)
 	changeBetween()
 	// The migration waits for a write that is not committed, and then sees it.
-	require.NoError(t, pgtest.Behind(t, db, func(tx pgx.Tx) error { creates.spend(t, tx); return nil }, func() error { migrate(36); return nil }))
+	require.NoError(t, pgtest.Behind(t, db, func(tx pgx.Tx) error {
+		creates.spend(t, tx)
+		return nil
+	}, func() error { migrate(36); return nil }))
 	changeAfter()
 	unchanged.spend(t, db)
 	migrate(math.MaxInt)
 	fixture.On(db).RequireConsistent(t)
 	var refunds, further int64
 	require.NoError(t, db.QueryRow(t.Context(), `
-		SELECT sum(refund_minor), sum(further_parts) FROM monthly_totals WHERE owner_id = $1`, unchanged.owner).Scan(&refunds, &further))
+		SELECT sum(refund_minor), sum(further_parts) FROM monthly_totals WHERE owner_id = $1`,
+		unchanged.owner).Scan(&refunds, &further))
 	require.EqualValues(t, 3*2000, refunds)
 	require.EqualValues(t, 3, further)
 }
@@ -58,10 +62,14 @@ func prepareChanges(t *testing.T, db pg.Querier) (change func()) {
 	merges.spend(t, db)
 	return func() {
 		deletes.post(t, db, -1, 1)
-		deletes.exec(t, db, `DELETE FROM transactions WHERE owner_id = @owner AND id = @id`, deleted)
+		deletes.exec(t, db,
+			`DELETE FROM transactions WHERE owner_id = @owner AND id = @id`, deleted)
 		changes.post(t, db, -1, 1)
-		changes.exec(t, db, `DELETE FROM splits WHERE owner_id = @owner AND transaction_id = @id`, changed)
-		changes.exec(t, db, `UPDATE transactions SET amount_minor = 1000, amount_e4 = 100000 WHERE owner_id = @owner AND id = @id`, changed)
+		changes.exec(t, db,
+			`DELETE FROM splits WHERE owner_id = @owner AND transaction_id = @id`, changed)
+		changes.exec(t, db,
+			`UPDATE transactions SET amount_minor = 1000, amount_e4 = 100000 WHERE owner_id = @owner AND id = @id`,
+			changed)
 		changes.split(t, db, changed, -1)
 		changes.post(t, db, 1, -1)
 		merges.merge(t, db)
@@ -79,13 +87,15 @@ func newSpender(t *testing.T, db pg.Querier) spender {
 		VALUES (@owner, @wallet, 'Cash', 'EUR', 0, now(), now())`, uuid.Nil)
 	u.exec(t, db, `
 		INSERT INTO categories (owner_id, id, name, created_at, updated_at)
-		VALUES (@owner, @food, 'Food', now(), now()), (@owner, @fun, 'Fun', now(), now())`, uuid.Nil)
+		VALUES (@owner, @food, 'Food', now(), now()), (@owner, @fun, 'Fun', now(), now())`,
+		uuid.Nil)
 	return u
 }
 
 func (u spender) exec(t *testing.T, q pg.Querier, sql string, id uuid.UUID) {
 	t.Helper()
-	_, err := q.Exec(t.Context(), sql, pgx.NamedArgs{"owner": u.owner, "wallet": u.wallet, "food": u.food, "fun": u.fun, "id": id})
+	_, err := q.Exec(t.Context(), sql,
+		pgx.NamedArgs{"owner": u.owner, "wallet": u.wallet, "food": u.food, "fun": u.fun, "id": id})
 	require.NoError(t, err)
 }
 
@@ -93,10 +103,14 @@ func (u spender) exec(t *testing.T, q pg.Querier, sql string, id uuid.UUID) {
 func (u spender) spend(t *testing.T, q pg.Querier) uuid.UUID {
 	t.Helper()
 	id := uuid.New()
-	u.exec(t, q, `SELECT pg_advisory_xact_lock_shared(hashtextextended('ledger owner ' || @owner::uuid::text, 0))`, id)
+	u.exec(t, q,
+		`SELECT pg_advisory_xact_lock_shared(hashtextextended('ledger owner ' || @owner::uuid::text, 0))`,
+		id)
 	u.exec(t, q, `
-		INSERT INTO transactions (id, owner_id, wallet_id, currency, amount_minor, amount_e4, description, date, split_count, created_at, updated_at)
-		VALUES (@id, @owner, @wallet, 'EUR', -1000, -100000, '', '2026-01-02', 2, now(), now())`, id)
+		INSERT INTO transactions (id, owner_id, wallet_id, currency, amount_minor, amount_e4,
+			description, date, split_count, created_at, updated_at)
+		VALUES (@id, @owner, @wallet, 'EUR', -1000, -100000, '', '2026-01-02', 2, now(), now())`,
+		id)
 	u.split(t, q, id, 1)
 	u.post(t, q, 1, 1)
 	return id
@@ -106,7 +120,8 @@ func (u spender) spend(t *testing.T, q pg.Querier) uuid.UUID {
 func (u spender) split(t *testing.T, q pg.Querier, id uuid.UUID, kind int) {
 	t.Helper()
 	u.exec(t, q, fmt.Sprintf(`
-		INSERT INTO splits (owner_id, transaction_id, position, category_id, wallet_id, currency, date, amount_minor, description)
+		INSERT INTO splits (owner_id, transaction_id, position, category_id, wallet_id, currency,
+			date, amount_minor, description)
 		VALUES (@owner, @id, 0, @food, @wallet, 'EUR', '2026-01-02', -3000 * %[1]d, ''),
 			(@owner, @id, 1, @fun, @wallet, 'EUR', '2026-01-02', 2000 * %[1]d, '')`, kind), id)
 }
@@ -116,32 +131,46 @@ func (u spender) split(t *testing.T, q pg.Querier, id uuid.UUID, kind int) {
 func (u spender) post(t *testing.T, q pg.Querier, sign, kind int) {
 	t.Helper()
 	u.exec(t, q, fmt.Sprintf(`
-		INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor) VALUES (@owner, @wallet, 'EUR', -1000 * %d)
-		ON CONFLICT (owner_id, wallet_id, currency) DO UPDATE SET amount_minor = b.amount_minor + EXCLUDED.amount_minor`, sign*kind), uuid.Nil)
+		INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency,
+			amount_minor) VALUES (@owner, @wallet, 'EUR', -1000 * %d)
+		ON CONFLICT (owner_id, wallet_id,
+			currency) DO UPDATE SET amount_minor = b.amount_minor + EXCLUDED.amount_minor`,
+		sign*kind), uuid.Nil)
 	u.exec(t, q, fmt.Sprintf(`
-		INSERT INTO monthly_totals AS m (owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
-		SELECT @owner, '2026-01-01', @wallet, category, 'EUR', %[1]d * greatest(amount, 0), %[1]d * greatest(-amount, 0), %[1]d
-		FROM (VALUES (@food::uuid, -3000 * %[2]d), (@fun::uuid, 2000 * %[2]d)) AS p (category, amount)
+		INSERT INTO monthly_totals AS m (owner_id, month, wallet_id, category_id, currency,
+			income_minor, expense_minor, transaction_count)
+		SELECT @owner, '2026-01-01', @wallet, category, 'EUR', %[1]d * greatest(amount, 0),
+			%[1]d * greatest(-amount, 0), %[1]d
+		FROM (VALUES (@food::uuid, -3000 * %[2]d), (@fun::uuid, 2000 * %[2]d)) AS p (category,
+			amount)
 		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
-		SET income_minor = m.income_minor + EXCLUDED.income_minor, expense_minor = m.expense_minor + EXCLUDED.expense_minor,
-			transaction_count = m.transaction_count + EXCLUDED.transaction_count`, sign, kind), uuid.Nil)
+		SET income_minor = m.income_minor + EXCLUDED.income_minor,
+			expense_minor = m.expense_minor + EXCLUDED.expense_minor,
+			transaction_count = m.transaction_count + EXCLUDED.transaction_count`,
+		sign, kind), uuid.Nil)
 }
 
 // merge merges fun into food.
 func (u spender) merge(t *testing.T, q pg.Querier) {
 	t.Helper()
-	u.exec(t, q, `UPDATE splits SET category_id = @food WHERE owner_id = @owner AND category_id = @fun`, uuid.Nil)
+	u.exec(t, q,
+		`UPDATE splits SET category_id = @food WHERE owner_id = @owner AND category_id = @fun`,
+		uuid.Nil)
 	u.exec(t, q, `
 		WITH merged AS (
 			DELETE FROM monthly_totals
 			WHERE owner_id = @owner AND category_id = @fun
-			RETURNING owner_id, month, wallet_id, currency, income_minor, expense_minor, transaction_count
+			RETURNING owner_id, month, wallet_id, currency, income_minor, expense_minor,
+				transaction_count
 		)
 		INSERT INTO monthly_totals AS m
-			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
-		SELECT owner_id, month, wallet_id, @food, currency, income_minor, expense_minor, transaction_count FROM merged
+			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor,
+				transaction_count)
+		SELECT owner_id, month, wallet_id, @food, currency, income_minor, expense_minor,
+			transaction_count FROM merged
 		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
-		SET income_minor = m.income_minor + EXCLUDED.income_minor, expense_minor = m.expense_minor + EXCLUDED.expense_minor,
+		SET income_minor = m.income_minor + EXCLUDED.income_minor,
+			expense_minor = m.expense_minor + EXCLUDED.expense_minor,
 			transaction_count = m.transaction_count + EXCLUDED.transaction_count`, uuid.Nil)
 }
 

@@ -23,16 +23,21 @@ func TestUploadsRejectedWithoutSpace(t *testing.T) {
 	before := s.env.Stored(t)
 	for name, upload := range map[string]func() error{
 		"import": func() error {
-			return s.imports.CreateImport(fixture.NewUpload(u.Ctx, &ledgerv1.CreateImportRequest{}, []byte(statement)))
+			return s.imports.CreateImport(fixture.NewUpload(u.Ctx, &ledgerv1.CreateImportRequest{},
+				[]byte(statement)))
 		},
 		"attachment": func() error {
 			return s.files.CreateAttachment(fixture.Upload[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse](u.Ctx,
-				&ledgerv1.CreateAttachmentRequest{TransactionId: spent.GetId(), Header: &restv1.FileHeader{FileName: "a.txt"}}))
+				&ledgerv1.CreateAttachmentRequest{
+					TransactionId: spent.GetId(), Header: &restv1.FileHeader{FileName: "a.txt"},
+				}))
 		},
 		"receipt": func() error {
-			_, err := s.CreateTransactionsFromReceipt(u.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
-				Receipt: []byte("a photograph"), WalletId: u.Wallet.String(), CategoryId: u.Category.String(),
-			})
+			_, err := s.CreateTransactionsFromReceipt(u.Ctx,
+				&ledgerv1.CreateTransactionsFromReceiptRequest{
+					Receipt: []byte("a photograph"), WalletId: u.Wallet.String(),
+					CategoryId: u.Category.String(),
+				})
 			return err
 		},
 	} {

@@ -30,8 +30,9 @@ func TestCreateAttachment(t *testing.T) {
 	a := resp.GetAttachment()
 	sum := sha256.Sum256([]byte(content))
 	require.True(t, proto.Equal(&ledgerv1.Attachment{
-		Id: a.GetId(), TransactionId: p.transaction, Name: "invoice.html", MediaType: media.PDF, Size: int64(len(content)),
-		Sha256: hex.EncodeToString(sum[:]), CreatedAt: "2026-03-15T12:00:00.000Z",
+		Id: a.GetId(), TransactionId: p.transaction, Name: "invoice.html", MediaType: media.PDF,
+		Size: int64(len(content)), Sha256: hex.EncodeToString(sum[:]),
+		CreatedAt: "2026-03-15T12:00:00.000Z",
 	}, a), a)
 	require.Equal(t, 1, p.count(t))
 	require.Equal(t, 3, s.rows(t, "attachment_chunks"))
@@ -59,9 +60,12 @@ func TestCreateAttachmentKeepsVersion(t *testing.T) {
 	after, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: p.transaction})
 	require.NoError(t, err)
 	require.Equal(t, before.GetEtag(), after.GetEtag())
-	updated, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: p.transaction, Description: new("x"), IfMatch: before.GetEtag()})
+	updated, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
+		Id: p.transaction, Description: new("x"), IfMatch: before.GetEtag(),
+	})
 	require.NoError(t, err)
-	require.Equal(t, int32(1), updated.GetTransaction().GetAttachmentCount(), "an update keeps the count")
+	require.Equal(t, int32(1), updated.GetTransaction().GetAttachmentCount(),
+		"an update keeps the count")
 }
 
 // TestAttachmentsNumberTheTransaction checks that devices that follow the account see the new
@@ -104,8 +108,12 @@ func TestAttachmentsPublishEvents(t *testing.T) {
 
 	events := p.Events(t)[before:]
 	require.Len(t, events, 2)
-	require.True(t, proto.Equal(&ledgerv1.AttachmentCreated{OwnerId: p.ID.String(), Attachment: created.GetAttachment()}, events[0]), events[0])
-	require.True(t, proto.Equal(&ledgerv1.AttachmentDeleted{OwnerId: p.ID.String(), Attachment: created.GetAttachment()}, events[1]), events[1])
+	require.True(t, proto.Equal(&ledgerv1.AttachmentCreated{
+		OwnerId: p.ID.String(), Attachment: created.GetAttachment(),
+	}, events[0]), events[0])
+	require.True(t, proto.Equal(&ledgerv1.AttachmentDeleted{
+		OwnerId: p.ID.String(), Attachment: created.GetAttachment(),
+	}, events[1]), events[1])
 }
 
 func TestCreateAttachmentReferences(t *testing.T) {
@@ -117,12 +125,16 @@ func TestCreateAttachmentReferences(t *testing.T) {
 	} {
 		err := p.CreateAttachment(stream(p.Ctx, transaction, "a", "x"))
 		require.ErrorIs(t, err, want)
-		_, err = p.ListAttachments(p.Ctx, &ledgerv1.ListAttachmentsRequest{TransactionId: transaction})
+		_, err = p.ListAttachments(p.Ctx,
+			&ledgerv1.ListAttachmentsRequest{TransactionId: transaction})
 		require.ErrorIs(t, err, want)
 	}
 	s.requireNothingStored(t)
 	theirs := other.mustAttach(t, "a", "x").GetId()
-	for id, want := range map[string]error{"": errInvalidAttachmentID, "x": errInvalidAttachmentID, uuid.NewString(): errAttachmentNotFound, theirs: errAttachmentNotFound} {
+	for id, want := range map[string]error{
+		"": errInvalidAttachmentID, "x": errInvalidAttachmentID,
+		uuid.NewString(): errAttachmentNotFound, theirs: errAttachmentNotFound,
+	} {
 		_, content, err := p.download(id)
 		require.ErrorIs(t, err, want)
 		require.Empty(t, content)
@@ -138,7 +150,10 @@ func TestCreateAttachmentOfTransfer(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t, s)
 	other, transfer := s.MakeWallet(p.Ctx, t, "Bank", "EUR"), uuid.Must(uuid.NewV7())
-	row := posting.Transaction{WalletID: p.Wallet, Currency: "EUR", Date: fixture.Today, TransferID: &transfer, AmountMinor: -700}
+	row := posting.Transaction{
+		WalletID: p.Wallet, Currency: "EUR", Date: fixture.Today, TransferID: &transfer,
+		AmountMinor: -700,
+	}
 	legs := []posting.Transaction{row, row}
 	legs[1].WalletID, legs[1].AmountMinor = other, 700
 	s.Record(p.Ctx, t, legs...)
@@ -162,7 +177,8 @@ func TestAttachmentsOfTransactions(t *testing.T) {
 	p := newPerson(t, s)
 	other := p
 	other.transaction = p.Create(t, p.Spends("1")).GetId()
-	first, second, third := p.mustAttach(t, "a", "first"), p.mustAttach(t, "b", "second"), other.mustAttach(t, "c", "third")
+	first, second, third := p.mustAttach(t, "a",
+		"first"), p.mustAttach(t, "b", "second"), other.mustAttach(t, "c", "third")
 	names := func(of person) (names []string) {
 		for _, a := range of.list(t) {
 			names = append(names, a.GetName())
@@ -171,7 +187,9 @@ func TestAttachmentsOfTransactions(t *testing.T) {
 	}
 	require.Equal(t, []string{"a", "b"}, names(p))
 	require.Equal(t, []string{"c"}, names(other))
-	for id, want := range map[string]string{first.GetId(): "first", second.GetId(): "second", third.GetId(): "third"} {
+	for id, want := range map[string]string{
+		first.GetId(): "first", second.GetId(): "second", third.GetId(): "third",
+	} {
 		_, content, err := p.download(id)
 		require.NoError(t, err)
 		require.Equal(t, want, content)
@@ -222,7 +240,8 @@ func TestDownloadAttachmentDeletedMeanwhile(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	require.ErrorIs(t, p.DownloadAttachment(&ledgerv1.DownloadAttachmentRequest{Id: a.GetId()}, down), errAttachmentNotFound)
+	require.ErrorIs(t, p.DownloadAttachment(&ledgerv1.DownloadAttachmentRequest{Id: a.GetId()},
+		down), errAttachmentNotFound)
 }
 
 func TestExpire(t *testing.T) {
@@ -231,7 +250,10 @@ func TestExpire(t *testing.T) {
 	p := newPerson(t, s)
 	p.mustAttach(t, "a.txt", "kept")
 	// The process ended here.
-	half := attachment{ID: s.NewID(), OwnerID: p.ID, TransactionID: uuid.MustParse(p.transaction), Name: "half", CreatedAt: fixture.Today}
+	half := attachment{
+		ID: s.NewID(), OwnerID: p.ID, TransactionID: uuid.MustParse(p.transaction), Name: "half",
+		CreatedAt: fixture.Today,
+	}
 	require.NoError(t, insertUploading(p.Ctx, s.DB, half))
 	require.NoError(t, insertChunk(p.Ctx, s.DB, half, 0, []byte("half")))
 	require.Len(t, p.list(t), 1)

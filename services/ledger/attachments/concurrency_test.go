@@ -46,7 +46,8 @@ func TestCreateAttachmentQuota(t *testing.T) {
 	}
 	created := 0
 	for _, err := range together(20, func(i int) error {
-		return p.CreateAttachment(stream(p.Ctx, transactions[i], "a", pdf+fmt.Sprintf("%02d", i)+strings.Repeat("x", size-len(pdf)-2)))
+		return p.CreateAttachment(stream(p.Ctx, transactions[i], "a",
+			pdf+fmt.Sprintf("%02d", i)+strings.Repeat("x", size-len(pdf)-2)))
 	}) {
 		if err == nil {
 			created++
@@ -69,7 +70,8 @@ func TestCreateAttachmentQuota(t *testing.T) {
 		q := p
 		q.transaction = id
 		if list := q.list(t); len(list) > 0 {
-			_, err = p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: list[0].GetId()})
+			_, err = p.DeleteAttachment(p.Ctx,
+				&ledgerv1.DeleteAttachmentRequest{Id: list[0].GetId()})
 			require.NoError(t, err)
 			break
 		}
@@ -153,7 +155,8 @@ func TestCreateAttachmentDuringDeleteTransaction(t *testing.T) {
 		next, n := up.Next, 0
 		up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
 			if n++; n == at+1 {
-				_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+				_, err := p.DeleteTransaction(p.Ctx,
+					&ledgerv1.DeleteTransactionRequest{Id: p.transaction})
 				require.NoError(t, err)
 			}
 			return next()
@@ -163,7 +166,8 @@ func TestCreateAttachmentDuringDeleteTransaction(t *testing.T) {
 			require.ErrorIs(t, err, errTransactionNotFound)
 		} else {
 			require.NoError(t, err)
-			_, err = p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+			_, err = p.DeleteTransaction(p.Ctx,
+				&ledgerv1.DeleteTransactionRequest{Id: p.transaction})
 			require.NoError(t, err)
 		}
 		s.requireNothingStored(t)
@@ -181,7 +185,9 @@ func TestCreateAttachmentAfterChanges(t *testing.T) {
 		want   error
 	}{
 		"a match makes the transaction a leg in": {func(transaction string) error {
-			_, err := s.DB.Exec(p.Ctx, `UPDATE transactions SET transfer_id = $2, category_id = NULL WHERE id = $1`, transaction, s.NewID())
+			_, err := s.DB.Exec(p.Ctx,
+				`UPDATE transactions SET transfer_id = $2, category_id = NULL WHERE id = $1`,
+				transaction, s.NewID())
 			return err
 		}, errTransactionIsTransfer},
 		"the upload expires": {func(string) error {
@@ -221,10 +227,12 @@ func TestCreateAttachmentBesideDeletions(t *testing.T) {
 		for i, err := range together(6, func(i int) error {
 			switch i {
 			case 0:
-				_, err := p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: first.GetId()})
+				_, err := p.DeleteAttachment(p.Ctx,
+					&ledgerv1.DeleteAttachmentRequest{Id: first.GetId()})
 				return err
 			case 1:
-				_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+				_, err := p.DeleteTransaction(p.Ctx,
+					&ledgerv1.DeleteTransactionRequest{Id: p.transaction})
 				return err
 			}
 			_, err := p.attach("a", fmt.Sprint(i))
@@ -232,7 +240,8 @@ func TestCreateAttachmentBesideDeletions(t *testing.T) {
 		}) {
 			if err != nil {
 				require.NotEqual(t, 1, i, "%v", err)
-				require.True(t, errors.Is(err, errTransactionNotFound) || errors.Is(err, errAttachmentNotFound), "%d: %v", i, err)
+				require.True(t, errors.Is(err, errTransactionNotFound) ||
+					errors.Is(err, errAttachmentNotFound), "%d: %v", i, err)
 			}
 		}
 		s.requireNothingStored(t)
@@ -288,5 +297,6 @@ func TestCreateAttachmentMemory(t *testing.T) { //nolint:paralleltest // See abo
 	}
 	require.Greater(t, sent.Load(), int64(180<<20))
 	t.Logf("%d kB per upload", (during-before)/20>>10)
-	require.Less(t, during-before, int64(20<<20), "a chunk, its copy in the connection's buffer, and little more")
+	require.Less(t, during-before, int64(20<<20),
+		"a chunk, its copy in the connection's buffer, and little more")
 }

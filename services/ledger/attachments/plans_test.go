@@ -21,8 +21,10 @@ func TestAttachmentsPlans(t *testing.T) {
 		_, err := tx.Exec(t.Context(), `SET LOCAL session_replication_role = replica`)
 		require.NoError(t, err)
 		_, err = tx.Exec(t.Context(), `
-			INSERT INTO attachments (owner_id, id, transaction_id, status, name, media_type, size, sha256, created_at)
-			SELECT CASE WHEN n % 20 = 0 THEN $1 ELSE gen_random_uuid() END, gen_random_uuid(), gen_random_uuid(), 'ready', 'a', 'text/plain', 1, sha256(n::text::bytea), now()
+			INSERT INTO attachments (owner_id, id, transaction_id, status, name, media_type, size,
+				sha256, created_at)
+			SELECT CASE WHEN n % 20 = 0 THEN $1 ELSE gen_random_uuid() END, gen_random_uuid(),
+				gen_random_uuid(), 'ready', 'a', 'text/plain', 1, sha256(n::text::bytea), now()
 			FROM generate_series(1, 40000) AS n`, p.ID)
 		return err
 	}))
@@ -34,7 +36,8 @@ func TestAttachmentsPlans(t *testing.T) {
 		}
 		var lines []string
 		require.NoError(t, pg.InTx(t.Context(), s.DB, func(tx pgx.Tx) error {
-			rows, err := pg.All[row](t.Context(), tx, `EXPLAIN (ANALYZE, COSTS OFF, BUFFERS OFF) `+sql, args...)
+			rows, err := pg.All[row](t.Context(), tx,
+				`EXPLAIN (ANALYZE, COSTS OFF, BUFFERS OFF) `+sql, args...)
 			for _, r := range rows {
 				lines = append(lines, r.Line)
 			}
@@ -43,10 +46,14 @@ func TestAttachmentsPlans(t *testing.T) {
 		return strings.Join(lines, "\n")
 	}
 	// The statement of the foreign key.
-	plan := explain(`DELETE FROM attachments WHERE $1 OPERATOR(pg_catalog.=) transaction_id AND $2 OPERATOR(pg_catalog.=) owner_id`, uuid.New(), p.ID)
+	plan := explain(`DELETE FROM attachments WHERE $1 OPERATOR(pg_catalog.=) transaction_id AND $2 OPERATOR(pg_catalog.=) owner_id`,
+		uuid.New(), p.ID)
 	require.Contains(t, plan, "Index")
 	require.NotContains(t, plan, "Seq Scan on attachments")
-	plan = explain(`SELECT coalesce(sum(size), 0) FROM attachments WHERE owner_id = $1 AND status = 'ready'`, p.ID)
+	plan = explain(
+		`SELECT coalesce(sum(size), 0) FROM attachments WHERE owner_id = $1 AND status = 'ready'`,
+		p.ID,
+	)
 	require.Contains(t, plan, "Index")
 	require.NotContains(t, plan, "Seq Scan on attachments")
 	plan = explain(`DELETE FROM attachments WHERE status = 'uploading' AND created_at < now()`)

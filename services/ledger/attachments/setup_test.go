@@ -56,7 +56,10 @@ type uploadStream = fixture.UploadStream[ledgerv1.CreateAttachmentRequest, ledge
 
 // stream returns the stream of an upload in pieces as the gateway sends them.
 func stream(ctx context.Context, transaction, name, content string, key ...string) *uploadStream {
-	first := &ledgerv1.CreateAttachmentRequest{TransactionId: transaction, Header: &restv1.FileHeader{FileName: name, MediaType: "text/html"}}
+	first := &ledgerv1.CreateAttachmentRequest{
+		TransactionId: transaction,
+		Header:        &restv1.FileHeader{FileName: name, MediaType: "text/html"},
+	}
 	if len(key) > 0 {
 		first.IdempotencyKey = key[0]
 	}
@@ -66,11 +69,14 @@ func stream(ctx context.Context, transaction, name, content string, key ...strin
 		messages = append(messages, &ledgerv1.CreateAttachmentRequest{File: []byte(content[:n])})
 		content = content[n:]
 	}
-	return fixture.Upload[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse](ctx, messages...)
+	return fixture.Upload[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse](ctx,
+		messages...)
 }
 
 // attach uploads a file to the person's transaction.
-func (p person) attach(name, content string, key ...string) (*ledgerv1.CreateAttachmentResponse, error) {
+func (p person) attach(
+	name, content string, key ...string,
+) (*ledgerv1.CreateAttachmentResponse, error) {
 	s := stream(p.Ctx, p.transaction, name, content, key...)
 	err := p.CreateAttachment(s)
 	return s.Response, err
@@ -87,7 +93,8 @@ func (p person) mustAttach(t testing.TB, name, content string) *ledgerv1.Attachm
 // list returns the attachments of the person's transaction.
 func (p person) list(t testing.TB) []*ledgerv1.Attachment {
 	t.Helper()
-	resp, err := p.ListAttachments(p.Ctx, &ledgerv1.ListAttachmentsRequest{TransactionId: p.transaction})
+	resp, err := p.ListAttachments(p.Ctx,
+		&ledgerv1.ListAttachmentsRequest{TransactionId: p.transaction})
 	require.NoError(t, err)
 	return resp.GetAttachments()
 }
@@ -112,7 +119,8 @@ func (p person) count(t testing.TB) int {
 	require.NoError(t, err)
 	list, err := p.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{})
 	require.NoError(t, err)
-	require.Equal(t, resp.GetTransaction().GetAttachmentCount(), list.GetTransactions()[0].GetAttachmentCount())
+	require.Equal(t, resp.GetTransaction().GetAttachmentCount(),
+		list.GetTransactions()[0].GetAttachmentCount())
 	return int(resp.GetTransaction().GetAttachmentCount())
 }
 
@@ -120,7 +128,8 @@ func (p person) count(t testing.TB) int {
 func (s *server) rows(t testing.TB, table string) int {
 	t.Helper()
 	type row struct{ N int }
-	r, err := pg.One[row](context.Background(), s.DB, fmt.Sprintf(`SELECT count(*) AS n FROM %s`, table))
+	r, err := pg.One[row](context.Background(), s.DB,
+		fmt.Sprintf(`SELECT count(*) AS n FROM %s`, table))
 	require.NoError(t, err)
 	return r.N
 }

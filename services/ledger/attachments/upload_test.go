@@ -70,8 +70,9 @@ func TestCreateAttachmentName(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"": "file", " \t": "file", "a.pdf": "a.pdf", " März.pdf ": "März.pdf", "a\r\nb\x00.pdf": "ab.pdf",
-		strings.Repeat("ä", 300): strings.Repeat("ä", 255), "\xff.pdf": ".pdf", "Ma\u0308rz.pdf": "M\u00e4rz.pdf",
-		"\u200b": "file", "invoice\u202efdp.exe": "invoicefdp.exe", "\u2066a\u2069.pdf": "a.pdf",
+		strings.Repeat("ä", 300): strings.Repeat("ä", 255), "\xff.pdf": ".pdf",
+		"Ma\u0308rz.pdf": "M\u00e4rz.pdf", "\u200b": "file",
+		"invoice\u202efdp.exe": "invoicefdp.exe", "\u2066a\u2069.pdf": "a.pdf",
 	} {
 		require.Equal(t, want, fileName(given), "%q", given)
 	}
@@ -91,7 +92,8 @@ func TestCreateAttachmentSameContent(t *testing.T) {
 
 	elsewhere := p
 	elsewhere.transaction = p.Create(t, p.Spends("1")).GetId()
-	require.NotEqual(t, first.GetId(), elsewhere.mustAttach(t, "a.txt", "same").GetId(), "another transaction has its own")
+	require.NotEqual(t, first.GetId(), elsewhere.mustAttach(t, "a.txt", "same").GetId(),
+		"another transaction has its own")
 	_, err = p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: first.GetId()})
 	require.NoError(t, err)
 	require.NotEqual(t, first.GetId(), p.mustAttach(t, "a.txt", "same").GetId())
@@ -104,7 +106,8 @@ func TestCreateAttachmentIdempotency(t *testing.T) {
 	first, err := p.attach("a.txt", "one", "key")
 	require.NoError(t, err)
 	require.False(t, first.GetReplayed())
-	_, err = p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: first.GetAttachment().GetId()})
+	_, err = p.DeleteAttachment(p.Ctx,
+		&ledgerv1.DeleteAttachmentRequest{Id: first.GetAttachment().GetId()})
 	require.NoError(t, err)
 	again, err := p.attach("a.txt", "one", "key")
 	require.NoError(t, err)
@@ -131,18 +134,23 @@ func TestCreateAttachmentReplay(t *testing.T) {
 	}{
 		"deleted": {func(t *testing.T, p person) {
 			t.Helper()
-			_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+			_, err := p.DeleteTransaction(p.Ctx,
+				&ledgerv1.DeleteTransactionRequest{Id: p.transaction})
 			require.NoError(t, err)
 		}, errTransactionNotFound},
 		"leg in": {func(t *testing.T, p person) {
 			t.Helper()
 			_, err := s.DB.Exec(t.Context(), `
-				UPDATE transactions SET transfer_id = gen_random_uuid(), category_id = NULL, amount_minor = 1230 WHERE id = $1`, p.transaction)
+				UPDATE transactions SET transfer_id = gen_random_uuid(), category_id = NULL,
+					amount_minor = 1230 WHERE id = $1`,
+				p.transaction)
 			require.NoError(t, err)
 		}, errTransactionIsTransfer},
 		"limit reached": {func(t *testing.T, p person) {
 			t.Helper()
-			_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET attachment_count = $2 WHERE id = $1`, p.transaction, maxPerTransaction)
+			_, err := s.DB.Exec(t.Context(),
+				`UPDATE transactions SET attachment_count = $2 WHERE id = $1`, p.transaction,
+				maxPerTransaction)
 			require.NoError(t, err)
 		}, errLimitReached},
 	} {
@@ -172,8 +180,14 @@ func TestDeleteUploading(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	ready := attachment{ID: uuid.MustParse(p.mustAttach(t, "a", "x").GetId()), OwnerID: p.ID, MediaType: "text/plain", Size: 1, SHA256: make([]byte, 32)}
-	half := attachment{ID: s.NewID(), OwnerID: p.ID, TransactionID: uuid.MustParse(p.transaction), Name: "half", CreatedAt: fixture.Today}
+	ready := attachment{
+		ID: uuid.MustParse(p.mustAttach(t, "a", "x").GetId()), OwnerID: p.ID,
+		MediaType: "text/plain", Size: 1, SHA256: make([]byte, 32),
+	}
+	half := attachment{
+		ID: s.NewID(), OwnerID: p.ID, TransactionID: uuid.MustParse(p.transaction), Name: "half",
+		CreatedAt: fixture.Today,
+	}
 	require.NoError(t, insertUploading(p.Ctx, s.DB, half))
 	before := p.list(t)
 	require.NoError(t, deleteUploading(p.Ctx, s.DB, ready))

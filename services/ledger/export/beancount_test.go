@@ -20,7 +20,9 @@ func TestBeancountAcceptsExports(t *testing.T) {
 }
 
 // requireBeancount requires that bean-check accepts a ledger with an assertion of each balance.
-func requireBeancount(t *testing.T, b books, entries []entry, balances map[uuid.UUID]map[string]int64) {
+func requireBeancount(
+	t *testing.T, b books, entries []entry, balances map[uuid.UUID]map[string]int64,
+) {
 	t.Helper()
 	var ledger strings.Builder
 	e := newBeancount(&ledger, nil).(*beancountEncoder)
@@ -29,7 +31,8 @@ func requireBeancount(t *testing.T, b books, entries []entry, balances map[uuid.
 	for id, held := range balances {
 		for code, minor := range held {
 			amount, currency, _ := strings.Cut(amountOf(minor, code), " ")
-			fmt.Fprintf(&ledger, "2030-01-01 balance %s  %s ~ 0 %s\n", e.assets[id], amount, currency)
+			fmt.Fprintf(&ledger, "2030-01-01 balance %s  %s ~ 0 %s\n", e.assets[id],
+				amount, currency)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "coffer.beancount")

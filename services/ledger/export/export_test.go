@@ -35,14 +35,16 @@ func TestExportTransactionsAsCSV(t *testing.T) {
 	require.Len(t, rows, 5)
 	split := rows[0][13]
 	require.Equal(t, []string{
-		split + ".1", "2026-03-13T10:00:00.000Z", "expense", "-11.00", "EUR", "Cash", "Food", "", "Food", "", "", "", "", split,
+		split + ".1", "2026-03-13T10:00:00.000Z", "expense", "-11.00", "EUR", "Cash", "Food", "",
+		"Food", "", "", "", "", split,
 	}, rows[0])
 	require.Equal(t, []string{
-		split + ".2", "2026-03-13T10:00:00.000Z", "expense", "1.00", "EUR", "Cash", "Fun: and, games", "", "Market", "", "", "", "", split,
+		split + ".2", "2026-03-13T10:00:00.000Z", "expense", "1.00", "EUR", "Cash",
+		"Fun: and, games", "", "Market", "", "", "", "", split,
 	}, rows[1])
 	require.Equal(t, []string{
-		rows[2][0], "2026-03-14T00:00:00.000Z", "expense", "-12.34", "EUR", "Cash", "Food", `'-Corner "Shop"`, "'@SUM(A1)", "one\ntwo; three",
-		"Trip,Été 2026", "", "bank:1", "",
+		rows[2][0], "2026-03-14T00:00:00.000Z", "expense", "-12.34", "EUR", "Cash", "Food",
+		`'-Corner "Shop"`, "'@SUM(A1)", "one\ntwo; three", "Trip,Été 2026", "", "bank:1", "",
 	}, rows[2])
 	require.Equal(t, []string{"transfer", "-3.33", "EUR", "Cash"}, rows[3][2:6])
 	require.Equal(t, []string{"transfer", "1000", "JPY", "'=Bank"}, rows[4][2:6])
@@ -67,12 +69,16 @@ func TestExportTransactionsRoundTrip(t *testing.T) {
 	s.detailed(t, u)
 	same := s.MakeWallet(u.Ctx, t, "Cash", "USD")
 	other := u.Spends("5")
-	other.WalletId, other.Currency, other.Type, other.Date = same.String(), "USD", new(posting.Income), "2026-03-16"
+	other.WalletId = same.String()
+	other.Currency = "USD"
+	other.Type = new(posting.Income)
+	other.Date = "2026-03-16"
 	u.Create(t, other)
 	list, err := s.ListTransactions(u.Ctx, &ledgerv1.ListTransactionsRequest{Sort: new("date")})
 	require.NoError(t, err)
 
-	file, err := formats.Open(&s.export(u.Ctx, t, &wanted{Format: "json"}).file, statement.Options{})
+	file, err := formats.Open(&s.export(u.Ctx, t, &wanted{Format: "json"}).file,
+		statement.Options{})
 	require.NoError(t, err)
 	require.Equal(t, statement.Coffer, file.Format())
 	var records []statement.Record
@@ -89,7 +95,8 @@ func TestExportTransactionsRoundTrip(t *testing.T) {
 		require.Equal(t, cmp.Or(want.GetExternalId(), "coffer:"+want.GetId()), got.ExternalID)
 		require.Equal(t, want.GetCurrency(), got.Currency)
 		require.Equal(t, want.GetAmount(), got.Amount)
-		require.Equal(t, []string{want.GetPayee(), want.GetDescription(), want.GetNotes()}, []string{got.Payee, got.Description, got.Notes})
+		require.Equal(t, []string{want.GetPayee(), want.GetDescription(), want.GetNotes()},
+			[]string{got.Payee, got.Description, got.Notes})
 		require.Equal(t, want.GetTags(), got.Tags)
 		require.Len(t, got.Splits, len(want.GetSplits()))
 		require.Equal(t, want.GetTransferId() != "", got.Transfer != nil)
@@ -134,7 +141,9 @@ func TestExportTransactionsFilters(t *testing.T) {
 		require.ErrorIs(t, s.ExportTransactions(c.req, d), c.want, name)
 		require.Nil(t, d.header, name)
 	}
-	err := s.ExportTransactions(&wanted{WalletId: []string{stranger.Wallet.String()}, From: new("x")}, &download{ctx: u.Ctx})
+	err := s.ExportTransactions(&wanted{
+		WalletId: []string{stranger.Wallet.String()}, From: new("x"),
+	}, &download{ctx: u.Ctx})
 	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "UNSUPPORTED_EXPORT_FORMAT")
 	require.Equal(t, []string{"format", "from", "walletId"}, fixture.FieldNames(problem))
 }
@@ -145,11 +154,18 @@ func TestExportTransactionsOpeningBalances(t *testing.T) {
 	t.Parallel()
 	s, u := setup(t)
 	u.Create(t, u.Spends("5"))
-	for name, date := range map[string]string{"Bank": "2026-03-10", "Vault": "2026-03-20", "Safe": ""} {
-		_, err := s.CreateWallet(u.Ctx, &ledgerv1.CreateWalletRequest{Name: name, Currency: "EUR", Balance: new("7"), OpeningDate: &date})
+	for name, date := range map[string]string{
+		"Bank": "2026-03-10", "Vault": "2026-03-20", "Safe": "",
+	} {
+		_, err := s.CreateWallet(u.Ctx, &ledgerv1.CreateWalletRequest{
+			Name: name, Currency: "EUR", Balance: new("7"), OpeningDate: &date,
+		})
 		require.NoError(t, err)
 	}
-	for format, entry := range map[string]string{"hledger": "%s * Opening balance\n    assets:%s", "beancount": "%s * \"Opening balance\"\n  Assets:%s"} {
+	for format, entry := range map[string]string{
+		"hledger":   "%s * Opening balance\n    assets:%s",
+		"beancount": "%s * \"Opening balance\"\n  Assets:%s",
+	} {
 		whole := s.export(u.Ctx, t, &wanted{Format: format}).file.String()
 		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-10", "Bank"))
 		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-20", "Vault"))
@@ -169,7 +185,8 @@ func TestExportTransactionsInPages(t *testing.T) {
 	ts := make([]posting.Transaction, 2*pageSize+1)
 	for i := range ts {
 		ts[i] = posting.Transaction{
-			WalletID: u.Wallet, CategoryID: &u.Category, Currency: "EUR", AmountMinor: int64(i + 1), Date: fixture.Today.AddDate(0, 0, -i/3000),
+			WalletID: u.Wallet, CategoryID: &u.Category, Currency: "EUR", AmountMinor: int64(i + 1),
+			Date: fixture.Today.AddDate(0, 0, -i/3000),
 		}
 	}
 	s.Record(u.Ctx, t, ts...)
@@ -207,7 +224,8 @@ func TestExportTransactionsOfASlowClient(t *testing.T) {
 	case err := <-result:
 		require.NoError(t, err)
 	}
-	require.ErrorIs(t, s.ExportTransactions(&wanted{Format: "json"}, &download{ctx: u.Ctx}), errExportRunning)
+	require.ErrorIs(t, s.ExportTransactions(&wanted{Format: "json"}, &download{ctx: u.Ctx}),
+		errExportRunning)
 	other := s.NewUser(t.Context(), t)
 	require.Empty(t, s.table(other.Ctx, t, &wanted{}))
 
@@ -252,7 +270,8 @@ func TestExportTransactionsAtTheLimit(t *testing.T) {
 	for range maxRunning {
 		s.running <- struct{}{}
 	}
-	require.ErrorIs(t, s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx}), apierr.Unavailable)
+	require.ErrorIs(t, s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx}),
+		apierr.Unavailable)
 	require.NoError(t, pgx.BeginFunc(t.Context(), s.DB, func(tx pgx.Tx) error {
 		locked, err := tryLock(t.Context(), tx, u.ID)
 		require.NoError(t, err)

@@ -22,7 +22,9 @@ func TestHledgerAcceptsExports(t *testing.T) {
 }
 
 // requireHledger requires that hledger computes these balances from a journal.
-func requireHledger(t *testing.T, b books, entries []entry, balances map[uuid.UUID]map[string]int64) {
+func requireHledger(
+	t *testing.T, b books, entries []entry, balances map[uuid.UUID]map[string]int64,
+) {
 	t.Helper()
 	var journal strings.Builder
 	e := newHledger(&journal, nil).(*hledgerEncoder)
@@ -30,7 +32,8 @@ func requireHledger(t *testing.T, b books, entries []entry, balances map[uuid.UU
 	file := filepath.Join(t.TempDir(), "coffer.journal")
 	require.NoError(t, os.WriteFile(file, []byte(journal.String()), 0o600))
 	hledger := func(args ...string) string {
-		command := exec.CommandContext(t.Context(), "hledger", append([]string{"-f", file}, args...)...)
+		command := exec.CommandContext(t.Context(), "hledger",
+			append([]string{"-f", file}, args...)...)
 		command.Env = append(os.Environ(), "LANG=C.UTF-8", "LC_ALL=C.UTF-8")
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, "%s\n%s", out, journal.String())

@@ -116,6 +116,10 @@ func (s *server) detailed(t *testing.T, u fixture.User) {
 	}
 	u.Create(t, split)
 	s.transfer(t, u,
-		posting.Transaction{WalletID: u.Wallet, Currency: "EUR", AmountMinor: -333, Description: "Exchange"},
-		posting.Transaction{WalletID: bank, Currency: "JPY", AmountMinor: 1000, Description: "Exchange"})
+		posting.Transaction{
+			WalletID: u.Wallet, Currency: "EUR", AmountMinor: -333, Description: "Exchange",
+		},
+		posting.Transaction{
+			WalletID: bank, Currency: "JPY", AmountMinor: 1000, Description: "Exchange",
+		})
 }

@@ -21,7 +21,8 @@ func largeStatement(n int) string {
 	b.WriteString("Date;Payee;Description;Amount;Currency\n")
 	for i := range n {
 		at := time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, i*1800/n)
-		fmt.Fprintf(&b, "%s;Shop %d;Purchase %d;-%d,%02d;EUR\n", at.Format("02.01.2006"), i%60, i, 1+i%90, i%100)
+		fmt.Fprintf(&b, "%s;Shop %d;Purchase %d;-%d,%02d;EUR\n", at.Format("02.01.2006"), i%60, i,
+			1+i%90, i%100)
 	}
 	return b.String()
 }
@@ -81,9 +82,10 @@ func BenchmarkImport(b *testing.B) {
 			m = resp.GetImport()
 		})
 		step("update", func() {
-			_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
-				WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
-			}})
+			_, err := p.UpdateImport(p.Ctx,
+				&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
+					WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
+				}})
 			require.NoError(b, err)
 		})
 		step("commit", func() { m = p.commit(b, m) })
@@ -98,13 +100,15 @@ func BenchmarkImport(b *testing.B) {
 func BenchmarkUpdateImportRows(b *testing.B) {
 	s := setup(b)
 	p := newPerson(b, s)
-	resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, largeStatement(rowsFromEnv(b, 100_000)))
+	resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()},
+		largeStatement(rowsFromEnv(b, 100_000)))
 	require.NoError(b, err)
 	actions := []string{"skip", "book"}
 	for i := 0; b.Loop(); i++ {
-		_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: resp.GetImport().GetId(), Rows: []*rowChange{
-			{N: int32(i%100 + 2), Action: &actions[i/100%2]},
-		}})
+		_, err := p.UpdateImportRows(p.Ctx,
+			&ledgerv1.UpdateImportRowsRequest{Id: resp.GetImport().GetId(), Rows: []*rowChange{
+				{N: int32(i%100 + 2), Action: &actions[i/100%2]},
+			}})
 		require.NoError(b, err)
 	}
 }

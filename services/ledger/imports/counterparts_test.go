@@ -29,7 +29,9 @@ func newSaver(t testing.TB) saver {
 	p := newPerson(t, setup(t))
 	s := saver{p, p.MakeWallet(p.Ctx, t, "Bank", "EUR"), p.MakeCategory(p.Ctx, t, "Fun")}
 	_, err := p.ruling().CreateRule(p.Ctx, &ledgerv1.CreateRuleRequest{
-		Name: "Savings", Conditions: []*ledgerv1.RuleCondition{{Field: "payee", Op: "contains", Values: []string{"savings"}}},
+		Name: "Savings", Conditions: []*ledgerv1.RuleCondition{{
+			Field: "payee", Op: "contains", Values: []string{"savings"},
+		}},
 		Actions: []*ledgerv1.RuleAction{{Kind: "transferTo", Value: s.bank.String()}},
 	})
 	require.NoError(t, err)
@@ -39,7 +41,8 @@ func newSaver(t testing.TB) saver {
 // receives returns an ordinary transaction of 100 EUR in bank on a day of February 2026.
 func (s saver) receives(day int) posting.Transaction {
 	return posting.Transaction{
-		WalletID: s.bank, CategoryID: &s.fun, AmountMinor: 10000, Currency: "EUR", Date: time.Date(2026, 2, day, 20, 0, 0, 0, time.UTC), Description: "From Cash",
+		WalletID: s.bank, CategoryID: &s.fun, AmountMinor: 10000, Currency: "EUR",
+		Date: time.Date(2026, 2, day, 20, 0, 0, 0, time.UTC), Description: "From Cash",
 	}
 }
 
@@ -147,11 +150,12 @@ func TestCommitImportCounterparts(t *testing.T) {
 		resp, err := s.upload(&ledgerv1.CreateImportRequest{},
 			"Date,Account,Payee,Amount,Currency\n2026-02-03,Cash,Savings,-100.00,EUR\n2026-02-04,Bank,From Cash,100.00,EUR\n")
 		require.NoError(t, err)
-		updated, err := s.UpdateImport(s.Ctx, &ledgerv1.UpdateImportRequest{Id: resp.GetImport().GetId(), Defaults: &ledgerv1.ImportDefaults{
-			ExpenseCategoryId: s.Category.String(), IncomeCategoryId: s.fun.String(),
-		}})
-		require.NoError(t, err)
-		m := s.commit(t, updated.GetImport())
+		m := s.commit(t, s.update(t, &ledgerv1.UpdateImportRequest{
+			Id: resp.GetImport().GetId(),
+			Defaults: &ledgerv1.ImportDefaults{
+				ExpenseCategoryId: s.Category.String(), IncomeCategoryId: s.fun.String(),
+			},
+		}))
 		require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
 		require.EqualValues(t, 2, m.GetCounts().GetBooked())
 		require.Equal(t, s.imported(t, m, 0).TransferID, s.imported(t, m, 1).TransferID)
@@ -177,11 +181,15 @@ func TestCommitImportCounterparts(t *testing.T) {
 		},
 		"a transaction with splits": func(_ require.TestingT, s saver, other *posting.Transaction) {
 			other.CategoryID = nil
-			other.Splits = []posting.Split{{CategoryID: s.fun, AmountMinor: 4000}, {CategoryID: s.Category, AmountMinor: 6000}}
+			other.Splits = []posting.Split{{
+				CategoryID: s.fun, AmountMinor: 4000,
+			}, {CategoryID: s.Category, AmountMinor: 6000}}
 		},
 		"a receipt": func(t require.TestingT, s saver, other *posting.Transaction) {
 			other.ReceiptID = new(s.NewID())
-			_, err := s.DB.Exec(s.Ctx, `INSERT INTO receipts (owner_id, id, file_sha256, content, created_at) VALUES ($1, $2, '', '', now())`, s.ID, other.ReceiptID)
+			_, err := s.DB.Exec(s.Ctx,
+				`INSERT INTO receipts (owner_id, id, file_sha256, content, created_at) VALUES ($1, $2, '', '', now())`,
+				s.ID, other.ReceiptID)
 			require.NoError(t, err)
 		},
 	} {
@@ -193,7 +201,8 @@ func TestCommitImportCounterparts(t *testing.T) {
 			recorded := []posting.Transaction{other}
 			if other.TransferID != nil {
 				from := other
-				from.WalletID, from.AmountMinor = s.MakeWallet(s.Ctx, t, "Safe", "EUR"), -other.AmountMinor
+				from.WalletID = s.MakeWallet(s.Ctx, t, "Safe", "EUR")
+				from.AmountMinor = -other.AmountMinor
 				recorded = append(recorded, from)
 			}
 			ids := s.record(t, recorded...)
@@ -205,7 +214,8 @@ func TestCommitImportCounterparts(t *testing.T) {
 			require.Equal(t, "-100.00", s.balance(t))
 			s.RequireConsistent(t)
 			var moved int64
-			require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT sum(amount_minor) FROM transactions WHERE owner_id = $1 AND wallet_id = $2 AND id <> $3`,
+			require.NoError(t, s.DB.QueryRow(t.Context(),
+				`SELECT sum(amount_minor) FROM transactions WHERE owner_id = $1 AND wallet_id = $2 AND id <> $3`,
 				s.ID, s.bank, ids[0]).Scan(&moved))
 			require.EqualValues(t, 10000, moved)
 		})
@@ -236,10 +246,14 @@ func TestCommitImportCounterpartChanges(t *testing.T) {
 				if _, err := tx.Exec(s.Ctx, change, id); err != nil {
 					return err
 				}
-				go func() { defer close(ended); s.Jobs.RunQueued(context.WithoutCancel(t.Context())) }()
+				go func() {
+					defer close(ended)
+					s.Jobs.RunQueued(context.WithoutCancel(t.Context()))
+				}()
 				require.Eventually(t, func() bool {
 					var blocked bool
-					err := s.DB.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))`,
+					err := s.DB.QueryRow(t.Context(),
+						`SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))`,
 						tx.Conn().PgConn().PID()).Scan(&blocked)
 					return err == nil && blocked
 				}, time.Minute, 5*time.Millisecond)
@@ -253,7 +267,8 @@ func TestCommitImportCounterpartChanges(t *testing.T) {
 			require.NotNil(t, own.TransferID)
 			var legs string
 			require.NoError(t, s.DB.QueryRow(t.Context(), `
-				SELECT string_agg(amount_minor::text, ' ' ORDER BY amount_minor) FROM transactions WHERE owner_id = $1 AND transfer_id = $2 AND id <> $3`,
+				SELECT string_agg(amount_minor::text, ' ' ORDER BY amount_minor) FROM transactions
+				WHERE owner_id = $1 AND transfer_id = $2 AND id <> $3`,
 				s.ID, own.TransferID, id).Scan(&legs))
 			require.Equal(t, "-10000 10000", legs)
 		})

@@ -28,7 +28,9 @@ func TestUndoImportCounterparts(t *testing.T) {
 	}{
 		"restores the category": {restored: true},
 		"restores the category of a transaction with attachments": {
-			change: func(t require.TestingT, s saver, _, other posting.Transaction) { s.attach(t, other) },
+			change: func(t require.TestingT, s saver, _, other posting.Transaction) {
+				s.attach(t, other)
+			},
 		},
 		"keeps a transfer with attachments": {change: func(t require.TestingT, s saver, own, _ posting.Transaction) { s.attach(t, own) }, kept: true},
 		"restores the category if it is forced": {
@@ -43,13 +45,16 @@ func TestUndoImportCounterparts(t *testing.T) {
 		},
 		"follows a merge of the category": {
 			change: func(t require.TestingT, s saver, _, _ posting.Transaction) {
-				_, err := s.DeleteCategory(s.Ctx, &ledgerv1.DeleteCategoryRequest{Id: s.fun.String(), ReassignTo: new(s.Category.String())})
+				_, err := s.DeleteCategory(s.Ctx, &ledgerv1.DeleteCategoryRequest{
+					Id: s.fun.String(), ReassignTo: new(s.Category.String()),
+				})
 				require.NoError(t, err)
 			},
 		},
 		"keeps the transfer without the category": {
 			change: func(t require.TestingT, s saver, _, _ posting.Transaction) {
-				_, err := s.DeleteCategory(s.Ctx, &ledgerv1.DeleteCategoryRequest{Id: s.fun.String()})
+				_, err := s.DeleteCategory(s.Ctx,
+					&ledgerv1.DeleteCategoryRequest{Id: s.fun.String()})
 				require.NoError(t, err)
 			}, kept: true,
 		},
@@ -77,7 +82,8 @@ func TestUndoImportCounterparts(t *testing.T) {
 			require.EqualValues(t, 2, m.GetCounts().GetUndone())
 			require.Nil(t, other.TransferID)
 			require.NotNil(t, other.CategoryID)
-			require.True(t, slices.ContainsFunc(s.Events(t), func(e proto.Message) bool { _, ok := e.(*ledgerv1.TransferDeleted); return ok }))
+			require.True(t, slices.ContainsFunc(s.Events(t),
+				func(e proto.Message) bool { _, ok := e.(*ledgerv1.TransferDeleted); return ok }))
 			require.Equal(t, "0.00", s.balance(t))
 			if c.restored {
 				require.Equal(t, before, s.stored(t))
@@ -89,7 +95,9 @@ func TestUndoImportCounterparts(t *testing.T) {
 		s := newSaver(t)
 		first := s.mustUpload(t, "Date,Payee,Amount,Currency\n2026-02-05,From Cash,100.00,EUR\n")
 		updated, err := s.UpdateImport(s.Ctx, &ledgerv1.UpdateImportRequest{
-			Id: first.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: first.GetAccounts()[0].GetKey(), WalletId: s.bank.String()}},
+			Id: first.GetId(), Accounts: []*ledgerv1.ImportAccount{{
+				Key: first.GetAccounts()[0].GetKey(), WalletId: s.bank.String(),
+			}},
 		})
 		require.NoError(t, err)
 		first = s.commit(t, updated.GetImport())
@@ -104,8 +112,11 @@ func TestUndoImportCounterparts(t *testing.T) {
 
 // changeTransfer changes the description of a transfer.
 func (s saver) changeTransfer(t require.TestingT, id uuid.UUID, description string) {
-	changing := &transfers.Transfers{Ledger: s.Imports.Ledger, Cursors: s.Service.Cursors, Reads: s.Reads}
-	_, err := changing.UpdateTransfer(s.Ctx, &ledgerv1.UpdateTransferRequest{Id: id.String(), Description: &description})
+	changing := &transfers.Transfers{
+		Ledger: s.Imports.Ledger, Cursors: s.Service.Cursors, Reads: s.Reads,
+	}
+	_, err := changing.UpdateTransfer(s.Ctx,
+		&ledgerv1.UpdateTransferRequest{Id: id.String(), Description: &description})
 	require.NoError(t, err)
 }
 
@@ -113,7 +124,8 @@ func (s saver) changeTransfer(t require.TestingT, id uuid.UUID, description stri
 func (s saver) attach(t require.TestingT, tr posting.Transaction) {
 	_, err := s.DB.Exec(s.Ctx, `
 		WITH attachment AS (
-			INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at) VALUES ($1, $3, $2, 'ready', 'a.txt', now())
+			INSERT INTO attachments (owner_id, id, transaction_id, status, name,
+				created_at) VALUES ($1, $3, $2, 'ready', 'a.txt', now())
 		)
 		UPDATE transactions SET attachment_count = 1 WHERE id = $2`, s.ID, tr.ID, s.NewID())
 	require.NoError(t, err)

@@ -24,7 +24,9 @@ func (p person) stageCreating(t *testing.T, wallets, categories int) *ledgerv1.I
 	}
 	resp, err := p.upload(&ledgerv1.CreateImportRequest{}, b.String())
 	require.NoError(t, err)
-	m := p.update(t, &ledgerv1.UpdateImportRequest{Id: resp.GetImport().GetId(), Accounts: createAll(resp.GetImport())})
+	m := p.update(t, &ledgerv1.UpdateImportRequest{
+		Id: resp.GetImport().GetId(), Accounts: createAll(resp.GetImport()),
+	})
 	require.Len(t, m.GetAccounts(), wallets)
 	require.Len(t, m.GetCategories(), categories)
 	return m
@@ -34,7 +36,9 @@ func (p person) stageCreating(t *testing.T, wallets, categories int) *ledgerv1.I
 func (p person) owned(t testing.TB) (wallets, categories int) {
 	t.Helper()
 	require.NoError(t, p.DB.QueryRow(t.Context(), `
-		SELECT (SELECT count(*) FROM wallets WHERE owner_id = $1), (SELECT count(*) FROM categories WHERE owner_id = $1)`, p.ID).
+		SELECT (SELECT count(*) FROM wallets WHERE owner_id = $1),
+			(SELECT count(*) FROM categories WHERE owner_id = $1)`,
+		p.ID).
 		Scan(&wallets, &categories))
 	return wallets, categories
 }
@@ -50,7 +54,8 @@ func (p person) killWhile(t *testing.T, m *ledgerv1.Import, workers []*exec.Cmd)
 	}
 	working := func() bool {
 		m = p.get(t, m)
-		return slices.Contains([]string{staging.Queued, staging.Running, staging.Undoing}, m.GetStatus())
+		return slices.Contains([]string{staging.Queued, staging.Running, staging.Undoing},
+			m.GetStatus())
 	}
 	kills := 0
 	for before := count(); working(); {
@@ -87,14 +92,16 @@ func TestUndoImportKilled(t *testing.T) {
 	require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
 	require.EqualValues(t, newCategories, m.GetCounts().GetBooked())
 	nowWallets, nowCategories := p.owned(t)
-	require.Equal(t, []int{wallets + newWallets, categories + newCategories}, []int{nowWallets, nowCategories})
+	require.Equal(t, []int{wallets + newWallets, categories + newCategories},
+		[]int{nowWallets, nowCategories})
 
 	_, err = p.UndoImport(p.Ctx, &ledgerv1.UndoImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
 	m = p.killWhile(t, m, workers)
 	require.Equal(t, staging.Undone, m.GetStatus(), m.GetProgress().GetProblem())
 	nowWallets, nowCategories = p.owned(t)
-	require.Equal(t, []int{wallets, categories}, []int{nowWallets, nowCategories}, "the undo has left wallets or categories")
+	require.Equal(t, []int{wallets, categories}, []int{nowWallets, nowCategories},
+		"the undo has left wallets or categories")
 	s.RequireConsistent(t)
 }
 
@@ -115,7 +122,9 @@ func TestUndoImportCreations(t *testing.T) {
 		m := p.commit(t, p.stageCreating(t, 3, 3))
 		category := m.GetCategories()[1].GetCategoryId()
 		rule, err := p.ruling().CreateRule(p.Ctx, &ledgerv1.CreateRuleRequest{
-			Name: "Shop", Conditions: []*ledgerv1.RuleCondition{{Field: "payee", Op: "contains", Values: []string{"Shop"}}},
+			Name: "Shop", Conditions: []*ledgerv1.RuleCondition{{
+				Field: "payee", Op: "contains", Values: []string{"Shop"},
+			}},
 			Actions: []*ledgerv1.RuleAction{{Kind: "setCategory", Value: category}},
 		})
 		require.NoError(t, err)
@@ -123,7 +132,8 @@ func TestUndoImportCreations(t *testing.T) {
 		_, after := p.owned(t)
 		require.Equal(t, before+1, after)
 
-		_, err = p.ruling().DeleteRule(p.Ctx, &ledgerv1.DeleteRuleRequest{Id: rule.GetRule().GetId()})
+		_, err = p.ruling().
+			DeleteRule(p.Ctx, &ledgerv1.DeleteRuleRequest{Id: rule.GetRule().GetId()})
 		require.NoError(t, err)
 		undo(t, p, m, codeUndoStarted)
 		_, after = p.owned(t)
@@ -139,7 +149,9 @@ func TestUndoImportCreations(t *testing.T) {
 		m = p.commit(t, m)
 		require.False(t, m.GetCategories()[0].GetCreate())
 		target := p.newCategory(t, "Target")
-		_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: m.GetCategories()[1].GetCategoryId(), ReassignTo: &target})
+		_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{
+			Id: m.GetCategories()[1].GetCategoryId(), ReassignTo: &target,
+		})
 		require.NoError(t, err)
 		require.Equal(t, target, p.get(t, m).GetCategories()[1].GetCategoryId())
 		_, err = p.UndoImport(p.Ctx, &ledgerv1.UndoImportRequest{Id: m.GetId(), Force: true})

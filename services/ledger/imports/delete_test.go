@@ -33,9 +33,12 @@ func TestDeleteImport(t *testing.T) {
 	s.runJobs(t)
 	var left int
 	require.NoError(t, s.DB.QueryRow(t.Context(), `
-		SELECT (SELECT count(*) FROM imports) + (SELECT count(*) FROM import_rows) + (SELECT count(*) FROM transactions WHERE import_id IS NOT NULL)`).Scan(&left))
+		SELECT (SELECT count(*) FROM imports) + (SELECT count(*) FROM import_rows)
+			+ (SELECT count(*) FROM transactions WHERE import_id IS NOT NULL)`).
+		Scan(&left))
 	require.Zero(t, left)
-	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT count(*) FROM transactions WHERE id = $1`, transaction).Scan(&left))
+	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT count(*) FROM transactions WHERE id = $1`,
+		transaction).Scan(&left))
 	require.Equal(t, 1, left)
 	require.Equal(t, "1643.00", p.balance(t))
 	s.RequireConsistent(t)

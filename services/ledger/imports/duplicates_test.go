@@ -18,13 +18,16 @@ func (p person) enterReceipt(t *testing.T, amounts ...int64) []posting.Transacti
 	t.Helper()
 	receipt := p.NewID()
 	_, err := p.DB.Exec(p.Ctx, `
-		INSERT INTO receipts (id, owner_id, file_sha256, content, created_at) VALUES ($1, $2, '\x00', '\x00', now())`, receipt, p.ID)
+		INSERT INTO receipts (id, owner_id, file_sha256, content, created_at) VALUES ($1, $2,
+			'\x00', '\x00', now())`,
+		receipt, p.ID)
 	require.NoError(t, err)
 	var ts []posting.Transaction
 	for _, amount := range amounts {
 		ts = append(ts, posting.Transaction{
-			WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: amount, Currency: "EUR", Date: time.Date(2026, 2, 9, 18, 0, 0, 0, time.UTC),
-			ReceiptID: &receipt, Payee: "Corner Market", Description: "Milk",
+			WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: amount, Currency: "EUR",
+			Date: time.Date(2026, 2, 9, 18, 0, 0, 0, time.UTC), ReceiptID: &receipt,
+			Payee: "Corner Market", Description: "Milk",
 		})
 	}
 	p.Record(p.Ctx, t, ts...)
@@ -47,7 +50,8 @@ func TestCreateImportMatchesReceipts(t *testing.T) {
 		parts := p.enterReceipt(t, -700, -300)
 		m := p.commit(t, p.mustUpload(t, file))
 		require.EqualValues(t, 1, m.GetCounts().GetMatched())
-		require.EqualValues(t, 1, m.GetCounts().GetBooked(), "a part of a receipt that matches by its total matches no other row")
+		require.EqualValues(t, 1, m.GetCounts().GetBooked(),
+			"a part of a receipt that matches by its total matches no other row")
 		require.Equal(t, "-17.00", p.balance(t))
 		require.NotNil(t, externalID(t, parts[0].ID))
 		require.Nil(t, externalID(t, parts[1].ID))
@@ -61,7 +65,8 @@ func TestCreateImportMatchesReceipts(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		parts := p.enterReceipt(t, -700, -300)
-		_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET external_id = 'x' WHERE id = $1`, parts[1].ID)
+		_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET external_id = 'x' WHERE id = $1`,
+			parts[1].ID)
 		require.NoError(t, err)
 		require.Zero(t, p.mustUpload(t, file).GetCounts().GetMatched())
 	})
@@ -72,19 +77,23 @@ func TestCommitImportWithoutTheMatchedTransaction(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t, s)
 	entered := p.enter(t, "-850", "Landlord rent", 27)
-	resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, "Date;Payee;Description;Amount;Currency\n28.02.2026;Landlord;Rent;-850,00;EUR\n")
+	resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()},
+		"Date;Payee;Description;Amount;Currency\n28.02.2026;Landlord;Rent;-850,00;EUR\n")
 	require.NoError(t, err)
 	m := resp.GetImport()
 	require.EqualValues(t, 1, m.GetCounts().GetMatched())
 	_, err = s.DB.Exec(t.Context(), `
-		WITH total AS (DELETE FROM monthly_totals WHERE owner_id = $2), balance AS (UPDATE wallet_balances SET amount_minor = 0 WHERE owner_id = $2)
+		WITH total AS (DELETE FROM monthly_totals WHERE owner_id = $2),
+			balance AS (UPDATE wallet_balances SET amount_minor = 0 WHERE owner_id = $2)
 		DELETE FROM transactions WHERE id = $1`, entered, p.ID)
 	require.NoError(t, err)
 	m = p.commit(t, m)
 	require.Equal(t, staging.Failed, m.GetStatus())
 	require.Equal(t, request.ErrCategoryNotFound.Reason, m.GetProgress().GetProblem())
 	_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
-		Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String()},
+		Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
+			WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
+		},
 	})
 	require.NoError(t, err)
 	m = p.commit(t, m)

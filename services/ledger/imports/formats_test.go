@@ -23,8 +23,10 @@ var sameStatement = map[string]string{
 		"</BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>",
 	"camt": `<?xml version="1.0"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"><BkToCstmrStmt><Stmt><Id>1</Id>` +
 		`<Acct><Id><IBAN>DE02120300000000202051</IBAN></Id><Ccy>EUR</Ccy></Acct>` +
-		camtEntry("3.50", "DBIT", "2026-02-03", "Bakery", "Coffee") + camtEntry("3.50", "DBIT", "2026-02-03", "Bakery", "Coffee") +
-		camtEntry("2500.00", "CRDT", "2026-02-15", "Employer", "Salary February") + camtEntry("850.00", "DBIT", "2026-02-28", "Landlord", "Rent") +
+		camtEntry("3.50", "DBIT", "2026-02-03", "Bakery", "Coffee") +
+		camtEntry("3.50", "DBIT", "2026-02-03", "Bakery", "Coffee") +
+		camtEntry("2500.00", "CRDT", "2026-02-15", "Employer", "Salary February") +
+		camtEntry("850.00", "DBIT", "2026-02-28", "Landlord", "Rent") +
 		`</Stmt></BkToCstmrStmt></Document>`,
 	"mt940": ":20:1\n:25:12030000/202051\n:28C:1/1\n:60F:C260201EUR0,\n" +
 		":61:2602030203D3,50NMSCNONREF\n:86:005?20Coffee?32Bakery\n:61:2602030203D3,50NMSCNONREF\n:86:005?20Coffee?32Bakery\n" +
@@ -54,7 +56,8 @@ func TestCreateImportRecognizesOtherFormats(t *testing.T) {
 			for second, other := range sameStatement {
 				m := p.mustUpload(t, other)
 				c := m.GetCounts()
-				require.EqualValues(t, 4, c.GetMatched()+c.GetDuplicate(), "%s after %s: %v", second, first, c)
+				require.EqualValues(t, 4, c.GetMatched()+c.GetDuplicate(),
+					"%s after %s: %v", second, first, c)
 				m = p.commit(t, m)
 				require.Equal(t, staging.Done, m.GetStatus())
 				require.Zero(t, m.GetCounts().GetBooked())
@@ -79,9 +82,11 @@ func TestCommitImportCurrency(t *testing.T) {
 		p := newPerson(t, s)
 		p.committed(t, p.mustUpload(t, heading+"2026-03-31,Bakery,-€3.50\n"))
 		for sign, currency := range map[string]string{"$": "USD", "£": "GBP"} {
-			w, err := p.CreateWallet(p.Ctx, &ledgerv1.CreateWalletRequest{Name: currency, Currency: currency})
+			w, err := p.CreateWallet(p.Ctx,
+				&ledgerv1.CreateWalletRequest{Name: currency, Currency: currency})
 			require.NoError(t, err)
-			resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: w.GetWallet().GetId()}, heading+"2026-03-31,Hotel,-"+sign+"45.50\n")
+			resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: w.GetWallet().GetId()},
+				heading+"2026-03-31,Hotel,-"+sign+"45.50\n")
 			require.NoError(t, err)
 			require.Equal(t, currency, p.rows(t, resp.GetImport())[0].GetCurrency())
 		}
@@ -91,8 +96,11 @@ func TestCommitImportCurrency(t *testing.T) {
 		p := newPerson(t, s)
 		m := p.mustUpload(t, heading+"2026-03-31,Bakery,-3.50\n")
 		m.GetMapping().Currency = "CHF"
-		p.committed(t, p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()}))
-		require.Equal(t, "CHF", p.rows(t, p.mustUpload(t, heading+"2026-04-01,Bakery,-4.50\n"))[0].GetCurrency())
-		require.Equal(t, "GBP", p.rows(t, p.mustUpload(t, heading+"2026-04-02,Hotel,-£45.50\n"))[0].GetCurrency())
+		p.committed(t,
+			p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()}))
+		require.Equal(t, "CHF",
+			p.rows(t, p.mustUpload(t, heading+"2026-04-01,Bakery,-4.50\n"))[0].GetCurrency())
+		require.Equal(t, "GBP",
+			p.rows(t, p.mustUpload(t, heading+"2026-04-02,Hotel,-£45.50\n"))[0].GetCurrency())
 	})
 }

@@ -32,11 +32,14 @@ func (s *server) stored(t testing.TB) string {
 			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM wallets x),
 			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM wallet_balances x),
 			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM categories x),
-			(SELECT string_agg((to_jsonb(x) - 'version' - 'updated_at' - 'seq')::text, ';' ORDER BY x.id) FROM (SELECT * FROM transactions) x),
+			(SELECT string_agg((to_jsonb(x) - 'version' - 'updated_at' - 'seq')::text,
+				';' ORDER BY x.id) FROM (SELECT * FROM transactions) x),
 			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM splits x),
 			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM tags x),
-			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM monthly_totals x WHERE transaction_count <> 0),
-			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM monthly_transfers x WHERE transfer_count <> 0)) AS all`)
+			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM monthly_totals x
+				WHERE transaction_count <> 0),
+			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM monthly_transfers x
+				WHERE transfer_count <> 0)) AS all`)
 	require.NoError(t, err)
 	return r.All
 }
@@ -54,7 +57,8 @@ func TestCreateImport(t *testing.T) {
 	t.Run("stages the rows and books nothing", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
-		resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, statementFile)
+		resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()},
+			statementFile)
 		require.NoError(t, err)
 		m := resp.GetImport()
 		require.Equal(t, staging.Preview, m.GetStatus())
@@ -63,7 +67,8 @@ func TestCreateImport(t *testing.T) {
 		require.Equal(t, "2026-02-03", m.GetFirstDate())
 		require.Equal(t, "2026-02-28", m.GetLastDate())
 		require.Equal(t, "DD.MM.YYYY", m.GetMapping().GetDateLayout())
-		require.Equal(t, []string{"Date", "Payee", "Description", "Amount", "Currency"}, m.GetHeading())
+		require.Equal(t, []string{"Date", "Payee", "Description", "Amount", "Currency"},
+			m.GetHeading())
 		require.Len(t, resp.GetRows(), 4)
 		require.Equal(t, "-3.50", resp.GetRows()[0].GetAmount())
 		require.Equal(t, "2500.00", resp.GetRows()[2].GetAmount())
@@ -76,7 +81,8 @@ func TestCreateImport(t *testing.T) {
 		m := p.mustUpload(t, statementFile)
 		mapping := m.GetMapping()
 		mapping.Header = false
-		resp, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
+		resp, err := p.UpdateImport(p.Ctx,
+			&ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
 		require.NoError(t, err)
 		require.Empty(t, resp.GetImport().GetHeading())
 	})
@@ -96,7 +102,8 @@ func TestCreateImport(t *testing.T) {
 			require.Empty(t, list.GetImports(), name)
 		}
 		var left int
-		require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&left))
+		require.NoError(t, s.DB.QueryRow(t.Context(),
+			`SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&left))
 		require.Zero(t, left)
 	})
 	t.Run("rejects an eleventh open import", func(t *testing.T) {
@@ -112,7 +119,8 @@ func TestCreateImport(t *testing.T) {
 	t.Run("rejects a wallet of another user", func(t *testing.T) {
 		t.Parallel()
 		p, other := newPerson(t, s), newPerson(t, s)
-		_, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: other.Wallet.String()}, statementFile)
+		_, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: other.Wallet.String()},
+			statementFile)
 		fixture.RequireReason(t, err, codes.NotFound, "WALLET_NOT_FOUND")
 	})
 }
@@ -180,7 +188,10 @@ func TestCommitImport(t *testing.T) {
 		_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: resp.GetImport().GetId()})
 		e := fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_NOT_READY")
 		require.Equal(t, []string{"accounts"}, fixture.FieldNames(e))
-		_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: resp.GetImport().GetId(), Defaults: &ledgerv1.ImportDefaults{WalletId: p.Wallet.String()}})
+		_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
+			Id:       resp.GetImport().GetId(),
+			Defaults: &ledgerv1.ImportDefaults{WalletId: p.Wallet.String()},
+		})
 		require.NoError(t, err)
 		_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: resp.GetImport().GetId()})
 		e = fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_NOT_READY")
@@ -192,7 +203,9 @@ func TestCommitImport(t *testing.T) {
 		bank := p.MakeWallet(p.Ctx, t, "Bank", "EUR")
 		m := p.mustUpload(t, statementFile)
 		updated, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
-			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: m.GetAccounts()[0].GetKey(), WalletId: bank.String()}},
+			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{
+				Key: m.GetAccounts()[0].GetKey(), WalletId: bank.String(),
+			}},
 		})
 		require.NoError(t, err)
 		_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
@@ -203,7 +216,9 @@ func TestCommitImport(t *testing.T) {
 		require.Equal(t, staging.Failed, m.GetStatus())
 		require.Equal(t, "WALLET_NOT_FOUND", m.GetProgress().GetProblem())
 		_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
-			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: m.GetAccounts()[0].GetKey(), WalletId: p.Wallet.String()}},
+			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{
+				Key: m.GetAccounts()[0].GetKey(), WalletId: p.Wallet.String(),
+			}},
 		})
 		require.NoError(t, err)
 		require.Equal(t, staging.Done, p.commit(t, m).GetStatus())
@@ -217,16 +232,21 @@ func (p person) enter(t testing.TB, amount, description string, day int) uuid.UU
 	id := p.NewID()
 	_, err := p.DB.Exec(p.Ctx, `
 		WITH balance AS (
-			UPDATE wallet_balances SET amount_minor = amount_minor + $4::numeric * 100 WHERE owner_id = $2 AND wallet_id = $3
+			UPDATE wallet_balances SET amount_minor = amount_minor + $4::numeric * 100
+			WHERE owner_id = $2 AND wallet_id = $3
 		), total AS (
-			INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
+			INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency,
+				income_minor, expense_minor, transaction_count)
 			VALUES ($2, '2026-02-01', $3, $7, 'EUR', 0, -$4::numeric * 100, 1)
 			ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
-			SET expense_minor = monthly_totals.expense_minor + EXCLUDED.expense_minor, transaction_count = monthly_totals.transaction_count + 1
+			SET expense_minor = monthly_totals.expense_minor + EXCLUDED.expense_minor,
+				transaction_count = monthly_totals.transaction_count + 1
 		)
-		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, created_at, updated_at)
+		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
+			amount_e4, description, date, created_at, updated_at)
 		VALUES ($1, $2, $3, $7, 'EUR', $4::numeric * 100, $4::numeric * 10000, $5, $6::timestamptz, now(), now())`,
-		id, p.ID, p.Wallet, amount, description, fmt.Sprintf("2026-02-%02dT10:00:00Z", day), p.Category)
+		id, p.ID, p.Wallet, amount, description,
+		fmt.Sprintf("2026-02-%02dT10:00:00Z", day), p.Category)
 	require.NoError(t, err)
 	return id
 }
@@ -255,10 +275,13 @@ func TestUndoImport(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
 		p := newPerson(t, s)
-		_, err := s.DB.Exec(t.Context(), `INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'home', 'Home', now())`, p.ID)
+		_, err := s.DB.Exec(t.Context(),
+			`INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'home', 'Home', now())`,
+			p.ID)
 		require.NoError(t, err)
 		before := s.stored(t)
-		m := p.commit(t, p.uploadExport(t, strings.Replace(exported, `"categoryId":"c1"`, `"categoryId":"c1","tags":["Trip","home"]`, 1)))
+		m := p.commit(t, p.uploadExport(t, strings.Replace(exported, `"categoryId":"c1"`,
+			`"categoryId":"c1","tags":["Trip","home"]`, 1)))
 		require.EqualValues(t, 6, m.GetCounts().GetBooked())
 		require.Contains(t, s.stored(t), "Trip")
 		m = p.undo(t, m, false)
@@ -271,8 +294,10 @@ func TestUndoImport(t *testing.T) {
 		s := setup(t)
 		p := newPerson(t, s)
 		for _, force := range []bool{false, true} {
-			m := p.commit(t, p.mustUpload(t, strings.ReplaceAll(statementFile, "Bakery", fmt.Sprint("Bakery", force))))
-			_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET version = 2 WHERE id = $1`, p.rows(t, m)[0].GetTransactionId())
+			m := p.commit(t, p.mustUpload(t,
+				strings.ReplaceAll(statementFile, "Bakery", fmt.Sprint("Bakery", force))))
+			_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET version = 2 WHERE id = $1`,
+				p.rows(t, m)[0].GetTransactionId())
 			require.NoError(t, err)
 			m = p.undo(t, m, force)
 			require.Equal(t, map[bool]int32{false: 1, true: 0}[force], m.GetCounts().GetSkipped())

@@ -29,7 +29,9 @@ func TestCommitImportEqualExternalIDs(t *testing.T) {
 	// externalIDs returns the external ids of a user's transactions in the order of their amounts.
 	externalIDs := func(t *testing.T, p person) (ids []string) {
 		t.Helper()
-		rows, err := s.DB.Query(t.Context(), `SELECT coalesce(external_id, '') FROM transactions WHERE owner_id = $1 ORDER BY amount_minor DESC`, p.ID)
+		rows, err := s.DB.Query(t.Context(),
+			`SELECT coalesce(external_id, '') FROM transactions WHERE owner_id = $1 ORDER BY amount_minor DESC`,
+			p.ID)
 		require.NoError(t, err)
 		defer rows.Close()
 		for rows.Next() {
@@ -97,7 +99,9 @@ func TestRunQueuedFailsAfterAttempts(t *testing.T) {
 		var pause float64
 		require.NoError(t, s.DB.QueryRow(t.Context(), `
 			UPDATE imports SET leased_until = now() - interval '1 second' WHERE id = $1
-			RETURNING extract(epoch FROM (SELECT leased_until FROM imports WHERE id = $1) - now())::float8`, m.GetId()).Scan(&pause))
+			RETURNING extract(epoch
+				FROM (SELECT leased_until FROM imports WHERE id = $1) - now())::float8`,
+			m.GetId()).Scan(&pause))
 		require.Positive(t, pause)
 	}
 	s.runJobs(t)
@@ -125,7 +129,9 @@ func TestRunQueuedWaitsForSpace(t *testing.T) {
 	require.NoError(t, err)
 	attempt := func() {
 		s.runJobs(t)
-		_, err := s.DB.Exec(t.Context(), `UPDATE imports SET leased_until = now() - interval '1 second' WHERE id = $1`, m.GetId())
+		_, err := s.DB.Exec(t.Context(),
+			`UPDATE imports SET leased_until = now() - interval '1 second' WHERE id = $1`,
+			m.GetId())
 		require.NoError(t, err)
 	}
 	for range 20 {
@@ -148,7 +154,8 @@ func TestExpire(t *testing.T) {
 	now := time.Now()
 	_, err := s.DB.Exec(t.Context(), `
 		UPDATE imports
-		SET updated_at = CASE WHEN id = $3 THEN $1::timestamptz - interval '61 minutes' ELSE $1::timestamptz - interval '8 days' END,
+		SET updated_at = CASE WHEN id = $3 THEN $1::timestamptz - interval '61 minutes'
+			ELSE $1::timestamptz - interval '8 days' END,
 			status = CASE WHEN id = $3 THEN 'uploading' ELSE status END
 		WHERE id <> $2`, now, kept.GetId(), stopped.GetId())
 	require.NoError(t, err)

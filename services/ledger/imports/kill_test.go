@@ -40,7 +40,8 @@ func runWorker(ctx context.Context, url string) error {
 	}
 	f := fixture.On(db)
 	f.Ledger.Now = time.Now
-	s := New(&accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors}, f.Cursors, "a secret of the tests", slog.Default())
+	s := New(&accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors}, f.Cursors,
+		"a secret of the tests", slog.Default())
 	s.Jobs.LeaseTime = time.Second
 	for range time.Tick(50 * time.Millisecond) {
 		s.Jobs.RunQueued(ctx)
@@ -79,9 +80,11 @@ func TestCommitImportKilled(t *testing.T) {
 	// progress waits until more rows are booked than before.
 	progress := func(before int64) *ledgerv1.Import {
 		for {
-			resp, err := p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(8))})
+			resp, err := p.GetImport(p.Ctx,
+				&ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(8))})
 			require.NoError(t, err)
-			if now := resp.GetImport(); now.GetProgress().GetDone() > before || now.GetStatus() != staging.Queued && now.GetStatus() != staging.Running {
+			if now := resp.GetImport(); now.GetProgress().GetDone() > before ||
+				now.GetStatus() != staging.Queued && now.GetStatus() != staging.Running {
 				return now
 			}
 		}

@@ -75,10 +75,13 @@ func TestCreateImportLimits(t *testing.T) {
 		}, restv1.Reason_PAYLOAD_TOO_LARGE},
 		"gzip_bomb": {func(t *testing.T) io.Reader {
 			t.Helper()
-			return packed(t, func(w io.Writer) io.Writer { return gzip.NewWriter(w) }, repeated(gigabyte, "Date;Amount\n", "2024-01-31;1.00\n"))
+			return packed(t, func(w io.Writer) io.Writer {
+				return gzip.NewWriter(w)
+			}, repeated(gigabyte, "Date;Amount\n", "2024-01-31;1.00\n"))
 		}, restv1.Reason_PAYLOAD_TOO_LARGE},
 		"xml_of_100000_levels": {func(*testing.T) io.Reader {
-			return repeated(3*100_000, `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02">`, "<a>")
+			return repeated(3*100_000,
+				`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02">`, "<a>")
 		}, restv1.Reason_IMPORT_PARSE_FAILED},
 		"endless_line": {func(*testing.T) io.Reader {
 			return repeated(gigabyte, "Date;Amount\n", "1")
@@ -114,7 +117,8 @@ func TestCreateImportLimits(t *testing.T) {
 			require.Equal(t, c.reason.String(), e.Reason)
 			require.Less(t, heap, int64(maxHeap))
 			var left int
-			require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&left))
+			require.NoError(t, s.DB.QueryRow(t.Context(),
+				`SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&left))
 			require.Zero(t, left)
 		})
 	}

@@ -19,9 +19,11 @@ import (
 func (p person) moved(t *testing.T) []string {
 	t.Helper()
 	rows, err := pg.All[struct{ Text string }](p.Ctx, p.DB, `
-		SELECT concat_ws('|', (t.date AT TIME ZONE 'UTC')::date, w.name, t.amount_minor || ' ' || t.currency, coalesce(c.name, (
+		SELECT concat_ws('|', (t.date AT TIME ZONE 'UTC')::date, w.name,
+			t.amount_minor || ' ' || t.currency, coalesce(c.name, (
 				SELECT string_agg(pc.name || ' ' || s.amount_minor, ', ' ORDER BY s.position)
-				FROM splits s JOIN categories pc ON pc.owner_id = s.owner_id AND pc.id = s.category_id
+				FROM splits s
+					JOIN categories pc ON pc.owner_id = s.owner_id AND pc.id = s.category_id
 				WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id), 'transfer'),
 			t.payee, t.description, array_to_string(t.tags, ',')) AS text
 		FROM transactions t
@@ -41,7 +43,9 @@ func (p person) moved(t *testing.T) []string {
 func (p person) opening(t *testing.T, name string) string {
 	t.Helper()
 	r, err := pg.One[struct{ Text string }](p.Ctx, p.DB, `
-		SELECT concat_ws(' ', initial_minor, currency, opening_date) AS text FROM wallets WHERE owner_id = $1 AND name = $2`, p.ID, name)
+		SELECT concat_ws(' ', initial_minor, currency, opening_date) AS text FROM wallets
+		WHERE owner_id = $1 AND name = $2`,
+		p.ID, name)
 	require.NoError(t, err)
 	return r.Text
 }
@@ -70,7 +74,7 @@ func (p person) committed(t *testing.T, m *ledgerv1.Import) {
 }
 
 // update changes an import.
-func (p person) update(t *testing.T, req *ledgerv1.UpdateImportRequest) *ledgerv1.Import {
+func (p person) update(t testing.TB, req *ledgerv1.UpdateImportRequest) *ledgerv1.Import {
 	t.Helper()
 	resp, err := p.UpdateImport(p.Ctx, req)
 	require.NoError(t, err)
@@ -94,7 +98,8 @@ func TestMovingToCoffer(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		m := p.uploaded(t, sample(t, "firefly.csv")).GetImport()
-		require.Equal(t, []string{"firefly", "BUDGETS_SKIPPED"}, []string{m.GetFormat(), m.GetWarnings()[0]})
+		require.Equal(t, []string{"firefly", "BUDGETS_SKIPPED"},
+			[]string{m.GetFormat(), m.GetWarnings()[0]})
 		p.committed(t, m)
 		require.Equal(t, []string{
 			"2026-03-15|Checking|-30000 EUR|transfer||To the savings|",
@@ -110,7 +115,10 @@ func TestMovingToCoffer(t *testing.T) {
 		p := newPerson(t, s)
 		var file bytes.Buffer
 		archive := zip.NewWriter(&file)
-		for name, content := range map[string]string{"Plan.csv": "\"Month\",\"Category Group/Category\"\n", "Register.csv": sample(t, "ynab-register.csv")} {
+		for name, content := range map[string]string{
+			"Plan.csv":     "\"Month\",\"Category Group/Category\"\n",
+			"Register.csv": sample(t, "ynab-register.csv"),
+		} {
 			w, err := archive.Create("My Plan as of 2026-03-31 - " + name)
 			require.NoError(t, err)
 			_, err = w.Write([]byte(content))
@@ -119,7 +127,9 @@ func TestMovingToCoffer(t *testing.T) {
 		require.NoError(t, archive.Close())
 		m := p.uploaded(t, file.String()).GetImport()
 		require.Equal(t, "ynab", m.GetFormat())
-		m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{Currency: "EUR"}})
+		m = p.update(t, &ledgerv1.UpdateImportRequest{
+			Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{Currency: "EUR"},
+		})
 		p.committed(t, m)
 		require.Equal(t, []string{
 			"2026-03-15|Checking|-30000 EUR|transfer|||",
@@ -136,7 +146,10 @@ func TestMovingToCoffer(t *testing.T) {
 		resp := p.uploaded(t, sample(t, "actual.csv"))
 		m := p.update(t, &ledgerv1.UpdateImportRequest{
 			Id: resp.GetImport().GetId(), Accounts: createAll(resp.GetImport()),
-			Defaults: &ledgerv1.ImportDefaults{Currency: "EUR", ExpenseCategoryId: p.Category.String(), IncomeCategoryId: p.Category.String()},
+			Defaults: &ledgerv1.ImportDefaults{
+				Currency: "EUR", ExpenseCategoryId: p.Category.String(),
+				IncomeCategoryId: p.Category.String(),
+			},
 		})
 		p.committed(t, m)
 		require.Equal(t, []string{
@@ -154,7 +167,9 @@ func TestMovingToCoffer(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		resp := p.uploaded(t, sample(t, "gnucash.csv"))
-		m := p.update(t, &ledgerv1.UpdateImportRequest{Id: resp.GetImport().GetId(), Accounts: createAll(resp.GetImport())})
+		m := p.update(t, &ledgerv1.UpdateImportRequest{
+			Id: resp.GetImport().GetId(), Accounts: createAll(resp.GetImport()),
+		})
 		p.committed(t, m)
 		require.Equal(t, []string{
 			"2026-03-01|Assets:Checking|100000 EUR|Equity:Opening Balances||Opening Balance|",
@@ -170,7 +185,8 @@ func TestMovingToCoffer(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		m := p.mustUpload(t, sample(t, "bank.csv"))
-		require.Equal(t, []string{"DD.MM.YYYY", ","}, []string{m.GetMapping().GetDateLayout(), m.GetMapping().GetDecimalMark()})
+		require.Equal(t, []string{"DD.MM.YYYY", ","},
+			[]string{m.GetMapping().GetDateLayout(), m.GetMapping().GetDecimalMark()})
 		p.committed(t, m)
 		require.Equal(t, []string{
 			"2026-03-15|Cash|-4250 EUR|Food|Corner Shop|Card payment|",
@@ -188,7 +204,9 @@ func (p person) balances(t *testing.T) []string {
 	rows, err := pg.All[struct{ Text string }](p.Ctx, p.DB, `
 		SELECT w.name || '|' || b.amount_minor || ' ' || b.currency AS text
 		FROM wallet_balances b JOIN wallets w ON w.owner_id = b.owner_id AND w.id = b.wallet_id
-		WHERE b.owner_id = $1 AND EXISTS (SELECT FROM transactions t WHERE t.owner_id = b.owner_id AND t.wallet_id = w.id)
+		WHERE b.owner_id = $1
+			AND EXISTS (SELECT FROM transactions t
+				WHERE t.owner_id = b.owner_id AND t.wallet_id = w.id)
 		ORDER BY w.name, b.currency`, p.ID)
 	require.NoError(t, err)
 	texts := make([]string, len(rows))
@@ -207,7 +225,8 @@ func TestMovingBalances(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			p := newPerson(t, s)
-			dollars, err := p.CreateWallet(p.Ctx, &ledgerv1.CreateWalletRequest{Name: "Assets:Dollars", Currency: "USD"})
+			dollars, err := p.CreateWallet(p.Ctx,
+				&ledgerv1.CreateWalletRequest{Name: "Assets:Dollars", Currency: "USD"})
 			require.NoError(t, err)
 			m := p.uploaded(t, sample(t, file)).GetImport()
 			accounts := createAll(m)
@@ -220,9 +239,10 @@ func TestMovingBalances(t *testing.T) {
 			m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Accounts: accounts})
 			for _, r := range p.rows(t, m) {
 				if r.GetDescription() == "Voided" {
-					_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
-						{N: r.GetN(), Action: new("skip")},
-					}})
+					_, err := p.UpdateImportRows(p.Ctx,
+						&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
+							{N: r.GetN(), Action: new("skip")},
+						}})
 					require.NoError(t, err)
 				}
 			}
@@ -240,7 +260,10 @@ func TestMovingBalances(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		m := p.uploaded(t, sample(t, "gnucash-4.13.csv")).GetImport()
-		m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Accounts: createAll(m), Defaults: &ledgerv1.ImportDefaults{Currency: "USD"}})
+		m = p.update(t, &ledgerv1.UpdateImportRequest{
+			Id: m.GetId(), Accounts: createAll(m),
+			Defaults: &ledgerv1.ImportDefaults{Currency: "USD"},
+		})
 		p.committed(t, m)
 		require.Equal(t, "0 USD", p.opening(t, "Assets:Dollars"))
 		require.Equal(t, "0 EUR", p.opening(t, "Assets:Cash"))
@@ -250,12 +273,15 @@ func TestMovingBalances(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		m := p.uploaded(t, sample(t, "firefly-liabilities.csv")).GetImport()
-		m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
-			ExpenseCategoryId: p.Category.String(), IncomeCategoryId: p.Category.String(),
-		}})
+		m = p.update(t,
+			&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
+				ExpenseCategoryId: p.Category.String(), IncomeCategoryId: p.Category.String(),
+			}})
 		p.committed(t, m)
 		require.Equal(t, "-7550 EUR 2026-01-01", p.opening(t, "Card"))
-		require.Equal(t, []string{"Checking|54002 EUR", "Home|-4960000 EUR", "Lent to Öz|15000 EUR"}, p.balances(t))
+		require.Equal(t, []string{
+			"Checking|54002 EUR", "Home|-4960000 EUR", "Lent to Öz|15000 EUR",
+		}, p.balances(t))
 		require.Contains(t, p.moved(t), "2026-01-15|Home|40000 EUR|transfer||Principal|")
 	})
 	t.Run("actual-26.9.csv", func(t *testing.T) {
@@ -264,13 +290,17 @@ func TestMovingBalances(t *testing.T) {
 		resp := p.uploaded(t, sample(t, "actual-26.9.csv"))
 		m := p.update(t, &ledgerv1.UpdateImportRequest{
 			Id: resp.GetImport().GetId(), Accounts: createAll(resp.GetImport()),
-			Defaults: &ledgerv1.ImportDefaults{Currency: "EUR", ExpenseCategoryId: p.Category.String(), IncomeCategoryId: p.Category.String()},
+			Defaults: &ledgerv1.ImportDefaults{
+				Currency: "EUR", ExpenseCategoryId: p.Category.String(),
+				IncomeCategoryId: p.Category.String(),
+			},
 		})
 		p.committed(t, m)
 		require.Equal(t, []string{
 			"Cash|8850 EUR", `Checking "Müller", Öz; Bank|12537292 EUR`, "Credit Card|-747450 EUR", "Savings|173486789 EUR",
 		}, p.balances(t))
-		require.Contains(t, p.moved(t), "2026-03-04|Cash|-100 EUR|Food|=SUM(A1)|+49 -1 @home, uncategorized|")
+		require.Contains(t, p.moved(t),
+			"2026-03-04|Cash|-100 EUR|Food|=SUM(A1)|+49 -1 @home, uncategorized|")
 	})
 }
 
@@ -280,7 +310,9 @@ func (p person) requireOneTransfer(t *testing.T) {
 	t.Helper()
 	r, err := pg.One[struct{ Pairs int }](p.Ctx, p.DB, `
 		SELECT count(*)::integer AS pairs
-		FROM transactions a JOIN transactions b ON b.owner_id = a.owner_id AND b.wallet_id <> a.wallet_id AND b.date = a.date
+		FROM transactions a
+			JOIN transactions b
+				ON b.owner_id = a.owner_id AND b.wallet_id <> a.wallet_id AND b.date = a.date
 			AND b.currency = a.currency AND b.amount_minor = -a.amount_minor
 		WHERE a.owner_id = $1 AND a.amount_minor < 0`, p.ID)
 	require.NoError(t, err)

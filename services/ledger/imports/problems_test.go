@@ -19,8 +19,10 @@ func TestUpdateImportProblems(t *testing.T) {
 	unknown := s.NewID().String()
 
 	_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
-		Id:      m.GetId(),
-		Mapping: &ledgerv1.ImportMapping{DateLayout: "x", DecimalMark: "x", AmountMode: "x", Currency: "ZZZ"},
+		Id: m.GetId(),
+		Mapping: &ledgerv1.ImportMapping{
+			DateLayout: "x", DecimalMark: "x", AmountMode: "x", Currency: "ZZZ",
+		},
 		Accounts: []*ledgerv1.ImportAccount{
 			{Key: "other", WalletId: unknown, Name: "\u200b"}, {Key: m.GetAccounts()[0].GetKey(), Create: true, Name: "\u200b"},
 		},
@@ -31,12 +33,19 @@ func TestUpdateImportProblems(t *testing.T) {
 		"accounts[0].key", "accounts[0].walletId", "accounts[0].name", "accounts[1].name", "categories[0].name", "categories[0].categoryId",
 	}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")))
 
-	_, err = p.ListImportRows(p.Ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId(), Status: []string{"x"}, Limit: new(int32(0))})
-	require.Equal(t, []string{"limit", "status"}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")))
+	_, err = p.ListImportRows(p.Ctx,
+		&ledgerv1.ListImportRowsRequest{Id: m.GetId(), Status: []string{"x"}, Limit: new(int32(0))})
+	require.Equal(t, []string{
+		"limit", "status",
+	}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")))
 
-	_, err = p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
-		{N: 99, CategoryId: &unknown, TransferWalletId: new("x"), Action: new("x"), Payee: new("\u200b")},
-	}})
+	_, err = p.UpdateImportRows(p.Ctx,
+		&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
+			{N: 99, CategoryId: &unknown, TransferWalletId: new("x"), Action: new("x"), Payee: new("\u200b")},
+		}})
 	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
-	require.ElementsMatch(t, []string{"rows[0].n", "rows[0].categoryId", "rows[0].transferWalletId", "rows[0].action", "rows[0].payee"}, fixture.FieldNames(problem))
+	require.ElementsMatch(t, []string{
+		"rows[0].n", "rows[0].categoryId", "rows[0].transferWalletId", "rows[0].action",
+		"rows[0].payee",
+	}, fixture.FieldNames(problem))
 }

@@ -42,7 +42,8 @@ func (p person) newWallet(t testing.TB, name string) string {
 // change changes a row of an import.
 func (p person) change(t testing.TB, m *ledgerv1.Import, change *rowChange) {
 	t.Helper()
-	_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{change}})
+	_, err := p.UpdateImportRows(p.Ctx,
+		&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{change}})
 	require.NoError(t, err)
 }
 
@@ -72,14 +73,18 @@ func (p person) bookedCategories(t testing.TB) (all []string) {
 // chosen, and the default.
 func (p person) stageNamed(t testing.TB) (m *ledgerv1.Import, food, chosen, fallback string) {
 	t.Helper()
-	food, chosen, fallback = p.newCategory(t, "Groceries"), p.newCategory(t, "Health"), p.newCategory(t, "Other")
+	food = p.newCategory(t, "Groceries")
+	chosen = p.newCategory(t, "Health")
+	fallback = p.newCategory(t, "Other")
 	m = p.mustUpload(t, namedFile)
-	updated, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
-		WalletId: p.Wallet.String(), ExpenseCategoryId: fallback,
-	}})
+	updated, err := p.UpdateImport(p.Ctx,
+		&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
+			WalletId: p.Wallet.String(), ExpenseCategoryId: fallback,
+		}})
 	require.NoError(t, err)
 	p.change(t, m, &rowChange{N: 3, CategoryId: &chosen})
-	require.Equal(t, []string{food + " file", chosen + " user", fallback + " default"}, p.categories(t, m))
+	require.Equal(t, []string{food + " file", chosen + " user", fallback + " default"},
+		p.categories(t, m))
 	return updated.GetImport(), food, chosen, fallback
 }
 
@@ -88,7 +93,8 @@ func TestDeleteCategoryOfStagedRows(t *testing.T) {
 	s := setup(t)
 	merge := func(t *testing.T, p person, from, to string) {
 		t.Helper()
-		_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: from, ReassignTo: &to})
+		_, err := p.DeleteCategory(p.Ctx,
+			&ledgerv1.DeleteCategoryRequest{Id: from, ReassignTo: &to})
 		require.NoError(t, err)
 	}
 	remove := func(t *testing.T, p person, ids ...string) {
@@ -107,14 +113,17 @@ func TestDeleteCategoryOfStagedRows(t *testing.T) {
 			merge(t, p, from, first)
 		}
 		merge(t, p, first, last)
-		require.Equal(t, []string{last + " file", last + " user", last + " default"}, p.categories(t, m))
+		require.Equal(t, []string{last + " file", last + " user", last + " default"},
+			p.categories(t, m))
 		m = p.get(t, m)
 		require.Equal(t, last, m.GetCategories()[0].GetCategoryId())
 		require.Equal(t, last, m.GetDefaults().GetExpenseCategoryId())
 		// The rows are derived again from the same references.
-		_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()})
+		_, err := p.UpdateImport(p.Ctx,
+			&ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()})
 		require.NoError(t, err)
-		require.Equal(t, []string{last + " file", last + " user", last + " default"}, p.categories(t, m))
+		require.Equal(t, []string{last + " file", last + " user", last + " default"},
+			p.categories(t, m))
 		require.Equal(t, staging.Done, p.commit(t, m).GetStatus())
 		require.Equal(t, []string{last, last, last}, p.bookedCategories(t))
 	})
@@ -149,7 +158,9 @@ func TestDeleteCategoryOfStagedRows(t *testing.T) {
 		// The second chunk has the row of the deleted category.
 		m := p.mustUpload(t, largeStatement(600))
 		chosen, other := p.newCategory(t, "Health"), p.Category.String()
-		_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{WalletId: p.Wallet.String()}})
+		_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
+			Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{WalletId: p.Wallet.String()},
+		})
 		require.NoError(t, err)
 		p.categorize(t, m, 600, func(n int32) string {
 			if n == 590 {
@@ -164,9 +175,10 @@ func TestDeleteCategoryOfStagedRows(t *testing.T) {
 		require.Equal(t, staging.Failed, m.GetStatus())
 		require.Equal(t, "INVALID_CATEGORY_EXIST_PARAMS", m.GetProgress().GetProblem())
 		require.Positive(t, m.GetCounts().GetBooked())
-		_, err = p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
-			{N: 2, CategoryId: &other},
-		}})
+		_, err = p.UpdateImportRows(p.Ctx,
+			&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
+				{N: 2, CategoryId: &other},
+			}})
 		fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 		_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 		fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_NOT_READY")
@@ -187,7 +199,8 @@ func (p person) categorize(t testing.TB, m *ledgerv1.Import, n int, category fun
 		id := category(row)
 		changes = append(changes, &rowChange{N: row, CategoryId: &id})
 		if len(changes) == maxRowChanges || i == n-1 {
-			_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: changes})
+			_, err := p.UpdateImportRows(p.Ctx,
+				&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: changes})
 			require.NoError(t, err)
 			changes = nil
 		}
@@ -203,7 +216,10 @@ func TestDeleteWalletOfStagedRows(t *testing.T) {
 	require.NoError(t, err)
 	m := resp.GetImport()
 	category := p.Category.String()
-	_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{ExpenseCategoryId: category, WalletId: account}})
+	_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
+		Id:       m.GetId(),
+		Defaults: &ledgerv1.ImportDefaults{ExpenseCategoryId: category, WalletId: account},
+	})
 	require.NoError(t, err)
 	p.change(t, m, &rowChange{N: 4, TransferWalletId: &other})
 	for _, id := range []string{account, other} {
@@ -218,9 +234,10 @@ func TestDeleteWalletOfStagedRows(t *testing.T) {
 	_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_NOT_READY")
 	// The row of the transfer becomes an ordinary payment, because its other wallet does not exist.
-	_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
-		WalletId: p.Wallet.String(), ExpenseCategoryId: category,
-	}})
+	_, err = p.UpdateImport(p.Ctx,
+		&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
+			WalletId: p.Wallet.String(), ExpenseCategoryId: category,
+		}})
 	require.NoError(t, err)
 	m = p.commit(t, m)
 	require.Equal(t, staging.Done, m.GetStatus())
@@ -238,18 +255,22 @@ func TestSelectRowsFollowsReferences(t *testing.T) {
 	type column struct{ Name string }
 	columns, err := pg.All[column](t.Context(), s.DB, `
 		SELECT column_name AS name FROM information_schema.columns
-		WHERE table_name = 'import_rows' AND (column_name LIKE '%category_id' OR column_name LIKE '%wallet_id')`)
+		WHERE table_name = 'import_rows'
+			AND (column_name LIKE '%category_id' OR column_name LIKE '%wallet_id')`)
 	require.NoError(t, err)
 	require.Len(t, columns, 5)
 	var set, null []string
 	for _, c := range columns {
 		set, null = append(set, c.Name+" = gen_random_uuid()"), append(null, c.Name+" IS NULL")
 	}
-	_, err = s.DB.Exec(t.Context(), `UPDATE import_rows SET `+strings.Join(set, ", ")+` WHERE import_id = $1`, m.GetId())
+	_, err = s.DB.Exec(t.Context(),
+		`UPDATE import_rows SET `+strings.Join(set, ", ")+` WHERE import_id = $1`, m.GetId())
 	require.NoError(t, err)
 	var read, cleared int
-	require.NoError(t, s.DB.QueryRow(t.Context(), fmt.Sprintf(`SELECT count(*), count(*) FILTER (WHERE %s) FROM (%s) AS r`,
-		strings.Join(null, " AND "), staging.RowsWith), p.ID, uuid.MustParse(m.GetId())).Scan(&read, &cleared))
+	require.NoError(t, s.DB.QueryRow(t.Context(),
+		fmt.Sprintf(`SELECT count(*), count(*) FILTER (WHERE %s) FROM (%s) AS r`,
+			strings.Join(null, " AND "), staging.RowsWith), p.ID, uuid.MustParse(m.GetId())).
+		Scan(&read, &cleared))
 	require.Equal(t, 5, read)
 	require.Equal(t, read, cleared)
 }

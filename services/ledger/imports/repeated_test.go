@@ -20,7 +20,8 @@ import (
 // imports returns the number of imports of the user, also of invisible ones.
 func (p person) imports(t *testing.T) (n int) {
 	t.Helper()
-	require.NoError(t, p.DB.QueryRow(t.Context(), `SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&n))
+	require.NoError(t, p.DB.QueryRow(t.Context(),
+		`SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&n))
 	return n
 }
 
@@ -88,7 +89,9 @@ func TestCommitImportRepeated(t *testing.T) {
 	require.True(t, again.GetReplayed())
 	require.Equal(t, codeStarted, again.GetCode())
 	require.True(t, proto.Equal(started.GetImport(), again.GetImport()))
-	_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId(), IdempotencyKey: commit.GetIdempotencyKey(), Force: true})
+	_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{
+		Id: m.GetId(), IdempotencyKey: commit.GetIdempotencyKey(), Force: true,
+	})
 	require.ErrorIs(t, err, apierr.IdempotencyKeyUsed)
 	_, err = p.DeleteImport(p.Ctx, &ledgerv1.DeleteImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
@@ -104,7 +107,8 @@ func TestUpdateImportVersions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	uploaded, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, "Date,Payee,Amount\n2026-01-02,Bakery,-3\n")
+	uploaded, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()},
+		"Date,Payee,Amount\n2026-01-02,Bakery,-3\n")
 	require.NoError(t, err)
 	id, old := uploaded.GetImport().GetId(), uploaded.GetEtag()
 	current := func() string {
@@ -124,21 +128,28 @@ func TestUpdateImportVersions(t *testing.T) {
 		seen[tag] = true
 	}
 	rows := []*rowChange{{N: uploaded.GetRows()[0].GetN(), Description: new("Bread")}}
-	changedRows, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: id, Rows: rows, IfMatch: old})
+	changedRows, err := p.UpdateImportRows(p.Ctx,
+		&ledgerv1.UpdateImportRowsRequest{Id: id, Rows: rows, IfMatch: old})
 	require.NoError(t, err)
 	changed(changedRows.GetEtag())
-	defaults := &ledgerv1.ImportDefaults{WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String()}
-	updated, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: id, Defaults: defaults, IfMatch: changedRows.GetEtag()})
+	defaults := &ledgerv1.ImportDefaults{
+		WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
+	}
+	updated, err := p.UpdateImport(p.Ctx,
+		&ledgerv1.UpdateImportRequest{Id: id, Defaults: defaults, IfMatch: changedRows.GetEtag()})
 	require.NoError(t, err)
 	changed(updated.GetEtag())
 
 	for name, do := range map[string]func() error{
 		"UpdateImport": func() error {
-			_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaults{}, IfMatch: old})
+			_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
+				Id: id, Defaults: &ledgerv1.ImportDefaults{}, IfMatch: old,
+			})
 			return err
 		},
 		"UpdateImportRows": func() error {
-			_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: id, Rows: rows, IfMatch: old})
+			_, err := p.UpdateImportRows(p.Ctx,
+				&ledgerv1.UpdateImportRowsRequest{Id: id, Rows: rows, IfMatch: old})
 			return err
 		},
 		"DeleteImport": func() error {
@@ -156,6 +167,7 @@ func TestUpdateImportVersions(t *testing.T) {
 	changed(current())
 	stored, err := staging.SelectImport(t.Context(), p.DB, p.ID, uuid.MustParse(id))
 	require.NoError(t, err)
-	_, err = p.DeleteImport(p.Ctx, &ledgerv1.DeleteImportRequest{Id: id, IfMatch: etag.Format(stored.Version)})
+	_, err = p.DeleteImport(p.Ctx,
+		&ledgerv1.DeleteImportRequest{Id: id, IfMatch: etag.Format(stored.Version)})
 	require.NoError(t, err)
 }

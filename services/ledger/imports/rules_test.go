@@ -47,22 +47,27 @@ func TestSuggestRulesOfImports(t *testing.T) {
 			p := newPerson(t, s)
 			fun := s.MakeCategory(p.Ctx, t, "Fun").String()
 			day := time.Now().Format(time.DateOnly)
-			m := p.mustUpload(t, "Date,Payee,Amount,Currency\n"+strings.Repeat(day+",Cinema Rex,-9.50,EUR\n", 3))
+			m := p.mustUpload(t,
+				"Date,Payee,Amount,Currency\n"+strings.Repeat(day+",Cinema Rex,-9.50,EUR\n", 3))
 			rows := p.rows(t, m)
 			for _, r := range rows[:c.previewed] {
-				_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{{N: r.GetN(), CategoryId: &fun}}})
+				_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{
+					Id: m.GetId(), Rows: []*rowChange{{N: r.GetN(), CategoryId: &fun}},
+				})
 				require.NoError(t, err)
 			}
 			p.commit(t, m)
 			rows = p.rows(t, m)
 			for i, r := range rows[3-c.committed:] {
 				// The payee of a transaction may be changed, too. Rules run on the row.
-				_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET category_id = $2, payee = payee || $3, version = 2 WHERE id = $1`,
+				_, err := s.DB.Exec(t.Context(),
+					`UPDATE transactions SET category_id = $2, payee = payee || $3, version = 2 WHERE id = $1`,
 					r.GetTransactionId(), fun, fmt.Sprint(i))
 				require.NoError(t, err)
 			}
 			if c.merged {
-				_, err := s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: p.Category.String(), ReassignTo: &fun})
+				_, err := s.DeleteCategory(p.Ctx,
+					&ledgerv1.DeleteCategoryRequest{Id: p.Category.String(), ReassignTo: &fun})
 				require.NoError(t, err)
 			}
 			resp, err := p.ruling().SuggestRules(p.Ctx, &ledgerv1.SuggestRulesRequest{})
@@ -86,12 +91,15 @@ func TestCreateImportRules(t *testing.T) {
 	fun, bank := s.MakeCategory(p.Ctx, t, "Fun"), s.MakeWallet(p.Ctx, t, "Bank", "EUR")
 	rule := func(payee string, actions ...*ledgerv1.RuleAction) string {
 		resp, err := ruling.CreateRule(p.Ctx, &ledgerv1.CreateRuleRequest{
-			Name: payee, Actions: actions, Conditions: []*ledgerv1.RuleCondition{{Field: "payee", Op: "contains", Values: []string{payee}}},
+			Name: payee, Actions: actions, Conditions: []*ledgerv1.RuleCondition{{
+				Field: "payee", Op: "contains", Values: []string{payee},
+			}},
 		})
 		require.NoError(t, err)
 		return resp.GetRule().GetId()
 	}
-	cinema := rule("cinema", &ledgerv1.RuleAction{Kind: "setCategory", Value: fun.String()}, &ledgerv1.RuleAction{Kind: "addTag", Value: "Film"},
+	cinema := rule("cinema", &ledgerv1.RuleAction{Kind: "setCategory", Value: fun.String()},
+		&ledgerv1.RuleAction{Kind: "addTag", Value: "Film"},
 		&ledgerv1.RuleAction{Kind: "setPayee", Value: "Rex"})
 	rule("savings", &ledgerv1.RuleAction{Kind: "transferTo", Value: bank.String()})
 	rule("fee", &ledgerv1.RuleAction{Kind: "skip"})
@@ -124,8 +132,12 @@ func TestCommitImportFillsMatched(t *testing.T) {
 	p := newPerson(t, s)
 	ruling := rules.New(s.Service.Ledger, s.Reads, slog.New(slog.DiscardHandler))
 	_, err := ruling.CreateRule(p.Ctx, &ledgerv1.CreateRuleRequest{
-		Name: "Cinema", Conditions: []*ledgerv1.RuleCondition{{Field: "payee", Op: "contains", Values: []string{"cinema"}}},
-		Actions: []*ledgerv1.RuleAction{{Kind: "setPayee", Value: "Rex"}, {Kind: "setNotes", Value: "With Ada"}},
+		Name: "Cinema", Conditions: []*ledgerv1.RuleCondition{{
+			Field: "payee", Op: "contains", Values: []string{"cinema"},
+		}},
+		Actions: []*ledgerv1.RuleAction{
+			{Kind: "setPayee", Value: "Rex"}, {Kind: "setNotes", Value: "With Ada"},
+		},
 	})
 	require.NoError(t, err)
 	at := func(day int) time.Time { return time.Date(2026, 2, day, 20, 0, 0, 0, time.UTC) }
@@ -144,16 +156,19 @@ func TestCommitImportFillsMatched(t *testing.T) {
 		return texts
 	}
 	before := s.stored(t)
-	m := p.mustUpload(t, "Date,Payee,Amount,Currency\n2026-02-03,CINEMA Rex 17,-9.50,EUR\n2026-02-04,Cinema kiosk,-7.00,EUR\n2026-02-05,Bakery,-3.00,EUR\n")
+	m := p.mustUpload(t,
+		"Date,Payee,Amount,Currency\n2026-02-03,CINEMA Rex 17,-9.50,EUR\n2026-02-04,Cinema kiosk,-7.00,EUR\n2026-02-05,Bakery,-3.00,EUR\n")
 	require.EqualValues(t, 3, m.GetCounts().GetMatched())
 	m = p.commit(t, m)
 	require.Equal(t, []string{"Rex|With Ada|Film", "Kiosk|Weekly|", "Bakery||"}, texts())
 	// A text that the user has changed since stays.
-	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = 'My baker' WHERE id = $1`, entered[2].ID)
+	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = 'My baker' WHERE id = $1`,
+		entered[2].ID)
 	require.NoError(t, err)
 	p.undo(t, m, false)
 	require.Equal(t, []string{"||Film", "Kiosk|Weekly|", "My baker||"}, texts())
-	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = '' WHERE id = $1`, entered[2].ID)
+	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = '' WHERE id = $1`,
+		entered[2].ID)
 	require.NoError(t, err)
 	require.Equal(t, before, s.stored(t))
 }
@@ -164,16 +179,21 @@ func TestCreateImportSteps(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	file := "Date,Payee,Description,Amount,Currency\n2026-01-31,Shop," + strings.Repeat("a", 1000) + ",-9.50,EUR\n"
+	file := "Date,Payee,Description,Amount,Currency\n2026-01-31,Shop," + strings.Repeat("a", 1000) +
+		",-9.50,EUR\n"
 	m := p.mustUpload(t, file)
 	_, err := p.ruling().CreateRule(p.Ctx, &ledgerv1.CreateRuleRequest{
-		Name: "patterns", Conditions: []*ledgerv1.RuleCondition{{Field: "text", Op: "matches", Values: []string{`(?:[^q]?){130}Q0$`}}},
+		Name: "patterns", Conditions: []*ledgerv1.RuleCondition{{
+			Field: "text", Op: "matches", Values: []string{`(?:[^q]?){130}Q0$`},
+		}},
 		Actions: []*ledgerv1.RuleAction{{Kind: "skip"}},
 	})
 	require.NoError(t, err)
 	_, err = s.DB.Exec(t.Context(), `
 		UPDATE rules
-		SET match_any = true, conditions = (SELECT jsonb_agg(c) FROM (SELECT conditions->0 AS c FROM generate_series(1, 10)) AS copies)
+		SET match_any = true,
+			conditions = (SELECT jsonb_agg(c)
+			FROM (SELECT conditions->0 AS c FROM generate_series(1, 10)) AS copies)
 		WHERE owner_id = $1`, p.ID)
 	require.NoError(t, err)
 	for name, do := range map[string]func() error{
@@ -182,7 +202,8 @@ func TestCreateImportSteps(t *testing.T) {
 			return err
 		},
 		"a change of the import": func() error {
-			_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()})
+			_, err := p.UpdateImport(p.Ctx,
+				&ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()})
 			return err
 		},
 		"a change of a row": func() error {

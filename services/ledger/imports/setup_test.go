@@ -30,7 +30,8 @@ func setup(t testing.TB) *server {
 	f := fixture.New(t)
 	f.Ledger.Now = time.Now
 	a := &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors}
-	s := &server{Service: f, Accounts: a, Imports: New(a, f.Cursors, "a secret of the tests", slog.New(slog.NewTextHandler(t.Output(), nil)))}
+	s := &server{Service: f, Accounts: a, Imports: New(a, f.Cursors, "a secret of the tests",
+		slog.New(slog.NewTextHandler(t.Output(), nil)))}
 	f.RPCs = struct {
 		*fixture.Service
 		*accounts.Accounts
@@ -50,7 +51,9 @@ func newPerson(t testing.TB, s *server) person {
 }
 
 // upload uploads a file with a form.
-func (p person) upload(form *ledgerv1.CreateImportRequest, file string) (*ledgerv1.CreateImportResponse, error) {
+func (p person) upload(
+	form *ledgerv1.CreateImportRequest, file string,
+) (*ledgerv1.CreateImportResponse, error) {
 	if form.Header == nil {
 		form.Header = &restv1.FileHeader{FileName: "statement.csv"}
 	}
@@ -64,11 +67,13 @@ func (p person) mustUpload(t testing.TB, file string) *ledgerv1.Import {
 	t.Helper()
 	resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, file)
 	require.NoError(t, err)
-	updated, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: resp.GetImport().GetId(), Defaults: &ledgerv1.ImportDefaults{
-		WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(), IncomeCategoryId: p.Category.String(),
-	}})
-	require.NoError(t, err)
-	return updated.GetImport()
+	return p.update(t, &ledgerv1.UpdateImportRequest{
+		Id: resp.GetImport().GetId(),
+		Defaults: &ledgerv1.ImportDefaults{
+			WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
+			IncomeCategoryId: p.Category.String(),
+		},
+	})
 }
 
 // commit commits an import and runs its job.
@@ -92,9 +97,11 @@ func (p person) finish(t testing.TB, m *ledgerv1.Import) *ledgerv1.Import {
 	t.Helper()
 	for {
 		p.runJobs(t)
-		resp, err := p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(1))})
+		resp, err := p.GetImport(p.Ctx,
+			&ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(1))})
 		require.NoError(t, err)
-		if !slices.Contains([]string{staging.Queued, staging.Running, staging.Undoing}, resp.GetImport().GetStatus()) {
+		if !slices.Contains([]string{staging.Queued, staging.Running, staging.Undoing},
+			resp.GetImport().GetStatus()) {
 			return resp.GetImport()
 		}
 	}
@@ -116,7 +123,8 @@ func (s *server) runJobs(t testing.TB) {
 // rows returns the rows of an import.
 func (p person) rows(t testing.TB, m *ledgerv1.Import) []*ledgerv1.ImportRow {
 	t.Helper()
-	resp, err := p.ListImportRows(p.Ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId(), Limit: new(int32(200))})
+	resp, err := p.ListImportRows(p.Ctx,
+		&ledgerv1.ListImportRowsRequest{Id: m.GetId(), Limit: new(int32(200))})
 	require.NoError(t, err)
 	return resp.GetRows()
 }

@@ -36,8 +36,10 @@ func TestImportEventSize(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t, s)
 	m := p.mustUpload(t, longNames(999))
-	m.Mapping.Columns = append(m.GetMapping().GetColumns(), &ledgerv1.ImportColumn{Index: 2, Field: "account"})
-	resp, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()})
+	m.Mapping.Columns = append(m.GetMapping().GetColumns(),
+		&ledgerv1.ImportColumn{Index: 2, Field: "account"})
+	resp, err := p.UpdateImport(p.Ctx,
+		&ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()})
 	require.NoError(t, err)
 	m = resp.GetImport()
 	require.Greater(t, proto.Size(m), 1<<20)
@@ -63,12 +65,15 @@ func TestImportAnswerSizes(t *testing.T) {
 	t.Run("rows", func(t *testing.T) {
 		t.Parallel()
 		const count = 200
-		file := "Date;Amount;Description;Other\n" + strings.Repeat("2024-01-31;-1.00;Lunch;"+strings.Repeat("x", 63<<10)+"\n", count)
+		file := "Date;Amount;Description;Other\n" +
+			strings.Repeat("2024-01-31;-1.00;Lunch;"+strings.Repeat("x", 63<<10)+"\n", count)
 		resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, file)
 		require.NoError(t, err)
 		require.Less(t, proto.Size(resp), fits)
 		require.NotEmpty(t, resp.GetRows())
-		list := &ledgerv1.ListImportRowsRequest{Id: resp.GetImport().GetId(), Limit: new(int32(count))}
+		list := &ledgerv1.ListImportRowsRequest{
+			Id: resp.GetImport().GetId(), Limit: new(int32(count)),
+		}
 		var changes []*rowChange
 		for more := true; more; {
 			page, err := p.ListImportRows(p.Ctx, list)
@@ -78,13 +83,16 @@ func TestImportAnswerSizes(t *testing.T) {
 				require.EqualValues(t, len(changes)+2, r.GetN(), "the heading is the first record")
 				changes = append(changes, &rowChange{N: r.GetN(), Action: new(staging.ActionSkip)})
 			}
-			list.Cursor, more = page.GetPagination().GetNextCursor(), page.GetPagination().GetHasMore()
+			list.Cursor = page.GetPagination().GetNextCursor()
+			more = page.GetPagination().GetHasMore()
 		}
 		require.Len(t, changes, count)
-		_, err = p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: list.GetId(), Rows: changes})
+		_, err = p.UpdateImportRows(p.Ctx,
+			&ledgerv1.UpdateImportRowsRequest{Id: list.GetId(), Rows: changes})
 		e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 		require.Equal(t, []string{"rows"}, fixture.FieldNames(e))
-		changed, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: list.GetId(), Rows: changes[:50]})
+		changed, err := p.UpdateImportRows(p.Ctx,
+			&ledgerv1.UpdateImportRowsRequest{Id: list.GetId(), Rows: changes[:50]})
 		require.NoError(t, err)
 		require.Len(t, changed.GetRows(), 50)
 		require.EqualValues(t, 50, changed.GetImport().GetCounts().GetSkipped())
@@ -95,8 +103,10 @@ func TestImportAnswerSizes(t *testing.T) {
 		m := other.mustUpload(t, longNames(999))
 		const count = 100
 		_, err := s.DB.Exec(t.Context(), `
-			INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details, created_at, updated_at)
-			SELECT owner_id, gen_random_uuid(), 'undone', file_name, size, sha256, format, details, created_at, updated_at
+			INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details,
+				created_at, updated_at)
+			SELECT owner_id, gen_random_uuid(), 'undone', file_name, size, sha256, format, details,
+				created_at, updated_at
 			FROM imports, generate_series(2, $2) AS n
 			WHERE id = $1`, m.GetId(), count)
 		require.NoError(t, err)
@@ -106,7 +116,8 @@ func TestImportAnswerSizes(t *testing.T) {
 			require.NoError(t, err)
 			require.Less(t, proto.Size(page), fits)
 			seen += len(page.GetImports())
-			list.Cursor, more = page.GetPagination().GetNextCursor(), page.GetPagination().GetHasMore()
+			list.Cursor = page.GetPagination().GetNextCursor()
+			more = page.GetPagination().GetHasMore()
 		}
 		require.Equal(t, count, seen)
 	})
@@ -115,7 +126,8 @@ func TestImportAnswerSizes(t *testing.T) {
 		other := newPerson(t, s)
 		for i := range 200 {
 			heading := []string{fmt.Sprint(i), strings.Repeat("x", 63<<10)}
-			require.NoError(t, staging.SaveProfile(t.Context(), s.DB, other.ID, s.NewID(), heading, mapping.Mapping{}, fixture.Today))
+			require.NoError(t, staging.SaveProfile(t.Context(), s.DB, other.ID, s.NewID(), heading,
+				mapping.Mapping{}, fixture.Today))
 		}
 		resp, err := other.ListImportProfiles(other.Ctx, &ledgerv1.ListImportProfilesRequest{})
 		require.NoError(t, err)

@@ -46,7 +46,9 @@ func TestCreateImportSlots(t *testing.T) {
 	exitOther, err := s.working.Enter(t.Context())
 	require.NoError(t, err)
 	go func() { ended <- p.CreateImport(fixture.NewUpload(p.Ctx, form, []byte(file))) }()
-	require.Eventually(t, func() bool { return s.working.Waiting() == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return s.working.Waiting() == 1
+	}, time.Minute, time.Millisecond)
 	exit()
 	require.NoError(t, <-ended)
 	exitOther()

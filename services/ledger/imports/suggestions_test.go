@@ -18,11 +18,12 @@ func TestUpdateImportRows(t *testing.T) {
 	p := newPerson(t, s)
 	fun, bank := p.MakeCategory(p.Ctx, t, "Fun"), p.MakeWallet(p.Ctx, t, "Bank", "EUR")
 	m := p.mustUpload(t, statementFile)
-	resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
-		{N: p.rows(t, m)[0].GetN(), CategoryId: new(fun.String()), Description: new("Espresso")},
-		{N: p.rows(t, m)[1].GetN(), Action: new("skip")},
-		{N: p.rows(t, m)[3].GetN(), TransferWalletId: new(bank.String())},
-	}})
+	resp, err := p.UpdateImportRows(p.Ctx,
+		&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
+			{N: p.rows(t, m)[0].GetN(), CategoryId: new(fun.String()), Description: new("Espresso")},
+			{N: p.rows(t, m)[1].GetN(), Action: new("skip")},
+			{N: p.rows(t, m)[3].GetN(), TransferWalletId: new(bank.String())},
+		}})
 	require.NoError(t, err)
 	require.Equal(t, staging.FromUser, resp.GetRows()[0].GetCategoryFrom())
 	require.EqualValues(t, 1, resp.GetImport().GetCounts().GetSkipped())
@@ -31,15 +32,18 @@ func TestUpdateImportRows(t *testing.T) {
 	require.Equal(t, "1646.50", p.balance(t))
 	s.RequireConsistent(t)
 	var description, other string
-	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT description FROM transactions WHERE category_id = $1`, fun).Scan(&description))
+	require.NoError(t, s.DB.QueryRow(t.Context(),
+		`SELECT description FROM transactions WHERE category_id = $1`, fun).Scan(&description))
 	require.Equal(t, "Espresso", description)
-	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT amount_minor::text FROM wallet_balances WHERE wallet_id = $1`, bank).Scan(&other))
+	require.NoError(t, s.DB.QueryRow(t.Context(),
+		`SELECT amount_minor::text FROM wallet_balances WHERE wallet_id = $1`, bank).Scan(&other))
 	require.Equal(t, "85000", other)
 	p.undo(t, m, false)
 	require.Equal(t, "0.00", p.balance(t))
 	s.RequireConsistent(t)
 
-	_, err = p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{{N: 2}}})
+	_, err = p.UpdateImportRows(p.Ctx,
+		&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{{N: 2}}})
 	fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_STATE")
 }
 
@@ -48,17 +52,21 @@ func TestImportSuggestsCategories(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t, s)
 	p.commit(t, p.mustUpload(t, statementFile))
-	m := p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n06.03.2026;Kiosk;News;-2,00;EUR\n")
-	require.Equal(t, []string{staging.FromHistory, staging.FromDefault}, []string{p.rows(t, m)[0].GetCategoryFrom(), p.rows(t, m)[1].GetCategoryFrom()})
+	m := p.mustUpload(t,
+		"Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n06.03.2026;Kiosk;News;-2,00;EUR\n")
+	require.Equal(t, []string{staging.FromHistory, staging.FromDefault},
+		[]string{p.rows(t, m)[0].GetCategoryFrom(), p.rows(t, m)[1].GetCategoryFrom()})
 	change := func(c *rowChange) string {
-		resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{c}})
+		resp, err := p.UpdateImportRows(p.Ctx,
+			&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{c}})
 		require.NoError(t, err)
 		return resp.GetRows()[0].GetCategoryFrom()
 	}
 	first, second := p.rows(t, m)[0].GetN(), p.rows(t, m)[1].GetN()
 	require.Equal(t, staging.FromHistory, change(&rowChange{N: second, Payee: new("Bakery 9")}))
 	require.Equal(t, staging.FromDefault, change(&rowChange{N: second, Payee: new("12 34")}))
-	require.Equal(t, staging.FromUser, change(&rowChange{N: first, CategoryId: new(p.Category.String())}))
+	require.Equal(t, staging.FromUser,
+		change(&rowChange{N: first, CategoryId: new(p.Category.String())}))
 	require.Equal(t, staging.FromHistory, change(&rowChange{N: first, CategoryId: new("")}))
 }
 
@@ -69,10 +77,12 @@ func TestUpdateImportRowsKeepsSuggestions(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t, s)
 	p.commit(t, p.mustUpload(t, statementFile))
-	m := p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n")
+	m := p.mustUpload(t,
+		"Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n")
 	row := p.rows(t, m)[0]
 	require.Equal(t, staging.FromHistory, row.GetCategoryFrom())
-	_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET payee = '', description = '' WHERE owner_id = $1`, p.ID)
+	_, err := s.DB.Exec(t.Context(),
+		`UPDATE transactions SET payee = '', description = '' WHERE owner_id = $1`, p.ID)
 	require.NoError(t, err)
 	for _, c := range []struct {
 		change *rowChange
@@ -83,7 +93,8 @@ func TestUpdateImportRowsKeepsSuggestions(t *testing.T) {
 		{&rowChange{Payee: new("Bakery 9")}, staging.FromDefault},
 	} {
 		c.change.N = row.GetN()
-		resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{c.change}})
+		resp, err := p.UpdateImportRows(p.Ctx,
+			&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{c.change}})
 		require.NoError(t, err)
 		require.Equal(t, c.from, resp.GetRows()[0].GetCategoryFrom())
 	}
@@ -95,7 +106,8 @@ func TestUpdateImportRowsCounts(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	p.commit(t, p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n03.02.2026;Bakery;Coffee;-3,50;EUR\n"))
+	p.commit(t, p.mustUpload(t,
+		"Date;Payee;Description;Amount;Currency\n03.02.2026;Bakery;Coffee;-3,50;EUR\n"))
 	p.enter(t, "-850", "Landlord rent", 27)
 	m := p.mustUpload(t, statementFile+"no date;Shop;x;-1,00;EUR\n")
 	for _, change := range []*rowChange{
@@ -106,15 +118,22 @@ func TestUpdateImportRowsCounts(t *testing.T) {
 		{N: 5, Action: new("auto")},
 		{N: 6, Payee: new("Shop 2")},
 	} {
-		resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{change}})
+		resp, err := p.UpdateImportRows(p.Ctx,
+			&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{change}})
 		require.NoError(t, err)
-		require.True(t, proto.Equal(p.get(t, m), resp.GetImport()), "the response is the stored import")
+		require.True(t, proto.Equal(p.get(t, m), resp.GetImport()),
+			"the response is the stored import")
 		var c ledgerv1.ImportCounts
 		require.NoError(t, s.DB.QueryRow(t.Context(), `
-			SELECT count(*), count(*) FILTER (WHERE status = 'ready'), count(*) FILTER (WHERE status = 'duplicate'),
-				count(*) FILTER (WHERE status = 'matched'), count(*) FILTER (WHERE status = 'invalid'), count(*) FILTER (WHERE status = 'skipped')
+			SELECT count(*), count(*) FILTER (WHERE status = 'ready'),
+				count(*) FILTER (WHERE status = 'duplicate'),
+				count(*) FILTER (WHERE status = 'matched'),
+				count(*) FILTER (WHERE status = 'invalid'),
+				count(*) FILTER (WHERE status = 'skipped')
 			FROM import_rows
-			WHERE import_id = $1 AND status <> 'hidden'`, m.GetId()).Scan(&c.Total, &c.Ready, &c.Duplicate, &c.Matched, &c.Invalid, &c.Skipped))
-		require.True(t, proto.Equal(&c, resp.GetImport().GetCounts()), "%v after %v: %v", &c, change, resp.GetImport().GetCounts())
+			WHERE import_id = $1 AND status <> 'hidden'`,
+			m.GetId()).Scan(&c.Total, &c.Ready, &c.Duplicate, &c.Matched, &c.Invalid, &c.Skipped))
+		require.True(t, proto.Equal(&c, resp.GetImport().GetCounts()), "%v after %v: %v", &c,
+			change, resp.GetImport().GetCounts())
 	}
 }

@@ -32,11 +32,12 @@ func (p person) uploadExport(t *testing.T, file string) *ledgerv1.Import {
 	t.Helper()
 	resp, err := p.upload(&ledgerv1.CreateImportRequest{}, file)
 	require.NoError(t, err)
-	updated, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: resp.GetImport().GetId(), Defaults: &ledgerv1.ImportDefaults{
-		ExpenseCategoryId: p.Category.String(), IncomeCategoryId: p.Category.String(),
-	}})
-	require.NoError(t, err)
-	return updated.GetImport()
+	return p.update(t, &ledgerv1.UpdateImportRequest{
+		Id: resp.GetImport().GetId(),
+		Defaults: &ledgerv1.ImportDefaults{
+			ExpenseCategoryId: p.Category.String(), IncomeCategoryId: p.Category.String(),
+		},
+	})
 }
 
 func TestCommitImportTransfers(t *testing.T) {
@@ -67,7 +68,8 @@ func TestCommitImportTransfers(t *testing.T) {
 		p := newPerson(t, s)
 		p.enter(t, "-10", "To the bank", 1)
 		bank := p.MakeWallet(p.Ctx, t, "Giro", "EUR")
-		m := p.uploadExport(t, strings.NewReplacer(`"Giro"`, `"Cash"`, `"Savings"`, `"Giro"`, "12.00", "10.00", "11.00", "10.00", "USD", "EUR").Replace(exported))
+		m := p.uploadExport(t, strings.NewReplacer(`"Giro"`, `"Cash"`, `"Savings"`, `"Giro"`,
+			"12.00", "10.00", "11.00", "10.00", "USD", "EUR").Replace(exported))
 		require.EqualValues(t, 1, m.GetCounts().GetMatched())
 		m = p.commit(t, m)
 		require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
@@ -79,18 +81,27 @@ func TestCommitImportTransfers(t *testing.T) {
 
 func TestUndoImportKeepsLegsOfTheUser(t *testing.T) {
 	t.Parallel()
-	for name, force := range map[string]bool{"unless it is forced": false, "as ordinary transactions": true} {
+	for name, force := range map[string]bool{
+		"unless it is forced": false, "as ordinary transactions": true,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := setup(t)
 			p := newPerson(t, s)
 			bank := p.MakeWallet(p.Ctx, t, "Bank", "EUR")
-			m := p.commit(t, p.mustUpload(t, "Date;Payee;Amount;Currency\n05.02.2026;Bank;-20,00;EUR\n06.02.2026;Shop;-5,00;EUR\n"))
-			typed := []posting.Transaction{{WalletID: bank, CategoryID: &p.Category, AmountMinor: 2000, Currency: "EUR", Date: fixture.Today}}
+			m := p.commit(t, p.mustUpload(t,
+				"Date;Payee;Amount;Currency\n05.02.2026;Bank;-20,00;EUR\n06.02.2026;Shop;-5,00;EUR\n"))
+			typed := []posting.Transaction{{
+				WalletID: bank, CategoryID: &p.Category, AmountMinor: 2000, Currency: "EUR",
+				Date: fixture.Today,
+			}}
 			s.Record(p.Ctx, t, typed...)
-			matching := &transfers.Transfers{Ledger: s.Imports.Ledger, Cursors: s.Service.Cursors, Reads: s.Reads}
+			matching := &transfers.Transfers{
+				Ledger: s.Imports.Ledger, Cursors: s.Service.Cursors, Reads: s.Reads,
+			}
 			_, err := matching.MatchTransfer(p.Ctx, &ledgerv1.MatchTransferRequest{
-				OutTransactionId: p.rows(t, m)[0].GetTransactionId(), InTransactionId: typed[0].ID.String(),
+				OutTransactionId: p.rows(t, m)[0].GetTransactionId(),
+				InTransactionId:  typed[0].ID.String(),
 			})
 			require.NoError(t, err)
 			m = p.undo(t, m, force)

@@ -20,8 +20,12 @@ import (
 
 // pieces returns the upload of a file. end is called at its end and returns the error of the
 // stream.
-func (p person) pieces(file []byte, end func() error) *fixture.UploadStream[ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse] {
-	messages := []*ledgerv1.CreateImportRequest{{Header: &restv1.FileHeader{FileName: "statement"}}, {File: file}}
+func (p person) pieces(
+	file []byte, end func() error,
+) *fixture.UploadStream[ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse] {
+	messages := []*ledgerv1.CreateImportRequest{
+		{Header: &restv1.FileHeader{FileName: "statement"}}, {File: file},
+	}
 	return &fixture.UploadStream[ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse]{
 		Ctx: p.Ctx, Next: func() (*ledgerv1.CreateImportRequest, error) {
 			if len(messages) == 0 {
@@ -37,7 +41,8 @@ func (p person) pieces(file []byte, end func() error) *fixture.UploadStream[ledg
 // openImports returns the number of a person's imports, including those that are not visible.
 func (p person) openImports(t *testing.T) (n int) {
 	t.Helper()
-	require.NoError(t, p.DB.QueryRow(t.Context(), `SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&n))
+	require.NoError(t, p.DB.QueryRow(t.Context(),
+		`SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&n))
 	return n
 }
 
@@ -123,7 +128,8 @@ func TestUpdateImportRowsOfAnotherUser(t *testing.T) {
 	booked := other.commit(t, other.mustUpload(t, "Date;Amount;Currency\n2026-01-31;-1.00;EUR\n"))
 	require.EqualValues(t, 1, booked.GetCounts().GetBooked())
 	theirs := uuid.MustParse(other.rows(t, booked)[0].GetTransactionId())
-	_, err := p.DB.Exec(t.Context(), `UPDATE transactions SET external_id = NULL WHERE id = $1`, theirs)
+	_, err := p.DB.Exec(t.Context(),
+		`UPDATE transactions SET external_id = NULL WHERE id = $1`, theirs)
 	require.NoError(t, err)
 	before := p.rows(t, m)
 	for name, change := range map[string]*rowChange{
@@ -131,7 +137,8 @@ func TestUpdateImportRowsOfAnotherUser(t *testing.T) {
 		"a category":    {N: n, CategoryId: new(other.Category.String())},
 		"a wallet":      {N: n, TransferWalletId: new(other.Wallet.String())},
 	} {
-		_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{change}})
+		_, err := p.UpdateImportRows(p.Ctx,
+			&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{change}})
 		require.Error(t, err, name)
 		require.Equal(t, before[0].String(), p.rows(t, m)[0].String(), name)
 	}

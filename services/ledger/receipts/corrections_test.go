@@ -31,7 +31,8 @@ func correcting(c *ledgerv1.ReceiptCorrections) func(*form) {
 func lines(texts ...string) *ledgerv1.CorrectedLines {
 	out := &ledgerv1.CorrectedLines{}
 	for pair := range slices.Chunk(texts, 2) {
-		out.Values = append(out.Values, &ledgerv1.CorrectedLine{Description: pair[0], Amount: pair[1]})
+		out.Values = append(out.Values,
+			&ledgerv1.CorrectedLine{Description: pair[0], Amount: pair[1]})
 	}
 	return out
 }
@@ -56,19 +57,24 @@ func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 	p := newShopper(t)
 	counted := &counter{counts: map[string]int64{}}
 	p.corrected = counted
-	p.fake.Receipt.Warnings = []*ocrv1.Warning{{Code: "DATE_AMBIGUOUS"}, {Code: "LINES_NOT_RECONCILED"}, {Code: "PAGES_SKIPPED"}}
+	p.fake.Receipt.Warnings = []*ocrv1.Warning{
+		{Code: "DATE_AMBIGUOUS"}, {Code: "LINES_NOT_RECONCILED"}, {Code: "PAGES_SKIPPED"},
+	}
 	household := p.MakeCategory(p.Ctx, t, "Household").String()
 	corrected := lines("Milk", "3", "Rye bread", "2.75", "Soap", "1.15")
 	corrected.Values[2].CategoryId = &household
 	corrections := &ledgerv1.ReceiptCorrections{
-		Merchant: new("  Green Grocer "), Date: new("2026-03-15"), Currency: new("eur"), Total: new("7.2"), Tax: new("0.3"), Lines: corrected,
+		Merchant: new("  Green Grocer "), Date: new("2026-03-15"), Currency: new("eur"),
+		Total: new("7.2"), Tax: new("0.3"), Lines: corrected,
 	}
 	dry := p.upload(t, func(req *form) {
 		req.Corrections, req.DryRun = corrections, true
 	})
 	require.Empty(t, counted.counts)
 	resp := p.upload(t, correcting(corrections))
-	require.Equal(t, map[string]string{"Milk": "-3.00", "Rye bread": "-2.75", "Soap": "-1.15", "Tax": "-0.30"}, amounts(resp))
+	require.Equal(t, map[string]string{
+		"Milk": "-3.00", "Rye bread": "-2.75", "Soap": "-1.15", "Tax": "-0.30",
+	}, amounts(resp))
 	require.Equal(t, amounts(dry), amounts(resp))
 	for _, tr := range resp.GetTransactions() {
 		require.Equal(t, "2026-03-15T00:00:00.000Z", tr.GetDate())
@@ -83,10 +89,13 @@ func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 	require.Equal(t, []string{"PAGES_SKIPPED"}, warnings(resp))
 	read := fixture.Groceries()
 	require.True(t, proto.Equal(&ocrv1.RecognizedFields{
-		Merchant: "Corner Shop", Date: "2026-03-14", Currency: "USD", Tax: "0.40", Total: "4.90", Lines: read.GetLines(),
+		Merchant: "Corner Shop", Date: "2026-03-14", Currency: "USD", Tax: "0.40", Total: "4.90",
+		Lines: read.GetLines(),
 	}, r.GetRecognized()), r.GetRecognized())
 	require.Equal(t, read.GetConfidence(), r.GetConfidence())
-	require.Equal(t, map[string]int64{"merchant": 1, "date": 1, "currency": 1, "total": 1, "tax": 1, "lines": 1}, counted.counts)
+	require.Equal(t, map[string]int64{
+		"merchant": 1, "date": 1, "currency": 1, "total": 1, "tax": 1, "lines": 1,
+	}, counted.counts)
 
 	got, err := p.GetReceipt(p.Ctx, &ledgerv1.GetReceiptRequest{Id: r.GetId()})
 	require.NoError(t, err)
@@ -102,28 +111,37 @@ func TestCreateTransactionsFromReceiptCorrectionsThatChangeNothing(t *testing.T)
 	same := lines("Milk", "3.0", " Bread ", "2.5", "Deposit returned", "-1")
 	same.Values[0].CategoryId = &food
 	resp := p.upload(t, correcting(&ledgerv1.ReceiptCorrections{
-		Merchant: new("Corner Shop"), Date: new("2026-03-14"), Currency: new("USD"), Total: new("4.9"), Tax: new("4e-1"), Lines: same,
+		Merchant: new("Corner Shop"), Date: new("2026-03-14"), Currency: new("USD"),
+		Total: new("4.9"), Tax: new("4e-1"), Lines: same,
 	}))
 	require.Nil(t, resp.GetReceipt().GetRecognized())
 	require.Empty(t, counted.counts)
 	resp.Receipt.Id = ""
 	require.True(t, proto.Equal(fixture.Groceries(), resp.GetReceipt()), resp.GetReceipt())
-	require.Nil(t, p.upload(t, correcting(&ledgerv1.ReceiptCorrections{})).GetReceipt().GetRecognized())
+	require.Nil(t,
+		p.upload(t, correcting(&ledgerv1.ReceiptCorrections{})).GetReceipt().GetRecognized())
 }
 
 func TestCreateTransactionsFromReceiptCorrectsWhatWasNotFound(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.Receipt.Date, p.fake.Receipt.Currency, p.fake.Receipt.Total = "", "", "4.91"
-	resp := p.upload(t, correcting(&ledgerv1.ReceiptCorrections{Date: new("2026-03-13"), Currency: new("USD"), Rounding: new("0.01")}))
+	resp := p.upload(t, correcting(&ledgerv1.ReceiptCorrections{
+		Date: new("2026-03-13"), Currency: new("USD"), Rounding: new("0.01"),
+	}))
 	require.Empty(t, warnings(resp))
 	require.Len(t, resp.GetTransactions(), 5)
-	require.True(t, proto.Equal(&ocrv1.RecognizedFields{Merchant: "Corner Shop", Tax: "0.40", Total: "4.91", Lines: fixture.Groceries().GetLines()},
+	require.True(t, proto.Equal(&ocrv1.RecognizedFields{
+		Merchant: "Corner Shop", Tax: "0.40", Total: "4.91", Lines: fixture.Groceries().GetLines(),
+	},
 		resp.GetReceipt().GetRecognized()))
 
 	single := p.upload(t, correcting(&ledgerv1.ReceiptCorrections{Total: new("6")}))
-	require.Equal(t, map[string]string{"Corner Shop": "-6.00"}, amounts(single), "the lines that were read do not add up to the corrected total")
-	require.Equal(t, []string{"CURRENCY_ASSUMED", "DATE_ASSUMED", "LINES_NOT_RECONCILED", "DUPLICATE_OF"}, warnings(single))
+	require.Equal(t, map[string]string{"Corner Shop": "-6.00"}, amounts(single),
+		"the lines that were read do not add up to the corrected total")
+	require.Equal(t, []string{
+		"CURRENCY_ASSUMED", "DATE_ASSUMED", "LINES_NOT_RECONCILED", "DUPLICATE_OF",
+	}, warnings(single))
 }
 
 func TestCreateTransactionsFromReceiptSumMismatch(t *testing.T) {
@@ -145,7 +163,8 @@ func TestCreateTransactionsFromReceiptSumMismatch(t *testing.T) {
 				req := p.request()
 				req.Corrections, req.Mode = c.corrections, &mode
 				e := p.refusesUpload(t, req, codes.InvalidArgument, "RECEIPT_SUM_MISMATCH")
-				require.Equal(t, []apierr.Field{{Name: "corrections.lines", Message: c.message}}, e.Fields)
+				require.Equal(t,
+					[]apierr.Field{{Name: "corrections.lines", Message: c.message}}, e.Fields)
 			})
 		}
 	}
@@ -180,14 +199,22 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 		fields      []string
 	}{
 		"texts": {
-			&ledgerv1.ReceiptCorrections{Merchant: new(" "), Date: new("14.03.2026"), Currency: new("XXX")},
+			&ledgerv1.ReceiptCorrections{
+				Merchant: new(" "), Date: new("14.03.2026"), Currency: new("XXX"),
+			},
 			codes.InvalidArgument, "VALIDATION_ERROR",
 			[]string{"corrections.merchant", "corrections.date", "corrections.currency"},
 		},
 		"amounts": {
-			&ledgerv1.ReceiptCorrections{Total: new("1e13"), Tax: new(""), Tip: new("1,00"), Discount: new("-1"), Rounding: new("0.00001")},
+			&ledgerv1.ReceiptCorrections{
+				Total: new("1e13"), Tax: new(""), Tip: new("1,00"), Discount: new("-1"),
+				Rounding: new("0.00001"),
+			},
 			codes.InvalidArgument, "VALIDATION_ERROR",
-			[]string{"corrections.total", "corrections.tax", "corrections.tip", "corrections.discount", "corrections.rounding"},
+			[]string{
+				"corrections.total", "corrections.tax", "corrections.tip", "corrections.discount",
+				"corrections.rounding",
+			},
 		},
 		"decimals of the currency": {
 			&ledgerv1.ReceiptCorrections{Total: new("4.901"), Lines: lines("Milk", "4.501")},
@@ -215,9 +242,9 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 			[]string{"corrections.lines"},
 		},
 		"more than 500 lines": {
-			&ledgerv1.ReceiptCorrections{Lines: &ledgerv1.CorrectedLines{Values: slices.Repeat(lines("Milk", "1").GetValues(), maxLines+1)}},
-			codes.InvalidArgument, "VALIDATION_ERROR",
-			[]string{"corrections.lines"},
+			&ledgerv1.ReceiptCorrections{Lines: &ledgerv1.CorrectedLines{Values: slices.Repeat(lines("Milk",
+				"1").GetValues(), maxLines+1)}},
+			codes.InvalidArgument, "VALIDATION_ERROR", []string{"corrections.lines"},
 		},
 		"an incomplete line": {
 			&ledgerv1.ReceiptCorrections{Lines: lines("", "")},
@@ -243,13 +270,15 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			req := p.request()
 			req.Corrections = c.corrections
-			require.Equal(t, c.fields, fixture.FieldNames(p.refusesUpload(t, req, c.code, c.reason)))
+			require.Equal(t, c.fields,
+				fixture.FieldNames(p.refusesUpload(t, req, c.code, c.reason)))
 		})
 	}
 	t.Run("many invalid lines", func(t *testing.T) {
 		req := p.request()
 		req.Corrections = &ledgerv1.ReceiptCorrections{Lines: many}
-		require.Len(t, p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR").Fields, 2*maxBadLines)
+		require.Len(t, p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR").Fields,
+			2*maxBadLines)
 	})
 }
 
@@ -259,7 +288,8 @@ func TestCreateTransactionsFromReceiptReplaysCorrections(t *testing.T) {
 	counted := &counter{counts: map[string]int64{}}
 	p.corrected = counted
 	keyed := func(req *form) {
-		req.IdempotencyKey, req.Corrections = "k", &ledgerv1.ReceiptCorrections{Merchant: new("Green Grocer")}
+		req.IdempotencyKey = "k"
+		req.Corrections = &ledgerv1.ReceiptCorrections{Merchant: new("Green Grocer")}
 	}
 	first := p.upload(t, keyed)
 	again := p.upload(t, keyed)
@@ -268,14 +298,17 @@ func TestCreateTransactionsFromReceiptReplaysCorrections(t *testing.T) {
 	require.True(t, proto.Equal(first, again))
 	require.Equal(t, map[string]int64{"merchant": 1}, counted.counts)
 	req := p.request()
-	req.IdempotencyKey, req.Corrections = "k", &ledgerv1.ReceiptCorrections{Merchant: new("Another")}
+	req.IdempotencyKey = "k"
+	req.Corrections = &ledgerv1.ReceiptCorrections{Merchant: new("Another")}
 	p.refusesUpload(t, req, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT")
 }
 
 func TestCreateTransactionsFromReceiptInclude(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
-	p.fake.Pages = []*ocrv1.ReceiptPage{{Image: "data:image/jpeg;base64,AAAA", Width: 600, Height: 900}}
+	p.fake.Pages = []*ocrv1.ReceiptPage{{
+		Image: "data:image/jpeg;base64,AAAA", Width: 600, Height: 900,
+	}}
 	shown := p.upload(t, func(req *form) {
 		req.DryRun, req.Include = true, new("image")
 	})

@@ -20,7 +20,8 @@ func TestCreateTransactionsFromReceiptRejectsBeforeRecognition(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	stranger := fixture.ActAs(t.Context(), p.NewID())
-	theirWallet, theirCategory := p.MakeWallet(stranger, t, "Cash", "EUR"), p.MakeCategory(stranger, t, "Food")
+	theirWallet := p.MakeWallet(stranger, t, "Cash", "EUR")
+	theirCategory := p.MakeCategory(stranger, t, "Food")
 	for name, c := range map[string]struct {
 		change func(*form)
 		code   codes.Code
@@ -144,9 +145,13 @@ func TestCreateTransactionsFromReceiptCurrencyMismatch(t *testing.T) {
 			t.Run(fmt.Sprint(name, ", dry run ", dryRun), func(t *testing.T) {
 				t.Parallel()
 				p := newShopper(t)
-				p.fake.Receipt.Currency, p.fake.Receipt.Total, p.fake.Receipt.Lines, p.fake.Receipt.Tax = c.printed, c.total, nil, ""
+				p.fake.Receipt.Currency = c.printed
+				p.fake.Receipt.Total = c.total
+				p.fake.Receipt.Lines = nil
+				p.fake.Receipt.Tax = ""
 				req := p.request()
-				req.WalletId, req.DryRun = p.MakeWallet(p.Ctx, t, "Other", c.wallet).String(), dryRun
+				req.WalletId = p.MakeWallet(p.Ctx, t, "Other", c.wallet).String()
+				req.DryRun = dryRun
 				if c.field == "" {
 					_, err := p.CreateTransactionsFromReceipt(p.Ctx, req)
 					require.NoError(t, err)
@@ -195,7 +200,8 @@ func TestCreateTransactionsFromReceiptNamesAllProblems(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			req := p.request()
 			c.change(req)
-			require.Equal(t, c.fields, fixture.FieldNames(p.refusesUpload(t, req, c.code, c.reason)))
+			require.Equal(t, c.fields,
+				fixture.FieldNames(p.refusesUpload(t, req, c.code, c.reason)))
 		})
 	}
 	require.Zero(t, p.fake.Calls.Load())

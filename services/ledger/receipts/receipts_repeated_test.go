@@ -19,7 +19,8 @@ func TestCreateTransactionsFromReceiptDuplicateFile(t *testing.T) {
 	first := p.upload(t, asItIs)
 	second := p.upload(t, asItIs)
 	require.Equal(t, []string{"DUPLICATE_OF"}, warnings(second))
-	require.Equal(t, first.GetReceipt().GetId(), second.GetReceipt().GetWarnings()[0].GetReceiptId())
+	require.Equal(t, first.GetReceipt().GetId(),
+		second.GetReceipt().GetWarnings()[0].GetReceiptId())
 	require.Len(t, second.GetTransactions(), 4)
 
 	recognitions := p.fake.Calls.Load()
@@ -34,15 +35,19 @@ func TestCreateTransactionsFromReceiptDuplicateFile(t *testing.T) {
 
 	other := p
 	other.Ctx = fixture.ActAs(t.Context(), p.NewID())
-	other.Wallet, other.Category = p.MakeWallet(other.Ctx, t, "Cash", "EUR"), p.MakeCategory(other.Ctx, t, "Food")
+	other.Wallet = p.MakeWallet(other.Ctx, t, "Cash", "EUR")
+	other.Category = p.MakeCategory(other.Ctx, t, "Food")
 	require.Empty(t, warnings(other.upload(t, asItIs)))
 }
 
 const uploads = 6
 
 // race uploads many times at once.
-func (p shopper) race(change func(*form)) ([]*ledgerv1.CreateTransactionsFromReceiptResponse, []error) {
-	answers, errs := make([]*ledgerv1.CreateTransactionsFromReceiptResponse, uploads), make([]error, uploads)
+func (p shopper) race(
+	change func(*form),
+) ([]*ledgerv1.CreateTransactionsFromReceiptResponse, []error) {
+	answers := make([]*ledgerv1.CreateTransactionsFromReceiptResponse, uploads)
+	errs := make([]error, uploads)
 	var racing sync.WaitGroup
 	for i := range uploads {
 		racing.Go(func() {

@@ -33,11 +33,14 @@ func newShopper(t *testing.T) shopper {
 
 func (p shopper) request() *form {
 	return &form{
-		Receipt: []byte("a photograph"), WalletId: p.Wallet.String(), CategoryId: p.Category.String(),
+		Receipt: []byte("a photograph"), WalletId: p.Wallet.String(),
+		CategoryId: p.Category.String(),
 	}
 }
 
-func (p shopper) upload(t *testing.T, change func(*form)) *ledgerv1.CreateTransactionsFromReceiptResponse {
+func (p shopper) upload(
+	t *testing.T, change func(*form),
+) *ledgerv1.CreateTransactionsFromReceiptResponse {
 	t.Helper()
 	req := p.request()
 	change(req)
@@ -49,7 +52,9 @@ func (p shopper) upload(t *testing.T, change func(*form)) *ledgerv1.CreateTransa
 func asItIs(*form) {}
 
 // refusesUpload requires a reason, and that nothing was stored.
-func (p shopper) refusesUpload(t *testing.T, req *form, code codes.Code, reason string) apierr.Error {
+func (p shopper) refusesUpload(
+	t *testing.T, req *form, code codes.Code, reason string,
+) apierr.Error {
 	t.Helper()
 	return p.RequireRejected(t, code, reason, func() error {
 		_, err := p.CreateTransactionsFromReceipt(p.Ctx, req)
@@ -77,7 +82,9 @@ func TestCreateTransactionsFromReceiptPerLine(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	resp := p.upload(t, asItIs)
-	require.Equal(t, map[string]string{"Milk": "-3.00", "Bread": "-2.50", "Deposit returned": "1.00", "Tax": "-0.40"}, amounts(resp))
+	require.Equal(t, map[string]string{
+		"Milk": "-3.00", "Bread": "-2.50", "Deposit returned": "1.00", "Tax": "-0.40",
+	}, amounts(resp))
 	require.Empty(t, warnings(resp))
 	for _, tr := range resp.GetTransactions() {
 		require.Equal(t, "2026-03-14T00:00:00.000Z", tr.GetDate())
@@ -87,12 +94,15 @@ func TestCreateTransactionsFromReceiptPerLine(t *testing.T) {
 		require.Equal(t, resp.GetReceipt().GetId(), tr.GetReceiptId())
 		require.NotEmpty(t, tr.GetId())
 	}
-	got, err := p.GetReceipt(p.Ctx, &ledgerv1.GetReceiptRequest{Id: strings.ToUpper(resp.GetReceipt().GetId())})
+	got, err := p.GetReceipt(p.Ctx,
+		&ledgerv1.GetReceiptRequest{Id: strings.ToUpper(resp.GetReceipt().GetId())})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(resp.GetReceipt(), got.GetReceipt()))
 
 	for i, event := range p.Events(t)[2:] {
-		require.True(t, proto.Equal(&ledgerv1.TransactionCreated{OwnerId: p.ID.String(), Transaction: resp.GetTransactions()[i]}, event))
+		require.True(t, proto.Equal(&ledgerv1.TransactionCreated{
+			OwnerId: p.ID.String(), Transaction: resp.GetTransactions()[i],
+		}, event))
 	}
 	require.Len(t, p.Events(t), 2+4)
 	summary, err := p.GetSummary(p.Ctx, &ledgerv1.GetSummaryRequest{Currency: new("USD")})
@@ -161,8 +171,11 @@ func TestCreateTransactionsFromReceiptKeepsOneWarning(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.Receipt.Total = "4.91"
-	p.fake.Receipt.Warnings = []*ocrv1.Warning{{Code: "LINES_NOT_RECONCILED"}, {Code: "PAGES_SKIPPED"}}
-	require.Equal(t, []string{"LINES_NOT_RECONCILED", "PAGES_SKIPPED"}, warnings(p.upload(t, asItIs)))
+	p.fake.Receipt.Warnings = []*ocrv1.Warning{
+		{Code: "LINES_NOT_RECONCILED"}, {Code: "PAGES_SKIPPED"},
+	}
+	require.Equal(t, []string{"LINES_NOT_RECONCILED", "PAGES_SKIPPED"},
+		warnings(p.upload(t, asItIs)))
 }
 
 func TestCreateTransactionsFromReceiptDryRun(t *testing.T) {
@@ -173,7 +186,9 @@ func TestCreateTransactionsFromReceiptDryRun(t *testing.T) {
 	resp := p.upload(t, dry)
 	require.Equal(t, before, p.Stored(t))
 	require.Equal(t, "RECEIPT_RECOGNIZED", resp.GetCode())
-	require.Equal(t, map[string]string{"Milk": "-3.00", "Bread": "-2.50", "Deposit returned": "1.00", "Tax": "-0.40"}, amounts(resp))
+	require.Equal(t, map[string]string{
+		"Milk": "-3.00", "Bread": "-2.50", "Deposit returned": "1.00", "Tax": "-0.40",
+	}, amounts(resp))
 	require.Empty(t, resp.GetReceipt().GetId())
 	for _, tr := range resp.GetTransactions() {
 		require.Empty(t, tr.GetId())

@@ -15,15 +15,21 @@ import (
 )
 
 // rule creates a rule of a shopper with a condition on the description.
-func (p shopper) rule(t *testing.T, description string, change func(*ledgerv1.CreateRuleRequest), actions ...*ledgerv1.RuleAction) string {
+func (p shopper) rule(
+	t *testing.T, description string, change func(*ledgerv1.CreateRuleRequest),
+	actions ...*ledgerv1.RuleAction,
+) string {
 	t.Helper()
 	req := &ledgerv1.CreateRuleRequest{
-		Name:       description,
-		Conditions: []*ledgerv1.RuleCondition{{Field: matching.Description, Op: matching.Is, Values: []string{description}}},
-		Actions:    actions,
+		Name: description,
+		Conditions: []*ledgerv1.RuleCondition{{
+			Field: matching.Description, Op: matching.Is, Values: []string{description},
+		}},
+		Actions: actions,
 	}
 	change(req)
-	resp, err := rules.New(p.Service.Ledger, p.Service.Reads, slog.New(slog.DiscardHandler)).CreateRule(p.Ctx, req)
+	resp, err := rules.New(p.Service.Ledger, p.Service.Reads, slog.New(slog.DiscardHandler)).
+		CreateRule(p.Ctx, req)
 	require.NoError(t, err)
 	return resp.GetRule().GetId()
 }
@@ -37,7 +43,9 @@ func setsCategory(id uuid.UUID) *ledgerv1.RuleAction {
 }
 
 // byAmount returns the transactions of a response by their amounts.
-func byAmount(resp *ledgerv1.CreateTransactionsFromReceiptResponse) map[string]*ledgerv1.Transaction {
+func byAmount(
+	resp *ledgerv1.CreateTransactionsFromReceiptResponse,
+) map[string]*ledgerv1.Transaction {
 	out := map[string]*ledgerv1.Transaction{}
 	for _, tr := range resp.GetTransactions() {
 		out[tr.GetAmount()] = tr
@@ -49,14 +57,23 @@ func TestCreateTransactionsFromReceiptRunsRules(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	drinks, other := p.MakeCategory(p.Ctx, t, "Drinks"), p.MakeCategory(p.Ctx, t, "Other")
-	first := p.rule(t, "milk", unchanged, setsCategory(drinks), &ledgerv1.RuleAction{Kind: matching.AddTag, Value: "Fresh"},
-		&ledgerv1.RuleAction{Kind: matching.SetPayee, Value: "Corner"}, &ledgerv1.RuleAction{Kind: matching.SetDescription, Value: "Whole milk"},
+	first := p.rule(t, "milk", unchanged, setsCategory(drinks), &ledgerv1.RuleAction{
+		Kind: matching.AddTag, Value: "Fresh",
+	},
+		&ledgerv1.RuleAction{Kind: matching.SetPayee, Value: "Corner"},
+		&ledgerv1.RuleAction{Kind: matching.SetDescription, Value: "Whole milk"},
 		&ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "a rule"})
 	p.rule(t, "Whole milk", unchanged, setsCategory(other))
 	p.rule(t, "Bread", unchanged, &ledgerv1.RuleAction{Kind: matching.Skip})
-	p.rule(t, "Tax", unchanged, &ledgerv1.RuleAction{Kind: matching.TransferTo, Value: p.MakeWallet(p.Ctx, t, "Bank", "USD").String()})
-	p.rule(t, "Bread", func(r *ledgerv1.CreateRuleRequest) { r.On = []string{rules.OnImport} }, setsCategory(other))
-	p.rule(t, "Bread", func(r *ledgerv1.CreateRuleRequest) { r.Enabled = new(false) }, setsCategory(other))
+	p.rule(t, "Tax", unchanged, &ledgerv1.RuleAction{
+		Kind: matching.TransferTo, Value: p.MakeWallet(p.Ctx, t, "Bank", "USD").String(),
+	})
+	p.rule(t, "Bread", func(r *ledgerv1.CreateRuleRequest) {
+		r.On = []string{rules.OnImport}
+	}, setsCategory(other))
+	p.rule(t, "Bread", func(r *ledgerv1.CreateRuleRequest) {
+		r.Enabled = new(false)
+	}, setsCategory(other))
 
 	dry := byAmount(p.upload(t, func(req *form) { req.DryRun = true }))
 	resp := p.upload(t, asItIs)
@@ -75,13 +92,15 @@ func TestCreateTransactionsFromReceiptRunsRules(t *testing.T) {
 		preview.Id, preview.CreatedAt, preview.UpdatedAt, preview.ReceiptId = "", "", "", nil
 		require.True(t, proto.Equal(preview, dry[amount]), dry[amount])
 	}
-	got, err := rules.New(p.Service.Ledger, p.Service.Reads, slog.New(slog.DiscardHandler)).GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: first})
+	got, err := rules.New(p.Service.Ledger, p.Service.Reads,
+		slog.New(slog.DiscardHandler)).GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: first})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, got.GetRule().GetAppliedCount())
 	p.RequireConsistent(t)
 
 	off := byAmount(p.upload(t, func(req *form) { req.Rules = new(false) }))["-3.00"]
-	require.Equal(t, []string{"Milk", "Corner Shop", p.Category.String()}, []string{off.GetDescription(), off.GetPayee(), off.GetCategoryId()})
+	require.Equal(t, []string{"Milk", "Corner Shop", p.Category.String()},
+		[]string{off.GetDescription(), off.GetPayee(), off.GetCategoryId()})
 	require.Empty(t, off.GetTags())
 }
 
@@ -91,7 +110,8 @@ func TestCreateTransactionsFromReceiptCorrectedCategory(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	ruled, chosen := p.MakeCategory(p.Ctx, t, "Ruled"), p.MakeCategory(p.Ctx, t, "Chosen")
-	p.rule(t, "Milk", unchanged, setsCategory(ruled), &ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "a rule"})
+	p.rule(t, "Milk", unchanged, setsCategory(ruled),
+		&ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "a rule"})
 	p.rule(t, "Bread", unchanged, setsCategory(ruled))
 	resp := byAmount(p.upload(t, func(req *form) {
 		req.Corrections = &ledgerv1.ReceiptCorrections{Lines: &ledgerv1.CorrectedLines{Values: []*ledgerv1.CorrectedLine{
@@ -114,7 +134,8 @@ func TestCreateTransactionsFromReceiptSteps(t *testing.T) {
 	_, err := p.DB.Exec(t.Context(), `
 		UPDATE rules
 		SET conditions = (
-			SELECT jsonb_agg(jsonb_build_object('field', 'text', 'op', 'matches', 'not', true, 'values', ARRAY['(?:[^q]?){130}Q0$']))
+			SELECT jsonb_agg(jsonb_build_object('field', 'text', 'op', 'matches', 'not', true,
+				'values', ARRAY['(?:[^q]?){130}Q0$']))
 			FROM generate_series(1, 1000))
 		WHERE owner_id = $1`, p.ID)
 	require.NoError(t, err)

@@ -22,7 +22,9 @@ func TestSplit(t *testing.T) {
 		}
 		return out
 	}
-	total := func(amount int64) []share { return []share{{description: "Corner Shop", amount: amount}} }
+	total := func(amount int64) []share {
+		return []share{{description: "Corner Shop", amount: amount}}
+	}
 	household := uuid.New()
 	for name, c := range map[string]struct {
 		bill bill
@@ -34,11 +36,17 @@ func TestSplit(t *testing.T) {
 			want: []share{{description: "Item", amount: -300}, {description: "Item", amount: -200}},
 		},
 		"tax, tip, discount and rounding are transactions of their own": {
-			bill: bill{lines: lines(1000), tax: 80, tip: 100, discount: 50, rounding: -3, total: 1127},
-			want: []share{{description: "Item", amount: -1000}, {description: "Tax", amount: -80}, {description: "Tip", amount: -100}, {description: "Discount", amount: 50}, {description: "Rounding", amount: 3}},
+			bill: bill{
+				lines: lines(1000), tax: 80, tip: 100, discount: 50, rounding: -3, total: 1127,
+			},
+			want: []share{{description: "Item", amount: -1000}, {description: "Tax", amount: -80}, {
+				description: "Tip", amount: -100,
+			}, {description: "Discount", amount: 50}, {description: "Rounding", amount: 3}},
 		},
 		"a line of another category keeps it": {
-			bill: bill{lines: []billLine{{description: "Soap", amount: 300, category: household}, {description: "Item", amount: 200}}, tax: 10, total: 510},
+			bill: bill{lines: []billLine{{
+				description: "Soap", amount: 300, category: household,
+			}, {description: "Item", amount: 200}}, tax: 10, total: 510},
 			want: []share{
 				{description: "Soap", amount: -300, category: household}, {description: "Item", amount: -200}, {description: "Tax", amount: -10},
 			},
@@ -60,7 +68,9 @@ func TestSplit(t *testing.T) {
 			want: total(-500),
 		},
 		"more lines than a transaction takes become one for the total": {
-			bill: bill{merchant: "Corner Shop", lines: lines(make([]int64, maxLines+1)...), total: 500},
+			bill: bill{
+				merchant: "Corner Shop", lines: lines(make([]int64, maxLines+1)...), total: 500,
+			},
 			want: total(-500),
 		},
 		"no lines become one transaction for the total": {
@@ -76,8 +86,8 @@ func TestSplit(t *testing.T) {
 			want: total(500),
 		},
 		"single is one transaction also when the lines add up": {
-			bill: bill{merchant: "Corner Shop", lines: lines(300, 200), total: 500}, mode: modeSingle,
-			want: total(-500),
+			bill: bill{merchant: "Corner Shop", lines: lines(300, 200), total: 500},
+			mode: modeSingle, want: total(-500),
 		},
 		"items are refused when they do not add up": {
 			bill: bill{lines: lines(300), total: 500}, mode: modeItems,
@@ -87,7 +97,9 @@ func TestSplit(t *testing.T) {
 		},
 		"a full discount is split into the items and the discount": {
 			bill: bill{lines: lines(500), discount: 500},
-			want: []share{{description: "Item", amount: -500}, {description: "Discount", amount: 500}},
+			want: []share{
+				{description: "Item", amount: -500}, {description: "Discount", amount: 500},
+			},
 		},
 		"a total of zero is no single transaction": {
 			bill: bill{lines: lines(500), discount: 500}, mode: modeSingle,
@@ -106,7 +118,8 @@ func TestSplit(t *testing.T) {
 
 // anyBill reconciles about half of the time.
 func anyBill(t *rapid.T) bill {
-	amount := rapid.OneOf(rapid.Int64Range(-20, 20), rapid.Int64Range(-9_999_999_999_999_900, 9_999_999_999_999_900))
+	amount := rapid.OneOf(rapid.Int64Range(-20, 20),
+		rapid.Int64Range(-9_999_999_999_999_900, 9_999_999_999_999_900))
 	b := bill{
 		merchant: "Corner Shop",
 		tax:      amount.Draw(t, "tax"), tip: amount.Draw(t, "tip"),

@@ -21,12 +21,14 @@ func TestGetReceiptImage(t *testing.T) {
 	kept := p.upload(t, keep).GetReceipt()
 	require.EqualValues(t, 2, kept.GetImagePages())
 	for page, want := range map[int32]string{0: "page one", 1: "page one", 2: "page two"} {
-		got, err := p.GetReceiptImage(p.Ctx, &ledgerv1.GetReceiptImageRequest{Id: kept.GetId(), Page: page})
+		got, err := p.GetReceiptImage(p.Ctx,
+			&ledgerv1.GetReceiptImageRequest{Id: kept.GetId(), Page: page})
 		require.NoError(t, err)
 		require.Equal(t, want, string(got.GetImage()))
 	}
 	for _, page := range []int32{-1, 3, 1 << 20, -1 << 31} {
-		_, err := p.GetReceiptImage(p.Ctx, &ledgerv1.GetReceiptImageRequest{Id: kept.GetId(), Page: page})
+		_, err := p.GetReceiptImage(p.Ctx,
+			&ledgerv1.GetReceiptImageRequest{Id: kept.GetId(), Page: page})
 		fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_IMAGE_NOT_FOUND")
 	}
 	without := p.upload(t, asItIs).GetReceipt()
@@ -104,7 +106,8 @@ func TestDeleteReceipt(t *testing.T) {
 	keep := func(req *form) { req.KeepImage = true }
 	deleted, other := p.upload(t, keep), p.upload(t, keep)
 	id := deleted.GetReceipt().GetId()
-	_, err := p.DeleteReceipt(fixture.ActAs(t.Context(), p.NewID()), &ledgerv1.DeleteReceiptRequest{Id: id})
+	_, err := p.DeleteReceipt(fixture.ActAs(t.Context(), p.NewID()),
+		&ledgerv1.DeleteReceiptRequest{Id: id})
 	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_NOT_FOUND")
 	resp, err := p.DeleteReceipt(p.Ctx, &ledgerv1.DeleteReceiptRequest{Id: id})
 	require.NoError(t, err)
@@ -113,7 +116,8 @@ func TestDeleteReceipt(t *testing.T) {
 	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_NOT_FOUND")
 	var images, changed, kept int
 	require.NoError(t, p.DB.QueryRow(t.Context(), `
-		SELECT (SELECT count(*) FROM receipt_images), count(*) FILTER (WHERE receipt_id IS NULL AND version = 2),
+		SELECT (SELECT count(*) FROM receipt_images),
+			count(*) FILTER (WHERE receipt_id IS NULL AND version = 2),
 			count(*) FILTER (WHERE receipt_id = $1 AND version = 1)
 		FROM transactions`, other.GetReceipt().GetId()).Scan(&images, &changed, &kept))
 	require.Equal(t, 1, images)

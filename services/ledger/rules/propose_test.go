@@ -45,16 +45,22 @@ func TestSuggestRules(t *testing.T) {
 		other.buys(t, "Bakery", other.Category)
 		want := &ledgerv1.RuleSuggestion{
 			Name: "Cinema Rex", Count: 3,
-			Conditions: []*ledgerv1.RuleCondition{{Field: matching.Payee, Op: matching.StartsWith, Values: []string{"Cinema Rex"}}},
-			Actions:    []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: fun.String()}},
+			Conditions: []*ledgerv1.RuleCondition{{
+				Field: matching.Payee, Op: matching.StartsWith, Values: []string{"Cinema Rex"},
+			}},
+			Actions: []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: fun.String()}},
 		}
 		got := p.suggestedRules(t)
 		require.Len(t, got, 1)
 		require.True(t, proto.Equal(want, got[0]), got)
 		require.Empty(t, other.suggestedRules(t))
-		r := p.rule(t, &ledgerv1.CreateRuleRequest{Name: got[0].GetName(), Conditions: got[0].GetConditions(), Actions: got[0].GetActions()})
+		r := p.rule(t, &ledgerv1.CreateRuleRequest{
+			Name: got[0].GetName(), Conditions: got[0].GetConditions(),
+			Actions: got[0].GetActions(),
+		})
 		require.Empty(t, p.suggestedRules(t))
-		_, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Enabled: new(false)})
+		_, err := p.UpdateRule(p.Ctx,
+			&ledgerv1.UpdateRuleRequest{Id: r.GetId(), Enabled: new(false)})
 		require.NoError(t, err)
 		require.Empty(t, p.suggestedRules(t), "a disabled rule also counts")
 	})
@@ -79,12 +85,16 @@ func TestSuggestRules(t *testing.T) {
 		}
 		got := p.suggestedRules(t)
 		require.Len(t, got, 20)
-		p.rule(t, &ledgerv1.CreateRuleRequest{Name: got[0].GetName(), Conditions: got[0].GetConditions(), Actions: got[0].GetActions()})
+		p.rule(t, &ledgerv1.CreateRuleRequest{
+			Name: got[0].GetName(), Conditions: got[0].GetConditions(),
+			Actions: got[0].GetActions(),
+		})
 	})
 	t.Run("counts no receipts, external ids and old transactions", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t.Context(), t, s)
-		_, err := s.DB.Exec(t.Context(), `ALTER TABLE transactions DROP CONSTRAINT transactions_receipt_fkey`)
+		_, err := s.DB.Exec(t.Context(),
+			`ALTER TABLE transactions DROP CONSTRAINT transactions_receipt_fkey`)
 		require.NoError(t, err)
 		for _, change := range []string{
 			`UPDATE transactions SET receipt_id = gen_random_uuid() WHERE id = $1`, `UPDATE transactions SET external_id = id::text WHERE id = $1`,
@@ -109,15 +119,20 @@ func TestSuggestRulesPlans(t *testing.T) {
 		WITH newest AS (
 			UPDATE transactions
 			SET payee = description, import_id = owner_id, date = now()
-			WHERE id IN (SELECT id FROM transactions WHERE owner_id = $1 ORDER BY date DESC, id DESC LIMIT 3000)
+			WHERE id IN (SELECT id FROM transactions
+				WHERE owner_id = $1 ORDER BY date DESC, id DESC LIMIT 3000)
 			RETURNING id, payee
 		), made AS (
-			INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details, created_at, updated_at)
+			INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details,
+				created_at, updated_at)
 			VALUES ($1, $1, 'done', '', 0, '', 'csv', '{}', now(), now())
 		)
-		INSERT INTO import_rows (owner_id, import_id, n, line, status, cells, amount, currency, payee, description, notes, tags, external_id, account,
-			category, opening, file_problem, action, problem, booked_currency, category_from, transaction_id)
-		SELECT $1, $1, row_number() OVER (), 1, 'booked', '{}', '', '', payee, '', '', '{}', '', '', '', false, '', '', '', '', 'user', id
+		INSERT INTO import_rows (owner_id, import_id, n, line, status, cells, amount, currency,
+			payee, description, notes, tags, external_id, account,
+			category, opening, file_problem, action, problem, booked_currency, category_from,
+			transaction_id)
+		SELECT $1, $1, row_number() OVER (), 1, 'booked', '{}', '', '', payee, '', '', '{}', '', '',
+			'', false, '', '', '', '', 'user', id
 		FROM newest`, rich.ID)
 	require.NoError(t, err)
 	pool, plans := fixture.Explained(t, s.DB)

@@ -46,8 +46,10 @@ func TestCreateRule(t *testing.T) {
 	})
 	t.Run("at most 500", func(t *testing.T) {
 		_, err := s.DB.Exec(t.Context(), `
-			INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources, conditions, actions, version, created_at, updated_at)
-			SELECT $1, gen_random_uuid(), 'x', true, n, false, false, '{import}', '[]', '[]', 1, now(), now()
+			INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources,
+				conditions, actions, version, created_at, updated_at)
+			SELECT $1, gen_random_uuid(), 'x', true, n, false, false, '{import}', '[]', '[]', 1,
+				now(), now()
 			FROM generate_series(1, $2) AS n`, other.ID, maxRules)
 		require.NoError(t, err)
 		_, err = other.CreateRule(other.Ctx, setsCategory("Bakery", other.Category))
@@ -62,11 +64,13 @@ func TestUpdateRule(t *testing.T) {
 	fun := s.MakeCategory(p.Ctx, t, "Fun")
 	r := p.rule(t, setsCategory("Bakery", p.Category))
 	t.Run("replaces lists and keeps the rest", func(t *testing.T) {
-		changed, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Actions: &ledgerv1.RuleActions{Values: []*ledgerv1.RuleAction{
-			{Kind: matching.SetPayee, Value: "Baker"}, {Kind: matching.SetCategory, Value: fun.String()},
-		}}})
+		changed, err := p.UpdateRule(p.Ctx,
+			&ledgerv1.UpdateRuleRequest{Id: r.GetId(), Actions: &ledgerv1.RuleActions{Values: []*ledgerv1.RuleAction{
+				{Kind: matching.SetPayee, Value: "Baker"}, {Kind: matching.SetCategory, Value: fun.String()},
+			}}})
 		require.NoError(t, err)
-		require.Equal(t, r.GetConditions()[0].GetValues(), changed.GetRule().GetConditions()[0].GetValues())
+		require.Equal(t, r.GetConditions()[0].GetValues(),
+			changed.GetRule().GetConditions()[0].GetValues())
 		require.Equal(t, fun.String(), changed.GetRule().GetActions()[1].GetValue())
 		got, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
 		require.NoError(t, err)
@@ -75,10 +79,14 @@ func TestUpdateRule(t *testing.T) {
 	t.Run("a rejected change leaves the rule as it was", func(t *testing.T) {
 		before, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
 		require.NoError(t, err)
-		_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Name: new("New"), Actions: &ledgerv1.RuleActions{
-			Values: []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: uuid.NewString()}},
-		}})
-		require.Equal(t, restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS.String(), apierr.From(err).Reason)
+		_, err = p.UpdateRule(p.Ctx,
+			&ledgerv1.UpdateRuleRequest{Id: r.GetId(), Name: new("New"), Actions: &ledgerv1.RuleActions{
+				Values: []*ledgerv1.RuleAction{{
+					Kind: matching.SetCategory, Value: uuid.NewString(),
+				}},
+			}})
+		require.Equal(t, restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS.String(),
+			apierr.From(err).Reason)
 		after, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(before, after))
@@ -95,7 +103,8 @@ func TestListRulesSize(t *testing.T) {
 	long := func(length int) string { return strings.Repeat("💶", length) }
 	req := setsCategory("Bakery", p.Category)
 	req.Name = long(100)
-	req.Actions = append(req.GetActions(), &ledgerv1.RuleAction{Kind: matching.SetNotes, Value: long(4000)})
+	req.Actions = append(req.GetActions(),
+		&ledgerv1.RuleAction{Kind: matching.SetNotes, Value: long(4000)})
 	r := p.rule(t, req)
 	require.Less(t, maxRules*proto.Size(r), rpc.MaxMessage*9/10)
 
@@ -103,14 +112,17 @@ func TestListRulesSize(t *testing.T) {
 	for i := range 25 {
 		tooLong[0].Values = append(tooLong[0].Values, long(198)+strconv.Itoa(10+i))
 	}
-	_, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Conditions: &ledgerv1.RuleConditions{Values: tooLong}})
+	_, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{
+		Id: r.GetId(), Conditions: &ledgerv1.RuleConditions{Values: tooLong},
+	})
 	e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	require.Equal(t, []string{"conditions"}, fixture.FieldNames(e))
 	req.Conditions = tooLong
 	_, err = p.CreateRule(p.Ctx, req)
 	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	// A rule of an earlier release may be larger, and can still be renamed.
-	_, err = s.DB.Exec(t.Context(), `UPDATE rules SET actions = jsonb_build_array(jsonb_build_object('kind', 'setNotes', 'value', $2::text)) WHERE id = $1`,
+	_, err = s.DB.Exec(t.Context(),
+		`UPDATE rules SET actions = jsonb_build_array(jsonb_build_object('kind', 'setNotes', 'value', $2::text)) WHERE id = $1`,
 		r.GetId(), long(5000))
 	require.NoError(t, err)
 	_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Name: new("New")})
@@ -123,7 +135,8 @@ func TestOrderRules(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	var ids []string
 	for i := range 4 {
-		ids = append([]string{p.rule(t, setsCategory(fmt.Sprint("Shop ", i), p.Category)).GetId()}, ids...)
+		ids = append([]string{p.rule(t, setsCategory(fmt.Sprint("Shop ", i), p.Category)).GetId()},
+			ids...)
 	}
 	ordered, err := p.OrderRules(p.Ctx, &ledgerv1.OrderRulesRequest{Ids: ids})
 	require.NoError(t, err)
@@ -144,7 +157,8 @@ func TestDeleteCategoryOfRule(t *testing.T) {
 	r := p.rule(t, setsCategory("Bakery", used))
 	_, err := s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: used.String()})
 	require.Equal(t, restv1.Reason_CATEGORY_IN_USE.String(), apierr.From(err).Reason)
-	_, err = s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: used.String(), ReassignTo: new(target.String())})
+	_, err = s.DeleteCategory(p.Ctx,
+		&ledgerv1.DeleteCategoryRequest{Id: used.String(), ReassignTo: new(target.String())})
 	require.NoError(t, err)
 	got, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
 	require.NoError(t, err)
@@ -161,7 +175,9 @@ func TestDeleteWalletOfRule(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	for name, change := range map[string]func(*ledgerv1.CreateRuleRequest, string){
 		"condition": func(r *ledgerv1.CreateRuleRequest, wallet string) {
-			r.Conditions = append(r.Conditions, &ledgerv1.RuleCondition{Field: matching.WalletID, Op: matching.Is, Values: []string{wallet}, Not: true})
+			r.Conditions = append(r.Conditions, &ledgerv1.RuleCondition{
+				Field: matching.WalletID, Op: matching.Is, Values: []string{wallet}, Not: true,
+			})
 		},
 		"transfer": func(r *ledgerv1.CreateRuleRequest, wallet string) {
 			r.Actions = []*ledgerv1.RuleAction{{Kind: matching.TransferTo, Value: wallet}}
@@ -175,7 +191,8 @@ func TestDeleteWalletOfRule(t *testing.T) {
 			_, err := s.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})
 			require.Equal(t, restv1.Reason_WALLET_IN_USE.String(), apierr.From(err).Reason)
 			_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{
-				Id: r.GetId(), Conditions: &ledgerv1.RuleConditions{Values: setsCategory("x", p.Category).GetConditions()},
+				Id: r.GetId(), Conditions: &ledgerv1.RuleConditions{Values: setsCategory("x",
+					p.Category).GetConditions()},
 				Actions: &ledgerv1.RuleActions{Values: []*ledgerv1.RuleAction{{Kind: matching.Skip}}},
 			})
 			require.NoError(t, err)

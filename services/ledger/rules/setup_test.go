@@ -54,9 +54,11 @@ func newPerson(ctx context.Context, t require.TestingT, s *server) person {
 // setsCategory returns the request for a rule that sets the category of a payee.
 func setsCategory(payee string, category uuid.UUID) *ledgerv1.CreateRuleRequest {
 	return &ledgerv1.CreateRuleRequest{
-		Name:       payee,
-		Conditions: []*ledgerv1.RuleCondition{{Field: matching.Payee, Op: matching.Contains, Values: []string{payee}}},
-		Actions:    []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: category.String()}},
+		Name: payee,
+		Conditions: []*ledgerv1.RuleCondition{{
+			Field: matching.Payee, Op: matching.Contains, Values: []string{payee},
+		}},
+		Actions: []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: category.String()}},
 	}
 }
 

@@ -33,7 +33,8 @@ func (p person) exceed(t *testing.T, r *ledgerv1.Rule) {
 	t.Helper()
 	_, err := p.DB.Exec(t.Context(), `
 		UPDATE rules
-		SET conditions = (SELECT jsonb_agg(c) FROM (SELECT conditions->0 AS c FROM generate_series(1, 1000)) AS copies)
+		SET conditions = (SELECT jsonb_agg(c)
+			FROM (SELECT conditions->0 AS c FROM generate_series(1, 1000)) AS copies)
 		WHERE owner_id = $1 AND id = $2`, p.ID, r.GetId())
 	require.NoError(t, err)
 }
@@ -61,7 +62,8 @@ func TestUpdateRuleSteps(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	first, second := p.rule(t, matches(matching.Text, 1)), p.rule(t, matches(matching.Payee, 1))
 	widened := &ledgerv1.RuleConditions{Values: matches(matching.Text, 1).GetConditions()}
-	_, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: second.GetId(), Conditions: widened})
+	_, err := p.UpdateRule(p.Ctx,
+		&ledgerv1.UpdateRuleRequest{Id: second.GetId(), Conditions: widened})
 	require.ErrorIs(t, err, errTooManySteps)
 
 	fewer := matches(matching.Text, 9).GetConditions()
@@ -90,7 +92,9 @@ func TestSuggestCategoriesSteps(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	item := &ledgerv1.SuggestionItem{Description: strings.Repeat("a", 1000)}
 	suggest := func(items int) error {
-		_, err := p.SuggestCategories(p.Ctx, &ledgerv1.SuggestCategoriesRequest{Items: slices.Repeat([]*ledgerv1.SuggestionItem{item}, items)})
+		_, err := p.SuggestCategories(p.Ctx,
+			&ledgerv1.SuggestCategoriesRequest{Items: slices.Repeat([]*ledgerv1.SuggestionItem{item},
+				items)})
 		return err
 	}
 	r := p.rule(t, matches(matching.Text, 1))
@@ -113,9 +117,12 @@ func TestApplyRulePreviewSteps(t *testing.T) {
 	first := p.spends(t, "Shop", "1")
 	_, err := s.DB.Exec(t.Context(), `
 		INSERT INTO transactions
-		SELECT (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'date', t.date + make_interval(days => long),
+		SELECT (jsonb_populate_record(t,
+			jsonb_build_object('id', gen_random_uuid(), 'date',
+			t.date + make_interval(days => long),
 			'description', repeat('a', 1000 * long)))).*
-		FROM transactions t, generate_series(1, $2) AS n, LATERAL (SELECT (n <= 100)::integer AS long) AS l
+		FROM transactions t, generate_series(1, $2) AS n,
+			LATERAL (SELECT (n <= 100)::integer AS long) AS l
 		WHERE t.id = $1`, first.GetId(), maxPreviewed)
 	require.NoError(t, err)
 	preview := func(r *ledgerv1.Rule) (*ledgerv1.ApplyRuleResponse, error) {

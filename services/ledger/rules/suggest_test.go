@@ -24,7 +24,8 @@ func TestSuggestCategories(t *testing.T) {
 		u.Create(t, req)
 	}
 	suggest := func(u person, payee string) *ledgerv1.CategorySuggestion {
-		resp, err := u.SuggestCategories(u.Ctx, &ledgerv1.SuggestCategoriesRequest{Items: []*ledgerv1.SuggestionItem{{Payee: payee}}})
+		resp, err := u.SuggestCategories(u.Ctx,
+			&ledgerv1.SuggestCategoriesRequest{Items: []*ledgerv1.SuggestionItem{{Payee: payee}}})
 		require.NoError(t, err)
 		require.Len(t, resp.GetSuggestions(), 1)
 		return resp.GetSuggestions()[0]

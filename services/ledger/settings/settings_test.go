@@ -31,13 +31,17 @@ type server struct {
 func setup(t testing.TB) (*server, fixture.User) {
 	t.Helper()
 	f := fixture.New(t)
-	s := &server{Service: f, Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors}, Server: &Server{Ledger: f.Ledger}}
+	s := &server{Service: f, Accounts: &accounts.Accounts{
+		Ledger: f.Ledger, Cursors: f.Cursors,
+	}, Server: &Server{Ledger: f.Ledger}}
 	f.RPCs = s
 	return s, s.NewUser(t.Context(), t)
 }
 
 // requireSettings requires that the user has these settings, and returns their ETag.
-func (s *server) requireSettings(ctx context.Context, t *testing.T, want *ledgerv1.Settings) string {
+func (s *server) requireSettings(
+	ctx context.Context, t *testing.T, want *ledgerv1.Settings,
+) string {
 	t.Helper()
 	got, err := s.GetSettings(ctx, &ledgerv1.GetSettingsRequest{})
 	require.NoError(t, err)
@@ -52,18 +56,21 @@ func TestUpdateSettings(t *testing.T) {
 	require.Equal(t, `"0"`, s.requireSettings(u.Ctx, t, want))
 
 	all := &update{
-		TimeZone: new("Europe/Zurich"), WeekStart: new("sunday"), Locale: new("de-CH"), BaseCurrency: new("chf"),
-		DefaultWalletId: new(u.Wallet.String()), DefaultCategoryId: new(u.Category.String()), IfMatch: `"0"`,
+		TimeZone: new("Europe/Zurich"), WeekStart: new("sunday"), Locale: new("de-CH"),
+		BaseCurrency: new("chf"), DefaultWalletId: new(u.Wallet.String()),
+		DefaultCategoryId: new(u.Category.String()), IfMatch: `"0"`,
 	}
 	got, err := s.UpdateSettings(u.Ctx, all)
 	require.NoError(t, err)
 	want = &ledgerv1.Settings{
 		TimeZone: "Europe/Zurich", WeekStart: "sunday", Locale: "de-CH", BaseCurrency: "CHF",
-		DefaultWalletId: u.Wallet.String(), DefaultCategoryId: u.Category.String(), UpdatedAt: calendar.FormatTime(fixture.Today),
+		DefaultWalletId: u.Wallet.String(), DefaultCategoryId: u.Category.String(),
+		UpdatedAt: calendar.FormatTime(fixture.Today),
 	}
 	require.True(t, proto.Equal(want, got.GetSettings()), got)
 	require.Equal(t, `"1"`, s.requireSettings(u.Ctx, t, want))
-	require.True(t, proto.Equal(&ledgerv1.SettingsUpdated{OwnerId: u.ID.String(), Settings: want}, s.LastEvent(t)))
+	require.True(t, proto.Equal(&ledgerv1.SettingsUpdated{OwnerId: u.ID.String(), Settings: want},
+		s.LastEvent(t)))
 
 	_, err = s.UpdateSettings(u.Ctx, all)
 	require.ErrorIs(t, err, apierr.VersionMismatch)
@@ -71,7 +78,8 @@ func TestUpdateSettings(t *testing.T) {
 	require.ErrorIs(t, err, apierr.EmptyUpdate)
 
 	_, err = s.UpdateSettings(u.Ctx, &update{
-		Locale: new(""), BaseCurrency: new(""), DefaultWalletId: new(""), DefaultCategoryId: new(""), IfMatch: `"1"`,
+		Locale: new(""), BaseCurrency: new(""), DefaultWalletId: new(""),
+		DefaultCategoryId: new(""), IfMatch: `"1"`,
 	})
 	require.NoError(t, err)
 	want.Locale, want.BaseCurrency, want.DefaultWalletId, want.DefaultCategoryId = "", "", "", ""
@@ -104,7 +112,8 @@ func TestUpdateSettingsConcurrently(t *testing.T) {
 	resp, err := s.GetSettings(u.Ctx, &ledgerv1.GetSettingsRequest{})
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprintf(`"%d"`, writers*each), resp.GetEtag())
-	require.Equal(t, []string{"sunday", "de"}, []string{resp.GetSettings().GetWeekStart(), resp.GetSettings().GetLocale()})
+	require.Equal(t, []string{"sunday", "de"},
+		[]string{resp.GetSettings().GetWeekStart(), resp.GetSettings().GetLocale()})
 }
 
 func TestUpdateSettingsRejects(t *testing.T) {
@@ -131,7 +140,8 @@ func TestUpdateSettingsRejects(t *testing.T) {
 			t.Parallel()
 			_, err := s.UpdateSettings(u.Ctx, c.req)
 			require.ErrorIs(t, err, c.want)
-			require.Equal(t, `"0"`, s.requireSettings(u.Ctx, t, &ledgerv1.Settings{TimeZone: "UTC", WeekStart: "monday"}))
+			require.Equal(t, `"0"`, s.requireSettings(u.Ctx, t,
+				&ledgerv1.Settings{TimeZone: "UTC", WeekStart: "monday"}))
 		})
 	}
 }
@@ -150,7 +160,8 @@ func TestUpdateSettingsOfDeletedDefaults(t *testing.T) {
 		TimeZone: "UTC", WeekStart: "monday", UpdatedAt: calendar.FormatTime(fixture.Today),
 		DefaultWalletId: u.Wallet.String(), DefaultCategoryId: target.String(),
 	}
-	_, err = s.DeleteCategory(u.Ctx, &ledgerv1.DeleteCategoryRequest{Id: u.Category.String(), ReassignTo: new(target.String())})
+	_, err = s.DeleteCategory(u.Ctx,
+		&ledgerv1.DeleteCategoryRequest{Id: u.Category.String(), ReassignTo: new(target.String())})
 	require.NoError(t, err)
 	require.Equal(t, `"2"`, s.requireSettings(u.Ctx, t, want))
 

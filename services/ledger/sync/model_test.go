@@ -48,7 +48,9 @@ func TestListChangesAfterEachWrite(t *testing.T) {
 			t.Parallel()
 			u := s.NewUser(t.Context(), t)
 			m := newMirror(s)
-			w := writer{server: s, user: u, random: rand.New(rand.NewPCG(uint64(seed), 0)), patient: true}
+			w := writer{
+				server: s, user: u, random: rand.New(rand.NewPCG(uint64(seed), 0)), patient: true,
+			}
 			for range 50 {
 				w.write()
 				m.follow(u.Ctx, t, 1)
@@ -68,7 +70,9 @@ func followDuringWrites(t *testing.T, s *server, seed uint64) {
 	done := make(chan struct{})
 	var writers sync.WaitGroup
 	for i := range 4 {
-		w := writer{server: []*server{s, replica}[i%2], user: u, random: rand.New(rand.NewPCG(seed, uint64(i)))}
+		w := writer{server: []*server{
+			s, replica,
+		}[i%2], user: u, random: rand.New(rand.NewPCG(seed, uint64(i)))}
 		writers.Go(func() {
 			for range 8 {
 				w.write()
@@ -120,7 +124,8 @@ func (w *writer) pick(ids []string) string {
 func (w *writer) write() {
 	ctx := w.user.Ctx
 	if !w.patient && w.random.IntN(4) == 0 {
-		canceled, cancel := context.WithTimeout(ctx, time.Duration(w.random.IntN(5000))*time.Microsecond)
+		canceled, cancel := context.WithTimeout(ctx,
+			time.Duration(w.random.IntN(5000))*time.Microsecond)
 		defer cancel()
 		ctx = canceled
 	}
@@ -133,25 +138,32 @@ func (w *writer) write() {
 	}
 	switch w.random.IntN(16) {
 	case 0:
-		if resp, err := w.server.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Wallet", Currency: "EUR"}); err == nil {
+		if resp, err := w.server.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
+			Name: "Wallet", Currency: "EUR",
+		}); err == nil {
 			w.wallet = append(w.wallet, resp.GetWallet().GetId())
 		}
 	case 1:
-		if resp, err := w.server.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: uuid.NewString()}); err == nil {
+		req := &ledgerv1.CreateCategoryRequest{Name: uuid.NewString()}
+		if resp, err := w.server.CreateCategory(ctx, req); err == nil {
 			w.category = append(w.category, resp.GetCategory().GetId())
 		}
 	case 2:
-		_, _ = w.server.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: w.pick(w.transactions)})
+		_, _ = w.server.DeleteTransaction(ctx,
+			&ledgerv1.DeleteTransactionRequest{Id: w.pick(w.transactions)})
 	case 3:
 		_, _ = w.server.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{
 			Id: w.pick(w.transactions), WalletId: &spends.WalletId, Amount: new("2.50"),
 		})
 	case 4:
-		_, _ = w.server.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: w.pick(w.category), ReassignTo: new(w.user.Category.String())})
+		_, _ = w.server.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{
+			Id: w.pick(w.category), ReassignTo: new(w.user.Category.String()),
+		})
 	case 5:
 		_, _ = w.server.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: w.pick(w.wallet)})
 	case 6:
-		_, _ = w.server.settings.UpdateSettings(ctx, &ledgerv1.UpdateSettingsRequest{DefaultWalletId: &spends.WalletId})
+		_, _ = w.server.settings.UpdateSettings(ctx,
+			&ledgerv1.UpdateSettingsRequest{DefaultWalletId: &spends.WalletId})
 	case 7:
 		_, _ = w.server.CreateTransactions(ctx, fixture.Bulk(spends, spends))
 	case 8, 9, 10, 11, 12, 13:
@@ -171,27 +183,34 @@ func (w *writer) writeDetails(ctx context.Context, spends *ledgerv1.CreateTransa
 	switch w.random.IntN(13) {
 	case 0, 1:
 		resp, err := w.server.transfers.CreateTransfer(ctx, &ledgerv1.CreateTransferRequest{
-			FromWalletId: w.user.Wallet.String(), ToWalletId: spends.GetWalletId(), ToCurrency: new("USD"), Amount: "3", ToAmount: new("4"),
-			Date: "2026-03-14", Tags: []string{tag},
+			FromWalletId: w.user.Wallet.String(), ToWalletId: spends.GetWalletId(),
+			ToCurrency: new("USD"), Amount: "3", ToAmount: new("4"), Date: "2026-03-14",
+			Tags: []string{tag},
 		})
 		if err == nil {
 			w.transfers = append(w.transfers, resp.GetTransfer().GetId())
 		}
 	case 2:
-		_, _ = w.server.transfers.UpdateTransfer(ctx, &ledgerv1.UpdateTransferRequest{Id: transfer, ToWalletId: &spends.WalletId, Amount: new("5")})
+		_, _ = w.server.transfers.UpdateTransfer(ctx, &ledgerv1.UpdateTransferRequest{
+			Id: transfer, ToWalletId: &spends.WalletId, Amount: new("5"),
+		})
 	case 3:
-		_, _ = w.server.transfers.UnlinkTransfer(ctx, &ledgerv1.UnlinkTransferRequest{Id: transfer, CategoryId: spends.GetCategoryId()})
+		_, _ = w.server.transfers.UnlinkTransfer(ctx,
+			&ledgerv1.UnlinkTransferRequest{Id: transfer, CategoryId: spends.GetCategoryId()})
 	case 4:
 		_, _ = w.server.transfers.DeleteTransfer(ctx, &ledgerv1.DeleteTransferRequest{Id: transfer})
 	case 5, 6, 7:
-		_, _ = w.server.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{Tag: tag, Name: &names[w.random.IntN(len(names))], Merge: new(true)})
+		_, _ = w.server.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{
+			Tag: tag, Name: &names[w.random.IntN(len(names))], Merge: new(true),
+		})
 	case 8:
 		_, _ = w.server.tags.DeleteTag(ctx, &ledgerv1.DeleteTagRequest{Tag: tag})
 	case 9, 10:
 		w.writeRule(ctx, tag)
 	default:
 		_, _ = w.server.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{
-			Id: w.pick(w.transactions), Tags: &ledgerv1.Tags{Values: []string{tag}}, Amount: new("2.50"),
+			Id: w.pick(w.transactions), Tags: &ledgerv1.Tags{Values: []string{tag}},
+			Amount: new("2.50"),
 			Splits: &ledgerv1.Splits{Values: []*ledgerv1.Split{
 				{CategoryId: w.user.Category.String(), Amount: "1"}, {CategoryId: spends.GetCategoryId(), Amount: "1.50"},
 			}},
@@ -204,12 +223,15 @@ func (w *writer) writeRule(ctx context.Context, tag string) {
 	actions := []*ledgerv1.RuleAction{{Kind: "addTag", Value: tag}}
 	switch id := w.pick(w.rules); w.random.IntN(4) {
 	case 0:
-		_, _ = w.server.rules.UpdateRule(ctx, &ledgerv1.UpdateRuleRequest{Id: id, Name: new(uuid.NewString())})
+		_, _ = w.server.rules.UpdateRule(ctx,
+			&ledgerv1.UpdateRuleRequest{Id: id, Name: new(uuid.NewString())})
 	case 1:
 		_, _ = w.server.rules.DeleteRule(ctx, &ledgerv1.DeleteRuleRequest{Id: id})
 	default:
 		resp, err := w.server.rules.CreateRule(ctx, &ledgerv1.CreateRuleRequest{
-			Name: "Rule", Conditions: []*ledgerv1.RuleCondition{{Field: "tag", Op: "in", Values: []string{tag}}}, Actions: actions,
+			Name:       "Rule",
+			Conditions: []*ledgerv1.RuleCondition{{Field: "tag", Op: "in", Values: []string{tag}}},
+			Actions:    actions,
 		})
 		if err == nil {
 			w.rules = append(w.rules, resp.GetRule().GetId())

@@ -47,15 +47,18 @@ func TestListChangesPlan(t *testing.T) {
 	u := fixture.User{Ctx: fixture.ActAs(t.Context(), id), ID: id}
 	conn, err := s.DB.Acquire(u.Ctx)
 	require.NoError(t, err)
-	require.NoError(t, ledgertest.Fill(u.Ctx, conn.Conn(), fixture.Today, ledgertest.Owner{ID: id, Transactions: 20_000, Years: 5}))
+	require.NoError(t, ledgertest.Fill(u.Ctx, conn.Conn(), fixture.Today,
+		ledgertest.Owner{ID: id, Transactions: 20_000, Years: 5}))
 	conn.Release()
 	_, err = s.DB.Exec(u.Ctx, `ANALYZE transactions`)
 	require.NoError(t, err)
 	type line struct {
 		Plan string `db:"QUERY PLAN"`
 	}
-	lines, err := pg.All[line](u.Ctx, s.DB, `EXPLAIN SELECT `+posting.TransactionColumns+`, t.seq FROM transactions t
-		WHERE t.owner_id = $1 AND (t.seq, t.id) > ($2, $3) ORDER BY t.seq, t.id LIMIT 1001`, u.ID, 0, uuid.Nil)
+	lines, err := pg.All[line](u.Ctx,
+		s.DB, `EXPLAIN SELECT `+posting.TransactionColumns+`, t.seq FROM transactions t
+		WHERE t.owner_id = $1 AND (t.seq, t.id) > ($2, $3) ORDER BY t.seq, t.id LIMIT 1001`,
+		u.ID, 0, uuid.Nil)
 	require.NoError(t, err)
 	var plan string
 	for _, l := range lines {
@@ -79,7 +82,8 @@ func TestListChangesNumbersRows(t *testing.T) {
 	u, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
 	s.MakeWallet(u.Ctx, t, "Bank", "EUR")
 	seqs := func(of fixture.User) (seqs []int64) {
-		require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT array_agg(seq ORDER BY id) FROM wallets WHERE owner_id = $1`, of.ID).Scan(&seqs))
+		require.NoError(t, s.DB.QueryRow(t.Context(),
+			`SELECT array_agg(seq ORDER BY id) FROM wallets WHERE owner_id = $1`, of.ID).Scan(&seqs))
 		return seqs
 	}
 	rename := func(wallet uuid.UUID) {
@@ -110,7 +114,9 @@ func TestSweep(t *testing.T) {
 	now := fixture.Today
 	old, young := now.Add(-retention-time.Hour), now.Add(-retention+time.Hour)
 	insert := func(of fixture.User, kind, id string, seq int64, at time.Time) {
-		_, err := s.DB.Exec(t.Context(), `INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at) VALUES ($1, $2, $3, $4, $5)`, of.ID, kind, id, seq, at)
+		_, err := s.DB.Exec(t.Context(),
+			`INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at) VALUES ($1, $2, $3, $4, $5)`,
+			of.ID, kind, id, seq, at)
 		require.NoError(t, err)
 	}
 	insert(u, "wallet", "a", 5, old)
@@ -121,8 +127,11 @@ func TestSweep(t *testing.T) {
 	insert(other, "wallet", "a", -1, old)
 	require.NoError(t, Sweep(t.Context(), s.DB, now))
 	var left []string
-	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT array_agg(kind || ' ' || id || ' ' || (owner_id = $1) ORDER BY kind, id, owner_id = $1) FROM tombstones`, u.ID).Scan(&left))
-	require.Equal(t, []string{"tag a true", "wallet a false", "wallet b true", "wallet c true"}, left)
+	require.NoError(t, s.DB.QueryRow(t.Context(),
+		`SELECT array_agg(kind || ' ' || id || ' ' || (owner_id = $1) ORDER BY kind, id, owner_id = $1) FROM tombstones`,
+		u.ID).Scan(&left))
+	require.Equal(t,
+		[]string{"tag a true", "wallet a false", "wallet b true", "wallet c true"}, left)
 	for of, want := range map[uuid.UUID]int64{u.ID: 5, other.ID: 0} {
 		current, err := selectState(t.Context(), s.DB, of)
 		require.NoError(t, err)

@@ -43,10 +43,11 @@ func serve(ctx context.Context, f *fixture.Service) *server {
 	s := &server{
 		Service: f, Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
-		settings:     &settings.Server{Ledger: f.Ledger}, sync: &Server{Ledger: f.Ledger, Cursors: f.Cursors},
-		transfers: &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
-		tags:      &tags.Server{Ledger: f.Ledger, Reads: f.Reads},
-		rules:     rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler)),
+		settings:     &settings.Server{Ledger: f.Ledger},
+		sync:         &Server{Ledger: f.Ledger, Cursors: f.Cursors},
+		transfers:    &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
+		tags:         &tags.Server{Ledger: f.Ledger, Reads: f.Reads},
+		rules:        rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler)),
 	}
 	f.RPCs = s
 	s.Run(ctx)
@@ -66,7 +67,8 @@ func newMirror(s *server) *mirror { return &mirror{server: s, objects: map[strin
 
 // page applies one page, and reports whether more follows.
 func (m *mirror) page(ctx context.Context, limit int32) (bool, error) {
-	resp, err := m.server.sync.ListChanges(ctx, &ledgerv1.ListChangesRequest{Cursor: m.cursor, Limit: &limit})
+	resp, err := m.server.sync.ListChanges(ctx,
+		&ledgerv1.ListChangesRequest{Cursor: m.cursor, Limit: &limit})
 	if err != nil {
 		return false, err
 	}
@@ -114,14 +116,16 @@ func (m *mirror) requireEqual(ctx context.Context, t require.TestingT) {
 	want := map[string]proto.Message{}
 	s := m.server
 	for cursor, more := "", true; more; {
-		list, err := s.ListTransactions(ctx, &ledgerv1.ListTransactionsRequest{Cursor: cursor, Limit: new(int32(200))})
+		list, err := s.ListTransactions(ctx,
+			&ledgerv1.ListTransactionsRequest{Cursor: cursor, Limit: new(int32(200))})
 		require.NoError(t, err)
 		for _, x := range list.GetTransactions() {
 			want["transaction "+x.GetId()] = x
 		}
 		cursor, more = list.GetPagination().GetNextCursor(), list.GetPagination().GetHasMore()
 	}
-	moved, err := s.transfers.ListTransfers(ctx, &ledgerv1.ListTransfersRequest{Limit: new(int32(200))})
+	moved, err := s.transfers.ListTransfers(ctx,
+		&ledgerv1.ListTransfersRequest{Limit: new(int32(200))})
 	require.NoError(t, err)
 	for _, x := range moved.GetTransfers() {
 		want["transfer "+x.GetId()] = x
@@ -137,7 +141,8 @@ func (m *mirror) requireEqual(ctx context.Context, t require.TestingT) {
 	for _, x := range wallets.GetWallets() {
 		want["wallet "+x.GetId()] = x
 	}
-	categories, err := s.ListCategories(ctx, &ledgerv1.ListCategoriesRequest{Limit: new(int32(200))})
+	categories, err := s.ListCategories(ctx,
+		&ledgerv1.ListCategoriesRequest{Limit: new(int32(200))})
 	require.NoError(t, err)
 	for _, x := range categories.GetCategories() {
 		want["category "+x.GetId()] = x

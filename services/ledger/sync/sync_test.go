@@ -44,22 +44,28 @@ func TestListChanges(t *testing.T) {
 	_, err := s.CreateTransactions(u.Ctx, fixture.Bulk(u.Spends("3"), u.Spends("4"), u.Spends("5")))
 	require.NoError(t, err)
 	follow("a batch", 3)
-	_, err = s.UpdateTransaction(u.Ctx, &ledgerv1.UpdateTransactionRequest{Id: first.GetId(), WalletId: new(bank.String())})
+	_, err = s.UpdateTransaction(u.Ctx,
+		&ledgerv1.UpdateTransactionRequest{Id: first.GetId(), WalletId: new(bank.String())})
 	require.NoError(t, err)
 	follow("a transaction in another wallet", 1)
 	_, err = s.DeleteTransaction(u.Ctx, &ledgerv1.DeleteTransactionRequest{Id: second.GetId()})
 	require.NoError(t, err)
 	follow("a deleted transaction", 1)
-	_, err = s.UpdateWallet(u.Ctx, &ledgerv1.UpdateWalletRequest{Id: bank.String(), Name: new("Savings")})
+	_, err = s.UpdateWallet(u.Ctx,
+		&ledgerv1.UpdateWalletRequest{Id: bank.String(), Name: new("Savings")})
 	require.NoError(t, err)
 	follow("a renamed wallet", 0)
-	_, err = s.UpdateCategory(u.Ctx, &ledgerv1.UpdateCategoryRequest{Id: fun.String(), Name: new("Games")})
+	_, err = s.UpdateCategory(u.Ctx,
+		&ledgerv1.UpdateCategoryRequest{Id: fun.String(), Name: new("Games")})
 	require.NoError(t, err)
 	follow("a renamed category", 1)
-	_, err = s.settings.UpdateSettings(u.Ctx, &ledgerv1.UpdateSettingsRequest{DefaultWalletId: new(bank.String()), DefaultCategoryId: new(u.Category.String())})
+	_, err = s.settings.UpdateSettings(u.Ctx, &ledgerv1.UpdateSettingsRequest{
+		DefaultWalletId: new(bank.String()), DefaultCategoryId: new(u.Category.String()),
+	})
 	require.NoError(t, err)
 	follow("settings", 0)
-	_, err = s.DeleteCategory(u.Ctx, &ledgerv1.DeleteCategoryRequest{Id: u.Category.String(), ReassignTo: new(fun.String())})
+	_, err = s.DeleteCategory(u.Ctx,
+		&ledgerv1.DeleteCategoryRequest{Id: u.Category.String(), ReassignTo: new(fun.String())})
 	require.NoError(t, err)
 	follow("a merge", 5)
 	_, err = s.DeleteTransaction(u.Ctx, &ledgerv1.DeleteTransactionRequest{Id: first.GetId()})
@@ -102,10 +108,12 @@ func TestListChangesOfTags(t *testing.T) {
 		if err := posting.ShareOwner(u.Ctx, tx, u.ID); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(u.Ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = 'trip'`, u.ID); err != nil {
+		_, err := tx.Exec(u.Ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = 'trip'`, u.ID)
+		if err != nil {
 			return err
 		}
-		_, err := tx.Exec(u.Ctx, `UPDATE tags SET name = 'WORK' WHERE owner_id = $1 AND key = 'work'`, u.ID)
+		_, err = tx.Exec(u.Ctx,
+			`UPDATE tags SET name = 'WORK' WHERE owner_id = $1 AND key = 'work'`, u.ID)
 		return err
 	})
 	require.NoError(t, err)
@@ -148,7 +156,8 @@ func TestListChangesRejectsCursor(t *testing.T) {
 	require.ErrorIs(t, err, errCursorExpired)
 
 	// A database that was restored from an older backup does not know the cursor's number.
-	_, err = s.DB.Exec(u.Ctx, `UPDATE owners SET seq = seq - 1, swept_seq = 0 WHERE owner_id = $1`, u.ID)
+	_, err = s.DB.Exec(u.Ctx,
+		`UPDATE owners SET seq = seq - 1, swept_seq = 0 WHERE owner_id = $1`, u.ID)
 	require.NoError(t, err)
 	_, err = late.page(u.Ctx, 1)
 	require.ErrorIs(t, err, errCursorExpired)
@@ -163,7 +172,8 @@ func TestListChangesOfLongTexts(t *testing.T) {
 	ts := make([]posting.Transaction, 300)
 	for i := range ts {
 		ts[i] = posting.Transaction{
-			WalletID: u.Wallet, CategoryID: &u.Category, Currency: "EUR", AmountMinor: -1, Date: fixture.Today, Notes: strings.Repeat("💶", 4000),
+			WalletID: u.Wallet, CategoryID: &u.Category, Currency: "EUR", AmountMinor: -1,
+			Date: fixture.Today, Notes: strings.Repeat("💶", 4000),
 		}
 	}
 	s.Record(u.Ctx, t, ts...)
@@ -182,22 +192,30 @@ func TestListChangesOfLongTexts(t *testing.T) {
 func TestListChangesOfSplits(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	for name, description := range map[string]string{"short": "x", "long": strings.Repeat("💶", 1000)} {
+	for name, description := range map[string]string{
+		"short": "x", "long": strings.Repeat("💶", 1000),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := s.NewUser(t.Context(), t)
 			const count, parts = 60, 50
 			ts := make([]posting.Transaction, count)
 			for i := range ts {
-				ts[i] = posting.Transaction{WalletID: u.Wallet, Currency: "EUR", AmountMinor: -parts, Date: fixture.Today, SplitCount: parts}
+				ts[i] = posting.Transaction{
+					WalletID: u.Wallet, Currency: "EUR", AmountMinor: -parts, Date: fixture.Today,
+					SplitCount: parts,
+				}
 				for range parts {
-					ts[i].Splits = append(ts[i].Splits, posting.Split{CategoryID: u.Category, AmountMinor: -1, Description: description})
+					ts[i].Splits = append(ts[i].Splits, posting.Split{
+						CategoryID: u.Category, AmountMinor: -1, Description: description,
+					})
 				}
 			}
 			s.Record(u.Ctx, t, ts...)
 			s.MakeCategory(u.Ctx, t, "Created afterwards")
 			m := newMirror(s)
-			resp, err := s.sync.ListChanges(u.Ctx, &ledgerv1.ListChangesRequest{Limit: new(int32(1000))})
+			resp, err := s.sync.ListChanges(u.Ctx,
+				&ledgerv1.ListChangesRequest{Limit: new(int32(1000))})
 			require.NoError(t, err)
 			require.True(t, resp.GetPagination().GetHasMore())
 			require.Less(t, len(resp.GetChanges().GetTransactions()), count)

@@ -60,10 +60,13 @@ func TestMigrateRenamedTags(t *testing.T) {
 		if err := posting.LockOwner(u.Ctx, tx, u.ID); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(u.Ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = 'work'`, u.ID); err != nil {
+		_, err := tx.Exec(u.Ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = 'work'`, u.ID)
+		if err != nil {
 			return err
 		}
-		_, err := tx.Exec(u.Ctx, `INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'work', 'Work', now())`, u.ID)
+		_, err = tx.Exec(u.Ctx,
+			`INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'work', 'Work', now())`,
+			u.ID)
 		return err
 	}))
 	m.follow(u.Ctx, t, 1)

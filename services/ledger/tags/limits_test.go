@@ -16,11 +16,14 @@ import (
 func (p *person) tagMany(t *testing.T, n int) {
 	t.Helper()
 	_, err := p.DB.Exec(t.Context(), `
-		INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'many', 'Many', now())`, p.ID)
+		INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'many', 'Many', now())`,
+		p.ID)
 	require.NoError(t, err)
 	_, err = p.DB.Exec(t.Context(), `
-		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, version, created_at, updated_at, tags)
-		SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -1, -100, '', now(), 1, now(), now(), '{many}' FROM generate_series(1, $4)`,
+		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
+			amount_e4, description, date, version, created_at, updated_at, tags)
+		SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -1, -100, '', now(), 1, now(), now(), '{many}'
+		FROM generate_series(1, $4)`,
 		p.ID, p.Wallet, p.Category, n)
 	require.NoError(t, err)
 }
@@ -66,7 +69,9 @@ func TestUpdateTagUnderLoad(t *testing.T) {
 				mu.Lock()
 				ids = append(ids, id)
 				mu.Unlock()
-				_, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: edited, Tags: &ledgerv1.Tags{Values: []string{"ONE"}}})
+				_, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
+					Id: edited, Tags: &ledgerv1.Tags{Values: []string{"ONE"}},
+				})
 				require.NoError(t, err)
 			}
 		})
@@ -74,7 +79,8 @@ func TestUpdateTagUnderLoad(t *testing.T) {
 	wg.Go(func() {
 		for i := range 20 {
 			names := []string{"one", "two"}
-			_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: names[i%2], Name: &names[1-i%2], Merge: new(true)})
+			_, err := p.UpdateTag(p.Ctx,
+				&ledgerv1.UpdateTagRequest{Tag: names[i%2], Name: &names[1-i%2], Merge: new(true)})
 			if err != nil {
 				fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
 			}

@@ -29,9 +29,11 @@ func setupRules(t *testing.T) ruled {
 // adds creates a rule that adds a tag to transactions with another tag, and has further actions.
 func (p ruled) adds(t require.TestingT, added, met string, more ...*ledgerv1.RuleAction) string {
 	resp, err := p.CreateRule(p.Ctx, &ledgerv1.CreateRuleRequest{
-		Name:       "Rule",
-		Conditions: []*ledgerv1.RuleCondition{{Field: "tag", Op: "in", Values: []string{met, "other"}}, {Field: "payee", Op: "is", Values: []string{met}}},
-		Actions:    append([]*ledgerv1.RuleAction{{Kind: "addTag", Value: added}}, more...),
+		Name: "Rule",
+		Conditions: []*ledgerv1.RuleCondition{{
+			Field: "tag", Op: "in", Values: []string{met, "other"},
+		}, {Field: "payee", Op: "is", Values: []string{met}}},
+		Actions: append([]*ledgerv1.RuleAction{{Kind: "addTag", Value: added}}, more...),
 	})
 	require.NoError(t, err)
 	return resp.GetRule().GetId()
@@ -70,7 +72,8 @@ func TestUpdateTagOfRules(t *testing.T) {
 	p.requireTag(t, id, "Summer", []string{"Summer", "other"}, []string{"été"})
 	_, renamed := p.get(t, id)
 	require.NotEqual(t, etag, renamed)
-	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Summer", Name: new("work"), Merge: new(true)})
+	_, err = p.UpdateTag(p.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "Summer", Name: new("work"), Merge: new(true)})
 	require.NoError(t, err)
 	p.requireTag(t, id, "Work", []string{"Work", "other"}, []string{"été"})
 	_, merged := p.get(t, id)
@@ -81,7 +84,8 @@ func TestUpdateTagOfRules(t *testing.T) {
 	_, after := p.get(t, unrelated)
 	require.Equal(t, before, after)
 
-	_, err = p.UpdateTag(fixture.ActAs(t.Context(), p.NewUser(t.Context(), t).ID), &ledgerv1.UpdateTagRequest{Tag: "Work", Name: new("x")})
+	_, err = p.UpdateTag(fixture.ActAs(t.Context(), p.NewUser(t.Context(), t).ID),
+		&ledgerv1.UpdateTagRequest{Tag: "Work", Name: new("x")})
 	fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
 }
 
@@ -91,7 +95,8 @@ func TestDeleteTagOfRules(t *testing.T) {
 	t.Parallel()
 	p := setupRules(t)
 	p.tagged(t, "Trip")
-	other, only := p.adds(t, "trip", "Work", &ledgerv1.RuleAction{Kind: "setPayee", Value: "Rex"}), p.adds(t, "Trip", "Work")
+	other := p.adds(t, "trip", "Work", &ledgerv1.RuleAction{Kind: "setPayee", Value: "Rex"})
+	only := p.adds(t, "Trip", "Work")
 	unrelated := p.adds(t, "Work", "Trip")
 	_, err := p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Trip"})
 	require.NoError(t, err)
@@ -122,14 +127,17 @@ func TestUpdateTagWhileRulesChange(t *testing.T) {
 	for _, id := range ids {
 		wg.Go(func() {
 			for i := range renames {
-				_, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: id, Name: new(fmt.Sprint("change ", i))})
+				_, err := p.UpdateRule(p.Ctx,
+					&ledgerv1.UpdateRuleRequest{Id: id, Name: new(fmt.Sprint("change ", i))})
 				require.NoError(t, err)
 			}
 		})
 	}
 	wg.Go(func() {
 		for i := range renames {
-			_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: fmt.Sprint("name ", i), Name: new(fmt.Sprint("name ", i+1))})
+			_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{
+				Tag: fmt.Sprint("name ", i), Name: new(fmt.Sprint("name ", i+1)),
+			})
 			require.NoError(t, err)
 		}
 	})

@@ -29,8 +29,9 @@ func setup(t *testing.T) *person {
 	t.Helper()
 	f := fixture.New(t)
 	p := &person{
-		Service: f, Server: &Server{Ledger: f.Ledger, Reads: f.Reads}, Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
-		Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Service: f, Server: &Server{Ledger: f.Ledger, Reads: f.Reads},
+		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 	}
 	f.RPCs = p
 	p.Run(t.Context())
@@ -75,9 +76,11 @@ func TestUpdateTag(t *testing.T) {
 	t.Parallel()
 	p := setup(t)
 	first, second := p.tagged(t, "Trip", "Work"), p.tagged(t, "WORK")
-	p.requireTags(t, &ledgerv1.Tag{Name: "Trip", TransactionCount: 1}, &ledgerv1.Tag{Name: "Work", TransactionCount: 2})
+	p.requireTags(t, &ledgerv1.Tag{Name: "Trip", TransactionCount: 1},
+		&ledgerv1.Tag{Name: "Work", TransactionCount: 2})
 
-	resp, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "wOrK", Name: new("Büro"), Color: new("#1a7f5a")})
+	resp, err := p.UpdateTag(p.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "wOrK", Name: new("Büro"), Color: new("#1a7f5a")})
 	require.NoError(t, err)
 	office := &ledgerv1.Tag{Name: "Büro", Color: "#1a7f5a", TransactionCount: 2}
 	require.True(t, proto.Equal(office, resp.GetTag()), resp)
@@ -88,9 +91,11 @@ func TestUpdateTag(t *testing.T) {
 	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "BÜRO", Name: new("TRIP")})
 	fixture.RequireReason(t, err, codes.AlreadyExists, "TAG_ALREADY_EXISTS")
 	p.requireTags(t, office, &ledgerv1.Tag{Name: "Trip", TransactionCount: 1})
-	resp, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Büro", Name: new("TRIP"), Merge: new(true)})
+	resp, err = p.UpdateTag(p.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "Büro", Name: new("TRIP"), Merge: new(true)})
 	require.NoError(t, err)
-	require.True(t, proto.Equal(&ledgerv1.Tag{Name: "Trip", TransactionCount: 2}, resp.GetTag()), resp)
+	require.True(t,
+		proto.Equal(&ledgerv1.Tag{Name: "Trip", TransactionCount: 2}, resp.GetTag()), resp)
 	require.Equal(t, []string{"Trip"}, p.tagsOf(t, first.GetId()))
 	require.Equal(t, []string{"Trip"}, p.tagsOf(t, second.GetId()))
 
@@ -119,16 +124,20 @@ func TestUpdateTagVersions(t *testing.T) {
 	old := get("TRIP")
 	p.tagged(t, "Trip")
 	require.Equal(t, old.GetEtag(), get("Trip").GetEtag())
-	require.True(t, proto.Equal(&ledgerv1.Tag{Name: "Trip", TransactionCount: 2}, get("Trip").GetTag()))
-	changed, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Trip", Color: new("#000000"), IfMatch: old.GetEtag()})
+	require.True(t,
+		proto.Equal(&ledgerv1.Tag{Name: "Trip", TransactionCount: 2}, get("Trip").GetTag()))
+	changed, err := p.UpdateTag(p.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "Trip", Color: new("#000000"), IfMatch: old.GetEtag()})
 	require.NoError(t, err)
 	require.NotEqual(t, old.GetEtag(), changed.GetEtag())
 	require.Equal(t, changed.GetEtag(), get("Trip").GetEtag())
-	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), IfMatch: old.GetEtag()})
+	_, err = p.UpdateTag(p.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), IfMatch: old.GetEtag()})
 	require.ErrorIs(t, err, apierr.VersionMismatch)
 	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Trip", IfMatch: old.GetEtag()})
 	require.ErrorIs(t, err, apierr.VersionMismatch)
-	renamed, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), IfMatch: changed.GetEtag()})
+	renamed, err := p.UpdateTag(p.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), IfMatch: changed.GetEtag()})
 	require.NoError(t, err)
 	require.Equal(t, renamed.GetEtag(), get("Work").GetEtag())
 	stranger := p.NewUser(t.Context(), t)
@@ -150,7 +159,9 @@ func TestDeleteTag(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a", resp.GetName())
 	require.Equal(t, []string{"b"}, p.tagsOf(t, tr.GetId()))
-	event := &ledgerv1.TagDeleted{OwnerId: p.ID.String(), Tag: &ledgerv1.Tag{Name: "a", TransactionCount: 1}}
+	event := &ledgerv1.TagDeleted{
+		OwnerId: p.ID.String(), Tag: &ledgerv1.Tag{Name: "a", TransactionCount: 1},
+	}
 	require.True(t, proto.Equal(event, p.LastEvent(t)), p.LastEvent(t))
 	p.requireTags(t, &ledgerv1.Tag{Name: "b", TransactionCount: 1})
 	p.RequireConsistent(t)
@@ -169,8 +180,10 @@ func TestTagsOfTwoUsers(t *testing.T) {
 	rows := func(of *person) string {
 		var text string
 		require.NoError(t, p.DB.QueryRow(t.Context(), `
-			SELECT coalesce((SELECT string_agg(x::text, ';' ORDER BY id) FROM transactions x WHERE owner_id = $1), '')
-				|| (SELECT string_agg(x::text, ';' ORDER BY key) FROM tags x WHERE owner_id = $1)`, of.ID).Scan(&text))
+			SELECT coalesce((SELECT string_agg(x::text, ';' ORDER BY id) FROM transactions x
+			WHERE owner_id = $1), '')
+				|| (SELECT string_agg(x::text, ';' ORDER BY key) FROM tags x WHERE owner_id = $1)`,
+			of.ID).Scan(&text))
 		return text
 	}
 	version := func(id string) string {
@@ -179,15 +192,19 @@ func TestTagsOfTwoUsers(t *testing.T) {
 		return resp.GetEtag()
 	}
 	before := rows(&other)
-	_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), Merge: new(true)})
+	_, err := p.UpdateTag(p.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), Merge: new(true)})
 	require.NoError(t, err)
-	require.Equal(t, []string{`"2"`, `"2"`}, []string{version(mine.GetId()), version(both.GetId())}, "the merge changed both")
+	require.Equal(t, []string{`"2"`, `"2"`}, []string{version(mine.GetId()), version(both.GetId())},
+		"the merge changed both")
 	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Gift", Name: new("GIFT")})
 	require.NoError(t, err)
-	require.Equal(t, []string{`"3"`, `"2"`}, []string{version(mine.GetId()), version(both.GetId())}, "another case shows in one of them")
+	require.Equal(t, []string{`"3"`, `"2"`}, []string{version(mine.GetId()), version(both.GetId())},
+		"another case shows in one of them")
 	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Work"})
 	require.NoError(t, err)
-	require.Equal(t, []string{`"4"`, `"3"`}, []string{version(mine.GetId()), version(both.GetId())}, "the deletion changed both")
+	require.Equal(t, []string{`"4"`, `"3"`}, []string{version(mine.GetId()), version(both.GetId())},
+		"the deletion changed both")
 	require.Equal(t, []string{"GIFT"}, p.tagsOf(t, mine.GetId()))
 	require.Equal(t, before, rows(&other))
 }
@@ -223,6 +240,7 @@ func TestTagErrors(t *testing.T) {
 	fixture.RequireReason(t, err, codes.AlreadyExists, "LIMIT_REACHED")
 	_, err = p.DeleteTag(stranger.Ctx, &ledgerv1.DeleteTagRequest{Tag: "a"})
 	fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
-	p.requireTags(t, &ledgerv1.Tag{Name: "a", TransactionCount: 1}, &ledgerv1.Tag{Name: "b", TransactionCount: 1},
+	p.requireTags(t, &ledgerv1.Tag{Name: "a", TransactionCount: 1},
+		&ledgerv1.Tag{Name: "b", TransactionCount: 1},
 		&ledgerv1.Tag{Name: "Many", TransactionCount: maxChanged + 1})
 }

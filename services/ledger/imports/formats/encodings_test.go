@@ -81,7 +81,8 @@ func TestOpenLegacyEncodings(t *testing.T) {
 			require.NoError(t, err)
 			records, facts := fixture.ReadAll(t, file, statement.Options{})
 			require.Equal(t, tc.want, fixture.Lines(records))
-			require.Equal(t, name != "utf16", slices.Contains(facts.Warnings, statement.EncodingAssumed))
+			require.Equal(t, name != "utf16",
+				slices.Contains(facts.Warnings, statement.EncodingAssumed))
 		})
 	}
 }

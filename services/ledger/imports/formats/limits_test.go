@@ -19,7 +19,8 @@ import (
 
 // endless repeats a text after a prefix, up to a number of bytes.
 func endless(prefix, text string, n int64) io.Reader {
-	return io.LimitReader(io.MultiReader(strings.NewReader(prefix), &repeater{text: []byte(text)}), n)
+	return io.LimitReader(io.MultiReader(strings.NewReader(prefix), &repeater{text: []byte(text)}),
+		n)
 }
 
 // repeater repeats a text without end.
@@ -119,7 +120,8 @@ const smallCSV = "Date,Payee,Amount\n2024-01-31,Café,-12.30\n"
 func TestOpenBombs(t *testing.T) {
 	for _, archive := range []string{"gzip", "zip"} {
 		t.Run(archive, func(t *testing.T) {
-			bomb := packed(t, archive, endless("Date;Amount\n", "2024-01-31;1.00\n", 40<<20), "a.csv")
+			bomb := packed(t, archive,
+				endless("Date;Amount\n", "2024-01-31;1.00\n", 40<<20), "a.csv")
 			requireBounded(t, 128<<20, func() {
 				_, err := fixture.Count(bytes.NewReader(bomb))
 				require.ErrorIs(t, err, scan.ErrTooLarge)
@@ -155,7 +157,8 @@ func TestOpenCompressed(t *testing.T) {
 	}
 	t.Run("two_large_files", func(t *testing.T) {
 		t.Parallel()
-		file := packed(t, "zip", endless("Date;Amount\n", "2024-01-31;1.00\n", 1<<20), "a.csv", "b.csv")
+		file := packed(t, "zip", endless("Date;Amount\n", "2024-01-31;1.00\n", 1<<20),
+			"a.csv", "b.csv")
 		n, err := fixture.Count(bytes.NewReader(file))
 		require.ErrorIs(t, err, formats.ErrUnknownFormat)
 		require.ErrorContains(t, err, "; the zip file has more than one file")

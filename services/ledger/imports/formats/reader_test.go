@@ -13,8 +13,8 @@ import (
 func TestNewReader(t *testing.T) {
 	t.Parallel()
 	m := mapping.Mapping{
-		Format: statement.CSV, Header: true, DateLayout: "YYYY-MM-DD", DecimalMark: ".", AmountMode: mapping.Signed,
-		Columns: []mapping.Column{{Index: 0, Field: mapping.FieldDate}},
+		Format: statement.CSV, Header: true, DateLayout: "YYYY-MM-DD", DecimalMark: ".",
+		AmountMode: mapping.Signed, Columns: []mapping.Column{{Index: 0, Field: mapping.FieldDate}},
 	}
 	t.Run("without a column recognizes rows that are no transactions", func(t *testing.T) {
 		t.Parallel()
@@ -22,13 +22,16 @@ func TestNewReader(t *testing.T) {
 		var invalid mapping.Errors
 		require.ErrorAs(t, err, &invalid)
 		require.Equal(t, "columns must assign amount", invalid.Error())
-		require.True(t, reader.Record(statement.Record{N: 1, Cells: []string{"Date", "Amount"}}).Skip)
-		require.False(t, reader.Record(statement.Record{N: 2, Cells: []string{"2024-01-31", "1.00"}}).Skip)
+		require.True(t,
+			reader.Record(statement.Record{N: 1, Cells: []string{"Date", "Amount"}}).Skip)
+		require.False(t,
+			reader.Record(statement.Record{N: 2, Cells: []string{"2024-01-31", "1.00"}}).Skip)
 	})
 	t.Run("names all problems", func(t *testing.T) {
 		t.Parallel()
 		_, err := formats.NewReader(&mapping.Mapping{
-			Format: statement.CSV, SkipRows: -1, Currency: "ZZZ", Width: -1, Columns: []mapping.Column{{Index: -1, Field: "nothing"}},
+			Format: statement.CSV, SkipRows: -1, Currency: "ZZZ", Width: -1,
+			Columns: []mapping.Column{{Index: -1, Field: "nothing"}},
 		})
 		var invalid mapping.Errors
 		require.ErrorAs(t, err, &invalid)

@@ -63,7 +63,8 @@ func newHousehold(seed uint64) *household {
 		if h.IntN(2) == 0 {
 			name += " " + trades[category]
 		}
-		h.merchants = append(h.merchants, merchant{name, ids[category], 1 / math.Pow(float64(i+1), 1)})
+		h.merchants = append(h.merchants,
+			merchant{name, ids[category], 1 / math.Pow(float64(i+1), 1)})
 	}
 	return h
 }
@@ -170,10 +171,14 @@ func TestSuggestHousehold(t *testing.T) {
 		var rights, wrongs, ceiling float64
 		for seed := range uint64(10) {
 			right, wrong, seen := accuracy(seed, c.corrects)
-			t.Logf("%s, household %d: %.1f %% right, %.1f %% wrong, %.1f %% with a corrected merchant", c.name, seed, 100*right, 100*wrong, 100*seen)
+			t.Logf(
+				"%s, household %d: %.1f %% right, %.1f %% wrong, %.1f %% with a corrected merchant",
+				c.name, seed, 100*right, 100*wrong, 100*seen,
+			)
 			rights, wrongs, ceiling = rights+right/10, wrongs+wrong/10, ceiling+seen/10
 		}
-		t.Logf("%s: %.1f %% right, %.1f %% wrong, %.1f %% with a corrected merchant", c.name, 100*rights, 100*wrongs, 100*ceiling)
+		t.Logf("%s: %.1f %% right, %.1f %% wrong, %.1f %% with a corrected merchant", c.name,
+			100*rights, 100*wrongs, 100*ceiling)
 		if c.corrects {
 			assert.GreaterOrEqual(t, rights, 0.95)
 		} else {

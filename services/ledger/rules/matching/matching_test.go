@@ -15,7 +15,8 @@ var wallet = uuid.MustParse("0199f0c5-0000-7000-8000-000000000003")
 
 // bought is the tested transaction.
 var bought = Transaction{
-	Payee: "Café  MÜLLER ５", Description: "Two coffees", Notes: "with Ada", AmountE4: 45_000, Currency: "EUR", Wallet: wallet, Tags: []string{"Trip"},
+	Payee: "Café  MÜLLER ５", Description: "Two coffees", Notes: "with Ada", AmountE4: 45_000,
+	Currency: "EUR", Wallet: wallet, Tags: []string{"Trip"},
 }
 
 func TestConditionMet(t *testing.T) {
@@ -62,7 +63,9 @@ func TestConditionMet(t *testing.T) {
 			t.Parallel()
 			sub := newSubject(bought, MaxSteps)
 			for _, not := range []bool{false, true} {
-				compiled, err := compileCondition(Condition{Field: c.field, Op: c.op, Values: c.values, Not: not})
+				compiled, err := compileCondition(Condition{
+					Field: c.field, Op: c.op, Values: c.values, Not: not,
+				})
 				require.NoError(t, err)
 				require.Equal(t, c.met != not, compiled.met(&sub))
 			}
@@ -112,16 +115,24 @@ func TestSetRun(t *testing.T) {
 	t.Run("the first category wins and tags accumulate", func(t *testing.T) {
 		t.Parallel()
 		o := run(
-			Rule{ID: first, Conditions: all, Actions: []Action{{SetCategory, food.String()}, {AddTag, "Coffee"}}},
-			Rule{ID: second, Conditions: all, Actions: []Action{{SetCategory, fun.String()}, {AddTag, "COFFEE"}}},
+			Rule{ID: first, Conditions: all, Actions: []Action{
+				{SetCategory, food.String()}, {AddTag, "Coffee"},
+			}},
+			Rule{ID: second, Conditions: all, Actions: []Action{
+				{SetCategory, fun.String()}, {AddTag, "COFFEE"},
+			}},
 			Rule{ID: third, Conditions: all, Actions: []Action{{Skip, ""}, {AddTag, "Sweet"}}},
 		)
-		require.Equal(t, Outcome{Category: food, DecidedBy: first, Tags: []string{"Coffee", "Sweet"}, Matched: []uuid.UUID{first, second, third}}, o)
+		require.Equal(t, Outcome{Category: food, DecidedBy: first, Tags: []string{
+			"Coffee", "Sweet",
+		}, Matched: []uuid.UUID{first, second, third}}, o)
 	})
 	t.Run("a later rule sees the texts of an earlier one", func(t *testing.T) {
 		t.Parallel()
 		o := run(
-			Rule{ID: first, Conditions: all, Actions: []Action{{SetPayee, "Müller"}, {AddTag, "Coffee"}}},
+			Rule{ID: first, Conditions: all, Actions: []Action{
+				{SetPayee, "Müller"}, {AddTag, "Coffee"},
+			}},
 			Rule{ID: second, Conditions: all, Actions: []Action{{SetNotes, "never"}}},
 			Rule{ID: third, Conditions: []Condition{
 				{Field: Payee, Op: Is, Values: []string{"müller"}}, {Field: Tag, Op: Is, Values: []string{"coffee"}},
@@ -161,7 +172,12 @@ func TestSetRunProperties(t *testing.T) {
 			}
 			rules = append(rules, Rule{
 				ID: uuid.New(), Any: rapid.Bool().Draw(r, "any"), Actions: []Action{{kind, value}},
-				Conditions: []Condition{{Field: Text, Op: Contains, Values: []string{rapid.SampledFrom([]string{"a", "x", "coffee"}).Draw(r, "text")}, Not: rapid.Bool().Draw(r, "not")}},
+				Conditions: []Condition{{
+					Field: Text, Op: Contains,
+					Values: []string{rapid.SampledFrom([]string{"a", "x", "coffee"}).Draw(r,
+						"text")},
+					Not: rapid.Bool().Draw(r, "not"),
+				}},
 			})
 		}
 		s, err := Compile(rules)
@@ -188,16 +204,22 @@ func TestSetRunProperties(t *testing.T) {
 func BenchmarkSetRun(b *testing.B) {
 	var rules []Rule
 	for i := range 500 {
-		c := Condition{Field: Payee, Op: []string{Is, Contains, StartsWith, EndsWith, In}[i%5], Values: []string{fmt.Sprint("merchant ", i)}}
+		c := Condition{Field: Payee, Op: []string{
+			Is, Contains, StartsWith, EndsWith, In,
+		}[i%5], Values: []string{fmt.Sprint("merchant ", i)}}
 		if i%10 == 0 {
 			c.Op, c.Values = Matches, []string{fmt.Sprintf(`^merchant %d( \d+)?$`, i)}
 		}
-		rules = append(rules, Rule{ID: uuid.New(), Conditions: []Condition{c}, Actions: []Action{{AddTag, "a"}}})
+		rules = append(rules,
+			Rule{ID: uuid.New(), Conditions: []Condition{c}, Actions: []Action{{AddTag, "a"}}})
 	}
 	s, err := Compile(rules)
 	require.NoError(b, err)
 	for b.Loop() {
-		_, err := s.Run(b.Context(), Transaction{Payee: "REWE Markt 4711 Berlin", Description: "Purchase with card 1234", AmountE4: 123_400, Currency: "EUR"})
+		_, err := s.Run(b.Context(), Transaction{
+			Payee: "REWE Markt 4711 Berlin", Description: "Purchase with card 1234",
+			AmountE4: 123_400, Currency: "EUR",
+		})
 		require.NoError(b, err)
 	}
 }

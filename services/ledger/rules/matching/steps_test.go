@@ -25,7 +25,8 @@ func matching(field, pattern string) Condition {
 // maximum length.
 func TestSteps(t *testing.T) {
 	t.Parallel()
-	longest := Transaction{Payee: strings.Repeat("ü", 200), Description: strings.Repeat("ü", 1000), Notes: strings.Repeat("ü", 4000)}
+	longest := Transaction{Payee: strings.Repeat("ü",
+		200), Description: strings.Repeat("ü", 1000), Notes: strings.Repeat("ü", 4000)}
 	for _, c := range []struct {
 		valid func(string, string) bool
 		s     string
@@ -58,7 +59,9 @@ func TestSetRunLimits(t *testing.T) {
 		return s
 	}
 	long := Transaction{Description: strings.Repeat("a", 1000)}
-	bomb := slices.Repeat([]Rule{{ID: uuid.New(), Conditions: slices.Repeat([]Condition{matching(Text, expensive)}, 10)}}, 500)
+	bomb := slices.Repeat([]Rule{{
+		ID: uuid.New(), Conditions: slices.Repeat([]Condition{matching(Text, expensive)}, 10),
+	}}, 500)
 	t.Run("the steps on a transaction", func(t *testing.T) {
 		t.Parallel()
 		_, err := compiled(bomb...).Run(t.Context(), long)

@@ -11,12 +11,15 @@ import (
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	records, facts := fixture.ReadAll(t, fixture.Seeds[statement.Coffer][0]+`{"transaction":{"id":"u","amount":-5.00,"currency":"EUR","type":"expense","date":"2024-02-01T10:00:00.000Z","walletId":"w","splits":[{"categoryId":"c","amount":6.00},{"amount":-1.00}]}}`, statement.Options{})
-	require.Equal(t, []string{"2024-01-31|-5.00|EUR||", "2024-02-01|-5.00|EUR||"}, fixture.Lines(records))
+	records, facts := fixture.ReadAll(t, fixture.Seeds[statement.Coffer][0]+
+		`{"transaction":{"id":"u","amount":-5.00,"currency":"EUR","type":"expense","date":"2024-02-01T10:00:00.000Z","walletId":"w","splits":[{"categoryId":"c","amount":6.00},{"amount":-1.00}]}}`, statement.Options{})
+	require.Equal(t, []string{"2024-01-31|-5.00|EUR||", "2024-02-01|-5.00|EUR||"},
+		fixture.Lines(records))
 	require.Equal(t, "2024-01-31T10:00:00Z", records[0].Date.Format("2006-01-02T15:04:05Z07:00"))
 	require.Equal(t, "Bank", facts.Accounts[0].Name)
 	require.Equal(t, "coffer:t", records[0].ExternalID)
-	require.Equal(t, []string{"-6.00", "1.00"}, []string{records[1].Splits[0].Amount, records[1].Splits[1].Amount})
+	require.Equal(t, []string{"-6.00", "1.00"},
+		[]string{records[1].Splits[0].Amount, records[1].Splits[1].Amount})
 }
 
 // TestParseCSV reads an export as CSV. Its second split has parts without a description.
@@ -35,10 +38,14 @@ d,2024-02-02,transfer,-3.00,EUR,Cash,,,''=x,,,t,'=y,
 	require.Equal(t, statement.Coffer, facts.Format)
 	require.Len(t, records, 4)
 	require.Equal(t, "2024-01-31|-5|EUR|-Shop|one", fixture.Lines(records)[0])
-	require.Equal(t, []statement.Split{{Amount: "-6.00", Category: "Food", Description: "one"}, {Amount: "1.00", Category: "Fun", Description: "two"}}, records[0].Splits)
-	require.Equal(t, []string{"=Bank", "n\nm", "ofx:1"}, []string{records[0].Account, records[0].Notes, records[0].ExternalID})
+	require.Equal(t, []statement.Split{{
+		Amount: "-6.00", Category: "Food", Description: "one",
+	}, {Amount: "1.00", Category: "Fun", Description: "two"}}, records[0].Splits)
+	require.Equal(t, []string{"=Bank", "n\nm", "ofx:1"},
+		[]string{records[0].Account, records[0].Notes, records[0].ExternalID})
 	require.Equal(t, []string{"Trip", "'@x"}, records[0].Tags)
-	require.Equal(t, []string{"", "coffer:b", "5"}, []string{records[1].Description, records[1].ExternalID, records[1].Amount})
+	require.Equal(t, []string{"", "coffer:b", "5"},
+		[]string{records[1].Description, records[1].ExternalID, records[1].Amount})
 	require.Equal(t, "the date is missing or cannot be read", records[2].Problem)
 	require.Equal(t, &statement.Transfer{ID: "t", Paired: true}, records[3].Transfer)
 	require.Equal(t, []string{"'=x", "=y"}, []string{records[3].Description, records[3].ExternalID})

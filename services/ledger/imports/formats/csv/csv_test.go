@@ -14,13 +14,18 @@ import (
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	records, facts := fixture.ReadAll(t, "Konto;DE001234\n\nBuchungstag;Valuta;Empfänger;Verwendungszweck;Betrag;Währung\n"+
-		"31.01.2024;01.02.2024;Café;\"Zwei;\nZeilen\";-1.234,50;EUR\n01.02.2024;01.02.2024;Arbeit;Lohn;2.000,00;EUR\nSumme;;;;765,50;EUR\n", statement.Options{})
-	require.Equal(t, []string{"2024-01-31|-1234.50|EUR|Café|Zwei; Zeilen", "2024-02-01|2000.00|EUR|Arbeit|Lohn"}, fixture.Lines(records))
+	records, facts := fixture.ReadAll(t,
+		"Konto;DE001234\n\nBuchungstag;Valuta;Empfänger;Verwendungszweck;Betrag;Währung\n"+
+			"31.01.2024;01.02.2024;Café;\"Zwei;\nZeilen\";-1.234,50;EUR\n01.02.2024;01.02.2024;Arbeit;Lohn;2.000,00;EUR\nSumme;;;;765,50;EUR\n", statement.Options{})
+	require.Equal(t, []string{
+		"2024-01-31|-1234.50|EUR|Café|Zwei; Zeilen", "2024-02-01|2000.00|EUR|Arbeit|Lohn",
+	}, fixture.Lines(records))
 	require.Equal(t, statement.CSV, facts.Format)
 	require.Empty(t, facts.Warnings)
 	m := facts.Mapping
-	require.Equal(t, []any{";", 1, true, "DD.MM.YYYY", ",", mapping.Signed, false}, []any{m.Delimiter, m.SkipRows, m.Header, m.DateLayout, m.DecimalMark, m.AmountMode, m.Invert})
+	require.Equal(t, []any{";", 1, true, "DD.MM.YYYY", ",", mapping.Signed, false}, []any{
+		m.Delimiter, m.SkipRows, m.Header, m.DateLayout, m.DecimalMark, m.AmountMode, m.Invert,
+	})
 }
 
 // TestParseDialects reads what banks write although it is not in the standard of the format.
@@ -51,7 +56,8 @@ func BenchmarkCSV(b *testing.B) {
 	var file strings.Builder
 	file.WriteString("Buchungstag;Valuta;Empfänger;Verwendungszweck;Betrag;Währung\n")
 	for i := range 10_000 {
-		fmt.Fprintf(&file, "%02d.01.2024;01.02.2024;Laden %d;Einkauf im Laden;-%d,%02d;EUR\n", i%28+1, i, i, i%100)
+		fmt.Fprintf(&file, "%02d.01.2024;01.02.2024;Laden %d;Einkauf im Laden;-%d,%02d;EUR\n",
+			i%28+1, i, i, i%100)
 	}
 	for b.Loop() {
 		fixture.ReadAll(b, file.String(), statement.Options{})

@@ -16,16 +16,18 @@ import (
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	records, facts := fixture.ReadAll(t, "{1:F01}{2:I940}{4:\r\n:20:STARTUMSE\r\n:25:10000000/0012345678\r\n:28C:1/1\r\n:60F:C231229EUR100,00\r\n"+
-		":61:2312290102DR20,50NTRFNONREF//20240102001\r\n:86:106?00KARTENZAHLUNG?20EREF+1?21SVWZ+Einkauf im Laden am ?22Markt?32Laden GmbH\r\n"+
-		":61:2401020102RC5,NMSCNONREF\r\n:86:storno der\r\ngutschrift\r\n:61:240102C1000,50NTRFX\r\n:86:/TRTP/SEPA/NAME/Firma/REMI/Lohn/EREF/1\r\n"+
-		":62F:C240102EUR1075,00\r\n-}\r\n", statement.Options{})
+	records, facts := fixture.ReadAll(t,
+		"{1:F01}{2:I940}{4:\r\n:20:STARTUMSE\r\n:25:10000000/0012345678\r\n:28C:1/1\r\n:60F:C231229EUR100,00\r\n"+
+			":61:2312290102DR20,50NTRFNONREF//20240102001\r\n:86:106?00KARTENZAHLUNG?20EREF+1?21SVWZ+Einkauf im Laden am ?22Markt?32Laden GmbH\r\n"+
+			":61:2401020102RC5,NMSCNONREF\r\n:86:storno der\r\ngutschrift\r\n:61:240102C1000,50NTRFX\r\n:86:/TRTP/SEPA/NAME/Firma/REMI/Lohn/EREF/1\r\n"+
+			":62F:C240102EUR1075,00\r\n-}\r\n", statement.Options{})
 	require.Equal(t, []string{
 		"2024-01-02|-20.50|EUR|Laden GmbH|Einkauf im Laden am Markt", "2024-01-02|-5|EUR||storno der gutschrift",
 		"2024-01-02|1000.50|EUR|Firma|Lohn",
 	}, fixture.Lines(records))
 	require.Empty(t, facts.Warnings)
-	require.Equal(t, []string{"5678", "100.00", "1075.00"}, []string{facts.Accounts[0].Last4, facts.Accounts[0].Opening, facts.Accounts[0].Closing})
+	require.Equal(t, []string{"5678", "100.00", "1075.00"},
+		[]string{facts.Accounts[0].Last4, facts.Accounts[0].Opening, facts.Accounts[0].Closing})
 	require.Equal(t, "mt940:20240102:20240102001", records[0].ExternalID)
 	require.Empty(t, records[1].ExternalID)
 }

@@ -17,15 +17,20 @@ func TestParse(t *testing.T) {
 CHARSET:1252
 
 <OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>EUR<BANKACCTFROM><BANKID>1<ACCTID>DE001234</BANKACCTFROM>
-<BANKTRANLIST><STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20240131120000[-5:EST]<TRNAMT>-12,30<FITID>A001<NAME>Caf`+"\xe9"+` &amp; Co<MEMO>a < b</STMTTRN>
+<BANKTRANLIST><STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20240131120000[-5:EST]<TRNAMT>-12,30<FITID>A001<NAME>Caf`+
+		"\xe9"+` &amp; Co<MEMO>a < b</STMTTRN>
 <STMTTRN><DTPOSTED>20240201<TRNAMT>+1,234.50<FITID>A001<NAME>Salary</STMTTRN></BANKTRANLIST>
-<LEDGERBAL><BALAMT>1222.20<DTASOF>20240201</LEDGERBAL></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>`, statement.Options{})
-	require.Equal(t, []string{"2024-01-31|-12.30|EUR|Café & Co|a < b", "2024-02-01|1234.50|EUR|Salary|"}, fixture.Lines(records))
+<LEDGERBAL><BALAMT>1222.20<DTASOF>20240201</LEDGERBAL></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>`,
+		statement.Options{})
+	require.Equal(t, []string{
+		"2024-01-31|-12.30|EUR|Café & Co|a < b", "2024-02-01|1234.50|EUR|Salary|",
+	}, fixture.Lines(records))
 	require.Equal(t, statement.OFX, facts.Format)
 	require.Empty(t, facts.Warnings)
 	require.Len(t, facts.Accounts, 1)
 	account := facts.Accounts[0]
-	require.Equal(t, []any{"DE001234", "1234", "EUR", "1222.20", 2}, []any{account.Key, account.Last4, account.Currency, account.Closing, account.Count})
+	require.Equal(t, []any{"DE001234", "1234", "EUR", "1222.20", 2},
+		[]any{account.Key, account.Last4, account.Currency, account.Closing, account.Count})
 	ids := &statement.IDs{}
 	for i := range records {
 		ids.Assign(&records[i])
@@ -37,7 +42,10 @@ CHARSET:1252
 func TestParseIncomplete(t *testing.T) {
 	t.Parallel()
 	const start = "<OFX><STMTRS><CURDEF>EUR<BANKTRANLIST><STMTTRN><DTPOSTED>20240131<TRNAMT>5<FITID>A001</STMTTRN>"
-	for end, want := range map[string]int{"": 0, "<STMTTRN><DTPOSTED>2024": 0, "</BANKTRANLIST></STMTRS>": 1, "<LEDGERBAL><BALAMT>5</OFX>": 1} {
+	for end, want := range map[string]int{
+		"": 0, "<STMTTRN><DTPOSTED>2024": 0, "</BANKTRANLIST></STMTRS>": 1,
+		"<LEDGERBAL><BALAMT>5</OFX>": 1,
+	} {
 		_, err := fixture.Count(strings.NewReader(start + end))
 		if want == 1 {
 			require.NoError(t, err, end)

@@ -11,16 +11,22 @@ import (
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	records, facts := fixture.ReadAll(t, `"Account","Flag","Date","Payee","Category Group/Category","Category Group","Category","Memo","Outflow","Inflow","Cleared"
+	records, facts := fixture.ReadAll(t,
+		`"Account","Flag","Date","Payee","Category Group/Category","Category Group","Category","Memo","Outflow","Inflow","Cleared"
 "Giro","Red","31/01/2024","Shop","Life: Food","Life","Food","Split (1/2) x",€1.50,€0.00,"Cleared"
 "Giro","Red","31/01/2024","Shop","Life: Home","Life","Home","Split (2/2) y",€2.25,€0.00,"Cleared"
 "Giro","","30/01/2024","Transfer : Savings","","","","",€10.00,€0.00,"Cleared"
 "Giro","","01/01/2024","Starting Balance","Inflow: Ready to Assign","Inflow","Ready to Assign","",€0.00,€50.00,"Cleared"
 `, statement.Options{})
-	require.Equal(t, []string{"2024-01-31|-3.75|EUR|Shop|", "2024-01-30|-10.00|EUR||", "2024-01-01|50.00|EUR|Starting Balance|"}, fixture.Lines(records))
+	require.Equal(t, []string{
+		"2024-01-31|-3.75|EUR|Shop|", "2024-01-30|-10.00|EUR||",
+		"2024-01-01|50.00|EUR|Starting Balance|",
+	}, fixture.Lines(records))
 	require.Equal(t, statement.YNAB, facts.Format)
 	require.Empty(t, facts.Warnings)
-	require.Equal(t, []statement.Split{{Amount: "-1.50", Category: "Life: Food", Description: "x"}, {Amount: "-2.25", Category: "Life: Home", Description: "y"}}, records[1].Splits)
+	require.Equal(t, []statement.Split{{
+		Amount: "-1.50", Category: "Life: Food", Description: "x",
+	}, {Amount: "-2.25", Category: "Life: Home", Description: "y"}}, records[1].Splits)
 	require.Equal(t, []string{"Red"}, records[1].Tags)
 	require.Equal(t, &statement.Transfer{Account: "Savings", Paired: true}, records[2].Transfer)
 	require.True(t, records[3].Opening)

@@ -40,7 +40,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// maxPerTransaction is the maximum number of attachments of a transaction.
 const maxPerTransaction = 10
 
 // Attachments implements AttachmentService.
@@ -162,7 +161,6 @@ func (s *Attachments) DeleteAttachment(
 	return &ledgerv1.DeleteAttachmentResponse{Id: id.String()}, nil
 }
 
-// proto returns a as the API shows it.
 func (a attachment) proto() *ledgerv1.Attachment {
 	return &ledgerv1.Attachment{
 		Id: a.ID.String(), TransactionId: a.TransactionID.String(), Name: a.Name,

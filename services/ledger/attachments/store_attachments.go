@@ -12,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// attachment is a row of attachments.
 type attachment struct {
 	ID            uuid.UUID
 	OwnerID       uuid.UUID `db:"owner_id"`

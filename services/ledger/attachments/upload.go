@@ -45,7 +45,6 @@ const (
 // accepted are the media types of attachments, besides text.
 var accepted = []string{media.JPEG, media.PNG, media.WebP, media.GIF, media.HEIC, media.PDF}
 
-// upload is the stream of an upload.
 type upload = grpc.ClientStreamingServer[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse]
 
 // CreateAttachment receives a file and attaches it to one of the caller's transactions. The stream

@@ -167,5 +167,4 @@ func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// day returns the day of a time in UTC.
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

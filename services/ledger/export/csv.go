@@ -108,7 +108,6 @@ type part struct {
 	of string
 }
 
-// write writes a row of t.
 func (e *csvEncoder) write(t entry, p part) error {
 	shown := t.Proto()
 	category, external := "", ""

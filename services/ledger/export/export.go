@@ -94,14 +94,12 @@ type books struct {
 	end *time.Time
 }
 
-// wallet is a wallet of the owner.
 type wallet struct {
 	walletRow
 	// shown is the wallet as the API shows it.
 	shown *ledgerv1.Wallet
 }
 
-// category is a category of the owner.
 type category struct {
 	ID   uuid.UUID
 	Name string
@@ -109,7 +107,6 @@ type category struct {
 	shown *ledgerv1.Category
 }
 
-// entry is an exported transaction.
 type entry struct {
 	posting.Transaction
 	// other is the other leg of a transfer, and nil for other transactions. otherExported is set if

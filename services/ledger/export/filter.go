@@ -70,7 +70,6 @@ func parseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.E
 	return request.ParseIDs(p, field, ss, malformed)
 }
 
-// parseTags parses at most maxFilterTags names of tags.
 func parseTags(p *apierr.Problems, names []string) []string {
 	if len(names) > maxFilterTags {
 		p.Invalid("tag", fmt.Sprintf("must be at most %d names", maxFilterTags))

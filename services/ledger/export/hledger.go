@@ -111,7 +111,6 @@ func currencies(b books) map[string]bool {
 	return codes
 }
 
-// pow10 returns 10 to the power of n.
 func pow10(n int) int64 {
 	p := int64(1)
 	for range n {

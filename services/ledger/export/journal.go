@@ -39,7 +39,6 @@ func newChart(b books, roots [3]string, segment func(string) string) chart {
 	return c
 }
 
-// line is a posting of an entry.
 type line struct {
 	account, amount string
 	// price is the total price in another currency, or empty.
@@ -129,7 +128,6 @@ func (w wallet) openingDay() string {
 	return day(w.Opened)
 }
 
-// amountOf returns an amount with its currency.
 func amountOf(minor int64, code string) string {
 	return money.CurrencyOf(code).Format(minor) + " " + code
 }

@@ -43,7 +43,6 @@ func (e *jsonEncoder) add(t entry) error { return e.write("transaction", t.Proto
 
 func (e *jsonEncoder) end() error { return nil }
 
-// write writes a line with an object of a kind.
 func (e *jsonEncoder) write(kind string, m proto.Message) error {
 	line, err := restjson.Append(append(append(append(e.line[:0], `{"`...), kind...), `":`...), m)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 // of an export.
 const pageSize = 2000
 
-// walletRow is a row of wallets.
 type walletRow struct {
 	ID       uuid.UUID
 	Name     string

@@ -17,7 +17,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// form is the validated form of an upload.
 type form struct {
 	request *ledgerv1.CreateImportRequest
 	options statement.Options
@@ -26,7 +25,6 @@ type form struct {
 	name    string
 }
 
-// parseForm validates the fields of the form.
 func (s *Imports) parseForm(
 	ctx context.Context, owner uuid.UUID, req *ledgerv1.CreateImportRequest,
 ) (form, error) {

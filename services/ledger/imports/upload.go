@@ -59,7 +59,6 @@ func (o *owners) enter(user string) bool {
 	return true
 }
 
-// leave removes a user.
 func (o *owners) leave(user string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -73,7 +72,6 @@ type work struct {
 	exit func()
 }
 
-// enter waits for a place.
 func (w *work) enter(ctx context.Context) error {
 	exit, err := w.gate.Enter(ctx)
 	w.exit = exit

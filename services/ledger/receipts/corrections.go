@@ -59,7 +59,6 @@ func parseCorrections(p *apierr.Problems, m *ledgerv1.ReceiptCorrections) correc
 	return c
 }
 
-// parseLines validates the lines and the ids of their categories.
 func (c *corrections) parseLines(p *apierr.Problems) {
 	lines := c.GetLines().GetValues()
 	if len(lines) == 0 || len(lines) > maxLines {
@@ -106,7 +105,6 @@ func correctedAmount(p *apierr.Problems, field, s string) int64 {
 	return n
 }
 
-// references returns the categories of the lines.
 func (c corrections) references() []request.References {
 	var named []request.References
 	for _, id := range c.categories {
@@ -139,7 +137,6 @@ type amount struct {
 	read      *string
 }
 
-// amounts returns the amounts that are present.
 func (c corrections) amounts(r *ocrv1.Receipt) []amount {
 	if c.ReceiptCorrections == nil {
 		return nil
@@ -216,7 +213,6 @@ func sameLine(read *ocrv1.Line, corrected *ledgerv1.CorrectedLine) bool {
 		equalAmounts(read.GetAmount(), corrected.GetAmount())
 }
 
-// equalAmounts reports whether two decimals have the same value.
 func equalAmounts(a, b string) bool {
 	x, err := money.ParseDecimal(a, money.MaxDecimals)
 	y, err2 := money.ParseDecimal(b, money.MaxDecimals)

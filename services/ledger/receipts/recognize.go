@@ -49,7 +49,6 @@ func warn(r *ocrv1.Receipt, code, message string) {
 	}
 }
 
-// unwarn removes a warning.
 func unwarn(r *ocrv1.Receipt, code string) {
 	r.Warnings = slices.DeleteFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool {
 		return w.GetCode() == code

@@ -12,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// receipt is a row of receipts.
 type receipt struct {
 	ID      uuid.UUID
 	OwnerID uuid.UUID `db:"owner_id"`
@@ -111,7 +110,6 @@ func lockTransactionsOf(
 	return ts, nil
 }
 
-// removeReceipt removes a receipt from its transactions.
 func removeReceipt(
 	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, at time.Time,
 ) error {

@@ -113,7 +113,6 @@ func ParseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.E
 	return ids
 }
 
-// maxTags is the maximum number of tags of a transaction.
 const maxTags = 20
 
 // ParseTags parses up to maxTags names of tags, and adds a problem for each invalid one.

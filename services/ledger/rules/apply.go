@@ -94,7 +94,6 @@ func (s *Rules) ApplyRule(
 	return resp, nil
 }
 
-// parseWindow returns the transactions that a request names.
 func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 	var w window
 	if req.From != nil {
@@ -190,7 +189,6 @@ func previewOf(
 	return nil
 }
 
-// ownerOf returns the owner of transactions.
 func ownerOf(ts []posting.Transaction) uuid.UUID {
 	if len(ts) == 0 {
 		return uuid.Nil
@@ -295,5 +293,4 @@ func (s *Rules) applyTo(
 	return matches, s.PublishUpdates(ctx, tx, before, after)
 }
 
-// joinKeys returns the keys of tags as one text.
 func joinKeys(keys []string) string { return strings.Join(keys, ",") }

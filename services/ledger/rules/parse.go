@@ -74,7 +74,6 @@ func (r Rule) change(p *apierr.Problems, req *ledgerv1.UpdateRuleRequest) Rule {
 	return r
 }
 
-// isEmpty reports whether a request changes nothing.
 func isEmpty(req *ledgerv1.UpdateRuleRequest) bool {
 	return req.Name == nil && req.Enabled == nil && req.Match == nil && req.Conditions == nil &&
 		req.Actions == nil && req.Stop == nil &&

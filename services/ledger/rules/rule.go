@@ -87,7 +87,6 @@ func (r Rule) wallets() []uuid.UUID {
 	return ids
 }
 
-// actions returns the actions with the category.
 func (r Rule) actions() []matching.Action {
 	actions := slices.Clone(r.Actions)
 	for i, a := range actions {
@@ -139,7 +138,6 @@ func (r Rule) Proto() *ledgerv1.Rule {
 	return m
 }
 
-// protos returns rules as the API shows them.
 func protos(rows []Rule) []*ledgerv1.Rule {
 	var ms []*ledgerv1.Rule
 	for _, r := range rows {

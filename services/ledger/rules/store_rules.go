@@ -32,7 +32,6 @@ func selectRule(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Rule, e
 	return r, nil
 }
 
-// selectRules returns all rules of an owner by position.
 func selectRules(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Rule, error) {
 	rules, err := pg.All[Rule](ctx, q, `SELECT `+ruleColumns+` FROM `+ruleTables+
 		` WHERE r.owner_id = $1 ORDER BY r.position, r.id`, owner)

@@ -187,7 +187,6 @@ func (c changes) check(
 	return p.Err()
 }
 
-// apply sets the changed fields.
 func (c changes) apply(r *Row) {
 	set(&r.TimeZone, c.timeZone)
 	set(&r.WeekStart, c.weekStart)
@@ -197,7 +196,6 @@ func (c changes) apply(r *Row) {
 	setDefault(&r.DefaultCategoryID, c.category)
 }
 
-// set sets a field unless value is nil.
 func set(field *string, value *string) {
 	if value != nil {
 		*field = *value

@@ -31,13 +31,11 @@ func (r reader) settings(ctx context.Context) ([]entry, error) {
 	return []entry{{position: at, message: s.Proto()}}, err
 }
 
-// wallets returns the wallets that changed after the position.
 func (r reader) wallets(ctx context.Context) ([]entry, error) {
 	changed, err := accounts.ChangedWallets(ctx, r.tx, r.owner, r.after.in(walletList), r.limit)
 	return entriesOf(walletList, changed), err
 }
 
-// categories returns the categories that changed after the position.
 func (r reader) categories(ctx context.Context) ([]entry, error) {
 	place := r.after.in(categoryList)
 	changed, err := accounts.ChangedCategories(ctx, r.tx, r.owner, place, r.limit)

@@ -45,7 +45,6 @@ var stateStatement = func() string {
 		LEFT JOIN owners o USING (owner_id)`
 }()
 
-// selectState returns the state of an owner.
 func selectState(ctx context.Context, q pg.Querier, owner uuid.UUID) (state, error) {
 	s, err := pg.One[state](ctx, q, stateStatement, owner)
 	if err != nil {
@@ -83,7 +82,6 @@ func selectSettingsSeq(
 	return seqs, nil
 }
 
-// tag is a row of tags.
 type tag struct {
 	Key, Name, Color string
 	Seq              int64
@@ -107,7 +105,6 @@ func selectTags(
 	return rows, nil
 }
 
-// tombstone is a row of tombstones.
 type tombstone struct {
 	Kind, ID string
 	// WalletID is the wallet of a transaction.

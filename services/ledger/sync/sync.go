@@ -94,10 +94,8 @@ const (
 	complete
 )
 
-// at returns the position of an entry of the list.
 func (l list) at(seq int64, id string) position { return position{Seq: seq, List: l, ID: id} }
 
-// compare orders positions by number, list and id.
 func (p position) compare(o position) int {
 	switch {
 	case p.Seq != o.Seq:
@@ -179,7 +177,6 @@ func (s *Server) ListChanges(
 	return resp, nil
 }
 
-// parseLimit returns the page size for the requested limit.
 func parseLimit(asked *int32) (int, error) {
 	switch {
 	case asked == nil:

@@ -85,7 +85,6 @@ func insertTag(ctx context.Context, q pg.Querier, owner uuid.UUID, t tag) error 
 	return nil
 }
 
-// deleteTag deletes the row of a tag.
 func deleteTag(ctx context.Context, q pg.Querier, owner uuid.UUID, key string) error {
 	_, err := q.Exec(ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = $2`, owner, key)
 	if err != nil {

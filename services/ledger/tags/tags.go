@@ -280,7 +280,6 @@ func lockTag(ctx context.Context, tx pgx.Tx, owner uuid.UUID, name, ifMatch stri
 	return t, err
 }
 
-// proto returns t as the API shows it.
 func (t tag) proto() *ledgerv1.Tag {
 	return &ledgerv1.Tag{
 		Name: t.Name, Color: t.Color, TransactionCount: int32(min(t.Count, math.MaxInt32)),

@@ -84,7 +84,6 @@ func (c *chunk) skipExisting(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// deref returns an id, or the nil UUID.
 func deref(id *uuid.UUID) uuid.UUID {
 	if id == nil {
 		return uuid.Nil

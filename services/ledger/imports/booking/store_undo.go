@@ -52,7 +52,6 @@ func unlinkTransactions(
 	return r.Released, nil
 }
 
-// bookedRow is a row that a commit booked.
 type bookedRow struct {
 	N             int32
 	TransactionID uuid.UUID `db:"transaction_id"`

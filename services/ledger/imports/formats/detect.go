@@ -17,7 +17,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/ynab"
 )
 
-// parsed is a recognized file.
 type parsed struct {
 	format  string
 	records iter.Seq2[statement.Record, error] // nil if the format is unknown.

@@ -58,7 +58,6 @@ func (c *resolver) fromApplication() bool {
 	return false
 }
 
-// walletOf returns the wallet of an account, or nil.
 func (c *resolver) walletOf(a *ledgerv1.ImportAccount) *uuid.UUID {
 	if id := staging.ParseID(a.GetWalletId()); id != nil {
 		return id
@@ -69,7 +68,6 @@ func (c *resolver) walletOf(a *ledgerv1.ImportAccount) *uuid.UUID {
 	return staging.ParseID(c.details.GetDefaults().GetWalletId())
 }
 
-// maxPosition is the maximum position of a wallet.
 const maxPosition = 1_000_000
 
 // Accounts returns the accounts of a file with their wallets. assigned holds the wallets that the

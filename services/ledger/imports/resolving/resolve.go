@@ -170,7 +170,6 @@ func (c *resolver) store() {
 	})
 }
 
-// read converts the cells of a row.
 func (c *resolver) read(r *staging.Row) {
 	record := c.reader.Record(statement.Record{N: int(r.N), Line: int(r.Line), Cells: r.Cells})
 	c.ids.Assign(&record)
@@ -285,5 +284,4 @@ func (c *resolver) amountOf(
 	return staging.Ready, ""
 }
 
-// negative reports whether a canonical decimal is negative.
 func negative(amount string) bool { return strings.HasPrefix(amount, "-") }

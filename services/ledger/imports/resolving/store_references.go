@@ -29,7 +29,6 @@ func (o Owned) HasWallet(id uuid.UUID) bool {
 // HasCategory reports whether a category is the owner's.
 func (o Owned) HasCategory(id uuid.UUID) bool { return o.categories[id] }
 
-// ownedWallet is a wallet of an owner.
 type ownedWallet struct {
 	ID             uuid.UUID
 	Name, Currency string

@@ -99,7 +99,6 @@ const (
 	ActionMatch = "match"
 )
 
-// maxTags is the maximum number of tags of a transaction.
 const maxTags = 20
 
 // Ruled is what rules change in a row, besides its category and its transfer.

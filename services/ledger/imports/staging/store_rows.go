@@ -24,7 +24,6 @@ var rowColumns = []string{
 	"filled_notes", "ruled",
 }
 
-// values returns the values of a row's columns.
 func (r *Row) values() []any {
 	return []any{
 		r.N, r.Line, r.Status, list(r.Cells), r.Date, r.Amount, r.Currency, r.Payee, r.Description,

@@ -15,12 +15,10 @@ const maxHeldOut = 2000
 // confidences increase.
 type calibration []step
 
-// step is the confidence from a margin on.
 type step struct {
 	margin, confidence float64
 }
 
-// confidence returns the confidence of a margin.
 func (c calibration) confidence(margin float64) float64 {
 	i, found := slices.BinarySearchFunc(c, margin, func(s step, m float64) int {
 		return cmp.Compare(s.margin, m)

@@ -77,7 +77,6 @@ func (m *Memory) Add(payee, description string, expense bool, category uuid.UUID
 	k.keys[key][category]++
 }
 
-// of returns the memory of expenses or income.
 func (m *Memory) of(expense bool) *kind {
 	if expense {
 		return &m.kinds[0]
@@ -122,7 +121,6 @@ func exact(uses map[uuid.UUID]int) (Suggestion, bool) {
 	}, true
 }
 
-// ranking returns categories by their uses, most frequent first.
 func ranking(uses map[uuid.UUID]int) []uuid.UUID {
 	ranked := make([]uuid.UUID, 0, len(uses))
 	for category := range uses {

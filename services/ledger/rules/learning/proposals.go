@@ -35,7 +35,6 @@ type Proposal struct {
 	Count int
 }
 
-// chosen is a Choice with its folded payee.
 type chosen struct {
 	Choice
 	folded string

@@ -36,7 +36,6 @@ const (
 // errPattern is returned for a pattern that is too long or too complex.
 var errPattern = errors.New("the pattern is too long or too complex")
 
-// condition is a condition that is ready to run.
 type condition struct {
 	test func(*subject) bool
 	not  bool
@@ -126,7 +125,6 @@ func anyText(texts []int, compare func(*folded) bool) func(*subject) bool {
 	}
 }
 
-// compileComparison prepares the comparison of a text.
 func compileComparison(c Condition) (func(*folded) bool, error) {
 	values := foldAll(c.Values)
 	if slices.Contains(values, "") {
@@ -176,7 +174,6 @@ func programSize(pattern string) (int, error) {
 	return len(program.Inst), nil
 }
 
-// compilePattern prepares a comparison with a pattern.
 func compilePattern(c Condition) (condition, error) {
 	size, err := programSize(c.Values[0])
 	if err != nil {
@@ -250,7 +247,6 @@ func compileAmount(c Condition) (func(*subject) bool, error) {
 	return func(sub *subject) bool { return sub.AmountE4 == first }, nil
 }
 
-// compileWallets prepares a comparison of the wallet.
 func compileWallets(values []string) (func(*subject) bool, error) {
 	var ids []uuid.UUID
 	for _, s := range values {
@@ -263,7 +259,6 @@ func compileWallets(values []string) (func(*subject) bool, error) {
 	return func(sub *subject) bool { return slices.Contains(ids, sub.Wallet) }, nil
 }
 
-// upper returns texts in upper case.
 func upper(values []string) []string {
 	out := make([]string, len(values))
 	for i, s := range values {

@@ -141,7 +141,6 @@ type Set struct {
 	left int64
 }
 
-// compiled is a rule that is ready to run.
 type compiled struct {
 	Rule
 	conditions []condition
@@ -214,7 +213,6 @@ func (s *Set) Run(ctx context.Context, t Transaction) (Outcome, error) {
 	return o, nil
 }
 
-// matches reports whether the conditions are met.
 func (c *compiled) matches(sub *subject) bool {
 	for _, condition := range c.conditions {
 		if condition.met(sub) == c.Any {

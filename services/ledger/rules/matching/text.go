@@ -19,7 +19,6 @@ const (
 // maxTexts are the maximum lengths of the texts in characters, as package text limits them.
 var maxTexts = [textCount]int{payeeText: 200, descriptionText: 1000, notesText: 4000}
 
-// textsOf are the texts of each field.
 var textsOf = map[string][]int{
 	Payee: {payeeText}, Description: {descriptionText}, Notes: {notesText},
 	Text: {payeeText, descriptionText, notesText},
@@ -66,7 +65,6 @@ func (s *subject) kind() string {
 // folded also without case.
 type folded struct{ plain, folded string }
 
-// newFolded returns both forms of a text.
 func newFolded(s string) folded {
 	if s == "" {
 		return folded{}
@@ -79,7 +77,6 @@ func newFolded(s string) folded {
 // spaces.
 func Fold(s string) string { return newFolded(s).folded }
 
-// foldAll folds texts.
 func foldAll(values []string) []string {
 	out := make([]string, len(values))
 	for i, s := range values {

@@ -53,7 +53,6 @@ type parser struct {
 // balance is a balance while it is read.
 type balance struct{ code, amount, sign, day string }
 
-// signedAmount is an amount with its currency and sign.
 type signedAmount struct{ amount, currency, sign string }
 
 // entry is an Ntry while it is read.
@@ -236,7 +235,6 @@ func (p *parser) page(e scan.Element) {
 	}
 }
 
-// currencyAttribute returns the currency in the attributes of an amount.
 func currencyAttribute(e scan.Element) string {
 	if m := ccy.FindStringSubmatch(e.Attributes); m != nil {
 		return strings.ToUpper(m[1])
@@ -244,7 +242,6 @@ func currencyAttribute(e scan.Element) string {
 	return ""
 }
 
-// value sets a value of an entry.
 func (n *entry) value(path string, e scan.Element) {
 	switch path {
 	case "Amt":
@@ -266,7 +263,6 @@ func (n *entry) value(path string, e scan.Element) {
 	}
 }
 
-// value sets a value of a transaction.
 func (t *transaction) value(path string, e scan.Element) {
 	// Since version 8, the parties are one element deeper.
 	switch path = strings.Replace(path, "/Pty/", "/", 1); path {

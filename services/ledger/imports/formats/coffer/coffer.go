@@ -43,7 +43,6 @@ type object struct {
 	Transaction *transaction `json:"transaction"`
 }
 
-// wallet is a wallet of the API.
 type wallet struct {
 	ID             string      `json:"id"`
 	Name           string      `json:"name"`
@@ -57,7 +56,6 @@ type wallet struct {
 	Position       *int32      `json:"position"`
 }
 
-// category is a category of the API.
 type category struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
@@ -66,7 +64,6 @@ type category struct {
 	Kind  string `json:"kind"`
 }
 
-// transaction is a transaction of the API.
 type transaction struct {
 	ID          string      `json:"id"`
 	Amount      json.Number `json:"amount"`
@@ -193,7 +190,6 @@ func (p *parser) key(name string) string {
 	}
 }
 
-// transaction converts a transaction.
 func (p *parser) transaction(t *transaction) statement.Record {
 	r := statement.Record{
 		Currency: t.Currency, Payee: keep(t.Payee, statement.MaxPayee),

@@ -65,7 +65,6 @@ func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
 	}
 }
 
-// parseRow returns the record of a row.
 func parseRow(cells []string) statement.Record {
 	r := statement.Record{
 		Currency:    cell(cells, 4),

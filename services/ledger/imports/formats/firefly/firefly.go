@@ -112,7 +112,6 @@ func (p *parser) row(cells []string, line int) (*statement.Record, error) {
 	return done, nil
 }
 
-// journal returns the record of a row.
 func (p *parser) journal(cell func(string) string) statement.Record {
 	r := statement.Record{
 		Currency: strings.ToUpper(cell("currency_code")), Description: cell("description"),

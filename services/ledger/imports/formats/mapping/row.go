@@ -103,7 +103,6 @@ func noTransaction(cells []string, day, amount string) bool {
 	return !strings.ContainsAny(day, "0123456789") && filled(cells)*2 <= len(cells)
 }
 
-// filled returns the number of cells that are not empty.
 func filled(cells []string) int {
 	n := 0
 	for _, c := range cells {

@@ -8,7 +8,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// details are the texts of field 86.
 type details struct{ payee, text, notes string }
 
 // structured begins a field 86 of German banks: a code of three digits and the separator of its
@@ -80,7 +79,6 @@ type joiner struct {
 	last int
 }
 
-// add appends a subfield.
 func (j *joiner) add(s string) {
 	if n := len([]rune(s)); n > 0 {
 		if j.last > 0 && j.last < subfieldWidth {

@@ -27,7 +27,6 @@ func Detect(head string) bool {
 	return len(tags) >= 2
 }
 
-// field is a field with its further lines.
 type field struct {
 	tag   string
 	lines []string

@@ -174,7 +174,6 @@ func isDate(cell string) bool {
 	return ok && d.Orders() != 0
 }
 
-// count counts a cell.
 func (c *column) count(cell string) {
 	c.filled++
 	c.value(cell)
@@ -253,7 +252,6 @@ func (c *column) date(cell string) bool {
 	return any && (d.Separator != 0 || d.Parts[0].Digits != 2)
 }
 
-// number counts a cell that is a number.
 func (c *column) number(cell string) {
 	n, ok := written.ScanNumber(cell)
 	if !ok {

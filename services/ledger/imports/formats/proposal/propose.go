@@ -60,7 +60,6 @@ func (p *Profile) ProposeForms(in *statement.Input, m *mapping.Mapping, columns 
 	}
 }
 
-// title returns the heading of a column, or "".
 func (p *Profile) title(i int) string {
 	if p.heading < 0 || i >= len(p.sample[p.heading]) {
 		return ""
@@ -91,7 +90,6 @@ func (c *column) fits(field string) bool {
 	return c.filled > 0
 }
 
-// all reports whether all counted values meet a condition.
 func (c *column) all(ok func(string) bool) bool {
 	for value := range c.values {
 		if !ok(value) {
@@ -172,7 +170,6 @@ func (p *Profile) fromApplication() bool {
 	})
 }
 
-// rowsBelow returns the number of rows below the heading.
 func (p *Profile) rowsBelow() int { return p.rows - p.heading - 1 }
 
 // distance returns how far a currency's column is from the amount's. Columns after the amount are

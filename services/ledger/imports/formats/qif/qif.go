@@ -114,7 +114,6 @@ func Detect(head string) bool {
 	return start.MatchString(head) || bareStart.MatchString(strings.TrimSpace(head))
 }
 
-// reset starts a record.
 func (p *parser) reset() {
 	p.cells, p.filled, p.line, p.size = make([]string, cellParts), false, 0, 0
 }
@@ -170,7 +169,6 @@ func (p *parser) header(text string) {
 	}
 }
 
-// field adds a field to the current record.
 func (p *parser) field(code byte, value string) error {
 	cell := -1
 	switch code {

@@ -17,7 +17,6 @@ import (
 // files of equal rows have high ratios.
 const ratioSlack = 1 << 20
 
-// counter counts the bytes read from r.
 type counter struct {
 	r io.Reader
 	n int64
@@ -101,7 +100,6 @@ type zipFile struct {
 	ended  bool
 }
 
-// zipEntry is the header of a file in an archive.
 type zipEntry struct {
 	name       string
 	method     uint16

@@ -7,7 +7,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
-// maxAccounts is the maximum number of accounts in a file.
 const maxAccounts = 1000
 
 // Input is the text of a file and the facts that its parser collects.

@@ -17,7 +17,6 @@ var months = monthTable()
 //go:embed months.txt
 var monthNames string
 
-// monthTable converts the names to a table.
 func monthTable() map[string]int {
 	t := make(map[string]int)
 	month := 0

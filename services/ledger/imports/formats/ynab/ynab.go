@@ -163,7 +163,6 @@ func atoi(digits string) int {
 	return n
 }
 
-// cell returns the cell of a field, or "".
 func cell(m *mapping.Mapping, cells []string, field string) string {
 	for _, c := range m.Columns {
 		if c.Field == field && c.Index < len(cells) {

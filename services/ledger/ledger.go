@@ -156,9 +156,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	scrubber := &verify.Scrubber{DB: db, Log: log}
 	go scrubber.Run(ctx)
 
-	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID {
-		return uuid.Must(uuid.NewV7())
-	}}
+	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: newID}
 	book.Volume = storage.Volume{Folder: config.StorageFolder, Minimum: storage.Minimum}
 	// The packages share the gates, so that the limit applies to all expensive reads of a user
 	// together.
@@ -192,10 +190,10 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterImportServiceServer(srv, importing)
 	ledgerv1.RegisterRuleServiceServer(srv, ruling)
 	registerResources(srv, config, s.Accounts, gates)
-	return srv.Serve(ctx, lis, func(ctx context.Context) error {
-		return checkHealth(ctx, srv, book, ocrConn)
-	})
+	return srv.Serve(ctx, lis, healthCheck(srv, book, ocrConn))
 }
+
+func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
 // measure registers metrics. unmeasure ends those that were registered, also after an error.
 func measure(registrations ...func() (func() error, error)) (unmeasure func(), err error) {
@@ -234,19 +232,22 @@ func startJobs(ctx context.Context, queues ...*jobs.Queue) (wait func()) {
 	}
 }
 
-// checkHealth returns an error if PostgreSQL is unavailable. It reports to srv whether receipts can
-// be recognized, and whether the volume of the database has space for files, if that is known.
-// Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
-func checkHealth(
-	ctx context.Context, srv *rpc.Server, book *posting.Ledger, ocrConn *grpc.ClientConn,
-) error {
-	if _, known := book.Volume.Free(); known {
-		srv.SetOptional(rpc.HealthStorage, book.Volume.Check() == nil)
+// healthCheck returns a function that returns an error if PostgreSQL is unavailable. It reports to
+// srv whether receipts can be recognized, and whether the volume of the database has space for
+// files, if that is known. Readiness does not depend on ocr, so PostgreSQL has the first share of
+// the time.
+func healthCheck(
+	srv *rpc.Server, book *posting.Ledger, ocrConn *grpc.ClientConn,
+) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if _, known := book.Volume.Free(); known {
+			srv.SetOptional(rpc.HealthStorage, book.Volume.Check() == nil)
+		}
+		err := pg.Ping(ctx, book.DB)
+		srv.SetOptional(rpc.HealthReceipts, rpc.Serving(ctx, ocrConn, ""))
+		srv.SetOptional(rpc.HealthNeuralReceipts, rpc.Serving(ctx, ocrConn, rpc.HealthNeural))
+		return err
 	}
-	err := pg.Ping(ctx, book.DB)
-	srv.SetOptional(rpc.HealthReceipts, rpc.Serving(ctx, ocrConn, ""))
-	srv.SetOptional(rpc.HealthNeuralReceipts, rpc.Serving(ctx, ocrConn, rpc.HealthNeural))
-	return err
 }
 
 // startSweeps starts the regular deletion of expired rows. It ends with ctx.

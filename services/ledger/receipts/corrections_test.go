@@ -242,9 +242,11 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 			[]string{"corrections.lines"},
 		},
 		"more than 500 lines": {
-			&ledgerv1.ReceiptCorrections{Lines: &ledgerv1.CorrectedLines{Values: slices.Repeat(lines("Milk",
-				"1").GetValues(), maxLines+1)}},
-			codes.InvalidArgument, "VALIDATION_ERROR", []string{"corrections.lines"},
+			&ledgerv1.ReceiptCorrections{Lines: &ledgerv1.CorrectedLines{
+				Values: slices.Repeat(lines("Milk", "1").GetValues(), maxLines+1),
+			}},
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"corrections.lines"},
 		},
 		"an incomplete line": {
 			&ledgerv1.ReceiptCorrections{Lines: lines("", "")},

@@ -8,10 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
 )
@@ -42,7 +40,9 @@ func BenchmarkRecognizeMemory(b *testing.B) {
 				var all sync.WaitGroup
 				for range c.atOnce {
 					all.Go(func() {
-						_, err := s.Recognize(b.Context(), &ocrv1.RecognizeRequest{File: file, UserId: uuid.NewString(), Pictures: true, Preview: true})
+						req := request(file)
+						req.Pictures, req.Preview = true, true
+						_, err := s.Recognize(b.Context(), req)
 						require.NoError(b, err)
 					})
 				}

@@ -11,11 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
 	"github.com/coffer-budget/coffer/services/ocr/neural/process"
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
@@ -45,7 +43,8 @@ func TestBenchReceipts(t *testing.T) {
 	require.NoError(t, os.WriteFile(os.Getenv("RECEIPTS_OUT"), b.predictions.Bytes(), 0o600))
 	t.Log(b.all.report("all"))
 	t.Log(b.medium.report("of 1 to 2 megapixels"))
-	t.Logf("peak memory: ocr %d MiB, neural engine %d MiB", fixture.PeakMemory(t, os.Getpid()), b.memory)
+	t.Logf("peak memory: ocr %d MiB, neural engine %d MiB",
+		fixture.PeakMemory(t, os.Getpid()), b.memory)
 	t.Logf("totals with a confidence of 0.9: %d, correct: %d", b.sure, b.right)
 }
 
@@ -71,7 +70,8 @@ func (n *times) report(which string) string {
 	if len(n.wall) == 0 {
 		return which + ": none"
 	}
-	return fmt.Sprintf("%d receipts, %s: %.2f s of processor time in the median, %.2f s at the 95th percentile; by the clock %.2f s and %.2f s",
+	return fmt.Sprintf("%d receipts, %s: %.2f s of processor time in the median, "+
+		"%.2f s at the 95th percentile; by the clock %.2f s and %.2f s",
 		len(n.wall), which, at(n.cpu, 0.5), at(n.cpu, 0.95), at(n.wall, 0.5), at(n.wall, 0.95))
 }
 
@@ -133,15 +133,17 @@ func pixels(file []byte) int {
 
 func recognize(t *testing.T, s *server, file []byte) prediction {
 	t.Helper()
-	resp, err := s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: file, UserId: uuid.NewString()})
+	resp, err := s.Recognize(t.Context(), request(file))
 	if err != nil {
 		return prediction{Error: apierr.From(err).Reason}
 	}
 	var p prediction
 	r := resp.GetReceipt()
-	p.Total, p.Date, p.Company, p.Currency, p.Confidence = r.GetTotal(), r.GetDate(), r.GetMerchant(), r.GetCurrency(), r.GetConfidence()
+	p.Total, p.Date, p.Company = r.GetTotal(), r.GetDate(), r.GetMerchant()
+	p.Currency, p.Confidence = r.GetCurrency(), r.GetConfidence()
 	for _, l := range r.GetLines() {
-		p.Items = append(p.Items, map[string]string{"name": l.GetDescription(), "amount": l.GetAmount()})
+		item := map[string]string{"name": l.GetDescription(), "amount": l.GetAmount()}
+		p.Items = append(p.Items, item)
 	}
 	for _, w := range r.GetWarnings() {
 		p.Warnings = append(p.Warnings, w.GetCode())

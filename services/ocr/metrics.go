@@ -17,37 +17,35 @@ import (
 
 const meterName = "github.com/coffer-budget/coffer/services/ocr"
 
-// metrics are the service's instruments.
 type metrics struct {
 	seconds  metric.Float64Histogram
 	failures metric.Int64Counter
 }
 
-// newMetrics registers the instruments that record receipts. The buckets of durations are in
-// seconds.
 func newMetrics() (metrics, error) {
 	meter := otel.Meter(meterName)
-	seconds, err := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"), metric.WithDescription("Time to read a receipt, including the time in the queue."),
+	seconds, err1 := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"),
+		metric.WithDescription("Time to read a receipt, including the time in the queue."),
 		metric.WithExplicitBucketBoundaries(0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20))
-	if err != nil {
-		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
-	}
-	failures, err := meter.Int64Counter("ocr.receipt.failures", metric.WithDescription("Receipts that were not read, by reason."))
-	if err != nil {
+	failures, err2 := meter.Int64Counter("ocr.receipt.failures",
+		metric.WithDescription("Receipts that were not read, by reason."))
+	if err := errors.Join(err1, err2); err != nil {
 		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
 	}
 	return metrics{seconds: seconds, failures: failures}, nil
 }
 
 // measure publishes the length of the queue and the state of the neural engine as metrics until
-// stop is called. A service that was restarted in the same process must not report the state of its
-// predecessor.
+// stop is called. A service restarted in the same process reports its own state.
 func measure(gate rpc.Gate, neural *process.Process) (stop func() error, err error) {
 	meter := otel.Meter(meterName)
-	queue, err1 := meter.Int64ObservableGauge("ocr.queue.length", metric.WithDescription("Receipts that wait for a worker."))
+	queue, err1 := meter.Int64ObservableGauge("ocr.queue.length",
+		metric.WithDescription("Receipts that wait for a worker."))
 	available, err2 := meter.Int64ObservableGauge("ocr.neural.available",
-		metric.WithDescription("1 if the neural engine is installed and did not fail on its last page, otherwise 0."))
-	failures, err3 := meter.Int64ObservableCounter("ocr.neural.failures", metric.WithDescription("Pages on which the neural engine failed."))
+		metric.WithDescription("1 if the neural engine is installed and did not fail on its last "+
+			"page, otherwise 0."))
+	failures, err3 := meter.Int64ObservableCounter("ocr.neural.failures",
+		metric.WithDescription("Pages on which the neural engine failed."))
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
@@ -67,8 +65,6 @@ func measure(gate rpc.Gate, neural *process.Process) (stop func() error, err err
 	return registered.Unregister, nil
 }
 
-// record counts one receipt that was read or failed, with its duration including the time in the
-// queue.
 func (m metrics) record(ctx context.Context, took time.Duration, err error) {
 	m.seconds.Record(ctx, took.Seconds())
 	if err == nil {

@@ -3,20 +3,18 @@
 // engine costs one request, and that no process or file remains after it.
 //
 // This package has the RPC, the limit of concurrent receipts, the stored results and the metrics. A
-// request passes these packages. Each has one subject and imports only those below it, which the
-// compiler enforces:
+// request passes these packages, each of which imports only those below it:
 //
-//	worker          reads each image or PDF in a separate process, which contains the packages below
-//	recognition     chooses the text or the engines, combines their readings, survives their failures
+//	worker          reads each image or PDF in a separate process, with the packages below
+//	recognition     chooses text or engines, combines their readings, survives their failures
 //	media           detects the format of a file and decodes it within limits
 //	imaging         straightens, whitens and scales a page, and finds its print
 //	tesseract       runs Tesseract and parses its words
-//	neural/process  runs ocr-neural, the confined process of the neural engine; neural is the code of that process
-//	receipt         the pure rules from words to a receipt; below it, printed has words and lines, dates and merchant have these fields
+//	neural/process  runs ocr-neural, the confined process of the neural engine, package neural
+//	receipt         the pure rules from words to a receipt
 //	sandbox         runs external programs within limits
 //
 // ocrtest makes photographs for other modules, fixture the files of this module's tests.
-// fixture imports none of these packages, so that the tests of all can use it.
 package ocr
 
 import (
@@ -54,8 +52,7 @@ type Config struct {
 	rpc.Config
 	// DatabaseURL connects as the service's role. Its search_path names the service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// Engines configures the engines and their programs.
-	Engines recognition.Config
+	Engines     recognition.Config
 	// Workers is the number of receipts that are read at once; 0 means one per core.
 	Workers int `env:"OCR_WORKERS" envDefault:"0"`
 	// Queue is the number of receipts that may wait for a worker. Further ones are rejected with
@@ -63,10 +60,8 @@ type Config struct {
 	Queue int `env:"OCR_QUEUE" envDefault:"8"`
 }
 
-// resultRetention is how long the receipt read from a file is stored.
 const resultRetention = 30 * 24 * time.Hour
 
-// server implements OCRService.
 type server struct {
 	ocrv1.UnsafeOCRServiceServer
 
@@ -103,13 +98,17 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer func() { _ = stopMeasuring() }()
-	if err := tesseract.New(config.Engines.Tesseract, config.Engines.Timeout).Check(ctx); err != nil {
+	engine := tesseract.New(config.Engines.Tesseract, config.Engines.Timeout)
+	if err := engine.Check(ctx); err != nil {
 		log.ErrorContext(ctx, "failed to find a usable Tesseract, receipts will fail", "error", err)
 	}
 	if err := s.reader.Neural().Check(); err != nil {
-		log.WarnContext(ctx, "failed to find the neural engine, Tesseract reads receipts alone", "error", err)
+		log.WarnContext(ctx, "failed to find the neural engine, Tesseract reads receipts alone",
+			"error", err)
 	}
-	go pg.Sweep(ctx, log, func(ctx context.Context) error { return deleteResults(ctx, db, time.Now().Add(-resultRetention)) })
+	go pg.Sweep(ctx, log, func(ctx context.Context) error {
+		return deleteResults(ctx, db, time.Now().Add(-resultRetention))
+	})
 	srv := rpc.NewServer(config.Config, nil, log)
 	ocrv1.RegisterOCRServiceServer(srv, s)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error {
@@ -144,49 +143,72 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	return s, err
 }
 
-// Recognize implements the RPC. A file that the user has sent before is not read again: its stored
-// receipt is returned.
-func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*ocrv1.RecognizeResponse, error) {
+// Recognize reads a file, or returns the stored receipt if the user has sent it before.
+func (s *server) Recognize(
+	ctx context.Context, req *ocrv1.RecognizeRequest,
+) (*ocrv1.RecognizeResponse, error) {
 	userID, err := parseRecognize(req)
 	if err != nil {
 		return nil, err
 	}
+	file := req.GetFile()
 	// The file and the images take as much memory as the service, which would otherwise keep it for
 	// minutes.
 	defer debug.FreeOSMemory()
 	resp := &ocrv1.RecognizeResponse{}
 	reader := s.reader.ForReceipt()
-	if resp.Receipt, err = s.receipt(ctx, reader, userID, req.GetFile()); err != nil {
+	if resp.Receipt, err = s.receipt(ctx, reader, userID, file); err != nil {
 		return nil, err
 	}
 	if req.GetPictures() {
-		if resp.Pictures, err = s.images(ctx, reader, req.GetFile()); err != nil {
+		resp.Pictures, err = gated(ctx, s.gate, func() ([][]byte, error) {
+			return reader.Images(ctx, file)
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
 	if req.GetPreview() {
-		resp.Receipt.Pages, err = s.preview(ctx, reader, req.GetFile(), resp.GetReceipt().GetEvidence())
+		resp.Receipt.Pages, err = gated(ctx, s.gate, func() ([]*ocrv1.ReceiptPage, error) {
+			return reader.Preview(ctx, file, resp.GetReceipt().GetEvidence())
+		})
 	}
 	return resp, err
 }
 
+// gated runs f as soon as a worker is free. Every decoding of a file is behind the gate, because it
+// needs the most memory.
+func gated[T any](ctx context.Context, gate rpc.Gate, f func() (T, error)) (out T, err error) {
+	leave, err := gate.Enter(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer leave()
+	return f()
+}
+
 // receipt returns the stored receipt of a file, or reads the file and stores the result. Results
 // are kept per user, by SHA-256.
-func (s *server) receipt(ctx context.Context, reader worker.Reader, userID uuid.UUID, file []byte) (*ocrv1.Receipt, error) {
+func (s *server) receipt(
+	ctx context.Context, reader worker.Reader, userID uuid.UUID, file []byte,
+) (*ocrv1.Receipt, error) {
 	digest := sha256.Sum256(file)
 	if known := s.stored(ctx, userID, digest[:]); known != nil {
 		return known, nil
 	}
 	start := time.Now()
-	found, err := s.recognize(ctx, reader, file)
+	found, err := gated(ctx, s.gate, func() (worker.Reading, error) {
+		return reader.Read(ctx, file)
+	})
 	s.metrics.record(ctx, time.Since(start), err)
 	if err != nil {
 		return nil, err
 	}
 	if found.Failure != "" || found.FromFallback {
-		s.log.WarnContext(ctx, "failed to complete a receipt with the engine", "fallback", found.FromFallback, "error", found.Failure)
+		s.log.WarnContext(ctx, "failed to complete a receipt with the engine",
+			"fallback", found.FromFallback, "error", found.Failure)
 	}
-	// A stored result only saves work, so a failure to store it does not fail the request.
+	// A stored result only saves work.
 	if err := s.store(ctx, userID, digest[:], found); err != nil {
 		s.log.WarnContext(ctx, "failed to store a receipt", "error", err)
 	}
@@ -196,7 +218,9 @@ func (s *server) receipt(ctx context.Context, reader worker.Reader, userID uuid.
 // store stores a complete reading. A reading by Tesseract alone, because the neural engine failed,
 // gets Tesseract's version: it is used while the neural engine is unavailable, and replaced
 // afterwards.
-func (s *server) store(ctx context.Context, userID uuid.UUID, digest []byte, found worker.Reading) error {
+func (s *server) store(
+	ctx context.Context, userID uuid.UUID, digest []byte, found worker.Reading,
+) error {
 	recognizer := s.recognizer
 	switch {
 	case found.Final:
@@ -220,7 +244,6 @@ func (s *server) recognizers() []int {
 	return []int{s.recognizer}
 }
 
-// parseRecognize validates a request and returns the user's id.
 func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
 	userID, err := uuid.Parse(req.GetUserId())
 	if err != nil {
@@ -250,36 +273,4 @@ func (s *server) stored(ctx context.Context, userID uuid.UUID, digest []byte) *o
 		return nil
 	}
 	return receipt
-}
-
-// recognize reads a file as soon as a worker is free. Decoding happens behind the gate too, because
-// it needs the most memory.
-func (s *server) recognize(ctx context.Context, reader worker.Reader, file []byte) (worker.Reading, error) {
-	leave, err := s.gate.Enter(ctx)
-	if err != nil {
-		return worker.Reading{}, err
-	}
-	defer leave()
-	return reader.Read(ctx, file)
-}
-
-// images returns the pages of a file as JPEGs, made as soon as a worker is free. It decodes the
-// file a second time, so it enters the gate again.
-func (s *server) images(ctx context.Context, reader worker.Reader, file []byte) ([][]byte, error) {
-	leave, err := s.gate.Enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	return reader.Images(ctx, file)
-}
-
-// preview returns the pages of a file for display, made as soon as a worker is free.
-func (s *server) preview(ctx context.Context, reader worker.Reader, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
-	leave, err := s.gate.Enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	return reader.Preview(ctx, file, evidence)
 }

@@ -32,16 +32,32 @@ func newTestServer(t testing.TB, engines recognition.Config) *server {
 		engines.Tesseract = "tesseract"
 	}
 	engines.Timeout = time.Minute
-	s, err := newServer(Config{Engines: engines}, pgtest.New(t, Migrations), slog.New(slog.DiscardHandler))
+	log := slog.New(slog.DiscardHandler)
+	s, err := newServer(Config{Engines: engines}, pgtest.New(t, Migrations), log)
 	require.NoError(t, err)
 	return s
+}
+
+// request returns the request of a new user.
+func request(file []byte) *ocrv1.RecognizeRequest {
+	return &ocrv1.RecognizeRequest{File: file, UserId: uuid.NewString()}
+}
+
+// storedVersions returns the versions of the stored results.
+func storedVersions(t *testing.T, s *server) []int {
+	t.Helper()
+	rows, err := s.db.Query(t.Context(), `SELECT recogniser FROM results ORDER BY recogniser`)
+	require.NoError(t, err)
+	versions, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	require.NoError(t, err)
+	return versions
 }
 
 func TestRecognizeReturnsFieldsConfidenceAndEvidence(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, recognition.Config{})
 	text, _ := fixture.GoldenText(t, "en_us")
-	resp, err := s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()})
+	resp, err := s.Recognize(t.Context(), request([]byte(text)))
 	require.NoError(t, err)
 	r := resp.GetReceipt()
 	require.Equal(t, "40.91", r.GetTotal())
@@ -60,7 +76,7 @@ func TestRecognizeReadsSameFileOnce(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, recognition.Config{})
 	text, _ := fixture.GoldenText(t, "de")
-	req := &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()}
+	req := request([]byte(text))
 	first, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
 
@@ -72,7 +88,7 @@ func TestRecognizeReadsSameFileOnce(t *testing.T) {
 	require.NoError(t, err, "stored, so no worker is needed")
 	require.True(t, proto.Equal(first, again))
 
-	_, err = s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: req.GetFile(), UserId: uuid.NewString()})
+	_, err = s.Recognize(t.Context(), request(req.GetFile()))
 	require.ErrorIs(t, err, errBusy, "results are stored per user")
 	require.Equal(t, errBusy.RetryAfter, apierr.From(err).RetryAfter)
 }
@@ -81,24 +97,20 @@ func TestDeleteResultsAfterRetention(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, recognition.Config{})
 	text, _ := fixture.GoldenText(t, "de")
-	req := &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()}
+	req := request([]byte(text))
 	_, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
-	stored := func() (n int) {
-		require.NoError(t, s.db.QueryRow(t.Context(), `SELECT count(*) FROM results`).Scan(&n))
-		return n
-	}
 	require.NoError(t, deleteResults(t.Context(), s.db, time.Now().Add(-time.Hour)))
-	require.Equal(t, 1, stored())
+	require.Len(t, storedVersions(t, s), 1)
 	require.NoError(t, deleteResults(t.Context(), s.db, time.Now().Add(time.Hour)))
-	require.Zero(t, stored())
+	require.Empty(t, storedVersions(t, s))
 }
 
 func TestRecognizeIgnoresDamagedResult(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, recognition.Config{})
 	text, _ := fixture.GoldenText(t, "de")
-	req := &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()}
+	req := request([]byte(text))
 	first, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
 	_, err = s.db.Exec(t.Context(), `UPDATE results SET receipt = 'no receipt'`)
@@ -111,7 +123,7 @@ func TestRecognizeIgnoresDamagedResult(t *testing.T) {
 func TestRecognizeStoresNoFailure(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, recognition.Config{Tesseract: fixture.Program(t, "exit 3")})
-	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
+	req := request(fixture.Small(t))
 	_, err := s.Recognize(t.Context(), req)
 	require.ErrorIs(t, err, recognition.ErrResponse)
 	s.reader, err = worker.New(recognition.Config{Tesseract: "tesseract", Timeout: time.Minute})
@@ -139,20 +151,17 @@ func TestRecognizeStoresNoPartialReading(t *testing.T) {
 	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "broken")
 	require.NoError(t, os.WriteFile(broken, nil, 0o600))
-	script := `case "$*" in *"--psm 6"*) test -e ` + broken + ` && kill -SEGV $$;; esac; exec tesseract "$@"`
+	script := `case "$*" in *"--psm 6"*) test -e ` + broken + ` && kill -SEGV $$;; esac; ` +
+		`exec tesseract "$@"`
 	s := newTestServer(t, recognition.Config{Tesseract: fixture.Program(t, script)})
-	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
-	stored := func() (n int) {
-		require.NoError(t, s.db.QueryRow(t.Context(), `SELECT count(*) FROM results`).Scan(&n))
-		return n
-	}
+	req := request(fixture.Small(t))
 	_, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
-	require.Zero(t, stored())
+	require.Empty(t, storedVersions(t, s))
 	require.NoError(t, os.Remove(broken))
 	_, err = s.Recognize(t.Context(), req)
 	require.NoError(t, err)
-	require.Equal(t, 1, stored())
+	require.Len(t, storedVersions(t, s), 1)
 }
 
 func TestRecognizeStoresNoFallback(t *testing.T) {
@@ -164,10 +173,12 @@ func TestRecognizeStoresNoFallback(t *testing.T) {
 		w.WriteHeader(http.StatusInternalServerError)
 	}))
 	t.Cleanup(endpoint.Close)
-	vision := recognition.VisionConfig{URL: endpoint.URL + "/v1", Model: "reader-1", Timeout: 2 * time.Second, Fallback: true}
+	vision := recognition.VisionConfig{
+		URL: endpoint.URL + "/v1", Model: "reader-1", Timeout: 2 * time.Second, Fallback: true,
+	}
 	s := newTestServer(t, recognition.Config{Vision: vision})
 	text, want := fixture.GoldenText(t, "en_us")
-	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, text, 26)), UserId: uuid.NewString()}
+	req := request(fixture.JPEG(t, fixture.Printed(t, text, 26)))
 	for n := range 2 {
 		resp, err := s.Recognize(t.Context(), req)
 		require.NoError(t, err)
@@ -180,34 +191,27 @@ func TestRecognizeStoresNoFallback(t *testing.T) {
 // cannot start.
 func TestRecognizeStoresTesseractUntilNeuralEngineIsBack(t *testing.T) {
 	t.Parallel()
-	installed, dir := os.Getenv("OCR_NEURAL"), t.TempDir()
+	installed := os.Getenv("OCR_NEURAL")
 	program := filepath.Join(installed, process.Program)
 	if _, err := os.Stat(program); err != nil {
 		t.Skip(err)
 	}
-	broken := filepath.Join(dir, "broken")
-	script := "#!/bin/sh\n[ -e " + broken + " ] && exit 1\nexec " + program + " " + installed
-	require.NoError(t, os.WriteFile(filepath.Join(dir, process.Program), []byte(script), 0o700))
-	for _, file := range []string{broken, filepath.Join(dir, "contents")} {
-		require.NoError(t, os.WriteFile(file, nil, 0o600))
-	}
+	broken := filepath.Join(t.TempDir(), "broken")
+	require.NoError(t, os.WriteFile(broken, nil, 0o600))
+	script := "[ -e " + broken + " ] && exit 1\nexec " + program + " " + installed
+	dir := fixture.Neural(t, process.Program, script)
 	s := newTestServer(t, recognition.Config{Neural: dir})
 	t.Cleanup(s.reader.Neural().Stop)
-	stored := func() (versions []int) {
-		rows, err := s.db.Query(t.Context(), `SELECT recogniser FROM results ORDER BY recogniser`)
-		require.NoError(t, err)
-		versions, err = pgx.CollectRows(rows, pgx.RowTo[int])
-		require.NoError(t, err)
-		return versions
-	}
 	user := uuid.NewString()
 	receipt := func(total string) *ocrv1.RecognizeRequest {
-		return &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nBread "+total+"\nTotal "+total, 30)), UserId: user}
+		text := "CORNER SHOP\nBread " + total + "\nTotal " + total
+		file := fixture.JPEG(t, fixture.Printed(t, text, 30))
+		return &ocrv1.RecognizeRequest{File: file, UserId: user}
 	}
 	first, err := s.Recognize(t.Context(), receipt("12.50"))
 	require.NoError(t, err)
 	require.Equal(t, "12.50", first.GetReceipt().GetTotal())
-	require.Equal(t, []int{recognizerLocal}, stored())
+	require.Equal(t, []int{recognizerLocal}, storedVersions(t, s))
 
 	gate := s.gate
 	s.gate = rpc.NewGate(1, 0, errBusy)
@@ -223,8 +227,8 @@ func TestRecognizeStoresTesseractUntilNeuralEngineIsBack(t *testing.T) {
 	// The next receipt shows that the engine is back.
 	_, err = s.Recognize(t.Context(), receipt("3.75"))
 	require.NoError(t, err)
-	require.Equal(t, []int{recognizerLocal, recognizerNeural}, stored())
+	require.Equal(t, []int{recognizerLocal, recognizerNeural}, storedVersions(t, s))
 	_, err = s.Recognize(t.Context(), receipt("12.50"))
 	require.NoError(t, err)
-	require.Equal(t, []int{recognizerLocal, recognizerNeural, recognizerNeural}, stored())
+	require.Equal(t, []int{recognizerLocal, recognizerNeural, recognizerNeural}, storedVersions(t, s))
 }

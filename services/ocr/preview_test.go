@@ -3,7 +3,6 @@ package ocr
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
@@ -30,7 +28,6 @@ func TestRecognizePreview(t *testing.T) {
 	t.Parallel()
 	text, want := fixture.GoldenText(t, "en_us")
 	img := fixture.Printed(t, text, 26)
-	size := img.Bounds().Size()
 	encoded := func(encode func(b *bytes.Buffer) error) []byte {
 		var b bytes.Buffer
 		require.NoError(t, encode(&b))
@@ -48,12 +45,14 @@ func TestRecognizePreview(t *testing.T) {
 		"GIF":             encoded(func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
 		"PDF":             fixture.TextPDF(1, text),
 		"PDF of 3 pages":  fixture.TextPDF(3, text),
-		"PDF with a scan": fixture.ScanPDF(fixture.JPEG(t, img), size.X, size.Y, 1, fmt.Sprintf("[0 0 %d %d]", size.X/4, size.Y/4)),
+		"PDF with a scan": fixture.Scan(t, img, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newTestServer(t, recognition.Config{})
-			resp, err := s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: file, UserId: uuid.NewString(), Preview: true})
+			req := request(file)
+			req.Preview = true
+			resp, err := s.Recognize(t.Context(), req)
 			require.NoError(t, err)
 			require.Equal(t, want.Total, resp.GetReceipt().GetTotal())
 			require.Empty(t, resp.GetPictures())
@@ -105,7 +104,8 @@ func pageImage(t *testing.T, page *ocrv1.ReceiptPage) image.Image {
 func TestRecognizeStoresNoPreview(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, recognition.Config{})
-	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString(), Preview: true}
+	req := request(fixture.Small(t))
+	req.Preview = true
 	resp, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
 	require.Len(t, resp.GetReceipt().GetPages(), 1)
@@ -126,7 +126,7 @@ func TestRecognizeStoresNoPreview(t *testing.T) {
 func TestRecognizeReturnsImagesOnRequest(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, recognition.Config{})
-	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
+	req := request(fixture.Small(t))
 	for _, asked := range []bool{false, true, true} {
 		req.Pictures = asked
 		resp, err := s.Recognize(t.Context(), req)

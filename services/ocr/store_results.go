@@ -19,14 +19,15 @@ const (
 	recognizerVision = 1001
 )
 
-// result is the serialized receipt of a file.
 type result struct {
 	Receipt []byte
 }
 
 // selectResult returns the stored result of a user's file by the best of the recognizers, or
 // pgx.ErrNoRows.
-func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recognizers []int) (result, error) {
+func selectResult(
+	ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recognizers []int,
+) (result, error) {
 	return pg.One[result](ctx, q, `
 		SELECT receipt
 		FROM results
@@ -39,7 +40,10 @@ func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []
 
 // insertResult stores a result. If two requests read one file at the same time, the first result is
 // kept.
-func insertResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recognizer int, receipt []byte) error {
+func insertResult(
+	ctx context.Context, q pg.Querier,
+	userID uuid.UUID, sha256 []byte, recognizer int, receipt []byte,
+) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO results (user_id, file_sha256, recogniser, receipt)
 		VALUES ($1, $2, $3, $4)

@@ -2,7 +2,6 @@ package imaging
 
 import "image"
 
-// componentHeights returns the heights in pixels of connected areas of ink that may be letters.
 func componentHeights(img *image.Gray) []int {
 	var out []int
 	for _, l := range inkComponents(img).letters() {
@@ -11,7 +10,7 @@ func componentHeights(img *image.Gray) []int {
 	return out
 }
 
-// inkComponents returns the connected areas of ink. It joins runs of adjacent rows.
+// inkComponents joins the runs of ink of adjacent rows.
 func inkComponents(img *image.Gray) *components {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	var c components
@@ -35,7 +34,6 @@ func inkComponents(img *image.Gray) *components {
 	return &c
 }
 
-// inkRun is a horizontal run of ink pixels and the label of its component.
 type inkRun struct{ from, to, label int }
 
 // components is a union-find structure over runs, with the bounding box of each component.
@@ -44,15 +42,13 @@ type components struct {
 	box    []image.Rectangle
 }
 
-// add creates a component from a run of row y and returns its label.
 func (c *components) add(from, to, y int) int {
 	c.parent = append(c.parent, len(c.parent))
 	c.box = append(c.box, image.Rect(from, y, to, y+1))
 	return len(c.parent) - 1
 }
 
-// root returns the representative of a component. It halves the path to it, so that later calls are
-// short.
+// root returns the representative of a component, and halves the path to it.
 func (c *components) root(i int) int {
 	for c.parent[i] != i {
 		c.parent[i] = c.parent[c.parent[i]]
@@ -81,8 +77,7 @@ func (c *components) link(above, here []inkRun) {
 }
 
 // letters returns the boxes of components with the proportions of letters, without specks, rules
-// and logos. The limits are in pixels: specks are lower than 7, logos higher than 150, and rules
-// wider than three times their height.
+// and logos.
 func (c *components) letters() []image.Rectangle {
 	var out []image.Rectangle
 	for i, p := range c.parent {

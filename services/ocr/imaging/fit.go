@@ -13,8 +13,7 @@ func Fit(img image.Image, w, h int) *image.RGBA {
 	from := img.Bounds().Size()
 	columns, rows := mixtures(draw.BiLinear, from.X, w), mixtures(draw.BiLinear, from.Y, h)
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
-	// lines is a ring of the narrowed rows that the next row of out is mixed from. Neighboring rows
-	// of out share some of them.
+	// lines is a ring of the narrowed rows that the next row of out is mixed from.
 	var lines [][]float64
 	for _, m := range rows {
 		for len(lines) < len(m.weights) {
@@ -41,11 +40,9 @@ func Fit(img image.Image, w, h int) *image.RGBA {
 	return out
 }
 
-// channels is the number of colors in a line. image.RGBA has opacity as a fourth one, which is
-// always full here.
+// channels is the number of colors in a line.
 const channels = 3
 
-// narrow mixes the pixels of a row into the columns of a line.
 func narrow(line []float64, row []uint8, columns []mixture) {
 	for x, m := range columns {
 		var red, green, blue float64
@@ -59,7 +56,6 @@ func narrow(line []float64, row []uint8, columns []mixture) {
 	}
 }
 
-// store writes a line to a row of opaque pixels.
 func store(row []uint8, line []float64) {
 	for x := range len(line) / channels {
 		p, c := row[4*x:][:4], line[channels*x:][:channels]

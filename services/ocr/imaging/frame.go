@@ -11,8 +11,7 @@ import (
 // read.
 type Frame struct {
 	Size image.Point
-	// Area is the part of the page that was read. It was cut out first. An empty area is the whole
-	// page.
+	// Area is the part of the page that was read. An empty area is the whole page.
 	Area image.Rectangle
 	// Quarters is the number of clockwise quarter turns. Angle, in radians, is the skew that was
 	// corrected afterwards.
@@ -20,7 +19,6 @@ type Frame struct {
 	Angle    float64
 }
 
-// read returns the size of the area that was read, as the file shows it.
 func (f Frame) read() image.Point {
 	if f.Area.Empty() {
 		return f.Size
@@ -40,7 +38,7 @@ func (f Frame) Turned() image.Point {
 // Place maps a box on the area as it was read to the page as the file shows it.
 func (f Frame) Place(b printed.Box) printed.Box {
 	read, turned := f.read(), f.Turned()
-	// The area was turned first and straightened second, so the skew is undone first.
+	// The area was straightened last, so the skew is undone first.
 	b = skewed(b, turned, f.Angle)
 	switch f.Quarters {
 	case 1:
@@ -61,7 +59,8 @@ func skewed(b printed.Box, page image.Point, angle float64) printed.Box {
 	}
 	sin, cos := math.Sincos(angle)
 	cx, cy := float64(page.X)/2, float64(page.Y)/2
-	dx, dy := float64(b.X)+float64(b.W)/2-cx, float64(b.Y)+float64(b.H)/2-cy
+	dx := float64(b.X) + float64(b.W)/2 - cx
+	dy := float64(b.Y) + float64(b.H)/2 - cy
 	// Only the sine can be negative, because angles are near maxSkew at most.
 	w := float64(b.W)*cos + float64(b.H)*math.Abs(sin)
 	h := float64(b.W)*math.Abs(sin) + float64(b.H)*cos

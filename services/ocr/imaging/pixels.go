@@ -1,14 +1,5 @@
 // Package imaging prepares images of pages for the engines. All its functions are pure.
 //
-//	sheet.go       the steps that both engines need: white paper, and the area with print
-//	prepared.go    a page for Tesseract: straightened, at the best scale
-//	frame.go       maps boxes of words back to the page as the file shows it
-//	whiten.go      removes shadows, dark edges and faint print
-//	skew.go        measures the tilt of the rows
-//	components.go  finds the letters
-//	pixels.go, resize.go  conversion, rotation and scaling
-//	fit.go         scales color images for storage and display
-//
 // NewSheets makes a Sheet of each page, and Turned or Placed of a Sheet prepares its image for an
 // engine. A Frame records the crops and rotations, so that the evidence fits the file.
 package imaging
@@ -18,11 +9,12 @@ import (
 	"math"
 
 	"golang.org/x/image/draw"
+
+	"github.com/coffer-budget/coffer/services/ocr/imaging/gray"
 )
 
 // ToGray converts an image to gray, and halves it until it has at most the given number of pixels.
-// Transparent areas become white. The result shares no memory with src, whose colors take much
-// more.
+// Transparent areas become white. The result shares no memory with src.
 func ToGray(src image.Image, pixels int) *image.Gray {
 	b := src.Bounds()
 	size := image.Rect(0, 0, b.Dx(), b.Dy())
@@ -49,20 +41,6 @@ func ToGray(src image.Image, pixels int) *image.Gray {
 	return out
 }
 
-// halve scales an image to half its width and height by averaging. It drops an odd last row or
-// column.
-func halve(img *image.Gray) *image.Gray {
-	w, h := img.Bounds().Dx()/2, img.Bounds().Dy()/2
-	half := image.NewGray(image.Rect(0, 0, w, h))
-	for y := range h {
-		a, b := img.Pix[2*y*img.Stride:], img.Pix[(2*y+1)*img.Stride:]
-		for x := range w {
-			half.Pix[y*half.Stride+x] = uint8((int(a[2*x]) + int(a[2*x+1]) + int(b[2*x]) + int(b[2*x+1]) + 2) / 4)
-		}
-	}
-	return half
-}
-
 // Rotate turns an image by a small angle, in radians, around its center. Uncovered corners become
 // white.
 func Rotate(img *image.Gray, angle float64) *image.Gray {
@@ -70,8 +48,7 @@ func Rotate(img *image.Gray, angle float64) *image.Gray {
 	out := image.NewGray(img.Bounds())
 	sin, cos := math.Sincos(angle)
 	cx, cy := float64(w)/2, float64(h)/2
-	// Each target pixel is mapped back to its source. In the other direction, rounding would leave
-	// holes.
+	// Each target pixel is mapped back to its source. The other direction would leave holes.
 	for y := range h {
 		for x := range w {
 			dx, dy := float64(x)-cx, float64(y)-cy
@@ -95,55 +72,10 @@ func sample(img *image.Gray, x, y float64) uint8 {
 	return uint8(top*(1-fy) + bottom*fy + 0.5)
 }
 
-// Turn rotates an image clockwise by quarters of a full turn. Without a turn it returns img itself,
-// not a copy.
-func Turn(img *image.Gray, quarters int) *image.Gray {
-	w, h := img.Bounds().Dx(), img.Bounds().Dy()
-	switch quarters & 3 {
-	case 1:
-		out := image.NewGray(image.Rect(0, 0, h, w))
-		for y := range h {
-			for x := range w {
-				out.Pix[x*out.Stride+h-1-y] = img.Pix[y*img.Stride+x]
-			}
-		}
-		return out
-	case 2:
-		out := image.NewGray(image.Rect(0, 0, w, h))
-		for y := range h {
-			for x := range w {
-				out.Pix[(h-1-y)*out.Stride+w-1-x] = img.Pix[y*img.Stride+x]
-			}
-		}
-		return out
-	case 3:
-		out := image.NewGray(image.Rect(0, 0, h, w))
-		for y := range h {
-			for x := range w {
-				out.Pix[(w-1-x)*out.Stride+y] = img.Pix[y*img.Stride+x]
-			}
-		}
-		return out
-	}
-	return img
-}
-
-// Mirror swaps left and right, which the EXIF data of some cameras requires.
-func Mirror(img *image.Gray) *image.Gray {
-	w, h := img.Bounds().Dx(), img.Bounds().Dy()
-	out := image.NewGray(image.Rect(0, 0, w, h))
-	for y := range h {
-		for x := range w {
-			out.Pix[y*out.Stride+w-1-x] = img.Pix[y*img.Stride+x]
-		}
-	}
-	return out
-}
-
 // ShrinkTo halves an image, by averaging, until it has at most the given number of pixels.
 func ShrinkTo(img *image.Gray, pixels int) *image.Gray {
 	for img.Bounds().Dx()*img.Bounds().Dy() > pixels {
-		img = halve(img)
+		img = gray.Halve(img)
 	}
 	return img
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/coffer-budget/coffer/services/ocr/imaging/gray"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
@@ -14,7 +15,7 @@ const (
 	// TargetHeight is the height in pixels of capital letters after scaling.
 	TargetHeight = 22
 	maxScale     = 3.0
-	// maxPrepared limits the pixels of an image for the engine, whose time grows with them.
+	// maxPrepared limits the pixels of an image for the engine.
 	maxPrepared = 6_000_000
 )
 
@@ -23,12 +24,10 @@ type Prepared struct {
 	// Scale is the factor by which Scaled enlarges the straightened page.
 	Scale float64
 	// Size is the size of the area that is read, after it was turned by quarters.
-	Size image.Point
-	// Blank is set if nothing on the page has the size of a letter.
+	Size  image.Point
 	Blank bool
 	// ink is the straightened page, not yet scaled.
-	ink *image.Gray
-	// angle is the corrected skew in radians.
+	ink      *image.Gray
 	angle    float64
 	quarters int
 	// whole is the size of the page in the file, and area the part of it that is read, before it
@@ -42,7 +41,6 @@ func (p Prepared) Frame() Frame {
 	return Frame{Size: p.whole, Area: p.area, Quarters: p.quarters, Angle: p.angle}
 }
 
-// from returns the page with its place in the file and the quarters by which it was turned.
 func (p Prepared) from(at Frame, quarters int) Prepared {
 	p.quarters, p.whole, p.area = quarters, at.Size, at.Area
 	return p
@@ -59,7 +57,6 @@ func prepare(ink *image.Gray) Prepared {
 	return straighten(ink, angle)
 }
 
-// straighten corrects a known skew, and chooses the scale.
 func straighten(ink *image.Gray, angle float64) Prepared {
 	p := Prepared{Size: ink.Bounds().Size(), Scale: 1, angle: angle}
 	if angle != 0 {
@@ -69,7 +66,7 @@ func straighten(ink *image.Gray, angle float64) Prepared {
 	height := textHeight(heights)
 	p.Blank = len(heights) == 0
 	// Dot matrix printers print dots, which only touch and form letters at half the size.
-	half := halve(ink)
+	half := gray.Halve(ink)
 	// joined is in pixels of the full size. Solid letters have the same height at both sizes.
 	if joined := 2 * textHeight(componentHeights(half)); joined > 1.5*height && height > 0 {
 		height = joined
@@ -97,11 +94,12 @@ func (p Prepared) Enlarged(by float64) Prepared {
 }
 
 // Row returns the strip of the page at the height of a box, with a margin above and below as a
-// share of the box's height. The strip has the full width of the page, so X coordinates stay valid.
-// The caller replaces Y.
+// share of the box's height. It has the full width of the page. The caller replaces Y.
 func (p Prepared) Row(b printed.Box, share float64) Prepared {
 	margin := int(float64(b.H) * share)
-	p.ink = cropped(p.ink, image.Rect(0, b.Y-margin, p.ink.Bounds().Dx(), b.Y+b.H+margin).Intersect(p.ink.Bounds()))
+	page := p.ink.Bounds()
+	strip := image.Rect(0, b.Y-margin, page.Dx(), b.Y+b.H+margin)
+	p.ink = cropped(p.ink, strip.Intersect(page))
 	return p
 }
 
@@ -115,9 +113,10 @@ func (p Prepared) Scaled() *image.Gray {
 // skew, because rows are found by the height of their words.
 func (p Prepared) Upright(words []printed.Word) printed.Page {
 	out := printed.Page{Width: p.Size.X, Height: p.Size.Y}
+	scaled := func(n int) int { return int(float64(n) / p.Scale) }
 	for _, w := range words {
 		b := w.Box
-		w.Box = printed.Box{X: int(float64(b.X) / p.Scale), Y: int(float64(b.Y) / p.Scale), W: int(float64(b.W) / p.Scale), H: int(float64(b.H) / p.Scale)}
+		w.Box = printed.Box{X: scaled(b.X), Y: scaled(b.Y), W: scaled(b.W), H: scaled(b.H)}
 		out.Words = append(out.Words, w)
 	}
 	return out

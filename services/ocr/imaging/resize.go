@@ -8,8 +8,8 @@ import (
 )
 
 // resize scales an image with a filter that preserves thin strokes: averaging to reduce, cubic to
-// enlarge. It uses the kernels of package draw, but not its scaler, which computes four colors of
-// 16 bits and took more than half of the time outside of the engine. The results are equal.
+// enlarge. The results equal those of package draw, whose scaler computes four colors of 16 bits
+// and took more than half of the time outside of the engine.
 func resize(img *image.Gray, w, h int) *image.Gray {
 	w, h = max(w, 1), max(h, 1)
 	from := img.Bounds().Size()
@@ -37,8 +37,6 @@ func resize(img *image.Gray, w, h int) *image.Gray {
 	return out
 }
 
-// mixture is the weighted sum of neighboring pixels, starting at first, that makes up a pixel of
-// the scaled image.
 type mixture struct {
 	first   int
 	weights []float64
@@ -52,7 +50,8 @@ func (m mixture) add(line []float64, img *image.Gray) {
 	for ; i+4 <= len(w); i += 4 {
 		p, q, r, s := at(i), at(i+1), at(i+2), at(i+3)
 		for x, sum := range line {
-			line[x] = sum + w[i]*float64(p[x]) + w[i+1]*float64(q[x]) + w[i+2]*float64(r[x]) + w[i+3]*float64(s[x])
+			line[x] = sum + w[i]*float64(p[x]) + w[i+1]*float64(q[x]) +
+				w[i+2]*float64(r[x]) + w[i+3]*float64(s[x])
 		}
 	}
 	for ; i < len(w); i++ {
@@ -62,7 +61,6 @@ func (m mixture) add(line []float64, img *image.Gray) {
 	}
 }
 
-// sum returns the weighted sum of a line's pixels.
 func (m mixture) sum(line []float64) float64 {
 	v, w := line[m.first:][:len(m.weights)], m.weights
 	if len(w) == 4 {

@@ -1,6 +1,10 @@
 package imaging
 
-import "image"
+import (
+	"image"
+
+	"github.com/coffer-budget/coffer/services/ocr/imaging/gray"
+)
 
 // Sheet is a page after the steps that both engines need, so that they run once per page.
 type Sheet struct {
@@ -24,7 +28,8 @@ func NewSheets(pages []*image.Gray) []Sheet {
 		ink := darken(withoutEdges(white))
 		letters := inkComponents(ink).letters()
 		area := paper(letters, ink.Bounds())
-		out[i].Gray, out[i].ink, out[i].Blank = cropped(page, area), cropped(ink, area), len(letters) == 0
+		out[i].Gray, out[i].ink = cropped(page, area), cropped(ink, area)
+		out[i].Blank = len(letters) == 0
 		out[i].Frame = Frame{Size: page.Bounds().Size(), Area: area}
 	}
 	return out
@@ -32,19 +37,18 @@ func NewSheets(pages []*image.Gray) []Sheet {
 
 // Turned returns the sheet turned clockwise by quarters, with its skew corrected.
 func (s Sheet) Turned(quarters int) Prepared {
-	p := prepare(Turn(s.ink, quarters)).Enlarged(1)
+	p := prepare(gray.Turn(s.ink, quarters)).Enlarged(1)
 	return p.from(s.Frame, quarters)
 }
 
 // Placed returns the sheet turned and straightened as a frame says, which another engine has found.
 func (s Sheet) Placed(at Frame) Prepared {
-	p := straighten(Turn(s.ink, at.Quarters), at.Angle).Enlarged(1)
+	p := straighten(gray.Turn(s.ink, at.Quarters), at.Angle).Enlarged(1)
 	return p.from(at, at.Quarters)
 }
 
-// paper returns the area of a page that contains its print. A receipt often covers a small part of
-// a scanned page, and the rest costs time: it contains dust and dark edges, which the engine tries
-// to read. letters are the boxes of the letters on the whole page.
+// paper returns the area of a page that contains its print. Dust and dark edges on the rest of a
+// scanned page cost time.
 //
 // Letters in adjacent cells of a grid form a group. Small groups are dust, unless they are between
 // larger ones or several of them are on the same row: the words of a total are often far apart and
@@ -92,7 +96,6 @@ func paper(letters []image.Rectangle, whole image.Rectangle) image.Rectangle {
 // rowLetters is the number of letters that a row with a total has at least.
 const rowLetters = 6
 
-// lettersOnRow returns the number of letters in the words that overlap an area vertically.
 func lettersOnRow(words []letterGroup, area image.Rectangle) int {
 	n := 0
 	for _, w := range words {
@@ -103,14 +106,12 @@ func lettersOnRow(words []letterGroup, area image.Rectangle) int {
 	return n
 }
 
-// grid divides a page into square cells, each with the number of letters in it and their bounding
-// box.
+// grid divides a page into square cells.
 type grid struct {
 	size, columns, rows int
 	cells               []letterGroup
 }
 
-// letterGroup is a number of letters and their bounding box.
 type letterGroup struct {
 	letters int
 	area    image.Rectangle
@@ -118,10 +119,9 @@ type letterGroup struct {
 
 func newGrid(page image.Rectangle, size int) grid {
 	columns, rows := page.Dx()/size+1, page.Dy()/size+1
-	return grid{size: size, columns: columns, rows: rows, cells: make([]letterGroup, columns*rows)}
+	return grid{size, columns, rows, make([]letterGroup, columns*rows)}
 }
 
-// add adds a letter to the cell of its top left corner.
 func (g grid) add(letter image.Rectangle) {
 	c := &g.cells[letter.Min.Y/g.size*g.columns+letter.Min.X/g.size]
 	c.letters++
@@ -154,7 +154,6 @@ func (g grid) groups() []letterGroup {
 	return out
 }
 
-// neighbors returns the indexes of the cells around a cell.
 func (g grid) neighbors(at int) []int {
 	var out []int
 	x, y := at%g.columns, at/g.columns

@@ -56,7 +56,6 @@ func inkPoints(img *image.Gray, width int) (points []image.Point, size image.Poi
 	return points, image.Pt(w/step+1, h/step+1)
 }
 
-// sharpness measures how much the sums of ink along rows at an angle differ from row to row.
 func sharpness(points []image.Point, size image.Point, angle float64) float64 {
 	// margin, in rows, is room for rows that the slope moves beyond the page. At the edge they
 	// would pile up and count as sharpness of every angle but 0.
@@ -82,7 +81,7 @@ func sharpness(points []image.Point, size image.Point, angle float64) float64 {
 
 // sideways reports whether the rows of text may be vertical: columns of pixels are then more
 // distinct than rows, in relation to their lengths. It only determines which orientation is tried
-// first, because columns of prices have the same effect.
+// first.
 func sideways(white *image.Gray) bool {
 	ink := ShrinkTo(white, 1_500_000)
 	points, size := inkPoints(ink, 700)
@@ -96,7 +95,6 @@ func sideways(white *image.Gray) bool {
 	return sharpest(points, image.Pt(size.Y, size.X))*float64(size.X) > across*1.5
 }
 
-// sharpest returns the largest sharpness over small angles.
 func sharpest(points []image.Point, size image.Point) float64 {
 	most := 0.0
 	for a := -0.08; a <= 0.08; a += 0.01 {

@@ -1,9 +1,10 @@
 package imaging
 
 import (
-	"cmp"
 	"image"
 	"slices"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // whiten divides each pixel by the brightness of the surrounding paper, which removes shadows and
@@ -58,7 +59,7 @@ func between(n, tile, tiles int) []midway {
 }
 
 // brightness returns the 90th percentile of a tile: the brightness of the paper, unless ink covers
-// the tile. It samples every second pixel of every second row.
+// the tile.
 func brightness(img *image.Gray, x0, y0, tile int) float64 {
 	var histogram [256]int
 	n := 0
@@ -69,7 +70,6 @@ func brightness(img *image.Gray, x0, y0, tile int) float64 {
 			n++
 		}
 	}
-	// The scan starts at white and stops when more than a tenth of the samples are as bright.
 	left := n / 10
 	for v := 255; v > 0; v-- {
 		left -= histogram[v]
@@ -80,8 +80,7 @@ func brightness(img *image.Gray, x0, y0, tile int) float64 {
 	return 0
 }
 
-// spread replaces each tile by an upper percentile of its neighborhood, then smooths. So large type
-// or a reflection does not determine the brightness of the paper.
+// spread replaces each tile by an upper percentile of its neighborhood, then smooths.
 func spread(v []float64, cols, rows int) []float64 {
 	middle := func(near []float64) float64 {
 		slices.Sort(near)
@@ -96,7 +95,6 @@ func spread(v []float64, cols, rows int) []float64 {
 	})
 }
 
-// around applies a function to each tile and its neighbors.
 func around(v []float64, cols, rows int, join func([]float64) float64) []float64 {
 	out := make([]float64, len(v))
 	var near []float64
@@ -115,7 +113,7 @@ func around(v []float64, cols, rows int, join func([]float64) float64) []float64
 }
 
 // withoutEdges whitens dark areas that touch the edge of the image, such as the table around the
-// paper or the scanner's lid. They would otherwise count as ink. It changes img.
+// paper. It changes img.
 func withoutEdges(img *image.Gray) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	// dark is the stack of the flood fill. A visited pixel is white already, so none is pushed
@@ -146,8 +144,7 @@ func withoutEdges(img *image.Gray) *image.Gray {
 	return img
 }
 
-// darken stretches faint print to black. The darkness of the print is the median of the darkest
-// pixels of all small tiles with contrast. It changes img.
+// darken stretches faint print to black. It changes img.
 func darken(img *image.Gray) *image.Gray {
 	// tile is in pixels, and the others in gray levels. A tile has print if its range exceeds
 	// contrast. Print up to fair is dark enough.
@@ -167,7 +164,7 @@ func darken(img *image.Gray) *image.Gray {
 			}
 		}
 	}
-	dark := median(darkest)
+	dark := printed.Median(darkest)
 	if dark <= fair {
 		return img
 	}
@@ -178,16 +175,5 @@ func darken(img *image.Gray) *image.Gray {
 	return img
 }
 
-// median returns the median of a slice, which it sorts, or the zero value.
-func median[T cmp.Ordered](v []T) T {
-	if len(v) == 0 {
-		var none T
-		return none
-	}
-	slices.Sort(v)
-	return v[len(v)/2]
-}
-
-// inkLevel is the gray value below which a pixel of whitened paper is ink. The paper itself is near
-// 250.
+// inkLevel is the gray value below which a pixel of whitened paper is ink.
 const inkLevel = 150

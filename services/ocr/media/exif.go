@@ -5,13 +5,12 @@ import (
 	"encoding/binary"
 	"image"
 
-	"github.com/coffer-budget/coffer/services/ocr/imaging"
+	"github.com/coffer-budget/coffer/services/ocr/imaging/gray"
 )
 
 // orientation returns the EXIF orientation of a JPEG, 1 to 8. It returns 1 (upright) if there is
 // none or it is malformed.
 func orientation(file []byte) int {
-	// Segments follow the start-of-image marker, up to the image data.
 	for at := 2; at+4 <= len(file) && file[at] == 0xff; {
 		// Marker 0xda starts the image data, and 0xe1 (APP1) contains EXIF.
 		marker, size := file[at+1], int(binary.BigEndian.Uint16(file[at+2:]))
@@ -59,23 +58,22 @@ func tiffOrientation(b []byte) int {
 	return 1
 }
 
-// upright undoes an EXIF orientation. Orientations 5 to 8 exchange width and height.
 func upright(img *image.Gray, orientation int) *image.Gray {
 	switch orientation {
 	case 2:
-		return imaging.Mirror(img)
+		return gray.Mirror(img)
 	case 3:
-		return imaging.Turn(img, 2)
+		return gray.Turn(img, 2)
 	case 4:
-		return imaging.Mirror(imaging.Turn(img, 2))
+		return gray.Mirror(gray.Turn(img, 2))
 	case 5:
-		return imaging.Mirror(imaging.Turn(img, 1))
+		return gray.Mirror(gray.Turn(img, 1))
 	case 6:
-		return imaging.Turn(img, 1)
+		return gray.Turn(img, 1)
 	case 7:
-		return imaging.Mirror(imaging.Turn(img, 3))
+		return gray.Mirror(gray.Turn(img, 3))
 	case 8:
-		return imaging.Turn(img, 3)
+		return gray.Turn(img, 3)
 	}
 	return img
 }

@@ -10,9 +10,8 @@ import (
 )
 
 // heif decodes a HEIF file by converting it to a JPEG with libheif's program, which also rotates it
-// as the file says. The program needs named files. heif writes them into a folder for temporary
-// files, which a worker has in memory, and removes them afterwards. It returns ErrUnreadable for a
-// file that the program rejects.
+// as the file says. The program needs named files, which a worker has in memory. It returns
+// ErrUnreadable for a file that the program rejects.
 func (o Opener) heif(ctx context.Context, file []byte) (image.Image, error) {
 	dir, err := os.MkdirTemp("", "heif")
 	if err != nil {
@@ -23,7 +22,8 @@ func (o Opener) heif(ctx context.Context, file []byte) (image.Image, error) {
 	if err := os.WriteFile(in, file, 0o600); err != nil {
 		return nil, fmt.Errorf("writing a HEIF for libheif: %w", err)
 	}
-	if _, err := o.run(ctx, nil, "heif-convert", "-q", "92", in, filepath.Join(dir, "out.jpg")); err != nil {
+	out := filepath.Join(dir, "out.jpg")
+	if _, err := o.run(ctx, nil, "heif-convert", "-q", "92", in, out); err != nil {
 		return nil, err
 	}
 	// If the file has several images, the first is called out-1.jpg.

@@ -25,8 +25,7 @@ const (
 )
 
 // Images returns the first pages of a file as JPEGs, rotated as EXIF says, so that boxes of
-// evidence fit them. They are encoded from the decoded pixels and contain no other data of the
-// file. A text file has no images.
+// evidence fit them. They contain no other data of the file. A text file has no images.
 func (o Opener) Images(ctx context.Context, file []byte) ([][]byte, error) {
 	pages, err := o.pages(ctx, file, imagePixels)
 	if err != nil {
@@ -46,10 +45,11 @@ func (o Opener) Images(ctx context.Context, file []byte) ([][]byte, error) {
 // pages returns the decoded pages with at most the given number of pixels each: an image in color,
 // a PDF in gray. A text file has none.
 func (o Opener) pages(ctx context.Context, file []byte, pixels float64) ([]image.Image, error) {
-	if img, orientation, err := o.image(ctx, file); img != nil || err != nil {
-		if err != nil {
-			return nil, err
-		}
+	img, orientation, err := o.image(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	if img != nil {
 		return []image.Image{oriented(fitted(img, pixels), orientation)}, nil
 	}
 	if types.TypeOf(file) != types.PDF {
@@ -72,16 +72,21 @@ func (o Opener) pages(ctx context.Context, file []byte, pixels float64) ([]image
 func encoded(img image.Image) ([]byte, error) {
 	pixels := float64(imagePixels)
 	for {
-		var b bytes.Buffer
-		if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: imageQuality}); err != nil {
-			return nil, fmt.Errorf("encoding an image: %w", err)
-		}
-		if b.Len() <= maxImage {
-			return b.Bytes(), nil
+		out, err := jpegOf(img)
+		if err != nil || len(out) <= maxImage {
+			return out, err
 		}
 		pixels /= 2
 		img = fitted(img, pixels)
 	}
+}
+
+func jpegOf(img image.Image) ([]byte, error) {
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: imageQuality}); err != nil {
+		return nil, fmt.Errorf("encoding an image: %w", err)
+	}
+	return b.Bytes(), nil
 }
 
 // fitted scales an image down to at most the given number of pixels. Transparent areas become
@@ -92,8 +97,7 @@ func fitted(img image.Image, pixels float64) image.Image {
 	return imaging.Fit(img, max(1, int(float64(size.X)*scale)), max(1, int(float64(size.Y)*scale)))
 }
 
-// oriented undoes an EXIF orientation of a color image; upright does so for gray ones. The pixels
-// keep their colors, because the transformation only exchanges them.
+// oriented undoes an EXIF orientation of a color image; upright does so for gray ones.
 func oriented(img image.Image, orientation int) image.Image {
 	w, h := float64(img.Bounds().Dx()), float64(img.Bounds().Dy())
 	// The matrices map source to target coordinates.

@@ -1,11 +1,6 @@
 // Package media decodes the files that users send: images of seven formats, PDFs and plain text,
 // detected by their content. It also makes the images of the pages that are stored and shown.
-//
-//	media.go    formats, limits, images that Go decodes; exif.go turns them upright
-//	pdf.go      PDF: the text layer, or rendered pages, by programs of poppler-utils
-//	heif.go     HEIF, by a program of libheif
-//	images.go   pages as JPEGs, for storage
-//	preview.go  pages as data URLs, for display beside the fields
+// Programs of poppler-utils read PDFs, and one of libheif HEIF files.
 //
 // A file is untrusted. The size in its header is checked before it is decoded, and programs run in
 // package sandbox. ErrUnreadable marks files that have no receipt in a known format, and ErrPixels
@@ -57,16 +52,15 @@ var (
 	ErrPixels = errors.New("too many pixels")
 )
 
-// Opener decodes files. Formats without a decoder in Go are decoded by external programs.
+// Opener decodes files.
 type Opener struct {
 	limits sandbox.Limits
 }
 
-// New returns an opener whose programs may run for the given time. Each run of a program may use a
-// gibibyte of memory. The limit of the output is the largest result: maxPages graymaps of
-// pagePixels bytes, with their headers.
+// New returns an opener whose programs may run for the given time. The limit of the output is the
+// largest result: maxPages graymaps of pagePixels bytes, with their headers.
 func New(limit time.Duration) Opener {
-	return Opener{limits: sandbox.Limits{Time: limit, Memory: 1 << 30, Output: maxPages*pagePixels + 1<<20}}
+	return Opener{sandbox.Limits{Time: limit, Memory: 1 << 30, Output: maxPages*pagePixels + 1<<20}}
 }
 
 // Document is a decoded file: either pages of text or images of pages.
@@ -113,11 +107,13 @@ func (o Opener) Open(ctx context.Context, file []byte) (Document, error) {
 	if types.TypeOf(file) == types.PDF {
 		return o.pdf(ctx, file)
 	}
-	if img, orientation, err := o.image(ctx, file); img != nil || err != nil {
-		if err != nil {
-			return Document{}, err
-		}
-		return Document{Images: []*image.Gray{upright(imaging.ToGray(img, workPixels), orientation)}}, nil
+	img, orientation, err := o.image(ctx, file)
+	if err != nil {
+		return Document{}, err
+	}
+	if img != nil {
+		page := upright(imaging.ToGray(img, workPixels), orientation)
+		return Document{Images: []*image.Gray{page}}, nil
 	}
 	text, ok := plainText(file)
 	if !ok {
@@ -132,42 +128,45 @@ func (o Opener) Open(ctx context.Context, file []byte) (Document, error) {
 
 // image decodes an image file and returns its EXIF orientation. It returns a nil image for files of
 // another kind.
-func (o Opener) image(ctx context.Context, file []byte) (img image.Image, orientation int, err error) {
+func (o Opener) image(ctx context.Context, file []byte) (image.Image, int, error) {
 	if types.TypeOf(file) == types.HEIC {
-		img, err = o.heif(ctx, file)
+		img, err := o.heif(ctx, file)
 		return img, 1, err
 	}
 	f := formatOf(file)
 	if f == nil {
 		return nil, 0, nil
 	}
-	img, err = f.open(file)
+	img, err := f.open(file)
 	return img, f.orientation(file), err
 }
 
 // run executes a program on a file. It returns ErrUnreadable if the program rejects the file or
 // needs too long, and sandbox.ErrNotStarted if the program is missing.
-func (o Opener) run(ctx context.Context, file []byte, program string, args ...string) ([]byte, error) {
+func (o Opener) run(
+	ctx context.Context, file []byte, program string, args ...string,
+) ([]byte, error) {
 	out, err := sandbox.Run(ctx, o.limits, file, program, args...)
-	if _, refused := errors.AsType[*exec.ExitError](err); refused || errors.Is(err, sandbox.ErrOutput) {
+	_, rejected := errors.AsType[*exec.ExitError](err)
+	late := errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, sandbox.ErrTime)
+	switch {
+	case rejected || errors.Is(err, sandbox.ErrOutput):
 		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
-	}
-	if errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, sandbox.ErrTime) && ctx.Err() == nil {
+	case late && ctx.Err() == nil:
 		return nil, fmt.Errorf("%w: takes too long: %w", ErrUnreadable, err)
 	}
 	return out, err
 }
 
-// formatOf returns the image format of a file, or nil.
 func formatOf(file []byte) *format {
-	i := slices.IndexFunc(formats, func(f format) bool { return f.mediaType == types.TypeOf(file) })
+	mediaType := types.TypeOf(file)
+	i := slices.IndexFunc(formats, func(f format) bool { return f.mediaType == mediaType })
 	if i < 0 {
 		return nil
 	}
 	return &formats[i]
 }
 
-// orientation returns the EXIF orientation of a file in this format.
 func (f format) orientation(file []byte) int {
 	if f.mediaType != types.JPEG {
 		return 1

@@ -55,7 +55,9 @@ func (o Opener) pdf(ctx context.Context, file []byte) (Document, error) {
 // rendered returns the first pages as images of at most the given number of pixels. All pages have
 // one resolution, so it leaves out pages whose size would make the first one illegible. If a page
 // cannot be rendered, it returns the first page alone.
-func (o Opener) rendered(ctx context.Context, file []byte, info pdfInfo, pixels float64) ([]*image.Gray, error) {
+func (o Opener) rendered(
+	ctx context.Context, file []byte, info pdfInfo, pixels float64,
+) ([]*image.Gray, error) {
 	pages, first := min(info.pages, maxPages), info.dpi(pixels, 1)
 	for pages > 1 && info.dpi(pixels, pages) < first/2 {
 		pages--
@@ -67,7 +69,6 @@ func (o Opener) rendered(ctx context.Context, file []byte, info pdfInfo, pixels 
 	return images, err
 }
 
-// pdfInfo has the number of pages of a PDF and the sizes of the first ones.
 type pdfInfo struct {
 	pages int
 	// sizes are width and height in points.
@@ -110,20 +111,19 @@ func (i pdfInfo) dpi(pixels float64, pages int) int {
 	return dpi
 }
 
-// render returns a number of pages as images, from the first on.
 func (o Opener) render(ctx context.Context, file []byte, dpi, pages int) ([]*image.Gray, error) {
 	// At 20 dpi, a capital letter of 9 points is less than two pixels high.
 	if dpi < 20 {
 		return nil, fmt.Errorf("%w: PDF pages of an enormous size", ErrUnreadable)
 	}
-	out, err := o.run(ctx, file, "pdftoppm", "-gray", "-r", strconv.Itoa(dpi), "-l", strconv.Itoa(pages), "-")
+	out, err := o.run(ctx, file,
+		"pdftoppm", "-gray", "-r", strconv.Itoa(dpi), "-l", strconv.Itoa(pages), "-")
 	if err != nil {
 		return nil, err
 	}
 	return graymaps(out)
 }
 
-// layerDoc is the part of pdftotext's XHTML that has the words.
 type layerDoc struct {
 	Pages []struct {
 		Width  float64 `xml:"width,attr"`
@@ -153,12 +153,16 @@ func layerPages(layer []byte) []printed.Page {
 	const scale = pdfDPI / 72.0
 	var pages []printed.Page
 	for _, p := range d.Pages {
-		page := printed.Page{Width: int(p.Width * scale), Height: int(p.Height * scale), Exact: true}
+		page := printed.Page{Exact: true}
+		page.Width, page.Height = int(p.Width*scale), int(p.Height*scale)
 		for _, w := range p.Words {
+			box := printed.Box{
+				X: int(w.XMin * scale), W: int((w.XMax - w.XMin) * scale),
+				Y: int(w.YMin * scale), H: int((w.YMax - w.YMin) * scale),
+			}
 			if text := norm.NFC.String(strings.TrimSpace(w.Text)); text != "" {
-				page.Words = append(page.Words, printed.Word{Text: text, Confidence: 1, Box: printed.Box{
-					X: int(w.XMin * scale), Y: int(w.YMin * scale), W: int((w.XMax - w.XMin) * scale), H: int((w.YMax - w.YMin) * scale),
-				}})
+				word := printed.Word{Text: text, Confidence: 1, Box: box}
+				page.Words = append(page.Words, word)
 			}
 		}
 		pages = append(pages, page)
@@ -166,7 +170,6 @@ func layerPages(layer []byte) []printed.Page {
 	return pages
 }
 
-// words returns the number of words on all pages.
 func words(pages []printed.Page) int {
 	n := 0
 	for _, p := range pages {
@@ -180,13 +183,14 @@ func words(pages []printed.Page) int {
 func graymaps(b []byte) ([]*image.Gray, error) {
 	var out []*image.Gray
 	for len(b) > 0 {
-		var w, h, top, n int
-		header := b[:min(len(b), 64)]
-		if _, err := fmt.Sscanf(string(header), "P5\n%d %d\n%d\n", &w, &h, &top); err != nil || top != 255 || w <= 0 || h <= 0 || w > MaxEdge || h > MaxEdge {
+		const format = "P5\n%d %d\n%d\n"
+		var w, h, top int
+		_, err := fmt.Sscanf(string(b[:min(len(b), 64)]), format, &w, &h, &top)
+		if err != nil || top != 255 || min(w, h) <= 0 || max(w, h) > MaxEdge {
 			return nil, errors.New("pdftoppm printed no graymap")
 		}
 		// pdftoppm formats headers in exactly this way, so formatting one again returns its length.
-		n = len(fmt.Sprintf("P5\n%d %d\n%d\n", w, h, top))
+		n := len(fmt.Sprintf(format, w, h, top))
 		if len(b) < n+w*h {
 			return nil, errors.New("pdftoppm stopped early")
 		}

@@ -1,12 +1,9 @@
 package media
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"fmt"
 	"image"
-	"image/jpeg"
 
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
@@ -19,11 +16,12 @@ const (
 	dataURL       = "data:image/jpeg;base64,"
 )
 
-// Preview returns the first pages of a file as data URLs, for display beside the fields. Like
-// stored images, they are rotated as EXIF says and contain only pixels. The size of a page is the
-// one that the boxes of its evidence refer to, so that a client can draw the boxes. A page without
-// boxes has the size of its image. A text file has no pages.
-func (o Opener) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
+// Preview returns the first pages of a file as data URLs, for display beside the fields. The size
+// of a page is the one that the boxes of its evidence refer to, so that a client can draw the
+// boxes. A page without boxes has the size of its image. A text file has no pages.
+func (o Opener) Preview(
+	ctx context.Context, file []byte, evidence []*ocrv1.Evidence,
+) ([]*ocrv1.ReceiptPage, error) {
 	images, err := o.pages(ctx, file, previewPixels)
 	if err != nil {
 		return nil, err
@@ -50,7 +48,6 @@ func (o Opener) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evid
 	return out, nil
 }
 
-// boxedSize returns the size of a page in the boxes of its evidence, or zero if it has none.
 func boxedSize(evidence []*ocrv1.Evidence, page int) (width, height int32) {
 	for _, e := range evidence {
 		if b := e.GetBox(); b != nil && int(e.GetPage()) == page {
@@ -60,21 +57,17 @@ func boxedSize(evidence []*ocrv1.Evidence, page int) (width, height int32) {
 	return 0, 0
 }
 
-// compressed returns an image as a JPEG of at most the given number of bytes. It reduces the pixels
-// in proportion to the excess. Each step has at most three quarters of the pixels of the one
-// before.
+// compressed returns an image as a JPEG of at most the given number of bytes.
 func compressed(img image.Image, limit int) ([]byte, error) {
 	for {
-		var b bytes.Buffer
-		if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: imageQuality}); err != nil {
-			return nil, fmt.Errorf("encoding an image: %w", err)
-		}
-		if b.Len() <= limit {
-			return b.Bytes(), nil
+		out, err := jpegOf(img)
+		if err != nil || len(out) <= limit {
+			return out, err
 		}
 		size := img.Bounds().Size()
 		// The size of a JPEG falls more slowly than its number of pixels, so the target is a tenth
 		// lower.
-		img = fitted(img, min(0.75, 0.9*float64(limit)/float64(b.Len()))*float64(size.X*size.Y))
+		share := min(0.75, 0.9*float64(limit)/float64(len(out)))
+		img = fitted(img, share*float64(size.X*size.Y))
 	}
 }

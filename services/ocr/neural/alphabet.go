@@ -5,21 +5,22 @@ import (
 	"strings"
 )
 
-// alphabet maps the recognizer's classes to characters. The recognizer was trained for Chinese and
-// English, so it has thousands of classes, most of which European receipts never print.
+// alphabet maps the recognizer's classes to characters. Most of its thousands of classes are
+// Chinese.
 type alphabet struct {
 	// classes is the number of classes. The first is CTC's blank, and the last the space.
 	classes int
-	// runes holds the character of each class. The blank is 0.
-	runes []rune
+	runes   []rune
 	// used lists the classes of characters that European receipts print.
 	used []int
 }
 
 // variants maps characters of Chinese print to the Latin characters of the same form.
 var variants = map[rune]rune{
-	'，': ',', '。': '.', '：': ':', '；': ';', '（': '(', '）': ')', '！': '!', '？': '?', '％': '%', '－': '-', '—': '-', '–': '-', '＋': '+',
-	'＝': '=', '／': '/', '＊': '*', '＃': '#', '＆': '&', '＠': '@', '．': '.', '×': 'x', '·': '.', '•': '.', '’': '\'', '‘': '\'', '“': '"', '”': '"',
+	'，': ',', '。': '.', '：': ':', '；': ';', '（': '(', '）': ')', '！': '!', '？': '?', '％': '%',
+	'－': '-', '—': '-', '–': '-', '＋': '+', '＝': '=', '／': '/', '＊': '*', '＃': '#', '＆': '&',
+	'＠': '@', '．': '.', '×': 'x', '·': '.', '•': '.',
+	'’': '\'', '‘': '\'', '“': '"', '”': '"',
 }
 
 // parseAlphabet parses the model's list of characters, one per line. The list has no lines for the
@@ -29,7 +30,8 @@ func parseAlphabet(text string) (alphabet, error) {
 	for line := range strings.Lines(text) {
 		r := []rune(strings.TrimRight(line, "\r\n"))
 		if len(r) != 1 {
-			return alphabet{}, fmt.Errorf("line %d of the alphabet has %d characters", len(a.runes), len(r))
+			return alphabet{}, fmt.Errorf("line %d of the alphabet has %d characters",
+				len(a.runes), len(r))
 		}
 		a.add(r[0])
 	}

@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	// detectPixels limits the pixels of the page as the detector sees it. Its time and memory grow
-	// with them.
+	// detectPixels limits the pixels of the page as the detector sees it.
 	detectPixels = 800_000
 	// detectEdge is a multiple of the page's edges that the detector requires.
 	detectEdge = 32
@@ -24,25 +23,31 @@ const (
 	maxBoxes = 600
 )
 
-// detect returns the areas of the rows of text on a page, in pixels of the page. It reduces the
-// page to about detectPixels with its proportions, because the detector finds rows on a small image
-// as well as on a large one. A page without text has no areas, and is no error.
+// trainingColors are the means and deviations of the colors in the training images.
+var trainingColors = [3]struct{ mean, deviation float32 }{
+	{0.485, 0.229}, {0.456, 0.224}, {0.406, 0.225},
+}
+
+// detect returns the areas of the rows of text on a page, in pixels of the page.
 func (e *Engine) detect(page *pyramid) ([]quad, error) {
 	size := (*page)[0].Rect.Size()
 	scale := min(1, math.Sqrt(detectPixels/float64(size.X*size.Y)))
-	up := func(n int) int { return max((int(float64(n)*scale)+detectEdge-1)/detectEdge, 1) * detectEdge }
+	up := func(n int) int {
+		return max((int(float64(n)*scale)+detectEdge-1)/detectEdge, 1) * detectEdge
+	}
 	w, h := up(size.X), up(size.Y)
-	view := page.view(quad{along: point{float64(w) / scale, 0}, down: point{0, float64(h) / scale}}, w, h)
+	whole := quad{along: point{float64(w) / scale, 0}, down: point{0, float64(h) / scale}}
+	view := page.view(whole, w, h)
 	input := make([]float32, 3*w*h)
-	// Means and deviations of the three colors in the training images.
-	for c, n := range [3]struct{ mean, deviation float32 }{{0.485, 0.229}, {0.456, 0.224}, {0.406, 0.225}} {
+	for c, n := range trainingColors {
 		plane := input[c*w*h:][:w*h]
 		for i, v := range view.Pix {
 			plane[i] = (float32(v)/255 - n.mean) / n.deviation
 		}
 	}
 	var quads []quad
-	err := e.detector(input, []int64{1, 3, int64(h), int64(w)}, func(out []float32, shape []int64) error {
+	shape := []int64{1, 3, int64(h), int64(w)}
+	err := e.detector(input, shape, func(out []float32, shape []int64) error {
 		if len(out) != w*h {
 			return fmt.Errorf("the detector returned %v for %d x %d pixels", shape, w, h)
 		}
@@ -57,8 +62,7 @@ func (e *Engine) detect(page *pyramid) ([]quad, error) {
 
 // textAreas returns the areas of connected pixels of text in a map of probabilities, completed to
 // the outline of the text. It fills each area with a stack and not by recursion, whose depth a
-// hostile image could choose. Neighbors include diagonals. The areas are in the order of their
-// uppermost pixels. probability has w * h values from 0 to 1, row by row.
+// hostile image could choose. probability has w * h values from 0 to 1, row by row.
 func textAreas(probability []float32, w, h int) []quad {
 	var out []quad
 	seen := make([]bool, w*h)
@@ -75,7 +79,8 @@ func textAreas(probability []float32, w, h int) []quad {
 			at := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			x, y := at%w, at/w
-			sum, n = sum+float64(probability[at]), n+1
+			sum += float64(probability[at])
+			n++
 			inside := true
 			for ny := max(y-1, 0); ny <= min(y+1, h-1); ny++ {
 				for nx := max(x-1, 0); nx <= min(x+1, w-1); nx++ {
@@ -101,7 +106,8 @@ func textAreas(probability []float32, w, h int) []quad {
 		if q.height() < minBox {
 			continue
 		}
-		if out = append(out, q.grown(q.width()*q.height()*unclip/(2*(q.width()+q.height())))); len(out) == maxBoxes {
+		lost := q.width() * q.height() * unclip / (2 * (q.width() + q.height()))
+		if out = append(out, q.grown(lost)); len(out) == maxBoxes {
 			break
 		}
 	}

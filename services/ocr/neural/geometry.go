@@ -1,12 +1,12 @@
 package neural
 
 import (
+	"cmp"
 	"image"
 	"math"
 	"slices"
 )
 
-// point is a position in pixels.
 type point struct{ x, y float64 }
 
 // quad is a rectangle of any direction. Its sides are the vectors along and down, which start at
@@ -18,20 +18,22 @@ func (p point) times(f float64) point { return point{p.x * f, p.y * f} }
 func (p point) length() float64       { return math.Hypot(p.x, p.y) }
 func (q quad) width() float64         { return q.along.length() }
 func (q quad) height() float64        { return q.down.length() }
-func (q quad) at(x, y float64) point  { return q.origin.plus(q.along.times(x)).plus(q.down.times(y)) }
 func (q quad) angle() float64         { return math.Atan2(q.along.y, q.along.x) }
+
+// at returns the point at a share of the width and of the height.
+func (q quad) at(x, y float64) point {
+	return q.origin.plus(q.along.times(x)).plus(q.down.times(y))
+}
 
 // reversed returns the same area, read from the opposite side.
 func (q quad) reversed() quad {
 	return quad{q.at(1, 1), q.along.times(-1), q.down.times(-1)}
 }
 
-// scaled returns the quad on an image that is larger by a factor.
 func (q quad) scaled(f float64) quad {
 	return quad{q.origin.times(f), q.along.times(f), q.down.times(f)}
 }
 
-// grown moves every side outward by a distance.
 func (q quad) grown(by float64) quad {
 	w, h := max(q.width(), 1e-6), max(q.height(), 1e-6)
 	a, d := q.along.times(1/w), q.down.times(1/h)
@@ -57,13 +59,13 @@ func (q quad) straightened(page image.Point, angle float64) image.Rectangle {
 		x, y := cx+dx*cos-dy*sin, cy+dx*sin+dy*cos
 		x0, y0, x1, y1 = min(x0, x), min(y0, y), max(x1, x), max(y1, y)
 	}
-	return image.Rect(int(math.Floor(x0)), int(math.Floor(y0)), int(math.Ceil(x1)), int(math.Ceil(y1)))
+	return image.Rect(
+		int(math.Floor(x0)), int(math.Floor(y0)), int(math.Ceil(x1)), int(math.Ceil(y1)))
 }
 
 // smallestQuad returns the rectangle of the smallest area around points, with the longer side
-// along. Rows of a photographed page are rarely horizontal, so an upright rectangle would contain
-// parts of the neighboring rows. There must be at least one point. A single point or a straight row
-// of them gets a rectangle one pixel high.
+// along. There must be at least one point. A single point or a straight row of them gets a
+// rectangle one pixel high.
 func smallestQuad(points []image.Point) quad {
 	h := hull(points)
 	best, smallest := quad{}, math.Inf(1)
@@ -78,7 +80,8 @@ func smallestQuad(points []image.Point) quad {
 		a := point{dx / n, dy / n}
 		x0, y0, x1, y1 := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 		for _, p := range h {
-			x, y := float64(p.X)*a.x+float64(p.Y)*a.y, -float64(p.X)*a.y+float64(p.Y)*a.x
+			x := float64(p.X)*a.x + float64(p.Y)*a.y
+			y := -float64(p.X)*a.y + float64(p.Y)*a.x
 			x0, y0, x1, y1 = min(x0, x), min(y0, y), max(x1, x), max(y1, y)
 		}
 		if area := (x1 - x0 + 1) * (y1 - y0 + 1); area < smallest {
@@ -114,12 +117,7 @@ func (q quad) alongLonger() quad {
 // hull returns the convex hull of points, by Andrew's monotone chain. It sorts points. Points on a
 // side between two corners are left out.
 func hull(points []image.Point) []image.Point {
-	slices.SortFunc(points, func(a, b image.Point) int {
-		if a.X != b.X {
-			return a.X - b.X
-		}
-		return a.Y - b.Y
-	})
+	slices.SortFunc(points, func(a, b image.Point) int { return cmp.Or(a.X-b.X, a.Y-b.Y) })
 	points = slices.Compact(points)
 	if len(points) < 3 {
 		return points

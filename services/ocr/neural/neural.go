@@ -1,13 +1,7 @@
 // Package neural reads text with two neural networks of PaddleOCR: a detector finds the areas of
 // text on a page, and a recognizer reads each one. The networks run in ONNX Runtime, in a separate
 // process (command ocr-neural). Read never fails because of the content of an image: a page without
-// text has no words. Start reading with Engine.Read. The steps and their files:
-//
-//	pixels.go     reduces the page to the sizes that the networks require
-//	detect.go     the detector's map of probabilities, and the areas of text in it; geometry.go: rectangles of any direction
-//	recognize.go  cuts the rows out, and reads their characters; alphabet.go maps the recognizer's classes to characters
-//	words.go      splits a row into words with their places
-//	wire.go       requests and responses between ocr and ocr-neural
+// text has no words. Start reading with Engine.Read.
 package neural
 
 import (
@@ -16,11 +10,15 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ocr/imaging/gray"
 )
 
 // Model applies a neural network to a tensor, and calls use with its output. The output is valid
-// only during the call. The method Run of onnx.Network is a Model.
-type Model func(input []float32, shape []int64, use func(output []float32, shape []int64) error) error
+// only during the call.
+type Model func(
+	input []float32, shape []int64, use func(output []float32, shape []int64) error,
+) error
 
 // Engine reads the words on pages.
 type Engine struct {
@@ -38,8 +36,7 @@ type Page struct {
 	// radians, is its skew after that.
 	Quarters int
 	Angle    float64
-	// Words has the words of a row in reading order. The rows are in the order in which the
-	// detector found them.
+	// Words has the words of a row in reading order.
 	Words []Word
 	// Processor is the processor time that the engine took, which package process sets, also after
 	// an error.
@@ -72,10 +69,7 @@ const (
 	minConfidence = 0.5
 )
 
-// Read reads a page in any of four directions. The steps: find the areas of text; turn the page by
-// a quarter if most text is vertical; read a sample of the rows, and turn the page over if the
-// sample is more legible upside down; read the other rows; split them into words; and state the
-// places of the words on the straightened page. An error means that a network failed.
+// Read reads a page in any of four directions. An error means that a network failed.
 func (e *Engine) Read(img *image.Gray) (Page, error) {
 	out := Page{}
 	page := &pyramid{img}
@@ -85,7 +79,7 @@ func (e *Engine) Read(img *image.Gray) (Page, error) {
 	}
 	if vertical(areas) {
 		out.Quarters = 1
-		page = &pyramid{turn(img, 1)}
+		page = &pyramid{gray.Turn(img, 1)}
 		if areas, err = e.detect(page); err != nil {
 			return out, err
 		}
@@ -111,10 +105,13 @@ func (e *Engine) Read(img *image.Gray) (Page, error) {
 			r.area = r.area.opposite(size)
 		}
 	}
-	if err := e.recognize(slices.DeleteFunc(slices.Clone(rows), func(r *row) bool { return r.text != nil })); err != nil {
+	read := func(r *row) bool { return r.text != nil }
+	if err := e.recognize(slices.DeleteFunc(slices.Clone(rows), read)); err != nil {
 		return out, err
 	}
-	rows = slices.DeleteFunc(rows, func(r *row) bool { return len(r.text) == 0 || r.confidence() < minConfidence })
+	rows = slices.DeleteFunc(rows, func(r *row) bool {
+		return len(r.text) == 0 || r.confidence() < minConfidence
+	})
 	out.Angle = skew(rows)
 	for _, r := range rows {
 		for _, w := range r.words() {
@@ -129,10 +126,10 @@ func (e *Engine) Read(img *image.Gray) (Page, error) {
 
 // opposite returns the quad on the page turned by 180 degrees.
 func (q quad) opposite(page image.Point) quad {
-	return quad{point{float64(page.X) - q.origin.x, float64(page.Y) - q.origin.y}, q.along.times(-1), q.down.times(-1)}
+	origin := point{float64(page.X) - q.origin.x, float64(page.Y) - q.origin.y}
+	return quad{origin, q.along.times(-1), q.down.times(-1)}
 }
 
-// vertical reports whether most text runs up or down.
 func vertical(areas []quad) bool {
 	across, down := 0.0, 0.0
 	for _, q := range areas {
@@ -175,12 +172,11 @@ func (e *Engine) upright(page *pyramid, rows []*row) (out []*row, turned bool, e
 // sample returns some rows of usual length. The longest would take the most time.
 func (e *Engine) sample(rows []*row) []*row {
 	byWidth := slices.Clone(rows)
-	slices.SortStableFunc(byWidth, func(a, b *row) int { return cmp.Compare(a.image.Rect.Dx(), b.image.Rect.Dx()) })
+	slices.SortStableFunc(byWidth, narrower)
 	from := max(0, min(len(byWidth)*2/3, len(byWidth)-sampled))
 	return byWidth[from:min(from+sampled, len(byWidth))]
 }
 
-// confidence returns the mean confidence of rows.
 func confidence(rows []*row) float64 {
 	sum := 0.0
 	for _, r := range rows {
@@ -200,12 +196,7 @@ func skew(rows []*row) float64 {
 			all += q.width()
 		}
 	}
-	slices.SortFunc(wide, func(a, b quad) int {
-		if a.angle() < b.angle() {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(wide, func(a, b quad) int { return cmp.Compare(a.angle(), b.angle()) })
 	for _, q := range wide {
 		if all -= 2 * q.width(); all <= 0 {
 			return q.angle()

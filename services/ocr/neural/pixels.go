@@ -1,10 +1,14 @@
 package neural
 
-import "image"
+import (
+	"image"
 
-// pyramid is an image and its successive halves. A strongly reduced view samples the half that is
-// next to its size, because sampling single pixels of the full size would miss strokes. The halves
-// are computed when a view needs them, so a pyramid is not safe for concurrent use.
+	"github.com/coffer-budget/coffer/services/ocr/imaging/gray"
+)
+
+// pyramid is an image and its successive halves. A reduced view samples a half, because single
+// pixels of the full size would miss strokes. The halves are computed when a view needs them, so a
+// pyramid is not safe for concurrent use.
 type pyramid []*image.Gray
 
 // level returns an image that is at most twice as large as a view with the given reduction, and its
@@ -13,7 +17,7 @@ func (p *pyramid) level(reduction float64) (img *image.Gray, scale float64) {
 	n, scale := 0, 1.0
 	for ; reduction >= 2 && min((*p)[n].Rect.Dx(), (*p)[n].Rect.Dy()) >= 2; reduction /= 2 {
 		if n++; n == len(*p) {
-			*p = append(*p, halve((*p)[n-1]))
+			*p = append(*p, gray.Halve((*p)[n-1]))
 		}
 		scale /= 2
 	}
@@ -21,8 +25,7 @@ func (p *pyramid) level(reduction float64) (img *image.Gray, scale float64) {
 }
 
 // view samples the area of a quad as an image of the given size, with interpolation. Outside of the
-// page, the nearest pixel counts. The size may have other proportions than the area, which is then
-// stretched.
+// page, the nearest pixel counts.
 func (p *pyramid) view(q quad, w, h int) *image.Gray {
 	img, scale := p.level(min(q.width()/float64(w), q.height()/float64(h)))
 	out := image.NewGray(image.Rect(0, 0, w, h))
@@ -36,7 +39,7 @@ func (p *pyramid) view(q quad, w, h int) *image.Gray {
 		line := out.Pix[y*out.Stride:][:w]
 		for x := range line {
 			line[x] = sample(img, min(max(at.x, 0), maxX), min(max(at.y, 0), maxY))
-			at.x, at.y = at.x+right.x, at.y+right.y
+			at = at.plus(right)
 		}
 		row = row.plus(below)
 	}
@@ -58,45 +61,4 @@ func sample(img *image.Gray, x, y float64) uint8 {
 	top := float32(img.Pix[at])*(1-fx) + float32(img.Pix[at+right])*fx
 	bottom := float32(img.Pix[at+below])*(1-fx) + float32(img.Pix[at+below+right])*fx
 	return uint8(top*(1-fy) + bottom*fy + 0.5)
-}
-
-// halve scales an image to half its width and height by averaging four pixels. An odd last row or
-// column is dropped.
-func halve(img *image.Gray) *image.Gray {
-	w, h := img.Rect.Dx()/2, img.Rect.Dy()/2
-	half := image.NewGray(image.Rect(0, 0, w, h))
-	for y := range h {
-		a, b := img.Pix[2*y*img.Stride:], img.Pix[(2*y+1)*img.Stride:]
-		for x := range w {
-			half.Pix[y*half.Stride+x] = uint8((int(a[2*x]) + int(a[2*x+1]) + int(b[2*x]) + int(b[2*x+1]) + 2) / 4)
-		}
-	}
-	return half
-}
-
-// turn rotates an image clockwise by quarters of a full turn. It returns the image itself for a
-// whole number of full turns, and otherwise a copy.
-func turn(img *image.Gray, quarters int) *image.Gray {
-	w, h := img.Rect.Dx(), img.Rect.Dy()
-	if quarters&3 == 0 {
-		return img
-	}
-	size := image.Rect(0, 0, h, w)
-	if quarters&1 == 0 {
-		size = image.Rect(0, 0, w, h)
-	}
-	out := image.NewGray(size)
-	for y := range h {
-		for x, v := range img.Pix[y*img.Stride:][:w] {
-			switch quarters & 3 {
-			case 1:
-				out.Pix[x*out.Stride+h-1-y] = v
-			case 2:
-				out.Pix[(h-1-y)*out.Stride+w-1-x] = v
-			case 3:
-				out.Pix[(w-1-x)*out.Stride+y] = v
-			}
-		}
-	}
-	return out
 }

@@ -1,7 +1,6 @@
 package neural
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"image"
@@ -14,15 +13,13 @@ const (
 	// rowHeight is the height of a row of text for the recognizer, in pixels. One position of its
 	// output covers stride pixels.
 	rowHeight, stride = 48, 8
-	// minRow and maxRow limit the width of a row in pixels. A row is mostly shorter; the text of a
-	// longer one is compressed.
+	// minRow and maxRow limit the width of a row in pixels. The text of a longer one is compressed.
 	minRow, maxRow = 64, 2400
 	// batchPixels limits the widths of the rows that are recognized at once, because an output has
 	// thousands of values per position.
 	batchPixels = 2400
 )
 
-// row is an area of text and its image for the recognizer.
 type row struct {
 	area quad
 	// image is the area, straightened and scaled to rowHeight.
@@ -38,7 +35,8 @@ type character struct {
 	middle     float64
 }
 
-// confidence returns the mean confidence of a row's characters, or 0 if there is none.
+func narrower(a, b *row) int { return a.image.Rect.Dx() - b.image.Rect.Dx() }
+
 func (r *row) confidence() float64 {
 	sum := 0.0
 	for _, c := range r.text {
@@ -47,23 +45,22 @@ func (r *row) confidence() float64 {
 	return sum / float64(max(len(r.text), 1))
 }
 
-// newRow cuts an area out of the page.
 func newRow(page *pyramid, area quad) *row {
 	w := int(math.Round(rowHeight * area.width() / max(area.height(), 1)))
 	return &row{area: area, image: page.view(area, min(max(w, stride), maxRow), rowHeight)}
 }
 
 // recognize reads rows, in batches of similar widths, because the rows of a batch are padded to the
-// widest. Batches are independent, so as many are read at once as the engine has workers. It stores
-// the result in each row. A batch that fails does not stop the others, and all errors are joined.
+// widest. A batch that fails does not stop the others.
 func (e *Engine) recognize(rows []*row) error {
 	order := slices.Clone(rows)
-	slices.SortStableFunc(order, func(a, b *row) int { return cmp.Compare(b.image.Rect.Dx(), a.image.Rect.Dx()) })
+	slices.SortStableFunc(order, func(a, b *row) int { return narrower(b, a) })
 	var running sync.WaitGroup
 	var batches [][]*row
 	for len(order) > 0 {
 		n := batchSize(order)
-		batches, order = append(batches, order[:n]), order[n:]
+		batches = append(batches, order[:n])
+		order = order[n:]
 	}
 	failures := make([]error, len(batches))
 	free := make(chan struct{}, max(e.Workers, 1))
@@ -89,10 +86,8 @@ func batchSize(rows []*row) int {
 	return n
 }
 
-// padded returns the width of a row for the recognizer.
 func (r *row) padded() int { return max(minRow, (r.image.Rect.Dx()+stride-1)/stride*stride) }
 
-// recognizeBatch reads rows that are padded to one width.
 func (e *Engine) recognizeBatch(rows []*row, width int) error {
 	plane := rowHeight * width
 	input := make([]float32, len(rows)*3*plane)
@@ -107,13 +102,17 @@ func (e *Engine) recognizeBatch(rows []*row, width int) error {
 		copy(input[i*3*plane+plane:], first)
 		copy(input[i*3*plane+2*plane:], first)
 	}
-	return e.recognizer(input, []int64{int64(len(rows)), 3, rowHeight, int64(width)}, func(out []float32, shape []int64) error {
-		if len(shape) != 3 || shape[0] != int64(len(rows)) || shape[1] < 1 || shape[2] != int64(e.alphabet.classes) || int64(len(out)) != shape[0]*shape[1]*shape[2] {
+	n, classes := int64(len(rows)), int64(e.alphabet.classes)
+	shape := []int64{n, 3, rowHeight, int64(width)}
+	return e.recognizer(input, shape, func(out []float32, shape []int64) error {
+		if len(shape) != 3 || shape[1] < 1 || !slices.Equal(shape, []int64{n, shape[1], classes}) ||
+			int64(len(out)) != n*shape[1]*classes {
 			return fmt.Errorf("the recognizer returned %v for %d rows", shape, len(rows))
 		}
-		positions := int(shape[1])
+		pixels := float64(width) / float64(shape[1])
 		for i, r := range rows {
-			r.text = e.alphabet.decode(out[i*positions*e.alphabet.classes:][:positions*e.alphabet.classes], float64(width)/float64(positions))
+			values := shape[1] * classes
+			r.text = e.alphabet.decode(out[int64(i)*values:][:values], pixels)
 		}
 		return nil
 	})
@@ -121,8 +120,7 @@ func (e *Engine) recognizeBatch(rows []*row, width int) error {
 
 // decode returns the characters of one row by CTC: the likeliest class of each position, without
 // repetitions and blanks. Classes that no European receipt prints are ignored. pixels is the width
-// of a position. A repetition of a class moves the middle of its character by half a position, and
-// keeps the higher confidence.
+// of a position.
 func (a alphabet) decode(out []float32, pixels float64) []character {
 	var text []character
 	previous := 0
@@ -141,7 +139,8 @@ func (a alphabet) decode(out []float32, pixels float64) []character {
 			last.middle += pixels / 2
 			last.confidence = max(last.confidence, float64(values[best]))
 		default:
-			text = append(text, character{a.runes[best], float64(values[best]), (float64(at) + 0.5) * pixels})
+			middle := (float64(at) + 0.5) * pixels
+			text = append(text, character{a.runes[best], float64(values[best]), middle})
 		}
 		previous = best
 	}

@@ -22,8 +22,7 @@ const (
 	maxPixels = 16_000_000
 	// maxResponse allows some thousands of words.
 	maxResponse = 4 << 20
-	// maxAngle is the largest skew in radians: an eighth of a turn. Beyond that, the page would
-	// count as turned.
+	// maxAngle is the largest skew in radians: an eighth of a turn.
 	maxAngle = math.Pi / 4
 )
 
@@ -33,12 +32,11 @@ type response struct {
 	Angle    float64        `json:"angle"`
 	Words    []responseWord `json:"words"`
 	// Processor is Page.Processor in nanoseconds.
-	Processor int64 `json:"processor,omitempty"`
-	// Error is set if the page could not be read.
-	Error string `json:"error,omitempty"`
+	Processor int64  `json:"processor,omitempty"`
+	Error     string `json:"error,omitempty"`
 }
 
-// responseWord is a word. Box has the left, upper, right and lower edges.
+// Box has the left, upper, right and lower edges.
 type responseWord struct {
 	Text       string  `json:"text"`
 	Box        [4]int  `json:"box"`
@@ -57,10 +55,11 @@ type Request struct {
 }
 
 // NewRequest returns the request for an image. It returns errRequest for an image that has more
-// than maxPixels or is a part of another image. The caller scales and copies it before.
+// than maxPixels or is a part of another image.
 func NewRequest(img *image.Gray) (Request, error) {
 	size := img.Rect.Size()
-	if size.X <= 0 || size.Y <= 0 || size.X*size.Y > maxPixels || img.Stride != size.X || img.Rect.Min != (image.Point{}) {
+	whole := img.Stride == size.X && img.Rect.Min == image.Point{}
+	if !whole || size.X <= 0 || size.Y <= 0 || size.X*size.Y > maxPixels {
 		return Request{}, fmt.Errorf("%w: %v", errRequest, img.Rect)
 	}
 	return Request{Size: size, pixels: bytes.NewReader(img.Pix[:size.X*size.Y])}, nil
@@ -70,7 +69,8 @@ func NewRequest(img *image.Gray) (Request, error) {
 // the pixels.
 func OpenRequest(file io.ReaderAt) (Request, error) {
 	size, err := readHead(io.NewSectionReader(file, 0, headSize))
-	return Request{Size: size, pixels: io.NewSectionReader(file, headSize, int64(size.X*size.Y))}, err
+	pixels := io.NewSectionReader(file, headSize, int64(size.X*size.Y))
+	return Request{Size: size, pixels: pixels}, err
 }
 
 // WriteTo implements io.WriterTo.
@@ -91,15 +91,16 @@ func readHead(r io.Reader) (image.Point, error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return image.Point{}, err
 	}
-	w, h := uint64(binary.LittleEndian.Uint32(head[4:])), uint64(binary.LittleEndian.Uint32(head[8:]))
-	if binary.LittleEndian.Uint32(head[:]) != magic || w == 0 || h == 0 || w > maxPixels || h > maxPixels || w*h > maxPixels {
+	number := func(at int) uint64 { return uint64(binary.LittleEndian.Uint32(head[at:])) }
+	// Two numbers of 32 bits cannot overflow the product.
+	w, h := number(4), number(8)
+	if number(0) != magic || w == 0 || h == 0 || w*h > maxPixels {
 		return image.Point{}, errRequest
 	}
 	return image.Pt(int(w), int(h)), nil
 }
 
-// readRequest reads a page. It returns io.EOF if there is no further page. It checks the size
-// before it allocates the pixels.
+// readRequest reads a page. It checks the size before it allocates the pixels.
 func readRequest(r io.Reader) (*image.Gray, error) {
 	size, err := readHead(r)
 	if err != nil {
@@ -115,7 +116,8 @@ func WriteResponse(w io.Writer, page Page, failure error) error {
 	out := response{Quarters: page.Quarters, Angle: page.Angle, Processor: int64(page.Processor)}
 	for _, word := range page.Words {
 		b := word.Box
-		out.Words = append(out.Words, responseWord{word.Text, [4]int{b.Min.X, b.Min.Y, b.Max.X, b.Max.Y}, word.Confidence})
+		edges := [4]int{b.Min.X, b.Min.Y, b.Max.X, b.Max.Y}
+		out.Words = append(out.Words, responseWord{word.Text, edges, word.Confidence})
 	}
 	if failure != nil {
 		out = response{Error: failure.Error(), Processor: int64(page.Processor)}
@@ -129,9 +131,8 @@ func WriteResponse(w io.Writer, page Page, failure error) error {
 }
 
 // ReadResponse reads the response for a page of the given size. It checks everything that later
-// code relies on, because the process that sent it has seen an untrusted image. size is the size of
-// the page before it was turned. After an error the pipe is at an unknown position, so the caller
-// ends the process.
+// code relies on, because the process that sent it has seen an untrusted image. After an error the
+// pipe is at an unknown position, so the caller ends the process.
 func ReadResponse(r io.Reader, size image.Point) (Page, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -155,7 +156,6 @@ func ReadResponse(r io.Reader, size image.Point) (Page, error) {
 	return in.page(size)
 }
 
-// page validates a response.
 func (in response) page(size image.Point) (Page, error) {
 	if in.Quarters < 0 || in.Quarters > 3 || !(math.Abs(in.Angle) <= maxAngle) {
 		return Page{}, fmt.Errorf("page turned by %d quarters and %v", in.Quarters, in.Angle)
@@ -166,7 +166,9 @@ func (in response) page(size image.Point) (Page, error) {
 	out := Page{Quarters: in.Quarters, Angle: in.Angle, Processor: time.Duration(in.Processor)}
 	for _, w := range in.Words {
 		box := image.Rectangle{Min: image.Pt(w.Box[0], w.Box[1]), Max: image.Pt(w.Box[2], w.Box[3])}
-		if box.Empty() || !box.In(image.Rectangle{Max: size}) || !(w.Confidence >= 0 && w.Confidence <= 1) || w.Text == "" || !utf8.ValidString(w.Text) {
+		outside := box.Empty() || !box.In(image.Rectangle{Max: size})
+		sound := w.Confidence >= 0 && w.Confidence <= 1 && w.Text != "" && utf8.ValidString(w.Text)
+		if outside || !sound {
 			return Page{}, fmt.Errorf("invalid word at %v", box)
 		}
 		out.Words = append(out.Words, Word{Text: w.Text, Box: box, Confidence: w.Confidence})
@@ -176,8 +178,7 @@ func (in response) page(size image.Point) (Page, error) {
 
 // Serve reads pages and writes the responses until the input ends. A page that cannot be read gets
 // a response with an error, and the next page follows. Serve returns an error only if a request is
-// malformed or the pipe is broken. The command ocr-neural calls it with its standard input and
-// output.
+// malformed or the pipe is broken.
 func (e *Engine) Serve(in io.Reader, out io.Writer) error {
 	for {
 		img, err := readRequest(in)

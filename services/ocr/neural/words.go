@@ -19,7 +19,8 @@ func (r *row) words() []Word {
 			continue
 		}
 		to := from + 1
-		for to < len(r.text) && !r.timeAt(to) && r.text[to].r != ' ' && !usual.separate(ink, r.text[to-1], r.text[to]) {
+		for to < len(r.text) && !r.timeAt(to) && r.text[to].r != ' ' &&
+			!usual.separate(ink, r.text[to-1], r.text[to]) {
 			to++
 		}
 		out = append(out, r.word(ink, from, to))
@@ -34,8 +35,7 @@ var glued = regexp.MustCompile(`[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{4}([0-9]{1,2
 
 // timeAt reports whether a time of day begins at a character, directly behind a date.
 func (r *row) timeAt(i int) bool {
-	// All other characters are as long in bytes as the digits, because they only serve to find the
-	// position.
+	// A byte per character keeps the positions.
 	text := make([]byte, len(r.text))
 	for j, c := range r.text {
 		text[j] = byte(min(c.r, 0x7f))
@@ -64,8 +64,9 @@ func (r *row) word(ink ink, from, to int) Word {
 		w.Confidence += c.confidence / float64(to-from)
 	}
 	box := ink.trim(left, max(right, left+1))
-	width, height := float64(ink.w), float64(ink.h)
-	w.area = r.area.part(float64(box.Min.X)/width, float64(box.Min.Y)/height, float64(box.Max.X)/width, float64(box.Max.Y)/height)
+	x := func(column int) float64 { return float64(column) / float64(ink.w) }
+	y := func(row int) float64 { return float64(row) / float64(ink.h) }
+	w.area = r.area.part(x(box.Min.X), y(box.Min.Y), x(box.Max.X), y(box.Max.Y))
 	return w
 }
 
@@ -84,15 +85,13 @@ func (r *row) next(i int) float64 {
 
 // ink marks the pixels of print in the image of a row.
 type ink struct {
-	w, h   int
-	pixels []bool
-	// columns is the number of ink pixels per column.
+	w, h    int
+	pixels  []bool
 	columns []int
 }
 
 // newInk separates print from paper in the middle between their brightnesses. Most pixels are
-// paper. The paper may be darker than the print. Dark and light are percentiles and not extremes,
-// because single pixels are noise.
+// paper. The paper may be darker than the print. Percentiles ignore noise.
 func newInk(img *image.Gray) ink {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	var histogram [256]int
@@ -125,7 +124,6 @@ func newInk(img *image.Gray) ink {
 	return k
 }
 
-// widestGap returns the widest range of columns without ink between two positions.
 func (k ink) widestGap(left, right float64) (from, to int) {
 	start := -1
 	for x := max(int(left), 0); x < min(int(right)+1, k.w); x++ {
@@ -167,7 +165,8 @@ func (r *row) spacing(k ink) spacing {
 			continue
 		}
 		from, to := k.widestGap(a.middle, b.middle)
-		distances, gaps = append(distances, b.middle-a.middle), append(gaps, float64(to-from))
+		distances = append(distances, b.middle-a.middle)
+		gaps = append(gaps, float64(to-from))
 	}
 	if len(distances) > 0 {
 		slices.Sort(distances)
@@ -179,8 +178,8 @@ func (r *row) spacing(k ink) spacing {
 
 // separate reports whether a gap between two characters separates words although the recognizer has
 // read no space: it is wider than the usual gap of the row and than a fifth of the letters' height,
-// and the characters are farther apart than usual. The gaps around narrow punctuation are wide in
-// monospaced print.
+// and the characters are farther apart. The gaps around narrow punctuation are wide in monospaced
+// print.
 func (s spacing) separate(k ink, a, b character) bool {
 	wide, far := 0.15*rowHeight, 1.35
 	if narrow(a.r) || narrow(b.r) {
@@ -191,7 +190,6 @@ func (s spacing) separate(k ink, a, b character) bool {
 	return gap >= wide && gap >= 2*s.gap+2 && b.middle-a.middle >= far*s.pitch
 }
 
-// narrow reports whether a character is much narrower than others.
 func narrow(r rune) bool { return strings.ContainsRune(".,:;'!|ilI1-()", r) }
 
 // trim returns the box of the ink between two columns: without empty columns at the ends, and

@@ -42,14 +42,16 @@ func Photograph(text string, pixels int, grain uint64) ([]byte, error) {
 	}
 	wide, high := letterWidth*float64(columns)+4*margin, lineHeight*float64(len(lines))+4*margin
 	size := math.Sqrt(float64(pixels) / (wide * high))
-	paper, err := printed(lines, image.Pt(int((wide-2*margin)*size), int((high-2*margin)*size)), size)
+	area := image.Pt(int((wide-2*margin)*size), int((high-2*margin)*size))
+	paper, err := printed(lines, area, size)
 	if err != nil {
 		return nil, err
 	}
 	table := image.NewGray(image.Rect(0, 0, int(wide*size), int(high*size)))
 	draw.Draw(table, table.Bounds(), image.NewUniform(color.Gray{Y: 90}), image.Point{}, draw.Src)
 	sin, cos := math.Sincos(0.02)
-	draw.BiLinear.Transform(table, f64.Aff3{cos, -sin, margin * size, sin, cos, margin * size}, paper, paper.Bounds(), draw.Over, nil)
+	skewed := f64.Aff3{cos, -sin, margin * size, sin, cos, margin * size}
+	draw.BiLinear.Transform(table, skewed, paper, paper.Bounds(), draw.Over, nil)
 	r := rand.New(rand.NewPCG(grain, 0)) //nolint:gosec // It is to be repeatable.
 	for i := range table.Pix {
 		light := 0.7 + 0.3*float64(i%table.Stride)/float64(table.Stride)

@@ -101,9 +101,9 @@ func count(used ...bool) int {
 	return n
 }
 
-// options returns none, each of the first six amounts, their sum, and their pairs. Six is enough
-// for a table of taxes and limits the search, whose cost is the product of the options of all
-// kinds. Amounts after the total are not used.
+// options returns none, each of the first six amounts, their sum, and their pairs. Six limits the
+// search, whose cost is the product of the options of all kinds. Amounts after the total are not
+// used.
 func options(of []labeled) []option {
 	out := []option{{}}
 	sum := int64(0)

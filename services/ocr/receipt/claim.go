@@ -17,10 +17,8 @@ type Claim struct {
 	Items                                         []Item
 }
 
-// The confidences of claimed fields. A claim contains no confidences, but its amounts can be
-// checked against each other.
+// The confidences of claimed fields.
 const (
-	// claimedText applies to texts, and to tax, tip and subtotal.
 	claimedText = 0.75
 	// claimedTotal and provenTotal apply to a total without and with lines that add up to it.
 	claimedTotal = 0.7
@@ -31,8 +29,7 @@ const (
 
 // Check converts a claim to a receipt and removes fields that cannot be right: a date that is
 // malformed, before 1995 or in the future, and a total that is not positive. Without a total, no
-// amounts are kept. The lines are confident if they add up to the total with the claimed tax, tip,
-// discount and rounding.
+// amounts are kept.
 func (c Claim) Check(now time.Time) Receipt {
 	r := Receipt{Confidence: map[string]float64{}}
 	text := func(field, v string) string {
@@ -56,8 +53,7 @@ func (c Claim) Check(now time.Time) Receipt {
 	return r
 }
 
-// addClaimed adds the lines with valid amounts, and the amounts between them and the total. If the
-// lines do not reconcile, those amounts are checked against the claimed subtotal.
+// addClaimed adds the lines with valid amounts, and the amounts between them and the total.
 func (r *Receipt) addClaimed(c Claim, total int64) {
 	s := sums{
 		taxes: claimedAmount(c.Tax), tips: claimedAmount(c.Tip),

@@ -8,8 +8,7 @@ import (
 )
 
 // draftReadings returns the draft of each reading, each item with the amounts that other readings
-// found in the same row. If a reading lacks lines of another, it adds a draft merged from all of
-// them.
+// found in the same row.
 func draftReadings(readings []Reading) [][]draftItem {
 	var out [][]draftItem
 	for i, r := range readings {
@@ -30,7 +29,6 @@ func draftReadings(readings []Reading) [][]draftItem {
 	return out
 }
 
-// addRereads records the different amounts that another reading found in the row of the item.
 func (it *draftItem) addRereads(other []draftItem) {
 	for _, o := range other {
 		value := o.amount.Value
@@ -48,7 +46,6 @@ func merged(drafts [][]draftItem) []draftItem {
 	if len(drafts) < 2 {
 		return nil
 	}
-	// The longest draft is the base, because it most likely has all columns and rows in order.
 	longest := slices.MaxFunc(drafts, func(a, b []draftItem) int { return len(a) - len(b) })
 	all := slices.Clone(longest)
 	for _, draft := range drafts {

@@ -88,11 +88,9 @@ var (
 	// quantityTimesPrice matches "2 x 1.50" or "3 pcs @".
 	quantityTimesPrice = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|` +
 		`\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
-	// quantityFirst matches a small quantity before the name of an article.
 	quantityFirst = regexp.MustCompile(`^\d{1,2}\s*[xX×]?\s+\p{L}`)
 )
 
-// itemReader reads the lines of goods from top to bottom.
 type itemReader struct {
 	out []draftItem
 	// pendingName is a name without figures, and pendingQuantity a "2 x 1.50" without an item. Both
@@ -180,8 +178,7 @@ func (r *itemReader) item(l *printed.Line, price printed.Amount) {
 	r.out = append(r.out, it)
 }
 
-// newItem reads the figures of a line. It finds quantity and unit price among the numbers before
-// the price, and collects other figures of the line and their products as alternatives for the
+// newItem reads the figures of a line. Other figures and their products are alternatives for the
 // amount, nearest to the price first.
 func newItem(l *printed.Line, name string, price printed.Amount) draftItem {
 	it := draftItem{at: l, name: name, amount: price, description: l}
@@ -239,8 +236,7 @@ func isQuantity(a printed.Amount, most int64) bool {
 }
 
 // applyQuantity handles an item with its unit price, followed by a line with quantity and amount:
-// "Tea 1.00", "*2 2.00". It reports whether the amount on line l is the product, and then updates
-// the item.
+// "Tea 1.00", "*2 2.00".
 func (it *draftItem) applyQuantity(l *printed.Line, price printed.Amount) bool {
 	one := it.amount.Value
 	for _, q := range l.Amounts {
@@ -286,7 +282,6 @@ func productItem(l, above *printed.Line, price printed.Amount) draftItem {
 	return it
 }
 
-// matchesAmount reports whether a quantity on the line times its price is the item's amount.
 func matchesAmount(l *printed.Line, it draftItem) bool {
 	price, _ := l.LastPrice()
 	return slices.ContainsFunc(l.Amounts, func(q printed.Amount) bool {

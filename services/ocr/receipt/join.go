@@ -10,10 +10,9 @@ import (
 )
 
 // Join combines several readings of the same image into one receipt. Dates more than two days after
-// now are rejected. The order of the readings matters only between equally good results.
+// now are rejected.
 //
-// Each stage uses the results of the stages before it. Without a total the receipt has only texts,
-// because nothing then shows which lines are goods.
+// Each stage uses the results of the stages before it. Without a total the receipt has only texts.
 func Join(now time.Time, readings ...Reading) Receipt {
 	j := join{readings: signRows(readings), now: now}
 	j.chooseTexts()
@@ -31,11 +30,9 @@ type join struct {
 	readings []Reading
 	now      time.Time
 
-	// chooseTexts writes these fields.
 	merchant, date, currency printed.Field
 	swappable                bool
 
-	// collectFigures writes these fields.
 	drafts [][]draftItem
 	sums   sums
 

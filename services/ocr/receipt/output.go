@@ -7,10 +7,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// Confident reports whether reading the same page again is unlikely to change the receipt. A likely
-// total that the lines add up to has almost never changed in measurements. Lines that reconcile
-// with at most one repair reach 0.7; a single line must need none. An ambiguous date has at most
-// 0.6, so the ambiguity alone causes no further pass.
+// Confident reports whether reading the same page again is unlikely to change the receipt. Lines
+// that reconcile with at most one repair reach 0.7; a single line must need none. An ambiguous date
+// has at most 0.6, so the ambiguity alone causes no further pass.
 func (r Receipt) Confident() bool {
 	return !r.Uncertain() && r.Confidence["lines"] >= 0.7
 }

@@ -6,12 +6,10 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// proof is the evidence for an amount apart from its label.
 type proof struct {
 	points float64
-	// sums counts the sums of other figures that equal the amount. Several figures are rarely
-	// misread so that they still agree. copies counts other places with the same figure. They may
-	// repeat the same error.
+	// sums counts the sums of other figures that equal the amount. copies counts other places with
+	// the same figure, which may repeat the same error.
 	sums, copies int
 	// rows is the number of rows with the amount, in the reading that has the most.
 	rows int
@@ -64,7 +62,6 @@ func (s *sums) proof(v int64) proof {
 	return p
 }
 
-// severalLines is the number of points for several lines that add up to the total without a repair.
 const severalLines = 3
 
 // linesProof returns the points for lines that add up to the total. A single line proves little,
@@ -152,7 +149,6 @@ func (s *sums) partOfTotal(v int64) bool {
 	return false
 }
 
-// occurrences counts the lines with the price v.
 func occurrences(v int64, lines []*printed.Line) int {
 	n := 0
 	equals := func(a printed.Amount) bool { return a.IsPrice() && a.Value == v }

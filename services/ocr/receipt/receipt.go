@@ -50,7 +50,6 @@ type Item struct {
 // Warning is a code for a doubt that a user should check.
 type Warning string
 
-// The warnings that reading a receipt can give.
 const (
 	// DateAmbiguous means that day and month may be swapped.
 	DateAmbiguous Warning = "DATE_AMBIGUOUS"
@@ -95,8 +94,7 @@ type Row struct {
 // maxRows is the number of rows of a kind that are worth recognizing again.
 const maxRows = 3
 
-// DateRows returns the rows that should contain the date, at most maxRows, likeliest first. It uses
-// the rows of all readings that have a date, a time of day, or a word for date with digits.
+// DateRows returns the rows that should contain the date, at most maxRows, likeliest first.
 func DateRows(readings ...Reading) []Row {
 	var likely, possible []Row
 	for _, r := range readings {

@@ -28,8 +28,8 @@ var exactRepairs = []repair{
 }
 
 // reconcile returns the draft if its lines, tax, tip, discount and rounding add up to the total.
-// Otherwise it returns the result of the first repair that succeeds. If none does, it returns the
-// draft with reconciled unset.
+// Otherwise it returns the result of the first repair that succeeds, or the draft with reconciled
+// unset.
 func (r reconciler) reconcile(draft []draftItem) items {
 	plain := items{list: draft, confidence: 0.3}
 	if len(draft) == 0 {

@@ -32,7 +32,6 @@ func signRefund(lines []*printed.Line) {
 	}
 }
 
-// countMinus finds the amounts of lines again, with their minus signs.
 func countMinus(lines []*printed.Line) {
 	for _, l := range lines {
 		l.Refund = true

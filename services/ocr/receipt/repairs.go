@@ -28,8 +28,7 @@ func withQuantity(draft []draftItem) []draftItem {
 	return slices.DeleteFunc(slices.Clone(draft), uncounted)
 }
 
-// belowNames returns the unnamed lines, each with the name of the line above it. It is for receipts
-// that print the name with the unit price on one line, and the amount on the next.
+// belowNames returns the unnamed lines, each with the name of the line above it.
 func belowNames(draft []draftItem) []draftItem {
 	var out []draftItem
 	for i, it := range draft {
@@ -60,8 +59,7 @@ func (r reconciler) useProducts(draft []draftItem) (items, bool) {
 }
 
 // maxRereads limits the number of amounts that are taken from other readings, and maxRereadLines
-// the number of lines from which they are chosen. With more lines, some combination equals any
-// total.
+// the number of lines from which they are chosen.
 const maxRereads, maxRereadLines = 3, 10
 
 // useRereads replaces the amounts of some lines by those that other readings found in the same row.
@@ -103,7 +101,6 @@ func (r reconciler) useRereads(draft []draftItem) (items, bool) {
 	return items{}, false
 }
 
-// replaceOne replaces one amount by another figure of the same line.
 func (r reconciler) replaceOne(draft []draftItem) (items, bool) {
 	for i := range draft {
 		for _, v := range draft[i].alternatives {
@@ -180,7 +177,6 @@ func (it draftItem) oneDigitOff(missing int64) bool {
 	return off == 1
 }
 
-// dropOne removes one line that is probably not goods.
 func (r reconciler) dropOne(draft []draftItem) (items, bool) {
 	if len(draft) < 2 {
 		return items{}, false

@@ -25,9 +25,8 @@ func coinOf(currency string) int64 {
 }
 
 // paid returns the candidate that was paid: the first of ranked, or the amount to which it was
-// rounded. Tills print the sum of the lines first, often in large letters, and the rounded amount
-// below it or beside the payment. If the rounded amount is not printed, the rounding belongs to the
-// payment, and the total is the printed one.
+// rounded. If the rounded amount is not printed, the rounding belongs to the payment, and the total
+// is the printed one.
 func (j *join) paid(ranked []candidate) candidate {
 	due := j.withCharges(ranked)
 	coin, rounds := smallestCoins[j.currency.Value]
@@ -49,8 +48,7 @@ func (j *join) paid(ranked []candidate) candidate {
 }
 
 // withCharges returns the first candidate, or the payment that equals it plus a tax or tip printed
-// between the two. Restaurants add a service charge or a tip after the total. A payment with change
-// is no such amount.
+// between the two. A payment with change is no such amount.
 func (j *join) withCharges(ranked []candidate) candidate {
 	due := ranked[0]
 	if due.at.Kind != printed.KindTotal || len(j.sums.change) > 0 {
@@ -70,7 +68,6 @@ func (j *join) withCharges(ranked []candidate) candidate {
 	return due
 }
 
-// charged reports whether a printed tax, tip or discount leads from base to total.
 func (s *sums) charged(base, total int64) bool {
 	adj, ok := s.adjustments(base, total)
 	return ok && adj.tax+adj.tip+adj.discount != 0

@@ -14,7 +14,6 @@ type labeled struct {
 	strong bool
 	// inferred is set if the label is on the line above, or the decimal point was missing.
 	inferred bool
-	// readings is the number of readings that found the amount with this label.
 	readings int
 	// afterTotal is set for amounts below the last total. Tables there repeat taxes and savings
 	// that the total includes.
@@ -25,8 +24,7 @@ type labeled struct {
 type sums struct {
 	totals, subtotals, taxes, cash, change, tips, discounts, rounding []labeled
 	// rates are the rates of taxes whose amount was not read, in thousandths of a percent.
-	rates []int64
-	// currency decides to which coins amounts are rounded.
+	rates    []int64
 	currency string
 }
 
@@ -92,7 +90,7 @@ func (s *sums) addRates(l *printed.Line) {
 }
 
 // add merges the sums of another reading. An amount that both found under the same label is kept
-// once. It keeps the better label, the higher confidence, and the number of readings.
+// once.
 func (s *sums) add(o sums) {
 	for _, rate := range o.rates {
 		if !slices.Contains(s.rates, rate) {

@@ -21,7 +21,6 @@ const (
 	printedLabel = 1
 )
 
-// candidate is an amount that may be the total, with the evidence for it.
 type candidate struct {
 	value int64
 	// at is the line with the best label. start and end delimit the amount in its text.
@@ -36,7 +35,6 @@ type candidate struct {
 	confidence float64
 }
 
-// score returns the points by which candidates are ranked.
 func (c candidate) score() float64 { return c.label + c.points }
 
 // candidates collects the amounts that may be the total, by value in thousandths.
@@ -186,12 +184,11 @@ func (b candidates) deriveTaxed(s *sums) {
 }
 
 // setConfidences converts the scores of ranked candidates to confidences. The coefficients were
-// fitted to the share of correct totals with a given score and a given lead over the next
-// candidate. Points alone never reach confidentTotal: other figures must agree with the total, too.
+// fitted to measurements. Points alone never reach confidentTotal: other figures must agree with
+// the total, too.
 func setConfidences(c []candidate) {
 	for i := range c {
-		// lead is the distance to the best other candidate. Only the first candidate can have a
-		// positive one.
+		// lead is the distance to the best other candidate.
 		lead := c[i].score() - nextScore(c, i)
 		x := 0.22 + 0.06*min(c[i].label, 4) + 0.06*min(c[i].points, 5) + 0.07*max(min(lead, 3), -3)
 		if c[i].corroborated() && lead >= 2 {

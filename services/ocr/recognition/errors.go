@@ -24,5 +24,6 @@ var (
 
 // TooComplex returns the ErrComplex of a file that takes more than a limit of processor time.
 func TooComplex(limit time.Duration) error {
-	return ErrComplex.With("receipt", fmt.Sprintf("must take at most %g s of processor time", limit.Seconds()))
+	return ErrComplex.With("receipt",
+		fmt.Sprintf("must take at most %g s of processor time", limit.Seconds()))
 }

@@ -10,6 +10,7 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
+	"github.com/coffer-budget/coffer/services/ocr/imaging/gray"
 )
 
 // TestRecognizeEvidenceCoversTotal reads the same receipt in several orientations. It compares each
@@ -37,7 +38,7 @@ func testEvidenceCoversTotal(t *testing.T, reader Reader) {
 		"turned left":             {quarters(3), 1},
 		"upside down":             {quarters(2), 1},
 		"on a full page":          {fixture.OnPage, 1},
-		"on a full page, turned":  {func(img *image.Gray) *image.Gray { return imaging.Turn(fixture.OnPage(img), 1) }, 1},
+		"on a full page, turned":  {func(img *image.Gray) *image.Gray { return gray.Turn(fixture.OnPage(img), 1) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +56,7 @@ func lean(angle float64) func(*image.Gray) *image.Gray {
 }
 
 func quarters(n int) func(*image.Gray) *image.Gray {
-	return func(img *image.Gray) *image.Gray { return imaging.Turn(img, n) }
+	return func(img *image.Gray) *image.Gray { return gray.Turn(img, n) }
 }
 
 func evidenceOf(t *testing.T, r Reading, field string) *ocrv1.Box {

@@ -29,17 +29,17 @@ func (n neuralEngine) read(ctx context.Context, images []*image.Gray) (Reading, 
 	if err == nil && out.Total != "" || ctx.Err() != nil {
 		return out, errors.Join(err, ctx.Err())
 	}
-	err = errors.Join(err, out.failure)
+	err = errors.Join(err, out.Failure)
 	alone, failure := n.tesseract.readSheets(ctx, sheets)
 	if failure != nil && err == nil {
-		out.failure = failure
+		out.Failure = failure
 		return out, nil
 	}
 	if failure != nil {
 		return Reading{}, errors.Join(err, failure)
 	}
-	alone.tesseractAlone = err != nil && alone.failure == nil
-	alone.failure = errors.Join(err, alone.failure)
+	alone.TesseractAlone = err != nil && alone.Failure == nil
+	alone.Failure = errors.Join(err, alone.Failure)
 	return alone, nil
 }
 
@@ -56,16 +56,17 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 		return out, nil
 	}
 	if err := sandbox.CheckTime(); err != nil {
-		out.failure = errors.Join(out.failure, err)
+		out.Failure = errors.Join(out.Failure, err)
 		return out, nil
 	}
 	pages := make([]imaging.Prepared, len(sheets))
 	for i, s := range sheets {
 		pages[i] = s.Placed(out.pages[i])
 	}
-	second, err := n.tesseract.pass(ctx, pages, pass{mode: tesseract.Columns, language: language, scale: 1})
+	witness := pass{mode: tesseract.Columns, language: language, scale: 1}
+	second, err := n.tesseract.pass(ctx, pages, witness)
 	if err != nil {
-		out.failure = errors.Join(out.failure, err)
+		out.Failure = errors.Join(out.Failure, err)
 		return out, ctx.Err()
 	}
 	for i := range first {
@@ -79,7 +80,9 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 // Tesseract reads it and the pages after it: another page would most likely wait for the same
 // failure. It returns the failure as an error if the networks read no page, and otherwise in the
 // result.
-func (n neuralEngine) firstPass(ctx context.Context, sheets []imaging.Sheet) (out Reading, first []printed.Page, err error) {
+func (n neuralEngine) firstPass(
+	ctx context.Context, sheets []imaging.Sheet,
+) (out Reading, first []printed.Page, err error) {
 	limited, cancel := half(ctx)
 	defer cancel()
 	for i, s := range sheets {
@@ -93,20 +96,21 @@ func (n neuralEngine) firstPass(ctx context.Context, sheets []imaging.Sheet) (ou
 		}
 		if err != nil {
 			rest, failed := n.tesseract.firstPass(ctx, sheets[i:])
-			out.failure = errors.Join(err, failed)
+			out.Failure = errors.Join(err, failed)
 			for _, p := range rest {
-				out.pages, first = append(out.pages, p.Frame()), append(first, p.words)
+				out.pages = append(out.pages, p.Frame())
+				first = append(first, p.words)
 			}
 			return out, first, ctx.Err()
 		}
 		f := s.Frame
 		f.Quarters, f.Angle = page.Quarters, page.Angle
-		out.pages, first = append(out.pages, f), append(first, wordsOf(page, f.Turned()))
+		out.pages = append(out.pages, f)
+		first = append(first, wordsOf(page, f.Turned()))
 	}
 	return out, first, nil
 }
 
-// page reads a page with the networks.
 func (n neuralEngine) page(ctx context.Context, img *image.Gray) (neural.Page, error) {
 	req, err := neural.NewRequest(img)
 	if err != nil {
@@ -115,12 +119,12 @@ func (n neuralEngine) page(ctx context.Context, img *image.Gray) (neural.Page, e
 	return n.networks.Read(ctx, req)
 }
 
-// wordsOf converts a page of the given size.
 func wordsOf(page neural.Page, size image.Point) printed.Page {
 	out := printed.Page{Width: size.X, Height: size.Y}
 	for _, w := range page.Words {
 		box := printed.Box{X: w.Box.Min.X, Y: w.Box.Min.Y, W: w.Box.Dx(), H: w.Box.Dy()}
-		out.Words = append(out.Words, printed.Word{Text: w.Text, Confidence: w.Confidence, Box: box})
+		word := printed.Word{Text: w.Text, Confidence: w.Confidence, Box: box}
+		out.Words = append(out.Words, word)
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package recognition
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -14,7 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/neural/process"
-	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
 // neuralReader returns a reader with the installed neural engine. It skips the test if there is
@@ -47,25 +45,16 @@ func readerOf(t *testing.T, dir string, limit time.Duration) Reader {
 	return r
 }
 
-// fakeNeural returns a folder whose engine is a shell script.
-func fakeNeural(t *testing.T, script string) string {
-	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, process.Program), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "contents"), nil, 0o600))
-	return dir
-}
-
 func TestReadFallsBackToTesseract(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{"crashes": "kill -SEGV $$", "hangs": "sleep 60"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := readerOf(t, fakeNeural(t, script), 2*time.Second)
-			got, err := r.Read(t.Context(), fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)))
+			r := readerOf(t, fixture.Neural(t, process.Program, script), 2*time.Second)
+			got, err := r.Read(t.Context(), fixture.Small(t))
 			require.NoError(t, err)
 			require.Equal(t, "12.50", got.Total)
-			require.ErrorIs(t, got.failure, process.ErrFailed)
+			require.ErrorIs(t, got.Failure, process.ErrFailed)
 			require.False(t, got.Final(), "the neural engine may read more the next time")
 		})
 	}
@@ -75,15 +64,16 @@ func TestReadFallsBackToTesseract(t *testing.T) {
 func TestReadAfterNeuralEngineWasKilled(t *testing.T) {
 	t.Parallel()
 	r, dir := killableReader(t, time.Minute)
-	file := fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30))
+	file := fixture.Small(t)
 	for range 2 {
 		got, err := r.Read(t.Context(), file)
 		require.NoError(t, err)
 		require.Equal(t, "12.50", got.Total)
-		require.NoError(t, got.failure)
+		require.NoError(t, got.Failure)
 		pid := fixture.ProcessOf(t, filepath.Join(dir, process.Program))
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, time.Minute, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil },
+			time.Minute, 10*time.Millisecond)
 	}
 }
 
@@ -93,7 +83,8 @@ func TestReadWhileNeuralEngineIsKilled(t *testing.T) {
 	t.Parallel()
 	text, want := fixture.GoldenText(t, "en_us")
 	file := fixture.JPEG(t, fixture.Photograph(imaging.Rotate(fixture.Printed(t, text, 26), 0.03)))
-	for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "stopped": syscall.SIGSTOP} {
+	signals := map[string]syscall.Signal{"killed": syscall.SIGKILL, "stopped": syscall.SIGSTOP}
+	for name, signal := range signals {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, dir := killableReader(t, 15*time.Second)
@@ -106,11 +97,15 @@ func TestReadWhileNeuralEngineIsKilled(t *testing.T) {
 			// The process loads its models for half a second, so it cannot have responded when it
 			// appears.
 			pid := 0
-			require.Eventually(t, func() bool { pid = fixture.ProcessOf(t, filepath.Join(dir, process.Program)); return pid != 0 }, time.Minute, time.Millisecond)
+			program := filepath.Join(dir, process.Program)
+			require.Eventually(t, func() bool {
+				pid = fixture.ProcessOf(t, program)
+				return pid != 0
+			}, time.Minute, time.Millisecond)
 			require.NoError(t, syscall.Kill(pid, signal))
 			got := <-read
 			require.Equal(t, want, shown(got.Receipt))
-			require.ErrorIs(t, got.failure, process.ErrFailed)
+			require.ErrorIs(t, got.Failure, process.ErrFailed)
 			require.False(t, got.Final())
 			again, err := r.Read(t.Context(), file)
 			require.NoError(t, err)
@@ -125,8 +120,7 @@ func TestReadWhileNeuralEngineIsKilled(t *testing.T) {
 func TestReadPDFWithBrokenSecondPage(t *testing.T) {
 	t.Parallel()
 	img := fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)
-	box := fmt.Sprintf("[0 0 %d %d]", img.Bounds().Dx()/4, img.Bounds().Dy()/4)
-	file := fixture.ScanPDF(fixture.JPEG(t, img), img.Bounds().Dx(), img.Bounds().Dy(), 2, box)
+	file := fixture.Scan(t, img, 2)
 	requireRead := func(t *testing.T, r Reader) {
 		t.Helper()
 		got, err := r.Read(t.Context(), file)
@@ -146,7 +140,7 @@ func TestReadPDFWithBrokenSecondPage(t *testing.T) {
 	t.Run("Tesseract", func(t *testing.T) {
 		t.Parallel()
 		r := newTestReader()
-		r.engine = local{engine: tesseract.New(fixture.Program(t, once(t)+`tesseract "$@"`), time.Minute), now: time.Now}
+		r.engine = scripted(t, once(t)+`tesseract "$@"`, time.Minute)
 		requireRead(t, r)
 	})
 	t.Run("both engines", func(t *testing.T) {
@@ -158,9 +152,11 @@ func TestReadPDFWithBrokenSecondPage(t *testing.T) {
 		script := "[ -e " + ran + " ] && exit 1; touch " + ran + `
 			head=$(head -c 12 | od -An -v -to1 | sed 's/ /\\/g')
 			set -- $(printf "$head" | od -An -tu4)
-			{ printf "$head"; head -c $(($2 * $3)); } | ` + filepath.Join(dir, process.Program) + " " + dir
-		r := readerOf(t, fakeNeural(t, script), time.Minute)
-		r.engine = neuralEngine{networks: r.engine.(neuralEngine).networks, tesseract: local{engine: tesseract.New(fixture.Program(t, "kill -SEGV $$"), time.Minute), now: time.Now}}
+			{ printf "$head"; head -c $(($2 * $3)); } | ` +
+			filepath.Join(dir, process.Program) + " " + dir
+		r := readerOf(t, fixture.Neural(t, process.Program, script), time.Minute)
+		crashing := scripted(t, "kill -SEGV $$", time.Minute)
+		r.engine = neuralEngine{r.engine.(neuralEngine).networks, crashing}
 		requireRead(t, r)
 	})
 }

@@ -21,26 +21,22 @@ type local struct {
 	now    func() time.Time
 }
 
-// pass is one set of parameters for reading an image.
 type pass struct {
 	mode     tesseract.Mode
 	language string
-	// scale is the factor by which the prepared image is enlarged.
-	scale float64
+	scale    float64
 }
 
-// answerReserve is the time before the deadline of a request at which further passes stop. It is
-// enough to send the response.
+// answerReserve is the time before the deadline of a request at which further passes stop.
 const answerReserve = 2 * time.Second
 
 // read implements engine. It reads all pages in one pass, then in up to three further passes while
-// the receipt is uncertain, then the rows of uncertain fields. A failure after the first pass keeps
-// the reading of the earlier passes and ends the improvement.
+// the receipt is uncertain, then the rows of uncertain fields. A failure after the first pass ends
+// the improvement.
 func (r local) read(ctx context.Context, images []*image.Gray) (Reading, error) {
 	return r.readSheets(ctx, imaging.NewSheets(images))
 }
 
-// readSheets is read after the preparation of the pages.
 func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading, error) {
 	pages, failed := r.firstPass(ctx, sheets)
 	if ctx.Err() != nil || !slices.ContainsFunc(pages, firstPage.wasRead) {
@@ -49,7 +45,8 @@ func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading,
 	out := Reading{}
 	var first []printed.Page
 	for _, p := range pages {
-		out.pages, first = append(out.pages, p.Frame()), append(first, p.words)
+		out.pages = append(out.pages, p.Frame())
+		first = append(first, p.words)
 	}
 	readings := []receipt.Reading{receipt.Read(first)}
 	out.Receipt = receipt.Join(r.now(), readings...)
@@ -59,15 +56,14 @@ func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading,
 		further, cancel = context.WithDeadline(ctx, deadline.Add(-answerReserve))
 		defer cancel()
 	}
-	out.failure = errors.Join(failed, r.improve(further, &out, pages, readings))
+	out.Failure = errors.Join(failed, r.improve(further, &out, pages, readings))
 	// Without a total there is nothing to keep, and a canceled request needs no response.
-	if out.failure != nil && (out.Total == "" || ctx.Err() != nil) {
-		return Reading{}, out.failure
+	if out.Failure != nil && (out.Total == "" || ctx.Err() != nil) {
+		return Reading{}, out.Failure
 	}
 	return out, nil
 }
 
-// firstPage is a prepared page with the words of the first pass.
 type firstPage struct {
 	imaging.Prepared
 	words printed.Page
@@ -79,21 +75,22 @@ type firstPage struct {
 func (p firstPage) wasRead() bool { return p.err == nil }
 
 // firstPass reads all pages for the first time. A page on which the engine fails does not fail the
-// others. It returns all failures. It leaves out the pages for which no processor time is left,
-// because preparing a page takes time, too.
-func (r local) firstPass(ctx context.Context, sheets []imaging.Sheet) (pages []firstPage, failed error) {
+// others. It leaves out the pages for which no processor time is left.
+func (r local) firstPass(ctx context.Context, sheets []imaging.Sheet) ([]firstPage, error) {
+	var pages []firstPage
+	var failed error
 	for i, s := range sheets {
 		if err := sandbox.CheckTime(); err != nil {
 			return pages, errors.Join(failed, err)
 		}
 		p := r.firstPage(ctx, s, i == len(sheets)-1)
-		pages, failed = append(pages, p), errors.Join(failed, p.err)
+		pages = append(pages, p)
+		failed = errors.Join(failed, p.err)
 	}
 	return pages, failed
 }
 
-// firstPage reads a page for the first time. Unless it is the last one, it leaves time for the
-// pages after it.
+// firstPage leaves time for the pages after it, unless it is the last one.
 func (r local) firstPage(ctx context.Context, s imaging.Sheet, last bool) firstPage {
 	if !last {
 		var cancel context.CancelFunc
@@ -108,24 +105,28 @@ func (r local) firstPage(ctx context.Context, s imaging.Sheet, last bool) firstP
 	return firstPage{p, p.Upright(words), err}
 }
 
-// half returns a context that ends when half of the time before the deadline of ctx has passed, so
-// that another attempt has the rest.
+// half returns a context with half of the time of ctx, so that another attempt has the rest.
 func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadlineCause(ctx, deadline.Add(-time.Until(deadline)/2), process.ErrAttemptTooLong)
+	middle := deadline.Add(-time.Until(deadline) / 2)
+	return context.WithDeadlineCause(ctx, middle, process.ErrAttemptTooLong)
 }
 
-// improve joins further passes and rows with the first reading while the receipt is uncertain. It
-// returns the failures of the engine. After a crash it tries the next pass, because crashes depend
-// on the parameters. After an exceeded time limit it stops.
-func (r local) improve(ctx context.Context, out *Reading, first []firstPage, readings []receipt.Reading) error {
+// improve joins further passes and rows with the first reading while the receipt is uncertain.
+// After a crash it tries the next pass, because crashes depend on the parameters. After an exceeded
+// time limit it stops.
+func (r local) improve(
+	ctx context.Context, out *Reading, first []firstPage, readings []receipt.Reading,
+) error {
 	var failures error
-	pages, words := make([]imaging.Prepared, len(first)), make([]printed.Page, len(first))
-	for i, p := range first {
-		pages[i], words[i] = p.Prepared, p.words
+	var pages []imaging.Prepared
+	var words []printed.Page
+	for _, p := range first {
+		pages = append(pages, p.Prepared)
+		words = append(words, p.words)
 	}
 	for i, again := range r.passes(words) {
 		// Uncertain lines alone do not justify a third pass.
@@ -133,7 +134,8 @@ func (r local) improve(ctx context.Context, out *Reading, first []firstPage, rea
 			break
 		}
 		read, err := r.pass(ctx, pages, again)
-		if failures = errors.Join(failures, err); errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		failures = errors.Join(failures, err)
+		if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return failures
 		}
 		if err != nil {
@@ -165,7 +167,9 @@ func (r local) passes(first []printed.Page) []pass {
 }
 
 // pass reads all pages with one set of parameters. It does not start the engine for blank pages.
-func (r local) pass(ctx context.Context, pages []imaging.Prepared, how pass) ([]printed.Page, error) {
+func (r local) pass(
+	ctx context.Context, pages []imaging.Prepared, how pass,
+) ([]printed.Page, error) {
 	var out []printed.Page
 	for _, p := range pages {
 		if p.Blank {
@@ -183,9 +187,10 @@ func (r local) pass(ctx context.Context, pages []imaging.Prepared, how pass) ([]
 }
 
 // uprightPage finds the orientation of a page: it reads the page as it is, then turned by quarters
-// while few legible words are found. It returns the prepared page and its words in the best
-// orientation.
-func (r local) uprightPage(ctx context.Context, s imaging.Sheet) (imaging.Prepared, []printed.Word, error) {
+// while few legible words are found.
+func (r local) uprightPage(
+	ctx context.Context, s imaging.Sheet,
+) (imaging.Prepared, []printed.Word, error) {
 	// All four orientations are tried if necessary, because sideways only guesses.
 	turns := []int{0, 2, 1, 3}
 	if s.Sideways {
@@ -226,9 +231,10 @@ func (r local) uprightPage(ctx context.Context, s imaging.Sheet) (imaging.Prepar
 }
 
 // firstWords reads a page for the first time. If the engine fails, it reads a smaller image in
-// another mode, because crashes and long runs depend on both. Each attempt has half of the time. It
-// returns the page with the scale that was read.
-func (r local) firstWords(ctx context.Context, p imaging.Prepared) (imaging.Prepared, []printed.Word, error) {
+// another mode, because crashes and long runs depend on both. Each attempt has half of the time.
+func (r local) firstWords(
+	ctx context.Context, p imaging.Prepared,
+) (imaging.Prepared, []printed.Word, error) {
 	first, cancel := half(ctx)
 	defer cancel()
 	words, err := r.engine.Words(first, tesseract.Columns, tesseract.MainLanguage, p.Scaled())
@@ -251,8 +257,8 @@ func (r local) firstWords(ctx context.Context, p imaging.Prepared) (imaging.Prep
 // rightWayUp is the share of legible words above which a page counts as upright.
 const rightWayUp = 0.35
 
-// legible returns the share of characters in confidently read words. A page on its side or upside
-// down yields fragments. It reports false if there are too few characters to decide.
+// legible returns the share of characters in confidently read words. It reports false if there are
+// too few characters to decide.
 func legible(words []printed.Word) (share float64, some bool) {
 	confident, all := 0.0, 0.0
 	for _, w := range words {

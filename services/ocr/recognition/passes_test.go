@@ -27,14 +27,15 @@ func TestReadKeepsFirstReading(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			failed := filepath.Join(t.TempDir(), "failed")
-			script := `case "$*" in *"--psm ` + c.mode + `"*) touch ` + failed + "; " + c.failure + `;; esac; exec tesseract "$@"`
+			script := `case "$*" in *"--psm ` + c.mode + `"*) touch ` + failed + "; " + c.failure +
+				`;; esac; exec tesseract "$@"`
 			r := newTestReader()
-			r.engine = local{engine: tesseract.New(fixture.Program(t, script), 4*time.Second), now: time.Now}
+			r.engine = scripted(t, script, 4*time.Second)
 			// No other figure confirms the total, so further passes are required.
-			got, err := r.Read(t.Context(), fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)))
+			got, err := r.Read(t.Context(), fixture.Small(t))
 			require.NoError(t, err)
 			require.Equal(t, "12.50", got.Total)
-			require.ErrorIs(t, got.failure, tesseract.ErrFailed)
+			require.ErrorIs(t, got.Failure, tesseract.ErrFailed)
 			require.FileExists(t, failed)
 		})
 	}
@@ -44,8 +45,8 @@ func TestReadRepeatsFailedFirstPass(t *testing.T) {
 	t.Parallel()
 	script := `case "$*" in *"--psm 4"*) kill -SEGV $$;; esac; exec tesseract "$@"`
 	r := newTestReader()
-	r.engine = local{engine: tesseract.New(fixture.Program(t, script), 10*time.Second), now: time.Now}
-	got, err := r.Read(t.Context(), fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)))
+	r.engine = scripted(t, script, 10*time.Second)
+	got, err := r.Read(t.Context(), fixture.Small(t))
 	require.NoError(t, err)
 	require.Equal(t, "12.50", got.Total)
 }
@@ -57,7 +58,7 @@ func TestReadKeepsFirstReadingBeforeDeadline(t *testing.T) {
 	r.engine = local{engine: tesseract.New(fixture.Program(t, script), time.Minute), now: time.Now}
 	ctx, cancel := context.WithTimeout(t.Context(), 8*answerReserve)
 	defer cancel()
-	got, err := r.Read(ctx, fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)))
+	got, err := r.Read(ctx, fixture.Small(t))
 	require.NoError(t, err)
 	require.Equal(t, "12.50", got.Total)
 }

@@ -1,7 +1,6 @@
 package recognition
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +21,7 @@ func TestReadScannedPDF(t *testing.T) {
 	t.Parallel()
 	text, want := fixture.GoldenText(t, "en_us")
 	img := fixture.Printed(t, text, 22)
-	r, err := newTestReader().Read(t.Context(), fixture.ScanPDF(fixture.JPEG(t, img), img.Bounds().Dx(), img.Bounds().Dy(), 1, fmt.Sprintf("[0 0 %d %d]", img.Bounds().Dx()/4, img.Bounds().Dy()/4)))
+	r, err := newTestReader().Read(t.Context(), fixture.Scan(t, img, 1))
 	require.NoError(t, err)
 	require.Equal(t, want.Total, r.Total)
 	require.Equal(t, want.Date, r.Date)

@@ -2,15 +2,11 @@
 // engines, combines what several engines and passes have read, and decides which failures a receipt
 // survives.
 //
-//	recognition.go  the Reader: text or images, the engine and its fallback
-//	neural.go       the neural engine, with Tesseract as second witness; signs.go adds the characters that it does not know
-//	passes.go       Tesseract alone: several passes until the receipt is consistent; rows.go reads single rows again
-//	vision.go       the alternative engine: a model behind an HTTP endpoint
-//	response.go     converts the result to the message of the RPC
-//
-// Images and PDFs are read in a worker, a process that package worker starts for each of them. The
-// parts are in other packages: media decodes files, imaging prepares pages, tesseract and
-// neural/process read words, and receipt has the rules from words to a receipt.
+//	neural.go  the neural engine, with Tesseract as second witness
+//	signs.go   adds characters that the neural engine does not know
+//	passes.go  Tesseract alone: several passes until the receipt is consistent
+//	rows.go    reads single rows again
+//	vision.go  the alternative engine: a model behind an HTTP endpoint
 //
 // The engines are in this package, because the neural engine and the vision endpoint fall back to
 // the passes of Tesseract: packages per engine would import each other. tesseract is separate,
@@ -47,12 +43,11 @@ type Config struct {
 	// Processor limits the processor time of a receipt: of its workers, their programs and the
 	// neural engine together. 0 is no limit.
 	Processor time.Duration `env:"OCR_PROCESSOR_TIME" envDefault:"20s"`
-	// Vision configures the engine that replaces the others, if its URL is set.
-	Vision VisionConfig
+	Vision    VisionConfig
 }
 
-// engine reads the images of a receipt's pages. All its errors are failures of the engine, which
-// the file may survive with another one. Implementations are neuralEngine, local and vision.
+// engine reads the images of a receipt's pages. The file may survive its errors with another
+// engine.
 type engine interface {
 	read(ctx context.Context, images []*image.Gray) (Reading, error)
 }
@@ -102,28 +97,19 @@ const warnPagesSkipped receipt.Warning = "PAGES_SKIPPED"
 type Reading struct {
 	receipt.Receipt
 	pages []imaging.Frame
-	// fromFallback is set if the engine failed and the fallback read the receipt.
-	fromFallback bool
-	// failure is the engine's error that the reading survived, or nil. Another attempt may then
+	// FromFallback is set if the engine failed and the fallback read the receipt.
+	FromFallback bool
+	// Failure is the engine's error that the reading survived, or nil. Another attempt may then
 	// find more.
-	failure error
-	// tesseractAlone is set if the neural engine failed, and Tesseract read the whole receipt
+	Failure error
+	// TesseractAlone is set if the neural engine failed, and Tesseract read the whole receipt
 	// without a failure.
-	tesseractAlone bool
+	TesseractAlone bool
 }
 
 // Final reports whether the result may be stored. Otherwise the engine may read more from the file
 // the next time.
-func (r Reading) Final() bool { return !r.fromFallback && r.failure == nil }
-
-// FromFallback reports whether the engine failed and the fallback read the receipt.
-func (r Reading) FromFallback() bool { return r.fromFallback }
-
-// TesseractAlone reports whether the neural engine failed and Tesseract completed the reading.
-func (r Reading) TesseractAlone() bool { return r.tesseractAlone && !r.fromFallback }
-
-// Failure returns the engine's error that the reading survived, or nil.
-func (r Reading) Failure() error { return r.failure }
+func (r Reading) Final() bool { return !r.FromFallback && r.Failure == nil }
 
 // Read returns the receipt in a file, or ErrParse, ErrComplex, ErrResponse or the context's error.
 func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
@@ -131,8 +117,8 @@ func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
 	if err != nil {
 		return Reading{}, publicError(ctx, err)
 	}
-	if out.Total == "" && out.failure != nil {
-		return Reading{}, publicError(ctx, out.failure)
+	if out.Total == "" && out.Failure != nil {
+		return Reading{}, publicError(ctx, out.Failure)
 	}
 	if out.Total == "" {
 		return Reading{}, fmt.Errorf("%w: no total found", ErrParse)
@@ -147,14 +133,13 @@ func (r Reader) Images(ctx context.Context, file []byte) ([][]byte, error) {
 }
 
 // Preview returns the pages of a file for display beside the fields that have the evidence.
-func (r Reader) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
+func (r Reader) Preview(
+	ctx context.Context, file []byte, evidence []*ocrv1.Evidence,
+) ([]*ocrv1.ReceiptPage, error) {
 	pages, err := r.opener.Preview(ctx, file, evidence)
 	return pages, publicError(ctx, err)
 }
 
-// publicError maps an error to ErrParse (the file is unreadable), ErrPixels (it has too many
-// pixels), ErrComplex (the processor time is used up), ErrResponse (the engine failed) or the
-// context's error.
 func publicError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -172,7 +157,6 @@ func publicError(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrResponse, err)
 }
 
-// recognize decodes a file and reads its text, or its images with the engine.
 func (r Reader) recognize(ctx context.Context, file []byte) (Reading, error) {
 	d, err := r.opener.Open(ctx, file)
 	if err != nil {
@@ -199,7 +183,7 @@ func (r Reader) readImages(ctx context.Context, images []*image.Gray) (Reading, 
 	// The fallback must not start for a canceled request, which looks like a failure, too.
 	if r.fallback != nil && err != nil && ctx.Err() == nil {
 		out, err = r.fallback.read(ctx, images)
-		out.fromFallback = true
+		out.FromFallback, out.TesseractAlone = true, false
 	}
 	return out, err
 }

@@ -19,7 +19,14 @@ import (
 
 // newTestReader returns a reader with Tesseract as its only engine.
 func newTestReader() Reader {
-	return Reader{opener: media.New(time.Minute), engine: local{engine: tesseract.New("tesseract", time.Minute), now: time.Now}, now: time.Now}
+	alone := local{engine: tesseract.New("tesseract", time.Minute), now: time.Now}
+	return Reader{opener: media.New(time.Minute), engine: alone, now: time.Now}
+}
+
+// scripted returns Tesseract alone as a shell script.
+func scripted(t *testing.T, script string, limit time.Duration) local {
+	t.Helper()
+	return local{engine: tesseract.New(fixture.Program(t, script), limit), now: time.Now}
 }
 
 func TestReadPhotographs(t *testing.T) {
@@ -34,7 +41,8 @@ func testReadPhotographs(t *testing.T, reader Reader) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text, want := fixture.GoldenText(t, name)
-			r, err := reader.Read(t.Context(), fixture.JPEG(t, fixture.Photograph(imaging.Rotate(fixture.Printed(t, text, 26), 0.03))))
+			skewed := imaging.Rotate(fixture.Printed(t, text, 26), 0.03)
+			r, err := reader.Read(t.Context(), fixture.JPEG(t, fixture.Photograph(skewed)))
 			require.NoError(t, err)
 			require.Equal(t, want, shown(r.Receipt))
 		})
@@ -44,10 +52,17 @@ func testReadPhotographs(t *testing.T, reader Reader) {
 func TestReadRejectsImageWithoutReceipt(t *testing.T) {
 	t.Parallel()
 	blank := image.NewGray(image.Rect(0, 0, 800, 1200))
-	for name, img := range map[string]*image.Gray{"black": blank, "greeting": fixture.Printed(t, "Happy birthday, dear reader", 24)} {
+	greeting := fixture.Printed(t, "Happy birthday, dear reader", 24)
+	for name, img := range map[string]*image.Gray{"black": blank, "greeting": greeting} {
 		_, err := newTestReader().Read(t.Context(), fixture.JPEG(t, img))
 		require.ErrorIs(t, err, ErrParse, name)
 	}
+}
+
+// table returns a script that prints Tesseract's table with rows.
+func table(rows string) string {
+	return `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\t` +
+		`left\ttop\twidth\theight\tconf\ttext\n` + rows + `'`
 }
 
 func TestReadWithBrokenEngine(t *testing.T) {
@@ -59,15 +74,15 @@ func TestReadWithBrokenEngine(t *testing.T) {
 		"hangs":                 "sleep 30",
 		"prints nothing":        "exit 0",
 		"prints nonsense":       "echo oops",
-		"prints half a table":   `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t1\n'`,
-		"box outside the page":  `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t1\t1\t1\t1\t1\t-9\t0\t9999999\t1\t90\tTotal\n'`,
-		"word on a second page": `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t2\t1\t1\t1\t1\t0\t0\t9\t9\t90\tTotal\n'`,
+		"prints half a table":   table(`5\t1\n`),
+		"box outside the page":  table(`5\t1\t1\t1\t1\t1\t-9\t0\t9999999\t1\t90\tTotal\n`),
+		"word on a second page": table(`5\t2\t1\t1\t1\t1\t0\t0\t9\t9\t90\tTotal\n`),
 		"prints without end":    "yes",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newTestReader()
-			r.engine = local{engine: tesseract.New(fixture.Program(t, script), time.Second), now: time.Now}
+			r.engine = scripted(t, script, time.Second)
 			_, err := r.Read(t.Context(), file)
 			require.ErrorIs(t, err, ErrResponse)
 		})
@@ -81,7 +96,7 @@ func TestReadWithBrokenEngine(t *testing.T) {
 func TestReadCanceledRequestStopsEngine(t *testing.T) {
 	t.Parallel()
 	r := newTestReader()
-	r.engine = local{engine: tesseract.New(fixture.Program(t, "sleep 30"), 20*time.Second), now: time.Now}
+	r.engine = scripted(t, "sleep 30", 20*time.Second)
 	file := fixture.JPEG(t, fixture.Printed(t, "Total 1.00", 24))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
@@ -105,7 +120,7 @@ func shown(r receipt.Receipt) fixture.Golden {
 func TestRecognizeLeavesNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	_, err := newTestReader().Read(t.Context(), fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)))
+	_, err := newTestReader().Read(t.Context(), fixture.Small(t))
 	require.NoError(t, err)
 	_, err = newTestReader().Read(t.Context(), []byte(strings.Repeat("%PDF-1.4 ", 100)))
 	require.ErrorIs(t, err, ErrParse)

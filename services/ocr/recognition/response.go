@@ -6,7 +6,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// messages describe what the user should check.
 var messages = map[receipt.Warning]string{
 	receipt.DateAmbiguous:      "Day and month of the date may be swapped",
 	receipt.LinesNotReconciled: "The lines do not add up to the total",
@@ -16,12 +15,15 @@ var messages = map[receipt.Warning]string{
 // Proto converts the receipt to the response message.
 func (r Reading) Proto() *ocrv1.Receipt {
 	out := &ocrv1.Receipt{
-		Merchant: r.Merchant, Date: r.Date, Currency: r.Currency,
-		Subtotal: r.Subtotal, Tax: r.Tax, Tip: r.Tip, Discount: r.Discount, Rounding: r.Rounding, Total: r.Total,
+		Merchant: r.Merchant, Date: r.Date, Currency: r.Currency, Subtotal: r.Subtotal,
+		Tax: r.Tax, Tip: r.Tip, Discount: r.Discount, Rounding: r.Rounding, Total: r.Total,
 		Confidence: r.Confidence,
 	}
 	for _, it := range r.Items {
-		out.Lines = append(out.Lines, &ocrv1.Line{Description: it.Description, Quantity: it.Quantity, UnitPrice: it.UnitPrice, Amount: it.Amount})
+		out.Lines = append(out.Lines, &ocrv1.Line{
+			Description: it.Description, Quantity: it.Quantity,
+			UnitPrice: it.UnitPrice, Amount: it.Amount,
+		})
 	}
 	for _, e := range r.Evidence {
 		out.Evidence = append(out.Evidence, r.evidence(e))

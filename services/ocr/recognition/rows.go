@@ -15,22 +15,21 @@ const (
 	// and of the sums are read again.
 	minDateConfidence = 0.8
 	minSumConfidence  = 0.8
-	// minSumConfidenceOnce replaces minSumConfidence if the receipt was read in one pass only. It
-	// is higher because no further pass has confirmed the total, and the rows show as much in less
-	// time.
+	// minSumConfidenceOnce replaces minSumConfidence if no further pass has confirmed the total.
 	minSumConfidenceOnce = 0.9
 )
 
-// reread is a request to read single rows again, at several scales, for one kind of field.
 type reread struct {
 	rows   []receipt.Row
 	scales []rowScale
 	read   func([]printed.Page) receipt.Reading
 }
 
-// rereadRows reads the rows that decide uncertain fields again. It returns their readings.
-func (r local) rereadRows(ctx context.Context, pages []imaging.Prepared, found receipt.Receipt, readings []receipt.Reading) ([]receipt.Reading, error) {
-	// Every request requires a total, because a receipt without one is rejected.
+func (r local) rereadRows(
+	ctx context.Context, pages []imaging.Prepared,
+	found receipt.Receipt, readings []receipt.Reading,
+) ([]receipt.Reading, error) {
+	// A receipt without a total is rejected.
 	if found.Total == "" {
 		return nil, nil
 	}
@@ -40,25 +39,30 @@ func (r local) rereadRows(ctx context.Context, pages []imaging.Prepared, found r
 		required = minSumConfidenceOnce
 	}
 	if found.Confidence["total"] < required {
-		requests = append(requests, reread{readings[len(readings)-1].SumRows(), rowScales, receipt.ReadSumRows})
+		rows := readings[len(readings)-1].SumRows()
+		requests = append(requests, reread{rows, rowScales, receipt.ReadSumRows})
 	}
 	if found.Confidence["date"] < minDateConfidence {
-		requests = append(requests, reread{receipt.DateRows(readings...), rowScales, receipt.ReadDateRows})
+		rows := receipt.DateRows(readings...)
+		requests = append(requests, reread{rows, rowScales, receipt.ReadDateRows})
 	}
-	requests = append(requests, reread{receipt.MerchantRow(readings...), nameScales, receipt.ReadMerchantRow})
-	return r.readRows(ctx, pages, requests)
+	name := reread{receipt.MerchantRow(readings...), nameScales, receipt.ReadMerchantRow}
+	return r.readRows(ctx, pages, append(requests, name))
 }
 
 // readRows reads single rows across the whole width of the page, because words between other
 // elements are often missed. It returns one reading per request and scale.
-func (r local) readRows(ctx context.Context, pages []imaging.Prepared, requests []reread) ([]receipt.Reading, error) {
+func (r local) readRows(
+	ctx context.Context, pages []imaging.Prepared, requests []reread,
+) ([]receipt.Reading, error) {
 	var rows []imaging.Prepared
 	var images []*image.Gray
 	for _, q := range requests {
 		for _, scale := range q.scales {
 			for _, at := range q.rows {
 				row := pages[at.Page-1].Enlarged(scale.factor).Row(at.Box, scale.margin)
-				rows, images = append(rows, row), append(images, row.Scaled())
+				rows = append(rows, row)
+				images = append(images, row.Scaled())
 			}
 		}
 	}
@@ -100,10 +104,8 @@ type rowScale struct{ factor, margin float64 }
 
 var (
 	// rowScales has several scales, because the engine misreads other digits at other sizes. Digits
-	// read twice are likely correct. The margins differ because parts of a neighboring row at the
-	// edge also change which digits are misread.
+	// read twice are likely correct.
 	rowScales = []rowScale{{0.8, 0.25}, {1.25, 0.4}, {2, 0.25}}
-	// nameScales has one scale. The spelling with the highest confidence wins: usually the one read
-	// from larger letters.
+	// nameScales has one scale. The spelling with the highest confidence wins.
 	nameScales = []rowScale{{1.25, 0.25}}
 )

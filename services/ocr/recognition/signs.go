@@ -10,9 +10,9 @@ import (
 // knownAccents are the only letters beyond ASCII in the neural engine's alphabet.
 const knownAccents = "äüàéè"
 
-// unknown reports whether the neural engine does not know a letter or currency sign.
 func unknown(r rune) bool {
-	return isCurrencySign(r) || r > unicode.MaxASCII && unicode.IsLetter(r) && !strings.ContainsRune(knownAccents, r)
+	accented := r > unicode.MaxASCII && unicode.IsLetter(r)
+	return isCurrencySign(r) || accented && !strings.ContainsRune(knownAccents, r)
 }
 
 func isCurrencySign(r rune) bool { return r == '€' || r == '£' }
@@ -41,7 +41,6 @@ func withSigns(words, witness []printed.Word) []printed.Word {
 	return out
 }
 
-// overlap returns the shared area of two boxes as a share of the smaller one.
 func overlap(a, b printed.Box) float64 {
 	w := min(a.X+a.W, b.X+b.W) - max(a.X, b.X)
 	h := min(a.Y+a.H, b.Y+b.H) - max(a.Y, b.Y)

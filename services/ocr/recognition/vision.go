@@ -36,9 +36,11 @@ const (
 //go:embed vision.schema.json
 var visionSchema []byte
 
-const visionPrompt = `You read receipts. Answer with what is printed, nothing else: never compute or guess an amount. ` +
+const visionPrompt = `You read receipts. Answer with what is printed, nothing else: never ` +
+	`compute or guess an amount. ` +
 	`Amounts are decimals with a point. "tax" only when it is added to the lines' prices. ` +
-	`"discount" is a discount on the whole receipt, as a positive amount; a discount on one item is a line with a negative amount. ` +
+	`"discount" is a discount on the whole receipt, as a positive amount; a discount on one item ` +
+	`is a line with a negative amount. ` +
 	`When the images show no receipt, every field is null and there are no lines.`
 
 // vision is the engine that sends images to a model behind an OpenAI-compatible endpoint. The
@@ -67,27 +69,34 @@ type VisionConfig struct {
 // newVision validates the configuration and compiles the schema. It does not connect to the
 // endpoint.
 func newVision(config VisionConfig, now func() time.Time) (vision, error) {
-	if config.Model == "" || !strings.HasPrefix(config.URL, "http://") && !strings.HasPrefix(config.URL, "https://") {
-		return vision{}, errors.New("OCR_VISION_URL must start with http:// or https://, and OCR_VISION_MODEL must be set")
+	isHTTP := strings.HasPrefix(config.URL, "http://") || strings.HasPrefix(config.URL, "https://")
+	if config.Model == "" || !isHTTP {
+		return vision{}, errors.New("OCR_VISION_URL must start with http:// or https://, " +
+			"and OCR_VISION_MODEL must be set")
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(visionSchema))
-	if err != nil {
-		return vision{}, fmt.Errorf("vision schema: %w", err)
-	}
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("vision.schema.json", doc); err != nil {
-		return vision{}, fmt.Errorf("vision schema: %w", err)
-	}
-	schema, err := compiler.Compile("vision.schema.json")
+	schema, err := compile(visionSchema)
 	if err != nil {
 		return vision{}, fmt.Errorf("vision schema: %w", err)
 	}
 	// A redirect could send the image and the key to any server.
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	redirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client := &http.Client{CheckRedirect: redirect}
 	return vision{config: config, schema: schema, client: client, now: now}, nil
 }
 
-// read implements engine.
+func compile(schema []byte) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
+	const name = "vision.schema.json"
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource(name, doc); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(name)
+}
+
 func (v vision) read(ctx context.Context, images []*image.Gray) (Reading, error) {
 	body, err := v.request(images)
 	if err != nil {
@@ -108,30 +117,34 @@ func (v vision) read(ctx context.Context, images []*image.Gray) (Reading, error)
 	return out, nil
 }
 
-// request encodes the request body with the images as JPEGs.
 func (v vision) request(images []*image.Gray) ([]byte, error) {
 	type object = map[string]any
 	var content []object
 	for _, img := range images {
 		var b bytes.Buffer
-		if err := jpeg.Encode(&b, imaging.ShrinkTo(img, visionPixels), &jpeg.Options{Quality: 85}); err != nil {
+		small := imaging.ShrinkTo(img, visionPixels)
+		if err := jpeg.Encode(&b, small, &jpeg.Options{Quality: 85}); err != nil {
 			return nil, fmt.Errorf("encoding an image: %w", err)
 		}
 		url := "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
 		content = append(content, object{"type": "image_url", "image_url": object{"url": url}})
 	}
+	schema := object{"name": "receipt", "strict": true, "schema": json.RawMessage(visionSchema)}
 	return json.Marshal(object{
 		"model": v.config.Model, "temperature": 0, "max_tokens": answerTokens,
-		"response_format": object{"type": "json_schema", "json_schema": object{"name": "receipt", "strict": true, "schema": json.RawMessage(visionSchema)}},
-		"messages":        []object{{"role": "system", "content": visionPrompt}, {"role": "user", "content": content}},
+		"response_format": object{"type": "json_schema", "json_schema": schema},
+		"messages": []object{
+			{"role": "system", "content": visionPrompt},
+			{"role": "user", "content": content},
+		},
 	})
 }
 
-// ask sends a request and returns the body of the answer.
 func (v vision) ask(ctx context.Context, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, v.config.Timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(v.config.URL, "/")+"/chat/completions", bytes.NewReader(body))
+	url := strings.TrimSuffix(v.config.URL, "/") + "/chat/completions"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +170,6 @@ func (v vision) ask(ctx context.Context, body []byte) ([]byte, error) {
 	return answer, nil
 }
 
-// completion is the relevant part of an answer.
 type completion struct {
 	Choices []struct {
 		FinishReason string `json:"finish_reason"`
@@ -187,15 +199,12 @@ func (v vision) parse(answer []byte) (receipt.Claim, error) {
 		return receipt.Claim{}, errors.New("the model's answer does not match the schema")
 	}
 	var r struct {
-		Merchant, Date, Currency                      string
-		Subtotal, Tax, Tip, Discount, Rounding, Total string
-		Lines                                         []receipt.Item
+		receipt.Claim
+		Lines []receipt.Item
 	}
 	if json.Unmarshal(content, &r) != nil {
 		return receipt.Claim{}, errors.New("the model answered no receipt")
 	}
-	return receipt.Claim{
-		Merchant: r.Merchant, Date: r.Date, Currency: r.Currency, Subtotal: r.Subtotal, Tax: r.Tax, Tip: r.Tip,
-		Discount: r.Discount, Rounding: r.Rounding, Total: r.Total, Items: r.Lines,
-	}, nil
+	r.Items = r.Lines
+	return r.Claim, nil
 }

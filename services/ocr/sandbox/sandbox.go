@@ -25,15 +25,14 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// Limits bounds one run of a program: processor time, memory and output in bytes. By the clock, a
-// run may take Clock, or slowdown times its processor time if Clock is 0. The programs that a
-// program starts cannot have higher limits, except for Heap.
+// Limits bounds one run of a program: processor time, memory and output in bytes. Clock is slowdown
+// times Time if it is 0. The programs that a program starts cannot have higher limits, except for
+// Heap.
 type Limits struct {
 	Time, Clock time.Duration
 	// Memory is the address space, which exceeds the memory in use. Heap limits heap and stacks,
@@ -95,15 +94,23 @@ func Used() time.Duration {
 	return time.Duration(total)
 }
 
+// Environment returns the environment of a program that gets none of the service's.
+func Environment() []string {
+	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/nonexistent"}
+}
+
 // Run executes a program with the given standard input and returns its output. The program is the
-// leader of a process group that is killed when ctx ends or a limit is exceeded, so that no process
-// outlives the request. No data is written to disk.
-func Run(ctx context.Context, l Limits, stdin []byte, program string, args ...string) ([]byte, error) {
+// leader of a process group that is killed when ctx ends or a limit is exceeded.
+func Run(
+	ctx context.Context, l Limits, stdin []byte, program string, args ...string,
+) ([]byte, error) {
 	return RunWith(ctx, l, Inherited{Stdin: bytes.NewReader(stdin)}, program, args...)
 }
 
 // RunWith is Run for a program that gets more than its standard input.
-func RunWith(ctx context.Context, l Limits, from Inherited, program string, args ...string) ([]byte, error) {
+func RunWith(
+	ctx context.Context, l Limits, from Inherited, program string, args ...string,
+) ([]byte, error) {
 	l.Clock = cmp.Or(l.Clock, slowdown*l.Time)
 	if limit := time.Duration(allowance.Load()); limit > 0 {
 		if err := CheckTime(); err != nil {
@@ -124,7 +131,8 @@ func RunWith(ctx context.Context, l Limits, from Inherited, program string, args
 	cmd := exec.CommandContext(ctx, name, args...)
 	// The program gets one thread, because each core already reads its own receipt. A variable of
 	// from replaces one of these.
-	cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "OMP_THREAD_LIMIT=1", "HOME=/nonexistent"}, from.Env...)
+	cmd.Env = append(Environment(), "OMP_THREAD_LIMIT=1")
+	cmd.Env = append(cmd.Env, from.Env...)
 	cmd.ExtraFiles = from.Files
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -136,7 +144,6 @@ func RunWith(ctx context.Context, l Limits, from Inherited, program string, args
 	}
 	defer func() { _ = in.Close() }()
 	out := &Buffer{Limit: l.Output, stop: cancel}
-	// Error messages beyond 4 KiB are discarded and do not stop the program.
 	complaint := &Buffer{Limit: 4 << 10}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, complaint
 	if err := cmd.Start(); err != nil {
@@ -157,14 +164,12 @@ func RunWith(ctx context.Context, l Limits, from Inherited, program string, args
 	return out.Bytes(), nil
 }
 
-// exceededTime reports whether a program was killed because it used its processor time.
 func exceededTime(state *os.ProcessState) bool {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGXCPU
 }
 
-// input returns a file in memory with a program's input. A program that opens it as /dev/stdin
-// reads it in one piece, while a pipe delivers small pieces.
+// input returns a file in memory with a program's input. A pipe would deliver small pieces.
 func input(content io.Reader) (*os.File, error) {
 	f, err := Unnamed()
 	if err != nil {
@@ -198,13 +203,14 @@ func limited(l Limits, program string, args []string) (string, []string, error) 
 	front := []string{
 		// The colon leaves the upper limit as it is: a program that this one starts may have a
 		// larger heap.
-		"--as=" + strconv.FormatInt(l.Memory, 10), fmt.Sprintf("--data=%d:", heap), "--core=0",
-		fmt.Sprintf("--cpu=%d:%d", seconds, seconds+1), "--fsize=" + strconv.Itoa(l.Output), path,
+		fmt.Sprintf("--as=%d", l.Memory), fmt.Sprintf("--data=%d:", heap), "--core=0",
+		fmt.Sprintf("--cpu=%d:%d", seconds, seconds+1), fmt.Sprintf("--fsize=%d", l.Output), path,
 	}
 	return prlimit, append(front, args...), nil
 }
 
-// Buffer collects the output of a program up to Limit bytes.
+// Buffer collects the output of a program up to Limit bytes. The rest is discarded, so that the
+// program does not block on a full pipe.
 type Buffer struct {
 	Limit  int
 	buffer bytes.Buffer
@@ -213,8 +219,7 @@ type Buffer struct {
 	stop context.CancelFunc
 }
 
-// Write implements io.Writer. It discards output beyond the limit, so that the program does not
-// block on a full pipe.
+// Write implements io.Writer.
 func (b *Buffer) Write(p []byte) (int, error) {
 	if b.buffer.Len()+len(p) > b.Limit {
 		b.over = true

@@ -2,11 +2,8 @@
 // reads, with their places.
 //
 // One run of the program reads any number of images, because a start costs as much as reading a few
-// rows. Each run is a process of its own in package sandbox, so a crash or an endless run fails one
-// call. The output is checked: a word outside its image is a failure. ErrFailed marks all failures
-// of the program; an image without text is not one.
-//
-// tesseract.go runs the program and parses its table of words; tiff.go encodes the images for it.
+// rows. A crash or an endless run fails one call. The output is checked: a word outside its image
+// is a failure. ErrFailed marks all failures of the program; an image without text is not one.
 package tesseract
 
 import (
@@ -16,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +21,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
-// MainLanguage is tried first, because its model knows digits and Latin letters, which make up most
-// of any receipt.
+// MainLanguage is tried first, because its model knows digits and Latin letters.
 const MainLanguage = "eng"
 
 // languages lists the models that must be installed.
@@ -36,8 +31,7 @@ var languages = []string{MainLanguage, "deu", "fra", "spa", "ita"}
 type Mode int
 
 const (
-	// Columns expects one column of text of different sizes. It keeps most rows of a receipt
-	// together.
+	// Columns expects one column of text of different sizes.
 	Columns Mode = 4
 	// Block expects one uniform block of text. It finds rows that the layout analysis of Columns
 	// discards as noise.
@@ -46,7 +40,7 @@ const (
 	SingleRow Mode = 7
 )
 
-// Tesseract runs the engine's command line, so that a crash costs one request only.
+// Tesseract runs the engine's command line.
 type Tesseract struct {
 	program string
 	limits  sandbox.Limits
@@ -55,19 +49,21 @@ type Tesseract struct {
 // ErrFailed marks failures of the engine. An image without text is not a failure.
 var ErrFailed = errors.New("the engine failed")
 
-// New returns an engine that runs a program, by name or path. A run is stopped after the time
-// limit.
+// New returns an engine that runs a program, by name or path.
 func New(program string, limit time.Duration) Tesseract {
-	return Tesseract{program: program, limits: sandbox.Limits{Time: limit, Memory: 2 << 30, Output: 8 << 20}}
+	limits := sandbox.Limits{Time: limit, Memory: 2 << 30, Output: 8 << 20}
+	return Tesseract{program: program, limits: limits}
 }
 
-// Words reads several images in one run, because a start costs as much as reading a few rows. It
-// returns the words of each image.
-func (t Tesseract) Words(ctx context.Context, mode Mode, language string, images ...*image.Gray) ([][]printed.Word, error) {
+// Words reads several images in one run. It returns the words of each image.
+func (t Tesseract) Words(
+	ctx context.Context, mode Mode, language string, images ...*image.Gray,
+) ([][]printed.Word, error) {
 	// --oem 1 selects the neural models. The TIFF states no resolution, so --dpi does. Prepared
 	// pages are dark on light, so the second attempt with inverted colors is disabled.
-	out, err := sandbox.Run(ctx, t.limits, tiffPages(images), t.program, "/dev/stdin", "stdout", "--dpi", "300", "--oem", "1",
-		"--psm", strconv.Itoa(int(mode)), "-l", language, "-c", "tessedit_do_invert=0", "tsv")
+	out, err := sandbox.Run(ctx, t.limits, tiffPages(images), t.program,
+		"/dev/stdin", "stdout", "--dpi", "300", "--oem", "1", "--psm", strconv.Itoa(int(mode)),
+		"-l", language, "-c", "tessedit_do_invert=0", "tsv")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFailed, err)
 	}
@@ -86,7 +82,7 @@ func (t Tesseract) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for language := range slices.Values(languages) {
+	for _, language := range languages {
 		if !strings.Contains(string(out), "\n"+language+"\n") {
 			return fmt.Errorf("%s lacks the language %s", t.program, language)
 		}
@@ -95,7 +91,8 @@ func (t Tesseract) Check(ctx context.Context) error {
 }
 
 const (
-	tsvHeader  = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
+	tsvHeader = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\t" +
+		"left\ttop\twidth\theight\tconf\ttext"
 	tsvColumns = 12
 	wordLevel  = "5"
 )
@@ -125,7 +122,8 @@ func parseTSV(out []byte, pages []*image.Gray) ([][]printed.Word, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !image.Rect(w.Box.X, w.Box.Y, w.Box.X+w.Box.W, w.Box.Y+w.Box.H).In(pages[page-1].Bounds()) {
+		b := w.Box
+		if !image.Rect(b.X, b.Y, b.X+b.W, b.Y+b.H).In(pages[page-1].Bounds()) {
 			return nil, errors.New("word outside the page in the output")
 		}
 		if strings.TrimSpace(w.Text) != "" {
@@ -150,5 +148,8 @@ func tsvWord(f []string) (printed.Word, error) {
 	if err != nil {
 		return printed.Word{}, fmt.Errorf("confidence in the output: %w", err)
 	}
-	return printed.Word{Text: strings.ToValidUTF8(f[11], ""), Confidence: confidence / 100, Box: printed.Box{X: n[0], Y: n[1], W: n[2], H: n[3]}}, nil
+	return printed.Word{
+		Text: strings.ToValidUTF8(f[11], ""), Confidence: confidence / 100,
+		Box: printed.Box{X: n[0], Y: n[1], W: n[2], H: n[3]},
+	}, nil
 }

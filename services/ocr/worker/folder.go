@@ -8,18 +8,15 @@ import (
 	"syscall"
 )
 
-// folder is a worker's folder for temporary files. The service locks it while it exists. If the
-// service is killed, the kernel releases the lock, and another service removes the folder when it
-// starts.
+// folder is a worker's folder for temporary files. If the service is killed, the kernel releases
+// its lock, and another service removes the folder.
 type folder struct {
 	path string
 	lock *os.File
 }
 
-// prefix begins the name of each folder.
 const prefix = "coffer-ocr-"
 
-// newFolder creates a folder.
 func newFolder() (folder, error) {
 	for {
 		path, err := os.MkdirTemp(memoryFolder(), prefix)
@@ -32,7 +29,8 @@ func newFolder() (folder, error) {
 		}
 		// Another service has locked and removed the folder before this one locked it.
 		if !errors.Is(err, os.ErrNotExist) {
-			return folder{}, fmt.Errorf("locking a worker's folder: %w", errors.Join(err, os.Remove(path)))
+			err = errors.Join(err, os.Remove(path))
+			return folder{}, fmt.Errorf("locking a worker's folder: %w", err)
 		}
 	}
 }
@@ -53,14 +51,13 @@ func lockFolder(path string, mode int) (folder, error) {
 	return folder{path: path, lock: lock}, nil
 }
 
-// remove removes the folder and its files.
 func (f folder) remove() {
 	_ = os.RemoveAll(f.path)
 	_ = f.lock.Close()
 }
 
 // removeAbandoned removes the folders of services that were killed. It skips those that it cannot
-// lock: another service uses them, or they belong to another user.
+// lock.
 func removeAbandoned() {
 	paths, _ := filepath.Glob(filepath.Join(memoryFolder(), prefix+"*"))
 	for _, path := range paths {

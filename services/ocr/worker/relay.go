@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"io"
 	"os"
 	"time"
@@ -26,11 +25,13 @@ func newLine() (l line, err error) {
 	if l.page, err = sandbox.Unnamed(); err != nil {
 		return line{}, err
 	}
-	if l.deadlines, l.workerDeadlines, err = os.Pipe(); err != nil {
-		return line{}, errors.Join(err, l.page.Close())
+	l.deadlines, l.workerDeadlines, err = os.Pipe()
+	if err == nil {
+		l.workerWords, l.words, err = os.Pipe()
 	}
-	if l.workerWords, l.words, err = os.Pipe(); err != nil {
-		return line{}, errors.Join(err, l.page.Close(), l.deadlines.Close(), l.workerDeadlines.Close())
+	if err != nil {
+		l.close()
+		return line{}, err
 	}
 	return l, nil
 }
@@ -61,10 +62,13 @@ func (l line) relay(ctx context.Context, engine *process.Process) {
 
 // read reads the page in the file. The engine fails if it does not respond by the deadline, while
 // the request continues.
-func (l line) read(ctx context.Context, engine *process.Process, deadline int64) (neural.Page, error) {
+func (l line) read(
+	ctx context.Context, engine *process.Process, deadline int64,
+) (neural.Page, error) {
 	if deadline != 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, time.Unix(0, deadline), process.ErrAttemptTooLong)
+		end := time.Unix(0, deadline)
+		ctx, cancel = context.WithDeadlineCause(ctx, end, process.ErrAttemptTooLong)
 		defer cancel()
 	}
 	req, err := neural.OpenRequest(l.page)
@@ -74,7 +78,6 @@ func (l line) read(ctx context.Context, engine *process.Process, deadline int64)
 	return engine.Read(ctx, req)
 }
 
-// networks implements recognition.Networks in a worker.
 type networks struct {
 	page      io.WriterAt
 	deadlines io.Writer
@@ -83,7 +86,7 @@ type networks struct {
 
 // networksOfService returns the neural engine of the service that started this process.
 func networksOfService() networks {
-	return networks{page: os.NewFile(3, "page"), deadlines: os.NewFile(4, "deadlines"), words: os.NewFile(5, "words")}
+	return networks{os.NewFile(3, "page"), os.NewFile(4, "deadlines"), os.NewFile(5, "words")}
 }
 
 // Read implements recognition.Networks. It ignores the end of ctx: the service responds by its

@@ -19,7 +19,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
-// The kinds of jobs.
 const (
 	read    = "read"
 	images  = "images"
@@ -41,13 +40,14 @@ type job struct {
 }
 
 // memoryLimit is the memory in bytes near which the garbage collector runs after every few
-// allocations. Images are the largest allocations, are quickly collected because they contain no
-// pointers, and would otherwise accumulate to several times their size.
+// allocations. Images would otherwise accumulate to several times their size.
 const memoryLimit = 40 << 20
 
 // init serves a job if this process is a worker. It runs before main, so that a test's program can
 // be a worker, too.
-func init() { //nolint:gochecknoinits // A program that forgot to call it would start itself without end.
+//
+//nolint:gochecknoinits // A program that forgot to call it would start itself without end.
+func init() {
 	if len(os.Args) == 2 && os.Args[1] == command {
 		os.Exit(serve())
 	}
@@ -88,7 +88,8 @@ func work(in io.Reader, out io.Writer) error {
 	}
 	// The file is hostile from here on. Only a model behind an endpoint is reached through the
 	// network.
-	if err := sandbox.Confine(sandbox.Rights{Programs: true, Network: j.Config.Vision.URL != ""}); err != nil {
+	rights := sandbox.Rights{Programs: true, Network: j.Config.Vision.URL != ""}
+	if err := sandbox.Confine(rights); err != nil {
 		return fmt.Errorf("giving up rights: %w", err)
 	}
 	sandbox.LimitTime(j.Processor)
@@ -106,43 +107,51 @@ func work(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	found, resp, err := j.do(ctx, reader, file)
+	done, err := j.do(ctx, reader, file)
 	if err != nil {
 		return err
 	}
-	found.Processor = sandbox.Used()
-	if head, err = json.Marshal(found); err != nil {
+	done.Processor = sandbox.Used()
+	if head, err = json.Marshal(done.Reading); err != nil {
 		return fmt.Errorf("encoding the result: %w", err)
 	}
-	result, err := proto.MarshalOptions{}.MarshalAppend(append(head, '\n'), resp)
+	text, err := proto.MarshalOptions{}.MarshalAppend(append(head, '\n'), done.response)
 	if err != nil {
 		return fmt.Errorf("encoding the result: %w", err)
 	}
-	_, err = out.Write(result)
+	_, err = out.Write(text)
 	return err
 }
 
-// do does the job with a file.
-func (j job) do(ctx context.Context, reader recognition.Reader, file []byte) (out Reading, resp *ocrv1.RecognizeResponse, err error) {
-	resp = &ocrv1.RecognizeResponse{Receipt: &ocrv1.Receipt{}}
+type result struct {
+	Reading
+	response *ocrv1.RecognizeResponse
+}
+
+func (j job) do(ctx context.Context, reader recognition.Reader, file []byte) (result, error) {
+	var out result
+	var err error
+	resp := &ocrv1.RecognizeResponse{Receipt: &ocrv1.Receipt{}}
 	switch j.Kind {
 	case images:
 		resp.Pictures, err = reader.Images(ctx, file)
 	case preview:
 		if err := proto.Unmarshal(j.Evidence, resp.GetReceipt()); err != nil {
-			return Reading{}, nil, fmt.Errorf("decoding evidence: %w", err)
+			return result{}, fmt.Errorf("decoding evidence: %w", err)
 		}
 		resp.Receipt.Pages, err = reader.Preview(ctx, file, resp.GetReceipt().GetEvidence())
 	case read:
 		var found recognition.Reading
 		if found, err = reader.Read(ctx, file); err != nil {
-			return Reading{}, nil, err
+			return result{}, err
 		}
 		resp.Receipt = found.Proto()
-		out = Reading{Final: found.Final(), FromFallback: found.FromFallback(), TesseractAlone: found.TesseractAlone()}
-		if err := found.Failure(); err != nil {
-			out.Failure = err.Error()
+		out.Final, out.FromFallback = found.Final(), found.FromFallback
+		out.TesseractAlone = found.TesseractAlone
+		if found.Failure != nil {
+			out.Failure = found.Failure.Error()
 		}
 	}
-	return out, resp, err
+	out.response = resp
+	return out, err
 }

@@ -14,11 +14,6 @@
 // with the request, and so do its child processes. If it crashes or is killed, the request fails
 // with recognition.ErrResponse. No file remains. If the service itself is killed, the next one that
 // starts on the machine removes them.
-//
-//	worker.go  the service's side: Reader starts a worker for each job
-//	serve.go   the worker's side
-//	folder.go  the folders for temporary files
-//	relay.go   both sides of reading a page with the neural engine
 package worker
 
 import (
@@ -51,14 +46,16 @@ const (
 	// output limits the result: five pages of 2 MiB. It exceeds the output of each program that a
 	// worker starts, as a limit must.
 	output = 64 << 20
-	// exitUnreadable is the exit code for recognition.ErrParse, exitLate the one for
-	// context.DeadlineExceeded, and exitComplex the one for recognition.ErrComplex, and exitPixels
-	// the one for recognition.ErrPixels.
+	// The exit codes for recognition.ErrParse, context.DeadlineExceeded, recognition.ErrComplex and
+	// recognition.ErrPixels.
 	exitUnreadable, exitLate, exitComplex, exitPixels = 3, 4, 5, 6
 )
 
 // inherited lists the environment variables of the service that a worker gets.
-var inherited = []string{"PATH", "TZ", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+var inherited = []string{
+	"PATH", "TZ", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy",
+	"SSL_CERT_FILE", "SSL_CERT_DIR",
+}
 
 // Reader reads files in workers. It is safe for concurrent use.
 type Reader struct {
@@ -69,8 +66,7 @@ type Reader struct {
 	neural  *process.Process
 	// installed is set if the neural engine was installed at the start.
 	installed bool
-	// heap limits the memory of a worker in bytes.
-	heap int64
+	heap      int64
 	// left is the processor time that the jobs of a receipt may still take, or nil without a limit.
 	left *time.Duration
 }
@@ -88,7 +84,10 @@ func New(config recognition.Config) (Reader, error) {
 	}
 	removeAbandoned()
 	neural := process.New(config.Neural, config.Timeout)
-	return Reader{config: config, texts: texts, program: program, neural: neural, installed: neural.Check() == nil, heap: heap}, nil
+	return Reader{
+		config: config, texts: texts, program: program, heap: heap,
+		neural: neural, installed: neural.Check() == nil,
+	}, nil
 }
 
 // ForReceipt returns a reader for one receipt. Its jobs share the processor time of a receipt, and
@@ -103,7 +102,7 @@ func (r Reader) ForReceipt() Reader {
 // Neural returns the process of the neural engine.
 func (r Reader) Neural() *process.Process { return r.neural }
 
-// Reading is a receipt and how it was read; see the methods of recognition.Reading.
+// Reading is a receipt and how it was read.
 type Reading struct {
 	Receipt                             *ocrv1.Receipt `json:"-"`
 	Final, FromFallback, TesseractAlone bool
@@ -116,31 +115,32 @@ type Reading struct {
 // Read returns the receipt in a file, or recognition.ErrParse, recognition.ErrComplex,
 // recognition.ErrResponse or the context's error.
 func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
-	out, resp, err := r.run(ctx, job{Kind: read}, file)
-	out.Receipt = resp.GetReceipt()
-	return out, err
+	out, err := r.run(ctx, job{Kind: read}, file)
+	out.Receipt = out.response.GetReceipt()
+	return out.Reading, err
 }
 
 // Images returns the pages of a file as JPEGs.
 func (r Reader) Images(ctx context.Context, file []byte) ([][]byte, error) {
-	_, resp, err := r.run(ctx, job{Kind: images}, file)
-	return resp.GetPictures(), err
+	out, err := r.run(ctx, job{Kind: images}, file)
+	return out.response.GetPictures(), err
 }
 
 // Preview returns the pages of a file for display beside the fields that have the evidence.
-func (r Reader) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
+func (r Reader) Preview(
+	ctx context.Context, file []byte, evidence []*ocrv1.Evidence,
+) ([]*ocrv1.ReceiptPage, error) {
 	boxes, err := proto.Marshal(&ocrv1.Receipt{Evidence: evidence})
 	if err != nil {
 		return nil, fmt.Errorf("encoding evidence: %w", err)
 	}
-	_, resp, err := r.run(ctx, job{Kind: preview, Evidence: boxes}, file)
-	return resp.GetReceipt().GetPages(), err
+	out, err := r.run(ctx, job{Kind: preview, Evidence: boxes}, file)
+	return out.response.GetReceipt().GetPages(), err
 }
 
-// run serves a job in a worker. A text is read in this process: there is nothing to decode, and a
-// worker would take most of the time. A file of no known type is rejected like a text with control
-// characters.
-func (r Reader) run(ctx context.Context, j job, file []byte) (out Reading, resp *ocrv1.RecognizeResponse, err error) {
+// run serves a job in a worker. A text is read in this process, because there is nothing to decode.
+// A file of no known type is rejected like a text with control characters.
+func (r Reader) run(ctx context.Context, j job, file []byte) (result, error) {
 	if media.TypeOf(file) == "" {
 		return j.do(ctx, r.texts, file)
 	}
@@ -148,38 +148,45 @@ func (r Reader) run(ctx context.Context, j job, file []byte) (out Reading, resp 
 	j.Deadline, _ = ctx.Deadline()
 	if r.left != nil {
 		if *r.left <= 0 {
-			return Reading{}, nil, recognition.TooComplex(r.config.Processor)
+			return result{}, recognition.TooComplex(r.config.Processor)
 		}
 		j.Processor = *r.left
 	}
 	printed, err := r.start(ctx, j, file)
+	var out result
 	if err == nil {
-		out, resp, err = parse(printed)
+		out, err = parse(printed)
 	}
-	if err == nil {
-		if r.left != nil {
-			*r.left -= out.Processor
-		}
-		return out, resp, nil
+	if err != nil {
+		return result{}, r.publicError(ctx, err)
 	}
+	if r.left != nil {
+		*r.left -= out.Processor
+	}
+	return out, nil
+}
+
+// publicError maps a worker's failure to an error of package recognition or of the context.
+func (r Reader) publicError(ctx context.Context, err error) error {
 	code := -1
 	if exit, exited := errors.AsType[*exec.ExitError](err); exited {
 		code = exit.ExitCode()
 	}
+	public := recognition.ErrResponse
 	switch {
 	// The context comes first, because a canceled worker also looks like a failure.
 	case ctx.Err() != nil:
-		return Reading{}, nil, ctx.Err()
+		return ctx.Err()
 	case code == exitLate:
-		return Reading{}, nil, context.DeadlineExceeded
+		return context.DeadlineExceeded
 	case code == exitComplex || errors.Is(err, sandbox.ErrTime):
-		return Reading{}, nil, fmt.Errorf("%w: %w", recognition.TooComplex(r.config.Processor), err)
+		return fmt.Errorf("%w: %w", recognition.TooComplex(r.config.Processor), err)
 	case code == exitPixels:
-		return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrPixels, err)
+		public = recognition.ErrPixels
 	case code == exitUnreadable:
-		return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrParse, err)
+		public = recognition.ErrParse
 	}
-	return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrResponse, err)
+	return fmt.Errorf("%w: %w", public, err)
 }
 
 // start runs a worker, with a folder for temporary files that is removed afterwards, and returns
@@ -220,20 +227,21 @@ func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
 		l.close()
 		<-relayed
 	}()
-	// A worker computes for a few seconds at most. The programs that it starts cannot have a higher
-	// limit.
-	limits := sandbox.Limits{Time: max(time.Minute, 2*r.config.Timeout), Memory: addressSpace, Heap: r.heap, Output: output}
-	limits.Clock = 3 * limits.Time
-	limits.Time = cmp.Or(j.Processor, limits.Time)
+	// The programs that a worker starts cannot have a higher limit.
+	most := max(time.Minute, 2*r.config.Timeout)
+	limits := sandbox.Limits{
+		Time: cmp.Or(j.Processor, most), Clock: 3 * most,
+		Memory: addressSpace, Heap: r.heap, Output: output,
+	}
 	return sandbox.RunWith(ctx, limits, from, r.program, command)
 }
 
-// parse decodes a worker's output.
-func parse(printed []byte) (out Reading, resp *ocrv1.RecognizeResponse, err error) {
+func parse(printed []byte) (result, error) {
 	head, body, _ := bytes.Cut(printed, []byte("\n"))
-	resp = &ocrv1.RecognizeResponse{}
-	if err := errors.Join(json.Unmarshal(head, &out), proto.Unmarshal(body, resp)); err != nil {
-		return Reading{}, nil, fmt.Errorf("decoding a worker's output: %w", err)
+	out := result{response: &ocrv1.RecognizeResponse{}}
+	err := errors.Join(json.Unmarshal(head, &out.Reading), proto.Unmarshal(body, out.response))
+	if err != nil {
+		return result{}, fmt.Errorf("decoding a worker's output: %w", err)
 	}
-	return out, resp, nil
+	return out, nil
 }

@@ -45,7 +45,6 @@ func run() error {
 	return engine.Serve(bufio.NewReaderSize(os.Stdin, 1<<16), os.Stdout)
 }
 
-// load loads the networks from a folder.
 func load(dir string) (*neural.Engine, error) {
 	ort, err := onnx.Open(filepath.Join(dir, "libonnxruntime.so.1"))
 	if err != nil {

@@ -24,8 +24,7 @@ import (
 )
 
 // memoryLimit is the memory in bytes near which the garbage collector runs after every few
-// allocations. Files and encoded images are the largest allocations, are quickly collected because
-// they contain no pointers, and would otherwise accumulate to several times their size.
+// allocations. Files and images would otherwise accumulate to several times their size.
 const memoryLimit = 40 << 20
 
 func main() {

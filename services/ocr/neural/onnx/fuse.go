@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// Fuse returns a model that computes the same with fewer operations. The networks of PaddleOCR
-// scale the output of each convolution, apply "hard swish" in four operations, and scale the result
-// again. ONNX Runtime executes each of these separately, and they take as long as the convolutions.
-// Fuse replaces two patterns, in which the factors, terms and limits are single constants:
+// Fuse returns a model that computes the same with fewer operations. The operations after a
+// convolution take as long as the convolution. Fuse replaces two patterns, in which the factors,
+// terms and limits are single constants:
 //
 //	Conv, Mul, Add                                   by  Conv with other weights
-//	Conv, Add 3, Clip from 0 to 6, Mul, Div 6, Mul, Add  by  Conv, HardSigmoid, Mul, and a Conv that scales each pixel
+//	Conv, Add 3, Clip 0 to 6, Mul, Div 6, Mul, Add   by  Conv, HardSigmoid, Mul, Conv by pixel
 //
 // A value within a pattern must have no other use. Other operations remain as they are. The results
 // differ by rounding only.
@@ -46,11 +45,11 @@ func (g *graph) foldScale(conv *node) {
 	for i, v := range bias.values {
 		bias.values[i] = v*factor + term
 	}
-	conv.change("Conv", []string{conv.inputs[0], g.constant(*weights), g.constant(*bias)}, shifted.outputs, conv.attributes...)
+	inputs := []string{conv.inputs[0], g.constant(*weights), g.constant(*bias)}
+	conv.change("Conv", inputs, shifted.outputs, conv.attributes...)
 	remove(scaled, shifted)
 }
 
-// fuseHardSwish replaces the operations after a convolution.
 func (g *graph) fuseHardSwish(conv *node) {
 	if conv.operator != "Conv" || len(conv.inputs) != 3 || len(conv.outputs) != 1 {
 		return
@@ -75,15 +74,18 @@ func (g *graph) fuseHardSwish(conv *node) {
 		return
 	}
 	channels := weights.dimensions[0]
-	scale := g.constant(tensor{dimensions: []uint64{channels, 1, 1, 1}, values: slices.Repeat([]float32{factor}, int(channels))})
-	shift := g.constant(tensor{dimensions: []uint64{channels}, values: slices.Repeat([]float32{term}, int(channels))})
-	add.change("HardSigmoid", []string{x}, add.outputs, floatAttribute("alpha", 1./6), floatAttribute("beta", 0.5))
+	perChannel := func(v float32, dimensions ...uint64) string {
+		return g.constant(tensor{dimensions, slices.Repeat([]float32{v}, int(channels))})
+	}
+	scale, shift := perChannel(factor, channels, 1, 1, 1), perChannel(term, channels)
+	add.change("HardSigmoid", []string{x}, add.outputs,
+		floatAttribute("alpha", 1./6), floatAttribute("beta", 0.5))
 	product.change("Mul", []string{x, add.outputs[0]}, product.outputs)
-	quotient.change("Conv", []string{product.outputs[0], scale, shift}, shifted.outputs, intAttribute("group", channels))
+	quotient.change("Conv", []string{product.outputs[0], scale, shift}, shifted.outputs,
+		intAttribute("group", channels))
 	remove(clip, scaled, shifted)
 }
 
-// remove removes operations.
 func remove(nodes ...*node) {
 	for _, n := range nodes {
 		n.change("", nil, nil)
@@ -155,6 +157,9 @@ func (g *graph) clips(n *node, low, high float32) bool {
 	if len(n.inputs) != 3 {
 		return n.float("min") == low && n.float("max") == high
 	}
-	from, to := g.tensor(n.inputs[1]), g.tensor(n.inputs[2])
-	return from != nil && to != nil && slices.Equal(from.values, []float32{low}) && slices.Equal(to.values, []float32{high})
+	is := func(name string, v float32) bool {
+		t := g.tensor(name)
+		return t != nil && slices.Equal(t.values, []float32{v})
+	}
+	return is(n.inputs[1], low) && is(n.inputs[2], high)
 }

@@ -27,13 +27,10 @@ const (
 	tensorDimension, tensorType, tensorName, tensorRaw = 1, 2, 8, 9
 )
 
-// Values of attributeType and tensorType.
 const attributeIsFloat, attributeIsInt, tensorOfFloats = 1, 2, 1
 
-// errModel marks a file that is no ONNX model.
 var errModel = errors.New("invalid ONNX model")
 
-// graph is a model whose operations can be changed.
 type graph struct {
 	// model and fields are the encoded fields of the model and of its graph that do not change.
 	model, fields []byte
@@ -70,7 +67,6 @@ type field struct {
 	encoded []byte
 }
 
-// fieldsOf returns the fields of a message.
 func fieldsOf(message []byte) ([]field, error) {
 	var out []field
 	for len(message) > 0 {
@@ -93,12 +89,12 @@ func fieldsOf(message []byte) ([]field, error) {
 			f.bytes, _ = protowire.ConsumeBytes(message[tag:])
 		default:
 		}
-		out, message = append(out, f), message[tag+length:]
+		out = append(out, f)
+		message = message[tag+length:]
 	}
 	return out, nil
 }
 
-// parseGraph parses a model.
 func parseGraph(model []byte) (*graph, error) {
 	g := &graph{constants: map[string][]byte{}}
 	top, err := fieldsOf(model)
@@ -124,7 +120,6 @@ func parseGraph(model []byte) (*graph, error) {
 	return g, nil
 }
 
-// add adds a field of an encoded graph.
 func (g *graph) add(f field) error {
 	if f.number != graphNode {
 		g.fields = append(g.fields, f.encoded...)
@@ -150,9 +145,10 @@ func (g *graph) add(f field) error {
 	return nil
 }
 
-// addNode adds an operation.
 func (g *graph) addNode(fields []field, encoded []byte) {
-	n := &node{inputs: texts(fields, nodeInput), outputs: texts(fields, nodeOutput), encoded: encoded}
+	n := &node{
+		inputs: texts(fields, nodeInput), outputs: texts(fields, nodeOutput), encoded: encoded,
+	}
 	n.operator = strings.Join(texts(fields, nodeOperator), "")
 	for _, f := range fields {
 		if f.number == nodeAttribute {
@@ -169,7 +165,6 @@ func (g *graph) addNode(fields []field, encoded []byte) {
 	}
 }
 
-// texts returns the values of all fields with a number.
 func texts(fields []field, number protowire.Number) []string {
 	var out []string
 	for _, f := range fields {
@@ -180,10 +175,10 @@ func texts(fields []field, number protowire.Number) []string {
 	return out
 }
 
-// attribute returns the fields of an attribute, or nil.
 func (n *node) attribute(name string) []field {
 	for _, a := range n.attributes {
-		if fields, err := fieldsOf(a); err == nil && slices.Equal(texts(fields, attributeName), []string{name}) {
+		fields, err := fieldsOf(a)
+		if err == nil && slices.Equal(texts(fields, attributeName), []string{name}) {
 			return fields
 		}
 	}
@@ -227,7 +222,6 @@ func (g *graph) tensor(name string) *tensor {
 	return &t
 }
 
-// constant adds a constant, and returns its name.
 func (g *graph) constant(t tensor) string {
 	name := fmt.Sprintf("fused_%d", len(g.constants))
 	var raw []byte
@@ -246,12 +240,10 @@ func (g *graph) constant(t tensor) string {
 	return name
 }
 
-// change replaces an operation.
 func (n *node) change(operator string, inputs, outputs []string, attributes ...[]byte) {
 	*n = node{operator: operator, inputs: inputs, outputs: outputs, attributes: attributes}
 }
 
-// encode returns the model.
 func (g *graph) encode() []byte {
 	var operations []byte
 	for _, n := range g.nodes {
@@ -286,10 +278,13 @@ func appendNumber(out []byte, number protowire.Number, value uint64) []byte {
 
 func floatAttribute(name string, value float32) []byte {
 	out := appendBytes(nil, attributeName, []byte(name))
-	out = protowire.AppendFixed32(protowire.AppendTag(out, attributeFloat, protowire.Fixed32Type), math.Float32bits(value))
+	out = protowire.AppendTag(out, attributeFloat, protowire.Fixed32Type)
+	out = protowire.AppendFixed32(out, math.Float32bits(value))
 	return appendNumber(out, attributeType, attributeIsFloat)
 }
 
 func intAttribute(name string, value uint64) []byte {
-	return appendNumber(appendNumber(appendBytes(nil, attributeName, []byte(name)), attributeInt, value), attributeType, attributeIsInt)
+	out := appendBytes(nil, attributeName, []byte(name))
+	out = appendNumber(out, attributeInt, value)
+	return appendNumber(out, attributeType, attributeIsInt)
 }

@@ -91,8 +91,10 @@ func Open(library string) (*Runtime, error) {
 	r := &Runtime{table: (*[tableLength]uintptr)(pointer(table))}
 	name := cString("ocr")
 	err = errors.Join(
-		r.call(createEnv, logError, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&r.environment))),
-		r.call(createCPUMemoryInfo, arenaAllocator, defaultMemory, uintptr(unsafe.Pointer(&r.memory))),
+		r.call(createEnv, logError,
+			uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&r.environment))),
+		r.call(createCPUMemoryInfo,
+			arenaAllocator, defaultMemory, uintptr(unsafe.Pointer(&r.memory))),
 		r.call(getDefaultAllocator, uintptr(unsafe.Pointer(&r.allocator))),
 	)
 	return r, err
@@ -138,7 +140,6 @@ func (r *Runtime) Load(file string) (*Network, error) {
 	return n, nil
 }
 
-// load loads an encoded network.
 func (r *Runtime) load(model []byte) (*Network, error) {
 	var options uintptr
 	if err := r.call(createSessionOptions, uintptr(unsafe.Pointer(&options))); err != nil {
@@ -151,7 +152,8 @@ func (r *Runtime) load(model []byte) (*Network, error) {
 		r.call(setGraphOptimization, options, allOptimizations),
 		// Every input has another size, so the memory pattern of the previous run is of no use.
 		r.call(disableMemPattern, options),
-		r.call(createSessionFromArray, r.environment, uintptr(unsafe.Pointer(&model[0])), uintptr(len(model)), options, uintptr(unsafe.Pointer(&n.session))),
+		r.call(createSessionFromArray, r.environment, uintptr(unsafe.Pointer(&model[0])),
+			uintptr(len(model)), options, uintptr(unsafe.Pointer(&n.session))),
 	)
 	if err != nil {
 		return nil, err
@@ -164,7 +166,9 @@ func (r *Runtime) load(model []byte) (*Network, error) {
 
 // Run applies the network to a tensor of the given shape, and calls use with the output and its
 // shape. The output is valid only during the call of use.
-func (n *Network) Run(input []float32, shape []int64, use func(output []float32, shape []int64) error) error {
+func (n *Network) Run(
+	input []float32, shape []int64, use func(output []float32, shape []int64) error,
+) error {
 	size := int64(1)
 	for _, d := range shape {
 		size *= d
@@ -180,13 +184,16 @@ func (n *Network) Run(input []float32, shape []int64, use func(output []float32,
 	pinned.Pin(&shape[0])
 	var in, out uintptr
 	const float = 4
-	err := r.call(createTensorWithData, r.memory, uintptr(unsafe.Pointer(&input[0])), uintptr(len(input)*float),
-		uintptr(unsafe.Pointer(&shape[0])), uintptr(len(shape)), elementFloat, uintptr(unsafe.Pointer(&in)))
+	err := r.call(createTensorWithData, r.memory,
+		uintptr(unsafe.Pointer(&input[0])), uintptr(len(input)*float),
+		uintptr(unsafe.Pointer(&shape[0])), uintptr(len(shape)),
+		elementFloat, uintptr(unsafe.Pointer(&in)))
 	if err != nil {
 		return err
 	}
 	defer purego.SyscallN(r.table[releaseValue], in)
-	err = r.call(run, n.session, 0, uintptr(unsafe.Pointer(&n.input)), uintptr(unsafe.Pointer(&in)), 1,
+	err = r.call(run, n.session, 0,
+		uintptr(unsafe.Pointer(&n.input)), uintptr(unsafe.Pointer(&in)), 1,
 		uintptr(unsafe.Pointer(&n.output)), 1, uintptr(unsafe.Pointer(&out)))
 	if err != nil {
 		return err
@@ -210,7 +217,6 @@ func (n *Network) Run(input []float32, shape []int64, use func(output []float32,
 	return use(unsafe.Slice((*float32)(pointer(data)), size), dimensions)
 }
 
-// shape returns the shape of a tensor. A scalar has the shape nil.
 func (r *Runtime) shape(value uintptr) ([]int64, error) {
 	var info, count uintptr
 	if err := r.call(getTensorTypeAndShape, value, uintptr(unsafe.Pointer(&info))); err != nil {
@@ -235,13 +241,11 @@ func pointer(address uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
 }
 
-// cString returns a string of C, which ends with a zero byte.
 func cString(s string) *byte {
 	b := append([]byte(s), 0)
 	return &b[0]
 }
 
-// goString copies a string of C.
 func goString(address uintptr) string {
 	if address == 0 {
 		return "unknown error"

@@ -1,40 +1,28 @@
 // Package process starts, supervises and ends ocr-neural, the confined process of the neural
 // engine, and sends pages to it.
 //
-// The process starts with the first page and ends after ten idle minutes, because its models occupy
-// memory. It is killed when a page fails, exceeds its time or is canceled, and the next page starts
-// it again. So a failure costs one page, and no process remains after Stop. Its responses are
-// checked by package neural. ErrFailed marks all failures of the engine.
-//
-// The program itself is cmd/ocr-neural, its networks are in package neural, and both speak the
-// format of neural/wire.go.
+// The process starts with the first page and ends after ten idle minutes. It is killed when a page
+// fails, exceeds its time or is canceled, and the next page starts it again. So a failure costs one
+// page, and no process remains after Stop. Its responses are checked by package neural. ErrFailed
+// marks all failures of the engine.
 package process
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ocr/neural"
-	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
 const (
 	// Program is the program's name in the folder with its models.
 	Program = "ocr-neural"
-	// idleTime is the time without a request after which the process ends, because its models
-	// occupy memory.
+	// The process ends after idleTime without a request, because its models occupy memory.
 	idleTime = 10 * time.Minute
 	// recoveryTime is the time after a failure in which the engine counts as unavailable, unless it
 	// reads another page.
@@ -54,14 +42,12 @@ var (
 	// ErrFailed marks failures of the engine. A page without text is not one.
 	ErrFailed = errors.New("the neural engine failed")
 	// ErrAttemptTooLong is the cause of a context that limits an attempt to read a page, while the
-	// request continues. A page that ends for this cause counts as a failure of the engine.
+	// request continues. Such a page counts as a failure of the engine.
 	ErrAttemptTooLong = errors.New("the attempt took too long")
 )
 
-// Process runs ocr-neural. The process starts with the first request and then serves one page at a
-// time, because a second one would compete for the same processors. It is killed when a request
-// fails, exceeds its time or is canceled. The next request starts it again. Process is safe for
-// concurrent use.
+// Process runs ocr-neural. It serves one page at a time, because a second one would compete for the
+// same processors. It is safe for concurrent use.
 type Process struct {
 	dir string
 	// limit is the time for a page, including the start of the process. idle is idleTime, and
@@ -81,7 +67,10 @@ type Process struct {
 
 // New returns a process that is not started yet. dir contains the program and its models.
 func New(dir string, limit time.Duration) *Process {
-	return &Process{dir: dir, limit: limit, idle: idleTime, recovery: recoveryTime, turn: make(chan struct{}, 1)}
+	return &Process{
+		dir: dir, limit: limit, idle: idleTime, recovery: recoveryTime,
+		turn: make(chan struct{}, 1),
+	}
 }
 
 // Check returns ErrNotInstalled if the program or its models are not installed.
@@ -94,8 +83,8 @@ func (p *Process) Check() error {
 	return nil
 }
 
-// Available reports whether the engine is installed and did not fail on the last page. A failure
-// counts for ten minutes, because without further pages nothing else would end it.
+// Available reports whether the engine is installed and did not fail on the last page within
+// recoveryTime.
 func (p *Process) Available() bool { return !p.failing.Load() && p.Check() == nil }
 
 // Read reads the words on a page, and measures the processor time, also if it fails. It returns an
@@ -163,8 +152,7 @@ func (p *Process) send(ctx context.Context, req neural.Request) (neural.Page, er
 	before := started.processorTime()
 	page, err := started.exchange(ctx, req)
 	if err != nil {
-		complaint := p.discard()
-		err = fmt.Errorf("%w: %s", err, complaint)
+		err = fmt.Errorf("%w: %s", err, p.discard())
 	}
 	page.Processor = started.processorTime() - before
 	return page, err
@@ -177,7 +165,6 @@ func (p *Process) discard() string {
 	return complaint
 }
 
-// expire ends the process if no request uses it.
 func (p *Process) expire() {
 	select {
 	case p.turn <- struct{}{}:
@@ -201,117 +188,4 @@ func (p *Process) close() {
 	if p.child != nil {
 		p.discard()
 	}
-}
-
-// child is a running process.
-type child struct {
-	cmd       *exec.Cmd
-	in        io.WriteCloser
-	out       *os.File
-	buffered  *bufio.Reader
-	complaint *sandbox.Buffer
-	ended     chan struct{}
-}
-
-// start runs the program in a folder, without the service's environment, as the leader of a process
-// group.
-func start(dir string) (*child, error) {
-	name, args := filepath.Join(dir, Program), []string{dir}
-	// Other systems than Linux only have the limit on time.
-	if prlimit, _ := exec.LookPath("prlimit"); prlimit != "" {
-		// A core dump would write the receipt to disk.
-		limits := []string{
-			"--data=" + strconv.Itoa(memory), "--as=" + strconv.Itoa(addressSpace), "--core=0", "--fsize=0", "--cpu=" + strconv.Itoa(processorTime), name,
-		}
-		name, args = prlimit, append(limits, args...)
-	}
-	c := &child{complaint: &sandbox.Buffer{Limit: 4 << 10}, ended: make(chan struct{})}
-	c.cmd = exec.Command(name, args...) //nolint:noctx // The process survives the request.
-	c.cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/nonexistent"}
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.cmd.Stderr = c.complaint
-	// A child that left the group must not keep the pipe open.
-	c.cmd.WaitDelay = time.Second
-	var err error
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	// Wait would close the pipe of StdoutPipe while a response is read.
-	out, w, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, c.in.Close())
-	}
-	c.cmd.Stdout, c.out, c.buffered = w, out, bufio.NewReader(out)
-	err = c.cmd.Start()
-	_ = w.Close()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %w", sandbox.ErrNotStarted, err), out.Close(), c.in.Close())
-	}
-	go func() {
-		_ = c.cmd.Wait()
-		close(c.ended)
-	}()
-	return c, nil
-}
-
-func (c *child) hasEnded() bool {
-	select {
-	case <-c.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-// processorTime returns the processor time of the process, in steps of 10 ms while it runs. Systems
-// without /proc report it only at the end.
-func (c *child) processorTime() time.Duration {
-	if c.hasEnded() {
-		return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime()
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	// The name in brackets may contain spaces. User and system time are the 12th and 13th field
-	// after it.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	total := time.Duration(0)
-	for _, ticks := range fields[11:13] {
-		n, _ := strconv.Atoi(ticks)
-		total += time.Duration(n) * 10 * time.Millisecond
-	}
-	return total
-}
-
-// exchange sends a page and returns the response. When ctx ends, it kills the process, which ends
-// reading and writing.
-func (c *child) exchange(ctx context.Context, req neural.Request) (neural.Page, error) {
-	defer context.AfterFunc(ctx, c.signal)()
-	// A process that responds without reading the page must not block the service.
-	written := make(chan error, 1)
-	go func() {
-		_, err := req.WriteTo(c.in)
-		written <- err
-	}()
-	page, err := neural.ReadResponse(c.buffered, req.Size)
-	if err != nil {
-		c.signal()
-	}
-	return page, errors.Join(err, <-written)
-}
-
-// signal kills the process group.
-func (c *child) signal() {
-	if !c.hasEnded() {
-		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
-	}
-}
-
-// kill ends the process and returns its error messages.
-func (c *child) kill() string {
-	c.signal()
-	<-c.ended
-	_ = c.out.Close()
-	return string(bytes.TrimSpace(c.complaint.Bytes()))
 }

@@ -18,10 +18,7 @@ import (
 // fake returns a process whose program is a shell script.
 func fake(t *testing.T, script string) *Process {
 	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, Program), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "contents"), nil, 0o600))
-	p := New(dir, 2*time.Second)
+	p := New(fixture.Neural(t, Program, script), 2*time.Second)
 	t.Cleanup(p.Stop)
 	return p
 }

@@ -126,7 +126,6 @@ func HasWord(words []string) bool {
 	})
 }
 
-// dateScore returns the points for the words around a date on line i.
 func dateScore(l *printed.Line, lines []*printed.Line, i int) float64 {
 	score := 1.0
 	if HasWord(l.Tokens) {

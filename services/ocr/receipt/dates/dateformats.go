@@ -11,8 +11,7 @@ import (
 
 const (
 	fourDigits = `(?:19|20)\d\d`
-	// thin matches characters that a slash is read as.
-	thin = `[-/.,'’:|\\(~—–_]{1,2}`
+	thin       = `[-/.,'’:|\\(~—–_]{1,2}`
 )
 
 var (
@@ -56,14 +55,12 @@ var (
 	halfOfDay   = regexp.MustCompile(`^\.?\s?[ap]\.?m\b`)
 	moreDigits  = regexp.MustCompile(`^\W{0,3}\d`)
 	centsFollow = regexp.MustCompile(`^\s?[.,]\s?\d`)
-	// dateWords name the date of a receipt.
-	dateWords = printed.PhraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,
+	dateWords   = printed.PhraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,
 		bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
 	otherDates = printed.PhraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,
 		since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,return by,start,
 		starting,from,von,print,printed,gst no,period,order date,bestelldatum,orderdatum,
 		delivery date`)
-	// usWords occur on American receipts only.
 	usWords = printed.PhraseList(`sales tax,zip,usa,gratuity`)
 )
 
@@ -93,7 +90,6 @@ func weekdayOn(l *printed.Line) *time.Weekday {
 	return out
 }
 
-// ordered returns a date whose day and month cannot be swapped.
 func ordered(year string, month int, day string, score float64) Date {
 	return Date{year: fullYear(year), a: atoi(day), b: month, ordered: true, score: score}
 }

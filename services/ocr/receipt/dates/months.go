@@ -9,8 +9,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// monthNames matches the folded names of months in the supported languages, in full and
-// abbreviated.
 const monthNames = `jan(?:uary|uar|vier|v)?|januar|ene(?:ro)?|gen(?:naio)?|` +
 	`feb(?:ruary|ruar|rero|braio)?|fev(?:r(?:ier)?)?|mar(?:ch|s|zo?)?|maart|mrt|maerz|mrz|` +
 	`apr(?:il|ile)?|avr(?:il)?|abr(?:il)?|may|mai|mayo|mag(?:gio)?|mei|` +
@@ -102,7 +100,6 @@ func monthLike(text string, names []string) int {
 	return month
 }
 
-// monthNumber returns the number of a folded month's name, in full or abbreviated.
 func monthNumber(name string) int {
 	switch {
 	case strings.HasPrefix(name, "juin"):

@@ -1,7 +1,6 @@
 // Package merchant finds the name of the shop on a receipt. All functions are pure.
 //
-// Find returns the possible names of one reading with their scores: lines of the head, the brand or
-// the owner named elsewhere, and the domain of a web address. Pick chooses the name that most
+// Find returns the possible names of one reading with their scores. Pick chooses the name that most
 // readings have, in the spelling that is most similar to all of them.
 package merchant
 
@@ -91,7 +90,6 @@ func lessAddress(score float64, text, above string, below bool) float64 {
 	return score
 }
 
-// endsInComma reports whether an address continues on the next line.
 func endsInComma(text string) bool {
 	return strings.HasSuffix(strings.TrimSpace(text), ",") && !legal.MatchString(text)
 }
@@ -140,7 +138,6 @@ func continues(l, next *printed.Line) bool {
 	return rest <= 4
 }
 
-// beginsContinued reports whether a line begins with a word that begins no name.
 func beginsContinued(l *printed.Line) bool {
 	return continuation.MatchString(l.Text) || continuationWords.Find(l.Tokens) == 0
 }
@@ -243,7 +240,6 @@ func countLetters(text string) (letters, digits, upper int) {
 	return letters, digits, upper
 }
 
-// typicalHeight returns the median height in pixels.
 func typicalHeight(lines []*printed.Line) int {
 	var h []int
 	for _, l := range lines {

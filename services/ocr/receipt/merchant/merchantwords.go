@@ -15,7 +15,6 @@ func wordPattern(parts ...string) *regexp.Regexp {
 // sdnBhd matches the Malaysian legal form "Sdn Bhd", also misread.
 const sdnBhd = `s[do0][nm]\.?\s*\.?[b8][hni1][do0]|s/b|berhad|bhd`
 
-// forms matches legal forms that have no other meaning.
 const forms = sdnBhd + `|gmbh|mbh|ohg|gbr|e\.?\s?k|ltd|limited|llc|inc|corp|plc|pte|pvt|pty|` +
 	`s\.?a\.?r\.?l|sarl|eurl|sasu?|s\.?p\.?a|s\.?r\.?l|` +
 	`s\.?n\.?c|s\.l|b\.?v|n\.?v|enterprises?|trading`
@@ -79,8 +78,7 @@ var (
 	// postalCode matches a line that starts with a postal code before the name of a town.
 	postalCode = regexp.MustCompile(`^\W*(?:[A-Z]{1,2}-)?\d{5}\s+\p{Lu}\p{L}+\W*$`)
 	// slogan matches the end of a sentence.
-	slogan = regexp.MustCompile(`\p{Ll}{2,}\s?[.!?]\W*$`)
-	// openingHours matches days or times at which the shop is open.
+	slogan       = regexp.MustCompile(`\p{Ll}{2,}\s?[.!?]\W*$`)
 	openingHours = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:öf+nungszeiten|opening hours?|` +
 		`business hours?|operating hours?|geöf+net|horaires?|horarios?|orari[oa]?|waktu operasi|` +
 		`open (?:daily|from|24|every)|24 hours|24 jam)\b|` +
@@ -99,7 +97,6 @@ var (
 		`(?:(?:reg(?:istration)?|roc|ssm|no)\W{0,3}\s?){0,2}` +
 		`(?:\(\s?\d[\d\s-]{4,}|\d[\d-]{4,}\s?-\s?[A-Z])\s?[A-Z]?\W*$|` +
 		`^\W*(?:co|comp|company|roc|business)\W{0,3}(?:reg(?:istration)?\W{0,3})?(?:no|number)\b`)
-	// domain matches the domain of a web or mail address.
 	domain = regexp.MustCompile(`(?i)(?:www\.|https?://|@)\s?([a-z0-9-]{3,40})\.(?:com|de|fr|es|` +
 		`it|net|org|eu|nl|co\.uk|my|com\.my|at|ch|be|in|sg|co)\b`)
 	// otherDomains belong to mail providers and makers of card terminals.

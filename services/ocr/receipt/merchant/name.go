@@ -9,7 +9,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// titles matches the names of documents.
 const titles = `(?:tax )?(?:invoice|receipt|rechnung|facture|factura|fattura|factuur)`
 
 var (
@@ -34,8 +33,7 @@ var (
 		`^(.*[\p{L}\d])\W+` + titles + `\W*$`)
 	// openNumber matches the beginning of a registration number.
 	openNumber = regexp.MustCompile(`(?i)^\W*\((?:co\w*|reg\w*|roc|no)?\W*$`)
-	// soldBy matches a prefix that names the seller or owner.
-	soldBy = regexp.MustCompile(`(?i)^\s*(?:sold by|owned by|operated by|dimiliki oleh|` +
+	soldBy     = regexp.MustCompile(`(?i)^\s*(?:sold by|owned by|operated by|dimiliki oleh|` +
 		`betrieben von|verkauft von|vendu par|vendido por|venduto da)\s*:?\s*`)
 	// spacedLetter matches a letter of a word that is printed with spaces between its letters.
 	spacedLetter = regexp.MustCompile(`^\p{Lu}$`)
@@ -139,15 +137,14 @@ func Pick(readings []Reading) printed.Field {
 	return best
 }
 
-// maxDoubtful is the highest confidence of a name with a doubtful spelling. In measurements, one in
-// five of them had a wrong letter.
+// maxDoubtful is the highest confidence of a name with a doubtful spelling. One in five had a wrong
+// letter.
 const maxDoubtful = 0.8
 
-// oddCharacter matches characters that names of shops do not have.
 var oddCharacter = regexp.MustCompile(`[^\p{L}\p{M}\d\s&'’‘´.,:()/+@!*#"°-]`)
 
 // doubtfulSpelling reports whether the letters were read with low confidence, or the name has odd
-// characters, or brackets without their counterpart, so that a part of it is missing.
+// characters, or brackets without their counterpart.
 func doubtfulSpelling(name printed.Field) bool {
 	return name.At.MeanConfidence() < 0.75 || oddCharacter.MatchString(name.Value) ||
 		strings.Count(name.Value, "(") != strings.Count(name.Value, ")")

@@ -73,8 +73,7 @@ func splitNumbers(text string, start, end int) [][2]int {
 }
 
 // parseNumber parses the number between two offsets of the text. Point, comma and apostrophe may
-// separate thousands or decimals: the last group is the fraction if its length allows that, and
-// other groups must have three digits.
+// separate thousands or decimals.
 func (l *Line) parseNumber(start, end int) (Amount, bool) {
 	text := l.Text
 	raw := strings.ReplaceAll(strings.ReplaceAll(text[start:end], " ", ""), "’", "'")
@@ -174,8 +173,8 @@ func negative(head, tail string) bool {
 func (a Amount) IsPrice() bool { return (a.Decimals == 2 || a.markedPrice) && !a.Percent }
 
 // MarkPrices sets markedPrice on prices without two decimals. There are two cases: currencies with
-// no or three decimals, if no number on the page has two; and text, where a currency sign before
-// the number or its place at the end of the line marks a price.
+// no or three decimals, if no number on the page has two; and text, where a currency before the
+// number or its place at the end of the line marks a price.
 func MarkPrices(lines []*Line, currency string) {
 	c, known := money.ParseCurrency(currency)
 	hasPrice := func(l *Line) bool { return l.PriceCount() > 0 }
@@ -206,10 +205,8 @@ func MarkPrices(lines []*Line, currency string) {
 }
 
 var (
-	// currencySign matches a currency sign directly before a number.
 	currencySign = regexp.MustCompile(`(?:[€$£¥₩₹]|(?:^|\s)R[ps]\.?)\s?$`)
-	// perGallon matches a fuel price with three decimals. Dollars and pounds separate thousands by
-	// commas, so this is not a price in thousands.
+	// perGallon matches a fuel price with three decimals, which is no price in thousands.
 	perGallon = regexp.MustCompile(`[$£]\s?\d+\.\d{3}$`)
 )
 

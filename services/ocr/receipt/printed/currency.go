@@ -82,7 +82,7 @@ func word(currency string, weight float64, pattern string) hint {
 }
 
 // FindCurrency returns the currency with the most points. Each hint counts once per line, on at
-// most four lines. The confidence depends on the share of all points and on their number.
+// most four lines.
 func FindCurrency(lines []*Line) Field {
 	scores := map[string]float64{}
 	where := map[string]*Line{}
@@ -123,7 +123,7 @@ func FindCurrency(lines []*Line) Field {
 	return Field{Value: best, Confidence: min(0.98, confidence), At: where[best]}
 }
 
-// currencyOfTotal returns the ISO 4217 code printed beside a total. On other lines, three capital
+// currencyOfTotal returns the ISO 4217 code printed beside a total. Elsewhere, three capital
 // letters are usually a word.
 func currencyOfTotal(lines []*Line) Field {
 	for _, l := range lines {

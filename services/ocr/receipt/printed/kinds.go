@@ -25,7 +25,6 @@ const (
 	KindHeader
 )
 
-// headerWords are column titles.
 var headerWords = PhraseList(`qty,quantity,price,u price,unit price,amount,amt,total,description,
 	desc,item,disc,tax,rm,code,uom,menge,preis,betrag,artikel,bezeichnung,einzelpreis,gesamt,
 	designation,quantite,prix,montant,cant,descripcion,precio,importe,descrizione,prezzo,importo,
@@ -105,7 +104,6 @@ func kindOf(l *Line) Kind {
 	return KindNone
 }
 
-// isRoundedTotal reports whether a line with a word for rounding has the rounded total.
 func isRoundedTotal(l *Line) bool {
 	if StrongTotalWords.Has(l.Tokens) || slices.Contains(l.Tokens, "rounded") ||
 		slices.Contains(l.Tokens, "after") {

@@ -22,7 +22,7 @@ var languages = []struct {
 }
 
 // Language returns the engine's code for the language of a receipt: the language whose words occur
-// on the most lines. If none has more lines than English, it returns English.
+// on the most lines.
 func Language(pages []Page) string {
 	counts := make([]int, len(languages))
 	for _, l := range Lines(pages) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Line is a row of the receipt from edge to edge. Engines often take the column of prices for a
-// separate block, so rows are rebuilt from the boxes of the words. Offsets are bytes of text.
+// separate block. Offsets are bytes of text.
 type Line struct {
 	Page    int // from 1
 	Index   int // position among the lines of all pages
@@ -175,7 +175,6 @@ func (l *Line) Evidence(field string, start, end int) Evidence {
 	return e
 }
 
-// overlaps reports whether word i has text between two offsets.
 func (l *Line) overlaps(i, start, end int) bool {
 	return l.starts[i] < end && l.starts[i]+len(l.Words[i].Text) > start
 }

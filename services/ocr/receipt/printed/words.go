@@ -9,9 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Phrases is a vocabulary of phrases, each a list of folded words: lower case, without accents. The
-// vocabularies cover English, German, French, Spanish and Italian, and words that receipts of other
-// countries mix with English.
+// Phrases is a vocabulary of phrases, each a list of folded words: lower case, without accents.
+// They are English, German, French, Spanish and Italian.
 type Phrases [][]string
 
 // PhraseList parses phrases separated by commas.
@@ -24,7 +23,6 @@ func PhraseList(text string) Phrases {
 }
 
 var (
-	// totalWords name a total.
 	totalWords = PhraseList(`total,grand total,totalrm,amount due,balance due,amount payable,
 		total payable,to pay,to be paid,zu bezahlen,total amt,ttl,nett total,net total,summe,gesamt,
 		gesamtbetrag,gesamtsumme,endbetrag,endsumme,zu zahlen,zahlbetrag,rechnungsbetrag,
@@ -45,7 +43,6 @@ var (
 	taxWords = PhraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,
 		svc charge,serv chg,serv charge,svc,srv chg,srv charge,service chg,serv tax,mwst,ust,
 		mehrwertsteuer,umsatzsteuer,steuer,tva,taxe,taxes,iva,imposta,btw,igst,cgst,sgst`)
-	// cashWords name payments of any kind.
 	cashWords = PhraseList(`cash,pay,tendered,tender,paid,amount paid,payment,visa,mastercard,
 		master,maestro,amex,card,credit card,debit,debit card,credit,bar,bargeld,gegeben,girocard,
 		karte,kartenzahlung,ec cash,kreditkarte,lastschrift,especes,carte,carte bancaire,cb,cheque,
@@ -85,8 +82,8 @@ func Fold(s string) string {
 	return b.String()
 }
 
-// Tokens returns the folded words of a line. It repairs digits that were read in place of letters,
-// and joins letters that were printed with spaces between them. Numbers are omitted.
+// Tokens returns the folded words of a line. It repairs misread letters, and joins those printed
+// with spaces between them. Numbers are omitted.
 func Tokens(text string) []string {
 	fields := strings.FieldsFunc(Fold(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '|'

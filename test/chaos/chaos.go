@@ -7,11 +7,11 @@
 // certain. Without a conclusive response, the model keeps several possible states, and the check
 // accepts any of them. Requests with an idempotency key are repeated until their result is known.
 //
-// The files: chaos.go runs the stages, users.go sets users up, client.go sends requests, record.go is
-// the model of a transaction, load.go, operations.go and reorganize.go are the load, faults.go
-// injects faults, and check.go, sums.go and events.go check the result. transfers.go, attachments.go
-// and mirror.go have both the load and the checks of their subject. version.go compares states of
-// transactions.
+// The files: chaos.go runs the stages, users.go sets users up, client.go sends requests, record.go
+// is the model of a transaction, load.go, operations.go and reorganize.go are the load, faults.go
+// injects faults, and check.go, sums.go and events.go check the result. transfers.go,
+// attachments.go and mirror.go have both the load and the checks of their subject. version.go
+// compares states of transactions.
 package chaos
 
 import (

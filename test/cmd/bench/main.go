@@ -61,8 +61,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// NATS runs in this process. It must not print its logs, and uses the same setting of the garbage
-	// collector as the programs.
+	// NATS runs in this process. It must not print its logs, and uses the same setting of the
+	// garbage collector as the programs.
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
 	o := options{

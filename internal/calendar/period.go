@@ -11,8 +11,10 @@ func Days(first, last time.Time) Period { return Period{From: first, End: last.A
 // Months returns the period of n months from the first day of a month on.
 func Months(first time.Time, n int) Period { return Period{first, first.AddDate(0, n, 0)} }
 
+// Empty reports whether the period contains no moment.
 func (p Period) Empty() bool { return !p.From.Before(p.End) }
 
+// Contains reports whether a moment is in the period.
 func (p Period) Contains(t time.Time) bool { return !t.Before(p.From) && t.Before(p.End) }
 
 // LastDay returns the last date on which the period has a moment.

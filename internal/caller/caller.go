@@ -34,6 +34,7 @@ const (
 	cacheSize = 10_000
 )
 
+// Identity is a verified user.
 type Identity struct {
 	UserID    uuid.UUID
 	SessionID uuid.UUID

@@ -13,6 +13,7 @@ import (
 	"strings"
 )
 
+// Problems that Parse reports.
 var (
 	ErrSyntax   = errors.New("must be a number")
 	ErrDecimals = errors.New("must not have more decimals than the currency")
@@ -38,6 +39,7 @@ func PositiveProblem(number string, n int64, err error) string {
 	return ""
 }
 
+// MaxDecimals is the maximum number of decimals of a currency.
 const MaxDecimals = 4
 
 // maxMajor is the largest amount in major units. It is small enough that a bigint can hold the sum
@@ -50,6 +52,7 @@ type Currency struct {
 	decimals int
 }
 
+// Code returns the three upper-case letters.
 func (c Currency) Code() string { return c.code }
 
 // Decimals returns the number of digits of the minor unit: JPY 0, USD 2, BHD 3.

@@ -173,6 +173,7 @@ ZMW Zambian Kwacha
 ZWG Zimbabwe Gold
 `
 
+// Named is a currency with its name.
 type Named struct {
 	Currency
 	Name string

@@ -97,6 +97,7 @@ type Query[Row, Position any] struct {
 	Size func(Row) int
 }
 
+// List returns the page and its pagination.
 func List[Row, Position any](c Cursors, q Query[Row, Position]) ([]Row, *restv1.Pagination, error) {
 	after := q.First
 	limit, err := c.Page(q.Scope, q.Limit, q.Cursor, &after)

@@ -28,6 +28,7 @@ var (
 	errNotTheType = errors.New("not of the field's type")
 )
 
+// Append appends m to b as a JSON object, like AppendEncoded.
 func Append(b []byte, m proto.Message) ([]byte, error) {
 	encoded, err := proto.Marshal(m)
 	if err != nil {
@@ -46,6 +47,7 @@ func AppendEncoded(b []byte, d protoreflect.MessageDescriptor, encoded []byte) (
 	return planOf(d).append(b, encoded)
 }
 
+// Header is a field that is sent in an HTTP header.
 type Header struct {
 	Name  string
 	Field protoreflect.FieldDescriptor

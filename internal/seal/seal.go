@@ -17,6 +17,7 @@ import (
 // another use.
 var ErrBroken = errors.New("sealed with another key, for another use, or changed")
 
+// Key is the AES-256-GCM key of one purpose.
 type Key [sha256.Size]byte
 
 // NewKey derives the key of a purpose from a secret that all replicas of a service share.

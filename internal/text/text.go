@@ -122,6 +122,7 @@ func Fit(s string, limit int) string {
 	return s
 }
 
+// Visible reports whether a text has a visible character.
 func Visible(s string) bool { return strings.ContainsFunc(s, isVisible) }
 
 func isVisible(r rune) bool { return !IsInvisible(r) && !unicode.IsSpace(r) && r != brailleBlank }

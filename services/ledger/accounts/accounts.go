@@ -32,7 +32,7 @@ import (
 type Accounts struct {
 	// Ledger provides the database, the clock, the ids and the outbox for events.
 	*posting.Ledger
-	// Cursors seals the positions of lists, so that a cursor is valid only for the list and the user
-	// that got it.
+	// Cursors seals the positions of lists, so that a cursor is valid only for the list and the
+	// user that got it.
 	Cursors page.Cursors
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
 const (
-	// maxIcon is the maximum length of an icon in bytes. A family of three or a flag of a region has
-	// more.
+	// maxIcon is the maximum length of an icon in bytes. A family of three or a flag of a region
+	// has more.
 	maxIcon = 16
 	// maxPosition is the maximum position of a wallet. The constraint wallets_position_range of the
 	// table has the same maximum.
@@ -32,7 +33,7 @@ var colorForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 // not accepted, so that every client can use the value.
 func parseColor(p *apierr.Problems, s string) string {
 	if s != "" && !colorForm.MatchString(s) {
-		p.Field(&apierr.Field{Name: "color", Message: "must be # and six hexadecimal digits, such as #2F6F4F"})
+		p.Invalid("color", "must be # and six hexadecimal digits, such as #2F6F4F")
 	}
 	return s
 }
@@ -42,9 +43,9 @@ func parseColor(p *apierr.Problems, s string) string {
 func parseIcon(p *apierr.Problems, s string) string {
 	switch {
 	case len(s) > maxIcon:
-		p.Field(&apierr.Field{Name: "icon", Message: "must be at most 16 bytes"})
+		p.Invalid("icon", "must be at most 16 bytes")
 	case s != "" && !isEmoji(s):
-		p.Field(&apierr.Field{Name: "icon", Message: "must be one emoji"})
+		p.Invalid("icon", "must be one emoji")
 	}
 	return s
 }
@@ -56,7 +57,7 @@ func parseKind(p *apierr.Problems, s string) string {
 	switch s {
 	case "", "expense", "income", "both":
 	default:
-		p.Field(&apierr.Field{Name: "kind", Message: "must be expense, income or both"})
+		p.Invalid("kind", "must be expense, income or both")
 	}
 	return s
 }
@@ -66,7 +67,9 @@ func parseKind(p *apierr.Problems, s string) string {
 // not prevent the import.
 func Appearance(color, icon, kind string) (validColor, validIcon, validKind string) {
 	var c, i, k apierr.Problems
-	validColor, validIcon, validKind = parseColor(&c, color), parseIcon(&i, icon), parseKind(&k, kind)
+	validColor = parseColor(&c, color)
+	validIcon = parseIcon(&i, icon)
+	validKind = parseKind(&k, kind)
 	if c.Err() != nil {
 		validColor = ""
 	}
@@ -96,7 +99,7 @@ func parsePosition(p *apierr.Problems, s string) *int32 {
 // checkPosition returns the position of a wallet, and adds a problem if it is out of range.
 func checkPosition(p *apierr.Problems, n int32) *int32 {
 	if n < 0 || n > maxPosition {
-		p.Field(&apierr.Field{Name: "position", Message: "must be a whole number from 0 to 1000000"})
+		p.Invalid("position", "must be a whole number from 0 to 1000000")
 	}
 	return &n
 }
@@ -129,15 +132,19 @@ func parseCategoryChanges(req *ledgerv1.UpdateCategoryRequest) (categoryChanges,
 
 // apply sets the changed fields of a category.
 func (c categoryChanges) apply(to *category) {
-	set(&to.Name, c.name)
-	set(&to.Color, c.color)
-	set(&to.Icon, c.icon)
-	set(&to.Kind, c.kind)
+	request.Set(&to.Name, c.name)
+	request.Set(&to.Color, c.color)
+	request.Set(&to.Icon, c.icon)
+	request.Set(&to.Kind, c.kind)
 }
 
-// set assigns a value unless it is nil.
-func set[T any](to, value *T) {
-	if value != nil {
-		*to = *value
+// parseCategory validates the request and returns the category, still without id and owner.
+func parseCategory(req *ledgerv1.CreateCategoryRequest) (category, error) {
+	var p apierr.Problems
+	c := category{
+		Name: *parseName(&p, req.GetName()), Color: parseColor(&p, req.GetColor()),
+		Icon: parseIcon(&p, req.GetIcon()),
+		Kind: parseKind(&p, req.GetKind()),
 	}
+	return c, p.Err()
 }

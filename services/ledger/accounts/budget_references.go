@@ -31,11 +31,12 @@ const (
 // none and has deletedVersion.
 type budgetUse struct {
 	owner, budget uuid.UUID
-	// version is the version of the budget at the budget service, which increases with each change of
-	// the budget.
+	// version is the version of the budget at the budget service, which increases with each change
+	// of the budget.
 	version    int64
 	categories []uuid.UUID
-	// settled holds the reservations whose attempt to write the budget has ended, successfully or not.
+	// settled holds the reservations whose attempt to write the budget has ended, successfully or
+	// not.
 	settled []uuid.UUID
 }
 
@@ -47,14 +48,18 @@ type budgetUse struct {
 // only checks, which the budget service uses to report all problems of an invalid request together.
 // A repeated call with the same reservation has no further effect. Errors: WALLET_NOT_FOUND and the
 // reasons of request.ErrCategoryNotFound and of malformed ids.
-func (s *Accounts) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferencesRequest) (*ledgerv1.CheckReferencesResponse, error) {
+func (s *Accounts) CheckReferences(
+	ctx context.Context, req *ledgerv1.CheckReferencesRequest,
+) (*ledgerv1.CheckReferencesResponse, error) {
 	var p apierr.Problems
 	owner := request.ParseServiceID(&p, "ownerId", req.GetOwnerId())
 	var wallets []uuid.UUID
 	if req.GetWalletId() != "" {
-		wallets = request.ParseIDs(&p, "walletId", []string{req.GetWalletId()}, request.ErrInvalidWalletID)
+		wallets = request.ParseIDs(&p, "walletId", []string{req.GetWalletId()},
+			request.ErrInvalidWalletID)
 	}
-	categories := request.ParseIDs(&p, "categoryIds", req.GetCategoryIds(), request.ErrInvalidCategoryID)
+	categories := request.ParseIDs(&p, "categoryIds", req.GetCategoryIds(),
+		request.ErrInvalidCategoryID)
 	var budget, reservation uuid.UUID
 	if req.GetBudgetId() != "" {
 		budget = request.ParseServiceID(&p, "budgetId", req.GetBudgetId())
@@ -72,8 +77,10 @@ func (s *Accounts) CheckReferences(ctx context.Context, req *ledgerv1.CheckRefer
 		return nil, err
 	}
 	if reservation != uuid.Nil && len(categories) > 0 {
-		// A category that was deleted since the check violates the foreign key, and nothing is reserved.
-		err := reserveCategories(ctx, s.DB, owner, budget, reservation, categories, s.Now().Add(reservationLife))
+		// A category that was deleted since the check violates the foreign key, and nothing is
+		// reserved.
+		err := reserveCategories(ctx, s.DB, owner, budget, reservation, categories,
+			s.Now().Add(reservationLife))
 		if pg.IsViolation(err, categoryKey) {
 			return nil, request.ErrCategoryNotFound.With("categoryIds", "names an unknown category")
 		}
@@ -92,12 +99,15 @@ func (s *Accounts) CheckReferences(ctx context.Context, req *ledgerv1.CheckRefer
 // The worker of the budget service calls it for each changed budget. A PATCH and a DELETE of a
 // budget also call it before they return, so that a category that no budget uses any more can be
 // deleted immediately (ADR 43).
-func (s *Accounts) SyncReferences(ctx context.Context, req *ledgerv1.SyncReferencesRequest) (*ledgerv1.SyncReferencesResponse, error) {
+func (s *Accounts) SyncReferences(
+	ctx context.Context, req *ledgerv1.SyncReferencesRequest,
+) (*ledgerv1.SyncReferencesResponse, error) {
 	uses, err := parseBudgetUses(req)
 	if err != nil || len(uses) == 0 {
 		return &ledgerv1.SyncReferencesResponse{}, err
 	}
-	resp := &ledgerv1.SyncReferencesResponse{Budgets: make([]*ledgerv1.CurrentCategories, len(uses))}
+	resp := &ledgerv1.SyncReferencesResponse{}
+	resp.Budgets = make([]*ledgerv1.CurrentCategories, len(uses))
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		held, latest, err := recordReferences(ctx, tx, uses, s.Now())
 		if err != nil {
@@ -112,7 +122,8 @@ func (s *Accounts) SyncReferences(ctx context.Context, req *ledgerv1.SyncReferen
 		return nil
 	})
 	if pg.IsViolation(err, categoryKey) {
-		// A category was merged or deleted between two statements. The next request sees the result.
+		// A category was merged or deleted between two statements. The next request sees the
+		// result.
 		return nil, apierr.Unavailable
 	}
 	if err != nil {
@@ -125,7 +136,9 @@ func (s *Accounts) SyncReferences(ctx context.Context, req *ledgerv1.SyncReferen
 // their budgets, and held the existing category for each id that these budgets hold.
 //
 // Categories are locked before references, as in DeleteCategory, so that the two cannot deadlock.
-func recordReferences(ctx context.Context, tx pgx.Tx, uses []budgetUse, now time.Time) (held map[heldCategory]uuid.UUID, latest map[uuid.UUID]bool, err error) {
+func recordReferences(
+	ctx context.Context, tx pgx.Tx, uses []budgetUse, now time.Time,
+) (held map[heldCategory]uuid.UUID, latest map[uuid.UUID]bool, err error) {
 	if err := shareReferencedCategories(ctx, tx, uses); err != nil {
 		return nil, nil, err
 	}
@@ -171,7 +184,7 @@ func (u budgetUse) current(held map[heldCategory]uuid.UUID) []string {
 func parseBudgetUses(req *ledgerv1.SyncReferencesRequest) ([]budgetUse, error) {
 	var p apierr.Problems
 	if len(req.GetBudgets()) > maxSyncs {
-		p.Field(&apierr.Field{Name: "budgets", Message: fmt.Sprintf("must be at most %d", maxSyncs)})
+		p.Invalid("budgets", fmt.Sprintf("must be at most %d", maxSyncs))
 		return nil, p.Err()
 	}
 	uses, seen := make([]budgetUse, len(req.GetBudgets())), map[uuid.UUID]bool{}
@@ -193,7 +206,7 @@ func parseBudgetUses(req *ledgerv1.SyncReferencesRequest) ([]budgetUse, error) {
 		}
 		// upsertReferencingBudgets cannot update a row twice in one statement.
 		if seen[u.budget] {
-			p.Field(&apierr.Field{Name: at + "budgetId", Message: "must be unique"})
+			p.Invalid(at+"budgetId", "must be unique")
 		}
 		uses[i], seen[u.budget] = u, true
 	}

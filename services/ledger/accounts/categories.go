@@ -26,7 +26,9 @@ const MaxCategories = 1000
 
 // CreateCategory creates a category. Errors: CATEGORY_ALREADY_EXISTS if the caller has one of that
 // name, ignoring case, and CATEGORY_LIMIT_REACHED.
-func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (*ledgerv1.CreateCategoryResponse, error) {
+func (s *Accounts) CreateCategory(
+	ctx context.Context, req *ledgerv1.CreateCategoryRequest,
+) (*ledgerv1.CreateCategoryResponse, error) {
 	c, err := s.newCategory(ctx, req)
 	if err != nil {
 		return nil, err
@@ -47,7 +49,9 @@ func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCateg
 
 // AddCategory creates a category like CreateCategory, in a database transaction that has called
 // posting.ShareOwner.
-func (s *Accounts) AddCategory(ctx context.Context, tx pgx.Tx, req *ledgerv1.CreateCategoryRequest) (uuid.UUID, error) {
+func (s *Accounts) AddCategory(
+	ctx context.Context, tx pgx.Tx, req *ledgerv1.CreateCategoryRequest,
+) (uuid.UUID, error) {
 	c, err := s.newCategory(ctx, req)
 	if err != nil {
 		return uuid.Nil, err
@@ -56,7 +60,9 @@ func (s *Accounts) AddCategory(ctx context.Context, tx pgx.Tx, req *ledgerv1.Cre
 }
 
 // newCategory returns the category of a request.
-func (s *Accounts) newCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (category, error) {
+func (s *Accounts) newCategory(
+	ctx context.Context, req *ledgerv1.CreateCategoryRequest,
+) (category, error) {
 	c, err := parseCategory(req)
 	c.ID, c.OwnerID, c.Version, c.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
 	c.UpdatedAt = c.CreatedAt
@@ -65,7 +71,7 @@ func (s *Accounts) newCategory(ctx context.Context, req *ledgerv1.CreateCategory
 
 // addCategory inserts a category with its event, unless the owner has too many.
 func (s *Accounts) addCategory(ctx context.Context, tx pgx.Tx, c category) error {
-	n, err := countCategories(ctx, tx, c.OwnerID)
+	n, err := countRows(ctx, tx, "categories", c.OwnerID)
 	if err != nil {
 		return err
 	}
@@ -75,16 +81,20 @@ func (s *Accounts) addCategory(ctx context.Context, tx pgx.Tx, c category) error
 	if err := insertCategory(ctx, tx, c); err != nil {
 		return takenName(err)
 	}
-	return s.Publish(ctx, tx, c.OwnerID, &ledgerv1.CategoryCreated{OwnerId: c.OwnerID.String(), Category: c.proto()})
+	return s.Publish(ctx, tx, c.OwnerID,
+		&ledgerv1.CategoryCreated{OwnerId: c.OwnerID.String(), Category: c.proto()})
 }
 
 // ListCategories returns a page of the caller's categories, newest first. Ids are UUIDs of version
 // 7, which start with the time of creation, so the order of ids is the order of creation. The
 // position of a page is therefore an id alone.
-func (s *Accounts) ListCategories(ctx context.Context, req *ledgerv1.ListCategoriesRequest) (*ledgerv1.ListCategoriesResponse, error) {
+func (s *Accounts) ListCategories(
+	ctx context.Context, req *ledgerv1.ListCategoriesRequest,
+) (*ledgerv1.ListCategoriesResponse, error) {
 	owner := caller.ID(ctx)
 	categories, pagination, err := page.List(s.Cursors, page.Query[category, uuid.UUID]{
-		Scope: "categories " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Scope: "categories " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(),
+		First:    uuid.Max,
 		Position: func(c category) uuid.UUID { return c.ID },
 		Select: func(before uuid.UUID, limit int) ([]category, error) {
 			return selectCategories(ctx, s.DB, owner, before, limit)
@@ -101,7 +111,9 @@ func (s *Accounts) ListCategories(ctx context.Context, req *ledgerv1.ListCategor
 }
 
 // GetCategory returns one of the caller's categories.
-func (s *Accounts) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryRequest) (*ledgerv1.GetCategoryResponse, error) {
+func (s *Accounts) GetCategory(
+	ctx context.Context, req *ledgerv1.GetCategoryRequest,
+) (*ledgerv1.GetCategoryResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, request.ErrInvalidCategoryID
@@ -119,7 +131,9 @@ func (s *Accounts) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryReq
 // UpdateCategory renames a category, or changes its kind or appearance. It shares the owner's lock,
 // so it waits for a merge of the category instead of changing a row that the merge deletes. Errors:
 // CATEGORY_ALREADY_EXISTS, VERSION_MISMATCH and EMPTY_UPDATE.
-func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategoryRequest) (*ledgerv1.UpdateCategoryResponse, error) {
+func (s *Accounts) UpdateCategory(
+	ctx context.Context, req *ledgerv1.UpdateCategoryRequest,
+) (*ledgerv1.UpdateCategoryResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, request.ErrInvalidCategoryID
@@ -148,7 +162,8 @@ func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCateg
 			return takenName(err)
 		}
 		resp.Category, resp.Etag = c.proto(), etag.Format(c.Version)
-		return s.Publish(ctx, tx, c.OwnerID, &ledgerv1.CategoryUpdated{OwnerId: c.OwnerID.String(), Category: c.proto()})
+		return s.Publish(ctx, tx, c.OwnerID,
+			&ledgerv1.CategoryUpdated{OwnerId: c.OwnerID.String(), Category: c.proto()})
 	})
 	if err != nil {
 		return nil, err
@@ -163,7 +178,9 @@ func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCateg
 //
 // Errors: CATEGORY_IN_USE, VERSION_MISMATCH, and errCategoryOverflow if a monthly total of the
 // merge would be out of range.
-func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategoryRequest) (*ledgerv1.DeleteCategoryResponse, error) {
+func (s *Accounts) DeleteCategory(
+	ctx context.Context, req *ledgerv1.DeleteCategoryRequest,
+) (*ledgerv1.DeleteCategoryResponse, error) {
 	id, target, err := parseCategoryDelete(req)
 	if err != nil {
 		return nil, err
@@ -252,16 +269,6 @@ func takenName(err error) error {
 	return err
 }
 
-// parseCategory validates the request and returns the category, still without id and owner.
-func parseCategory(req *ledgerv1.CreateCategoryRequest) (category, error) {
-	var p apierr.Problems
-	c := category{
-		Name: *parseName(&p, req.GetName()), Color: parseColor(&p, req.GetColor()), Icon: parseIcon(&p, req.GetIcon()),
-		Kind: parseKind(&p, req.GetKind()),
-	}
-	return c, p.Err()
-}
-
 // parseCategoryDelete returns the category to delete and the target of its merge. The target is the
 // category itself if the request does not merge.
 func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, target uuid.UUID, err error) {
@@ -277,7 +284,7 @@ func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, target uuid.U
 	case !ok:
 		return uuid.Nil, uuid.Nil, request.ErrInvalidCategoryID.With("reassignTo", "must be a UUID")
 	case target == id:
-		return uuid.Nil, uuid.Nil, apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "must be another category"}})
+		return uuid.Nil, uuid.Nil, apierr.Invalid("reassignTo", "must be another category")
 	}
 	return id, target, nil
 }

@@ -13,14 +13,17 @@ import (
 // ChangedWallets returns up to limit of an owner's wallets after a place, in the order of their
 // changes, as the API shows them. Package sync calls it in the snapshot of a page. A new balance
 // alone is no change of a wallet: sync adds the wallets of the transactions.
-func ChangedWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]posting.Changed[*ledgerv1.Wallet], error) {
+func ChangedWallets(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int,
+) ([]posting.Changed[*ledgerv1.Wallet], error) {
 	rows, err := selectChangedWallets(ctx, q, owner, after, limit)
 	if err != nil {
 		return nil, err
 	}
 	changed := make([]posting.Changed[*ledgerv1.Wallet], len(rows))
 	for i, r := range rows {
-		changed[i] = posting.Changed[*ledgerv1.Wallet]{Place: posting.Place{Seq: r.Seq, ID: r.ID}, Message: r.proto()}
+		changed[i].Place = posting.Place{Seq: r.Seq, ID: r.ID}
+		changed[i].Message = r.proto()
 	}
 	return changed, nil
 }
@@ -28,7 +31,9 @@ func ChangedWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, after po
 // WalletsWithIDs returns the wallets with the given ids, in the order of the ids. It omits unknown
 // ids and wallets of other owners. Package sync calls it for the wallets of changed transactions,
 // whose balances changed without a change of the wallet.
-func WalletsWithIDs(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) ([]*ledgerv1.Wallet, error) {
+func WalletsWithIDs(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
+) ([]*ledgerv1.Wallet, error) {
 	wallets, err := selectWalletsWithIDs(ctx, q, owner, ids)
 	if err != nil {
 		return nil, err
@@ -42,14 +47,17 @@ func WalletsWithIDs(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uu
 
 // ChangedCategories returns up to limit of an owner's categories after a place, in the order of
 // their changes, like ChangedWallets.
-func ChangedCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]posting.Changed[*ledgerv1.Category], error) {
+func ChangedCategories(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int,
+) ([]posting.Changed[*ledgerv1.Category], error) {
 	rows, err := selectChangedCategories(ctx, q, owner, after, limit)
 	if err != nil {
 		return nil, err
 	}
 	changed := make([]posting.Changed[*ledgerv1.Category], len(rows))
 	for i, r := range rows {
-		changed[i] = posting.Changed[*ledgerv1.Category]{Place: posting.Place{Seq: r.Seq, ID: r.ID}, Message: r.proto()}
+		changed[i].Place = posting.Place{Seq: r.Seq, ID: r.ID}
+		changed[i].Message = r.proto()
 	}
 	return changed, nil
 }

@@ -13,10 +13,10 @@ var (
 	errCategoryInUse         = apierr.New(restv1.Reason_CATEGORY_IN_USE)
 	errCategoryAlreadyExists = apierr.New(restv1.Reason_CATEGORY_ALREADY_EXISTS)
 	// errBalanceOverflow has the maximum of the constraint wallet_balances_amount_range.
-	errBalanceOverflow = apierr.Validation([]apierr.Field{{
-		Name: "initialBalance", Message: "must be smaller: a wallet holds at most 100000000000000000 minor units per currency",
-	}})
-	// errCategoryOverflow has the maximum of the constraint monthly_totals_amount_range, 10^17 minor
-	// units. Only a merge can exceed it for two categories that are each within the maximum.
-	errCategoryOverflow = apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "must be a category with smaller totals: a month has at most 100000000000000000 minor units per wallet and currency"}})
+	errBalanceOverflow = apierr.Invalid("initialBalance", "must be smaller: "+
+		"a wallet holds at most 100000000000000000 minor units per currency")
+	// errCategoryOverflow has the maximum of the constraint monthly_totals_amount_range, 10^17
+	// minor units. Only a merge can exceed it for two categories that are each within the maximum.
+	errCategoryOverflow = apierr.Invalid("reassignTo", "must be a category with smaller totals: "+
+		"a month has at most 100000000000000000 minor units per wallet and currency")
 )

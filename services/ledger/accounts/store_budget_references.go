@@ -32,12 +32,15 @@ type flatUses struct {
 func flatten(uses []budgetUse) flatUses {
 	var f flatUses
 	for _, u := range uses {
-		f.owners, f.budgets, f.versions = append(f.owners, u.owner), append(f.budgets, u.budget), append(f.versions, u.version)
+		f.owners, f.budgets, f.versions = append(f.owners, u.owner), append(f.budgets,
+			u.budget), append(f.versions, u.version)
 		for _, id := range u.categories {
-			f.heldOwners, f.heldBudgets, f.held = append(f.heldOwners, u.owner), append(f.heldBudgets, u.budget), append(f.held, id)
+			f.heldOwners, f.heldBudgets, f.held = append(f.heldOwners,
+				u.owner), append(f.heldBudgets, u.budget), append(f.held, id)
 		}
 		for _, id := range u.settled {
-			f.settledOwners, f.settledBudgets, f.settled = append(f.settledOwners, u.owner), append(f.settledBudgets, u.budget), append(f.settled, id)
+			f.settledOwners, f.settledBudgets, f.settled = append(f.settledOwners,
+				u.owner), append(f.settledBudgets, u.budget), append(f.settled, id)
 		}
 	}
 	return f
@@ -45,13 +48,18 @@ func flatten(uses []budgetUse) flatUses {
 
 // reserveCategories reserves an owner's categories for a budget. A repetition with the same
 // reservation changes nothing. It violates categoryKey if a category was deleted concurrently.
-func reserveCategories(ctx context.Context, q pg.Querier, owner, budget, reservation uuid.UUID, categories []uuid.UUID, until time.Time) error {
+func reserveCategories(
+	ctx context.Context, q pg.Querier, owner, budget, reservation uuid.UUID, categories []uuid.UUID,
+	until time.Time,
+) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id, expires_at)
+		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id,
+			expires_at)
 		SELECT $1, $2, $3, id, id, $5
 		FROM unnest($4::uuid[]) AS c (id)
 		ORDER BY id
-		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`, owner, budget, reservation, categories, until)
+		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`,
+		owner, budget, reservation, categories, until)
 	if err != nil {
 		return fmt.Errorf("reserving categories for budget %s: %w", budget, err)
 	}
@@ -87,14 +95,17 @@ func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetU
 // version is not older than the recorded one. The version of a deleted budget expires. The rows are
 // inserted in the order of the primary key, so that two requests with the same budgets lock them in
 // the same order. A row whose version is newer is not updated, and therefore not returned.
-func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUse, expiry time.Time) (map[uuid.UUID]bool, error) {
+func upsertReferencingBudgets(
+	ctx context.Context, q pg.Querier, uses []budgetUse, expiry time.Time,
+) (map[uuid.UUID]bool, error) {
 	type row struct {
 		BudgetID uuid.UUID `db:"budget_id"`
 	}
 	f := flatten(uses)
 	rows, err := pg.All[row](ctx, q, `
 		INSERT INTO referencing_budgets AS k (owner_id, budget_id, version, expires_at)
-		SELECT owner_id, budget_id, version, CASE WHEN version = $4 THEN $5::timestamptz ELSE 'infinity' END
+		SELECT owner_id, budget_id, version,
+			CASE WHEN version = $4 THEN $5::timestamptz ELSE 'infinity' END
 		FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS b (owner_id, budget_id, version)
 		ORDER BY owner_id, budget_id
 		ON CONFLICT (owner_id, budget_id) DO UPDATE
@@ -117,15 +128,18 @@ func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUs
 func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
-		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id, expires_at)
+		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id,
+			expires_at)
 		SELECT DISTINCT ON (h.owner_id, h.budget_id, h.id)
-			h.owner_id, h.budget_id, $4::uuid, h.id, coalesce(c.id, m.category_id), 'infinity'::timestamptz
+			h.owner_id, h.budget_id, $4::uuid, h.id, coalesce(c.id, m.category_id),
+			'infinity'::timestamptz
 		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS h (owner_id, budget_id, id)
 		LEFT JOIN categories c ON c.owner_id = h.owner_id AND c.id = h.id
 		LEFT JOIN merged_categories m ON m.owner_id = h.owner_id AND m.id = h.id
 		WHERE coalesce(c.id, m.category_id) IS NOT NULL
 		ORDER BY h.owner_id, h.budget_id, h.id
-		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`, f.heldOwners, f.heldBudgets, f.held, uuid.Nil)
+		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`,
+		f.heldOwners, f.heldBudgets, f.held, uuid.Nil)
 	if err != nil {
 		return fmt.Errorf("recording the categories of budgets: %w", err)
 	}
@@ -141,7 +155,8 @@ func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse)
 		DELETE FROM budget_references r
 		USING unnest($1::uuid[], $2::uuid[]) AS b (owner_id, budget_id)
 		WHERE r.owner_id = b.owner_id AND r.budget_id = b.budget_id AND r.reservation = $5
-			AND (r.budget_id, r.held_id) NOT IN (SELECT budget_id, id FROM unnest($3::uuid[], $4::uuid[]) AS h (budget_id, id))`,
+			AND (r.budget_id, r.held_id) NOT IN (
+				SELECT budget_id, id FROM unnest($3::uuid[], $4::uuid[]) AS h (budget_id, id))`,
 		f.owners, f.budgets, f.heldBudgets, f.held, uuid.Nil)
 	if err != nil {
 		return fmt.Errorf("deleting categories that budgets no longer hold: %w", err)
@@ -157,7 +172,8 @@ func deleteReservations(ctx context.Context, q pg.Querier, uses []budgetUse) err
 	_, err := q.Exec(ctx, `
 		DELETE FROM budget_references r
 		USING unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS s (owner_id, budget_id, reservation)
-		WHERE r.owner_id = s.owner_id AND r.budget_id = s.budget_id AND r.reservation = s.reservation AND r.reservation <> $4`,
+		WHERE r.owner_id = s.owner_id AND r.budget_id = s.budget_id
+			AND r.reservation = s.reservation AND r.reservation <> $4`,
 		f.settledOwners, f.settledBudgets, f.settled, uuid.Nil)
 	if err != nil {
 		return fmt.Errorf("releasing the reservations of budgets: %w", err)
@@ -166,7 +182,9 @@ func deleteReservations(ctx context.Context, q pg.Querier, uses []budgetUse) err
 }
 
 // selectHeldCategories returns the existing category for each id that budgets hold.
-func selectHeldCategories(ctx context.Context, q pg.Querier, uses []budgetUse) (map[heldCategory]uuid.UUID, error) {
+func selectHeldCategories(
+	ctx context.Context, q pg.Querier, uses []budgetUse,
+) (map[heldCategory]uuid.UUID, error) {
 	type row struct {
 		BudgetID   uuid.UUID `db:"budget_id"`
 		HeldID     uuid.UUID `db:"held_id"`
@@ -176,7 +194,8 @@ func selectHeldCategories(ctx context.Context, q pg.Querier, uses []budgetUse) (
 	rows, err := pg.All[row](ctx, q, `
 		SELECT r.budget_id, r.held_id, r.category_id
 		FROM unnest($1::uuid[], $2::uuid[]) AS b (owner_id, budget_id)
-		JOIN budget_references r ON r.owner_id = b.owner_id AND r.budget_id = b.budget_id AND r.reservation = $3`,
+		JOIN budget_references r ON r.owner_id = b.owner_id AND r.budget_id = b.budget_id
+			AND r.reservation = $3`,
 		f.owners, f.budgets, uuid.Nil)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the categories of budgets: %w", err)
@@ -195,8 +214,13 @@ func selectHeldCategories(ctx context.Context, q pg.Querier, uses []budgetUse) (
 // merged_categories_category find the rows.
 func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
 	_, err := q.Exec(ctx, `
-		WITH moved AS (UPDATE budget_references SET category_id = $3 WHERE owner_id = $1 AND category_id = $2),
-			followed AS (UPDATE merged_categories SET category_id = $3 WHERE owner_id = $1 AND category_id = $2)
+		WITH moved AS (
+			UPDATE budget_references SET category_id = $3
+			WHERE owner_id = $1 AND category_id = $2
+		), followed AS (
+			UPDATE merged_categories SET category_id = $3
+			WHERE owner_id = $1 AND category_id = $2
+		)
 		INSERT INTO merged_categories (owner_id, id, category_id)
 		VALUES ($1, $2, $3)`, owner, from, to)
 	if err != nil {
@@ -208,8 +232,12 @@ func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUI
 // deleteExpiredReservations deletes the reservations of a category that expired because the budget
 // service never settled them. Recorded categories of budgets do not expire. DeleteCategory calls it
 // before the deletion. It reads the index budget_references_category.
-func deleteExpiredReservations(ctx context.Context, q pg.Querier, owner, category uuid.UUID, now time.Time) error {
-	_, err := q.Exec(ctx, `DELETE FROM budget_references WHERE owner_id = $1 AND category_id = $2 AND expires_at <= $3`, owner, category, now)
+func deleteExpiredReservations(
+	ctx context.Context, q pg.Querier, owner, category uuid.UUID, now time.Time,
+) error {
+	_, err := q.Exec(ctx, `
+		DELETE FROM budget_references
+		WHERE owner_id = $1 AND category_id = $2 AND expires_at <= $3`, owner, category, now)
 	if err != nil {
 		return fmt.Errorf("deleting expired reservations of category %s: %w", category, err)
 	}

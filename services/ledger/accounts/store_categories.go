@@ -28,19 +28,21 @@ type category struct {
 // categoryColumns are the columns of a category.
 const categoryColumns = `id, owner_id, name, color, icon, kind, version, created_at, updated_at`
 
-// countCategories returns the number of an owner's categories. A lock serializes the owner's
-// creations until tx ends, so that concurrent ones cannot exceed the limit. The count is a separate
-// statement, so its snapshot includes the creations that the lock waited for. Two owners whose
-// hashes are equal wait for each other, which is harmless. The primary key starts with the owner,
-// so the count reads only the entries of this owner.
-func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
+// countRows returns the number of an owner's rows in table wallets or categories. A lock serializes
+// the owner's creations until tx ends, so that concurrent ones cannot exceed the limit. The count
+// is a separate statement, so its snapshot includes the creations that the lock waited for. Two
+// owners whose hashes are equal wait for each other, which is harmless. The primary keys start with
+// the owner, so the count reads only the entries of this owner.
+func countRows(ctx context.Context, tx pgx.Tx, table string, owner uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('categories'), hashtext($1))`, owner.String()); err != nil {
-		return 0, fmt.Errorf("locking the categories of %s: %w", owner, err)
-	}
-	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM categories WHERE owner_id = $1`, owner)
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('`+table+`'), hashtext($1))`,
+		owner.String())
 	if err != nil {
-		return 0, fmt.Errorf("counting the categories of %s: %w", owner, err)
+		return 0, fmt.Errorf("locking the %s of %s: %w", table, owner, err)
+	}
+	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM `+table+` WHERE owner_id = $1`, owner)
+	if err != nil {
+		return 0, fmt.Errorf("counting the %s of %s: %w", table, owner, err)
 	}
 	return r.Count, nil
 }
@@ -49,7 +51,8 @@ func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, er
 // category of that name, ignoring case.
 func insertCategory(ctx context.Context, q pg.Querier, c category) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO categories (owner_id, id, name, version, created_at, updated_at, color, icon, kind)
+		INSERT INTO categories (owner_id, id, name, version, created_at, updated_at, color, icon,
+			kind)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		c.OwnerID, c.ID, c.Name, c.Version, c.CreatedAt, c.UpdatedAt, c.Color, c.Icon, c.Kind)
 	if err != nil {
@@ -61,7 +64,8 @@ func insertCategory(ctx context.Context, q pg.Querier, c category) error {
 // selectCategory returns a category, or pgx.ErrNoRows if the id is unknown or the category belongs
 // to another owner.
 func selectCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (category, error) {
-	c, err := pg.One[category](ctx, q, `SELECT `+categoryColumns+` FROM categories WHERE owner_id = $1 AND id = $2`, owner, id)
+	c, err := pg.One[category](ctx, q,
+		`SELECT `+categoryColumns+` FROM categories WHERE owner_id = $1 AND id = $2`, owner, id)
 	if err != nil {
 		return category{}, fmt.Errorf("selecting category %s: %w", id, err)
 	}
@@ -70,7 +74,9 @@ func selectCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (cat
 
 // selectCategories returns up to limit of an owner's categories with an id less than before, newest
 // first.
-func selectCategories(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]category, error) {
+func selectCategories(
+	ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int,
+) ([]category, error) {
 	categories, err := pg.All[category](ctx, q, `
 		SELECT `+categoryColumns+`
 		FROM categories
@@ -87,7 +93,9 @@ func selectCategories(ctx context.Context, q pg.Querier, owner, before uuid.UUID
 // and returns the categories that belong to the owner. It locks them by id, so that concurrent
 // calls cannot deadlock. FOR UPDATE conflicts with the lock that a foreign key takes, so new
 // transactions and budget references wait.
-func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]category, error) {
+func lockCategories(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...uuid.UUID,
+) (map[uuid.UUID]category, error) {
 	rows, err := pg.All[category](ctx, q, `
 		SELECT `+categoryColumns+`
 		FROM categories
@@ -111,7 +119,8 @@ func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	_, err := q.Exec(ctx, `
 		UPDATE categories
 		SET name = $3, version = $4, updated_at = $5, color = $6, icon = $7, kind = $8
-		WHERE owner_id = $1 AND id = $2`, c.OwnerID, c.ID, c.Name, c.Version, c.UpdatedAt, c.Color, c.Icon, c.Kind)
+		WHERE owner_id = $1 AND id = $2`,
+		c.OwnerID, c.ID, c.Name, c.Version, c.UpdatedAt, c.Color, c.Icon, c.Kind)
 	if err != nil {
 		return fmt.Errorf("updating category %s: %w", c.ID, err)
 	}
@@ -124,7 +133,9 @@ func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 // seq themselves, which skips the trigger: a category may have thousands of transactions (ADR 83).
 // A transaction with a reassigned split gets a new version, too, because the API shows splits as a
 // part of their transaction.
-func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
+func reassignTransactions(
+	ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
 		SET category_id = $3, version = version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
@@ -151,7 +162,9 @@ func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uui
 // reassignRules makes the rules that set a category set another one. A trigger numbers the changed
 // rules for synchronization. A rule that is being applied at this time continues with the target,
 // because each chunk of its job reads the rule again.
-func reassignRules(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
+func reassignRules(
+	ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules
 		SET category_id = $3, version = version + 1, updated_at = $4
@@ -170,15 +183,19 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 		WITH merged AS (
 			DELETE FROM monthly_totals
 			WHERE owner_id = $1 AND category_id = $2
-			RETURNING owner_id, month, wallet_id, currency, income_minor, expense_minor, transaction_count
+			RETURNING owner_id, month, wallet_id, currency, income_minor, expense_minor,
+				transaction_count
 		)
 		INSERT INTO monthly_totals AS m
-			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
-		SELECT owner_id, month, wallet_id, $3::uuid, currency, income_minor, expense_minor, transaction_count
+			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor,
+			transaction_count)
+		SELECT owner_id, month, wallet_id, $3::uuid, currency, income_minor, expense_minor,
+			transaction_count
 		FROM merged
 		ORDER BY month, wallet_id, currency
 		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
-		SET income_minor = m.income_minor + EXCLUDED.income_minor, expense_minor = m.expense_minor + EXCLUDED.expense_minor,
+		SET income_minor = m.income_minor + EXCLUDED.income_minor,
+			expense_minor = m.expense_minor + EXCLUDED.expense_minor,
 			transaction_count = m.transaction_count + EXCLUDED.transaction_count`, owner, from, to)
 	if err != nil {
 		return fmt.Errorf("merging the totals of category %s: %w", from, err)
@@ -191,7 +208,9 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 // budget or a rule uses the category. Otherwise the totals are zero. The caller holds the owner's
 // lock. The foreign key of settings would also remove a deleted category, but without a new
 // version, so a client would keep an ETag that still matches.
-func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID, target *uuid.UUID, at time.Time) error {
+func deleteCategory(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, target *uuid.UUID, at time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2),
 			preferred AS (

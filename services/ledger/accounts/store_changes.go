@@ -18,8 +18,11 @@ type changedWallet struct {
 
 // selectChangedWallets returns up to limit of an owner's wallets after a place, in the order of
 // their changes. The index wallets_seq has this order, so a page reads only its own rows.
-func selectChangedWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]changedWallet, error) {
-	rows, err := pg.All[changedWallet](ctx, q, `SELECT `+walletColumns+`, w.seq`+walletsAndBalances+`
+func selectChangedWallets(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int,
+) ([]changedWallet, error) {
+	rows, err := pg.All[changedWallet](ctx, q, `
+		SELECT `+walletColumns+`, w.seq`+walletsAndBalances+`
 		WHERE w.owner_id = $1 AND (w.seq, w.id) > ($2, $3)
 		ORDER BY w.seq, w.id
 		LIMIT $4`, owner, after.Seq, after.ID, limit)
@@ -30,8 +33,11 @@ func selectChangedWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, af
 }
 
 // selectWalletsWithIDs returns the owner's wallets with the given ids, in the order of the ids.
-func selectWalletsWithIDs(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) ([]wallet, error) {
-	wallets, err := pg.All[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1 AND w.id = ANY($2) ORDER BY w.id`, owner, ids)
+func selectWalletsWithIDs(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
+) ([]wallet, error) {
+	wallets, err := pg.All[wallet](ctx, q,
+		walletsWith+` WHERE w.owner_id = $1 AND w.id = ANY($2) ORDER BY w.id`, owner, ids)
 	if err != nil {
 		return nil, fmt.Errorf("selecting %d wallets: %w", len(ids), err)
 	}
@@ -46,7 +52,9 @@ type changedCategory struct {
 
 // selectChangedCategories returns up to limit of an owner's categories after a place, in the order
 // of their changes. The index categories_seq has this order.
-func selectChangedCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]changedCategory, error) {
+func selectChangedCategories(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int,
+) ([]changedCategory, error) {
 	rows, err := pg.All[changedCategory](ctx, q, `
 		SELECT `+categoryColumns+`, seq
 		FROM categories

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -31,25 +30,10 @@ type wallet struct {
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`
-	// Currencies holds the wallet's own currency first, and then those with a balance other than zero.
-	// Amounts holds their balances in minor units.
+	// Currencies holds the wallet's own currency first, and then those with a balance other than
+	// zero. Amounts holds their balances in minor units.
 	Currencies []string
 	Amounts    []int64
-}
-
-// countWallets returns the number of an owner's wallets. A lock serializes the owner's creations
-// until tx ends, so that concurrent ones cannot exceed the limit. The count is a separate
-// statement, so its snapshot includes the creations that the lock waited for.
-func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
-	type row struct{ Count int64 }
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('wallets'), hashtext($1))`, owner.String()); err != nil {
-		return 0, fmt.Errorf("locking the wallets of %s: %w", owner, err)
-	}
-	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM wallets WHERE owner_id = $1`, owner)
-	if err != nil {
-		return 0, fmt.Errorf("counting the wallets of %s: %w", owner, err)
-	}
-	return r.Count, nil
 }
 
 // insertWallet inserts a wallet and its opening balance. The row of the balance must exist from the
@@ -57,13 +41,15 @@ func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	_, err := q.Exec(ctx, `
 		WITH opened AS (
-			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, opening_date, archived, version, created_at, updated_at,
+			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, opening_date,
+				archived, version, created_at, updated_at,
 				color, icon, position)
 			VALUES ($1, $2, $3, $4, $5, $13, $6, $7, $8, $9, $10, $11, $12)
 		)
 		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
 		VALUES ($1, $2, $4, $5)`,
-		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.Archived, w.Version, w.CreatedAt, w.UpdatedAt, w.Color, w.Icon, w.Position,
+		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.Archived, w.Version, w.CreatedAt,
+		w.UpdatedAt, w.Color, w.Icon, w.Position,
 		w.OpeningDate)
 	if err != nil {
 		return fmt.Errorf("inserting wallet %s: %w", w.ID, err)
@@ -74,7 +60,8 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 // walletsWith selects wallets w with their balances.
 const walletsWith = `SELECT ` + walletColumns + walletsAndBalances
 
-const walletColumns = `w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.opening_date, w.archived, w.version, w.created_at,
+const walletColumns = `w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.opening_date,
+	w.archived, w.version, w.created_at,
 	w.updated_at, w.color, w.icon, w.position, held.currencies, held.amounts`
 
 // walletsAndBalances joins wallets w with their balances. It omits balances of zero except in the
@@ -86,7 +73,8 @@ const walletsAndBalances = `
 		SELECT array_agg(b.currency ORDER BY b.currency <> w.currency, b.currency) AS currencies,
 			array_agg(b.amount_minor ORDER BY b.currency <> w.currency, b.currency) AS amounts
 		FROM wallet_balances b
-		WHERE b.owner_id = w.owner_id AND b.wallet_id = w.id AND (b.currency = w.currency OR b.amount_minor <> 0)
+		WHERE b.owner_id = w.owner_id AND b.wallet_id = w.id
+			AND (b.currency = w.currency OR b.amount_minor <> 0)
 	) AS held`
 
 // selectWallet returns a wallet, or pgx.ErrNoRows if the id is unknown or the wallet belongs to
@@ -102,9 +90,13 @@ func selectWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (walle
 // selectWallets returns up to limit of an owner's wallets after a place, in the order of
 // walletPlace. archived selects archived or other wallets; nil selects all. The index wallets_list
 // has the same order.
-func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived *bool, after walletPlace, limit int) ([]wallet, error) {
+func selectWallets(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, archived *bool, after walletPlace,
+	limit int,
+) ([]wallet, error) {
 	wallets, err := pg.All[wallet](ctx, q, walletsWith+`
-		WHERE w.owner_id = $1 AND coalesce(w.position, 2147483647) >= $2 AND (coalesce(w.position, 2147483647) > $2 OR w.id < $3)
+		WHERE w.owner_id = $1 AND coalesce(w.position, 2147483647) >= $2
+			AND (coalesce(w.position, 2147483647) > $2 OR w.id < $3)
 			AND ($4::boolean IS NULL OR w.archived = $4)
 		ORDER BY coalesce(w.position, 2147483647), w.id DESC
 		LIMIT $5`, owner, after.Rank, after.ID, archived, limit)
@@ -121,7 +113,8 @@ func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived 
 // no such wallet.
 func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	type row struct{ ID uuid.UUID }
-	_, err := pg.One[row](ctx, q, `SELECT id FROM wallets WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, owner, id)
+	_, err := pg.One[row](ctx, q,
+		`SELECT id FROM wallets WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, owner, id)
 	if err != nil {
 		return fmt.Errorf("locking wallet %s: %w", id, err)
 	}
@@ -141,10 +134,12 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) err
 			WHERE owner_id = $1 AND wallet_id = $2 AND currency = $11 AND $10::bigint <> 0
 		)
 		UPDATE wallets
-		SET name = $3, archived = $4, version = $5, updated_at = $6, color = $7, icon = $8, position = $9, initial_minor = $12,
+		SET name = $3, archived = $4, version = $5, updated_at = $6, color = $7, icon = $8,
+			position = $9, initial_minor = $12,
 			opening_date = $13
 		WHERE owner_id = $1 AND id = $2`,
-		w.OwnerID, w.ID, w.Name, w.Archived, w.Version, w.UpdatedAt, w.Color, w.Icon, w.Position, opened, w.Currency, w.InitialMinor,
+		w.OwnerID, w.ID, w.Name, w.Archived, w.Version, w.UpdatedAt, w.Color, w.Icon, w.Position,
+		opened, w.Currency, w.InitialMinor,
 		w.OpeningDate)
 	if err != nil {
 		return fmt.Errorf("updating wallet %s: %w", w.ID, err)

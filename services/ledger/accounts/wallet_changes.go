@@ -18,8 +18,8 @@ type walletChanges struct {
 	position          *int32
 	// noPosition is set if the request removes the position.
 	noPosition bool
-	// initial is the opening balance in the major unit. It stays text because its decimals depend on
-	// the wallet's currency.
+	// initial is the opening balance in the major unit. It stays text because its decimals depend
+	// on the wallet's currency.
 	initial     *string
 	openingDate *time.Time
 	// noOpeningDate is set if the request removes the opening day.
@@ -28,7 +28,8 @@ type walletChanges struct {
 
 // parseWalletChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error) {
-	if req.Name == nil && req.Archived == nil && req.Color == nil && req.Icon == nil && req.Position == nil &&
+	if req.Name == nil && req.Archived == nil && req.Color == nil && req.Icon == nil &&
+		req.Position == nil &&
 		req.InitialBalance == nil && req.OpeningDate == nil {
 		return walletChanges{}, apierr.EmptyUpdate
 	}
@@ -49,7 +50,7 @@ func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error
 	}
 	if c.initial != nil {
 		if _, err := request.ParseAmount(money.Currency{}, *c.initial); err != nil {
-			p.Field(&apierr.Field{Name: "initialBalance", Message: err.Error()})
+			p.Invalid("initialBalance", err.Error())
 		}
 	}
 	if req.OpeningDate != nil {
@@ -67,7 +68,7 @@ func parseOpeningDate(p *apierr.Problems, s string) *time.Time {
 	}
 	day, ok := calendar.ParseDate(s)
 	if !ok {
-		p.Field(&apierr.Field{Name: "openingDate", Message: "must be a date of the years 1900 to 2200, YYYY-MM-DD"})
+		p.Invalid("openingDate", "must be a date of the years 1900 to 2200, YYYY-MM-DD")
 		return nil
 	}
 	return &day
@@ -76,10 +77,10 @@ func parseOpeningDate(p *apierr.Problems, s string) *time.Time {
 // apply sets the changed fields of a wallet, and the balance in its own currency. It returns an
 // error if the opening balance has more decimals than the currency.
 func (c walletChanges) apply(w *wallet) error {
-	set(&w.Name, c.name)
-	set(&w.Color, c.color)
-	set(&w.Icon, c.icon)
-	set(&w.Archived, c.archived)
+	request.Set(&w.Name, c.name)
+	request.Set(&w.Color, c.color)
+	request.Set(&w.Icon, c.icon)
+	request.Set(&w.Archived, c.archived)
 	if c.position != nil || c.noPosition {
 		w.Position = c.position
 	}
@@ -92,7 +93,7 @@ func (c walletChanges) apply(w *wallet) error {
 	initial, err := request.ParseAmount(money.CurrencyOf(w.Currency), *c.initial)
 	if err != nil {
 		var p apierr.Problems
-		p.Field(&apierr.Field{Name: "initialBalance", Message: err.Error()})
+		p.Invalid("initialBalance", err.Error())
 		return p.Err()
 	}
 	w.Amounts[0] += initial - w.InitialMinor

@@ -29,7 +29,9 @@ const MaxWallets = 500
 // CreateWallet creates a wallet with an opening balance. The balance is not a transaction: it is no
 // income, and past balances contain it from the opening day on. Several wallets may have the same
 // name. Errors: WALLET_LIMIT_REACHED.
-func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
+func (s *Accounts) CreateWallet(
+	ctx context.Context, req *ledgerv1.CreateWalletRequest,
+) (*ledgerv1.CreateWalletResponse, error) {
 	w, err := s.newWallet(ctx, s.DB, req)
 	if err != nil {
 		return nil, err
@@ -50,7 +52,9 @@ func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletR
 
 // AddWallet creates a wallet like CreateWallet, in a database transaction that has called
 // posting.ShareOwner. The wallet may be archived.
-func (s *Accounts) AddWallet(ctx context.Context, tx pgx.Tx, req *ledgerv1.CreateWalletRequest, archived bool) (uuid.UUID, error) {
+func (s *Accounts) AddWallet(
+	ctx context.Context, tx pgx.Tx, req *ledgerv1.CreateWalletRequest, archived bool,
+) (uuid.UUID, error) {
 	w, err := s.newWallet(ctx, tx, req)
 	if err != nil {
 		return uuid.Nil, err
@@ -60,7 +64,9 @@ func (s *Accounts) AddWallet(ctx context.Context, tx pgx.Tx, req *ledgerv1.Creat
 }
 
 // newWallet returns the wallet of a request. By default, its opening balance counts from today.
-func (s *Accounts) newWallet(ctx context.Context, q pg.Querier, req *ledgerv1.CreateWalletRequest) (wallet, error) {
+func (s *Accounts) newWallet(
+	ctx context.Context, q pg.Querier, req *ledgerv1.CreateWalletRequest,
+) (wallet, error) {
 	w, err := parseWallet(req)
 	if err != nil {
 		return wallet{}, err
@@ -79,7 +85,7 @@ func (s *Accounts) newWallet(ctx context.Context, q pg.Querier, req *ledgerv1.Cr
 
 // addWallet inserts a wallet with its event, unless the owner has too many.
 func (s *Accounts) addWallet(ctx context.Context, tx pgx.Tx, w wallet) error {
-	n, err := countWallets(ctx, tx, w.OwnerID)
+	n, err := countRows(ctx, tx, "wallets", w.OwnerID)
 	if err != nil {
 		return err
 	}
@@ -89,12 +95,15 @@ func (s *Accounts) addWallet(ctx context.Context, tx pgx.Tx, w wallet) error {
 	if err := insertWallet(ctx, tx, w); err != nil {
 		return err
 	}
-	return s.Publish(ctx, tx, w.OwnerID, &ledgerv1.WalletCreated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
+	return s.Publish(ctx, tx, w.OwnerID,
+		&ledgerv1.WalletCreated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
 }
 
 // ListWallets returns a page of the caller's wallets in the order of walletPlace. A cursor is valid
 // for the same filter only.
-func (s *Accounts) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsRequest) (*ledgerv1.ListWalletsResponse, error) {
+func (s *Accounts) ListWallets(
+	ctx context.Context, req *ledgerv1.ListWalletsRequest,
+) (*ledgerv1.ListWalletsResponse, error) {
 	owner := caller.ID(ctx)
 	scope := "wallets " + owner.String()
 	if req.Archived != nil {
@@ -118,7 +127,9 @@ func (s *Accounts) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsReq
 }
 
 // GetWallet returns one of the caller's wallets, with its current balances.
-func (s *Accounts) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest) (*ledgerv1.GetWalletResponse, error) {
+func (s *Accounts) GetWallet(
+	ctx context.Context, req *ledgerv1.GetWalletRequest,
+) (*ledgerv1.GetWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, request.ErrInvalidWalletID
@@ -134,7 +145,9 @@ func (s *Accounts) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest
 // balance. The balance changes with the opening balance. The currency cannot be changed. Clients
 // hide archived wallets, but transactions in them can still be created and changed. Errors:
 // WALLET_NOT_FOUND, VERSION_MISMATCH and EMPTY_UPDATE.
-func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletRequest) (*ledgerv1.UpdateWalletResponse, error) {
+func (s *Accounts) UpdateWallet(
+	ctx context.Context, req *ledgerv1.UpdateWalletRequest,
+) (*ledgerv1.UpdateWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, request.ErrInvalidWalletID
@@ -165,7 +178,8 @@ func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletR
 			return err
 		}
 		resp.Wallet, resp.Etag = w.proto(), etag.Format(w.Version)
-		return s.Publish(ctx, tx, w.OwnerID, &ledgerv1.WalletUpdated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
+		return s.Publish(ctx, tx, w.OwnerID,
+			&ledgerv1.WalletUpdated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
 	})
 	if err != nil {
 		return nil, err
@@ -176,7 +190,9 @@ func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletR
 // DeleteWallet deletes a wallet that no transaction and no rule uses. The owner's lock prevents
 // concurrent transactions in it. A used wallet can be archived instead. Errors: WALLET_IN_USE,
 // VERSION_MISMATCH.
-func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletRequest) (*ledgerv1.DeleteWalletResponse, error) {
+func (s *Accounts) DeleteWallet(
+	ctx context.Context, req *ledgerv1.DeleteWalletRequest,
+) (*ledgerv1.DeleteWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, request.ErrInvalidWalletID
@@ -195,7 +211,8 @@ func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletR
 			}
 			return err
 		}
-		return s.Publish(ctx, tx, w.OwnerID, &ledgerv1.WalletDeleted{OwnerId: w.OwnerID.String(), WalletId: id.String()})
+		return s.Publish(ctx, tx, w.OwnerID,
+			&ledgerv1.WalletDeleted{OwnerId: w.OwnerID.String(), WalletId: id.String()})
 	})
 	if err != nil {
 		return nil, err
@@ -206,7 +223,9 @@ func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletR
 // lockWallet returns the caller's wallet if its version matches If-Match, and prevents changes
 // until tx ends. It reads the wallet in a second statement, whose snapshot is newer than the lock,
 // and so includes the change that the lock waited for.
-func (s *Accounts) lockWallet(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (wallet, error) {
+func (s *Accounts) lockWallet(
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string,
+) (wallet, error) {
 	owner := caller.ID(ctx)
 	if err := lockWalletRow(ctx, tx, owner, id); err != nil {
 		return wallet{}, unknownWallet(err)
@@ -235,14 +254,17 @@ func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
 	var p apierr.Problems
 	name := parseName(&p, req.GetName())
 	currency := request.RequireCurrency(&p, "currency", req.GetCurrency())
-	w := wallet{Name: *name, Currency: currency.Code(), Color: parseColor(&p, req.GetColor()), Icon: parseIcon(&p, req.GetIcon())}
+	w := wallet{
+		Name: *name, Currency: currency.Code(), Color: parseColor(&p, req.GetColor()),
+		Icon: parseIcon(&p, req.GetIcon()),
+	}
 	if req.Position != nil {
 		w.Position = checkPosition(&p, req.GetPosition())
 	}
 	if req.Balance != nil {
 		var err error
 		if w.InitialMinor, err = request.ParseAmount(currency, req.GetBalance()); err != nil {
-			p.Field(&apierr.Field{Name: "balance", Message: err.Error()})
+			p.Invalid("balance", err.Error())
 		}
 	}
 	w.OpeningDate = parseOpeningDate(&p, req.GetOpeningDate())
@@ -267,7 +289,8 @@ func (w wallet) proto() *ledgerv1.Wallet {
 		UpdatedAt:      calendar.FormatTime(w.UpdatedAt),
 	}
 	for i, code := range w.Currencies {
-		m.Balances = append(m.Balances, &ledgerv1.Balance{Currency: code, Amount: money.CurrencyOf(code).Format(w.Amounts[i])})
+		m.Balances = append(m.Balances,
+			&ledgerv1.Balance{Currency: code, Amount: money.CurrencyOf(code).Format(w.Amounts[i])})
 	}
 	return m
 }

@@ -10,6 +10,8 @@ import (
 // The public errors of the package.
 var (
 	errCurrencyLimitReached = apierr.New(restv1.Reason_WALLET_CURRENCY_LIMIT_REACHED)
-	errWalletOverflow       = apierr.Validation([]apierr.Field{{Name: "amount", Message: "must be smaller: a wallet holds at most 100000000000000000 minor units per currency and month"}})
-	errTagLimitReached      = apierr.New(restv1.Reason_LIMIT_REACHED).With("tags", fmt.Sprintf("must not exceed %d different tags in all", maxTags))
+	errTagLimitReached      = apierr.New(restv1.Reason_LIMIT_REACHED).With("tags",
+		fmt.Sprintf("must not exceed %d different tags in all", maxTags))
+	errWalletOverflow = apierr.Invalid("amount", "must be smaller: "+
+		"a wallet holds at most 100000000000000000 minor units per currency and month")
 )

@@ -42,36 +42,48 @@ func (l *Ledger) Today(ctx context.Context, q pg.Querier, owner uuid.UUID) (time
 // Publish adds an event of a change to the outbox. q is the database transaction of that change, so
 // that both are committed or neither is. It wakes the relay before the commit: the relay waits 100
 // ms before it polls, and polls again later (ADR 10).
-func (l *Ledger) Publish(ctx context.Context, q pg.Querier, owner uuid.UUID, data proto.Message) error {
+func (l *Ledger) Publish(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, data proto.Message,
+) error {
 	l.Wake()
 	return outbox.Add(ctx, q, l.event(ctx, owner, data))
 }
 
 // PublishUpdates adds the events of changed transactions of one owner, like Publish.
-func (l *Ledger) PublishUpdates(ctx context.Context, q pg.Querier, before, after []Transaction) error {
+func (l *Ledger) PublishUpdates(
+	ctx context.Context, q pg.Querier, before, after []Transaction,
+) error {
 	events := make([]outbox.Event, len(after))
 	for i, t := range after {
-		events[i] = l.event(ctx, t.OwnerID, &ledgerv1.TransactionUpdated{OwnerId: t.OwnerID.String(), Before: before[i].Proto(), After: t.Proto()})
+		events[i] = l.event(ctx, t.OwnerID, &ledgerv1.TransactionUpdated{
+			OwnerId: t.OwnerID.String(), Before: before[i].Proto(), After: t.Proto(),
+		})
 	}
 	l.Wake()
 	return outbox.Add(ctx, q, events...)
 }
 
 // Created returns the event of a created transaction.
-func (l *Ledger) Created(ctx context.Context, owner uuid.UUID, t *ledgerv1.Transaction) outbox.Event {
-	return l.event(ctx, owner, &ledgerv1.TransactionCreated{OwnerId: owner.String(), Transaction: t})
+func (l *Ledger) Created(
+	ctx context.Context, owner uuid.UUID, t *ledgerv1.Transaction,
+) outbox.Event {
+	data := &ledgerv1.TransactionCreated{OwnerId: owner.String(), Transaction: t}
+	return l.event(ctx, owner, data)
 }
 
 // event returns a new event for a user. It carries the trace of ctx to its consumers.
 func (l *Ledger) event(ctx context.Context, owner uuid.UUID, data proto.Message) outbox.Event {
-	return outbox.Event{ID: l.NewID(), UserID: owner, Data: data, Traceparent: outbox.Traceparent(ctx)}
+	trace := outbox.Traceparent(ctx)
+	return outbox.Event{ID: l.NewID(), UserID: owner, Data: data, Traceparent: trace}
 }
 
 // InsertTransactions inserts transactions of one owner with their events, whose content is
 // messages, and without idempotency records. It returns the ids of the inserted transactions: those
 // whose wallet and category belong to the owner. For several transactions q must be a database
 // transaction, and the caller must roll it back on an error or a missing id.
-func (l *Ledger) InsertTransactions(ctx context.Context, q pg.Querier, ts []Transaction, messages []*ledgerv1.Transaction) (map[uuid.UUID]bool, error) {
+func (l *Ledger) InsertTransactions(
+	ctx context.Context, q pg.Querier, ts []Transaction, messages []*ledgerv1.Transaction,
+) (map[uuid.UUID]bool, error) {
 	events := make([]outbox.Event, len(ts))
 	for i, t := range ts {
 		events[i] = l.Created(ctx, t.OwnerID, messages[i])
@@ -81,8 +93,8 @@ func (l *Ledger) InsertTransactions(ctx context.Context, q pg.Querier, ts []Tran
 		return nil, err
 	}
 	l.Wake()
-	// The locks have no timeout, because the statement contains the rows of one request only. No other
-	// request waits for it.
+	// The locks have no timeout, because the statement contains the rows of one request only. No
+	// other request waits for it.
 	written, err := Insert(ctx, q, 0, ts, rows, make([]idem.Record, len(ts)))
 	return written, ClientError(err)
 }

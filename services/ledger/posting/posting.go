@@ -64,10 +64,8 @@ type posting struct {
 func postings(sign int64, ts ...Transaction) []posting {
 	var all []posting
 	for _, t := range ts {
-		p := posting{
-			owner: t.OwnerID, wallet: t.WalletID, category: t.CategoryID, currency: t.Currency, month: calendar.MonthOf(t.Date),
-			amount: t.AmountMinor, sign: sign,
-		}
+		month := calendar.MonthOf(t.Date)
+		p := posting{t.OwnerID, t.WalletID, t.CategoryID, t.Currency, month, t.AmountMinor, sign}
 		if len(t.Splits) == 0 {
 			all = append(all, p)
 		}
@@ -92,9 +90,10 @@ func Replace(ctx context.Context, q pg.Querier, before, after []Transaction) err
 
 // reverses reports whether p and o together have no effect.
 func (p posting) reverses(o posting) bool {
-	sameCategory := p.category == o.category || p.category != nil && o.category != nil && *p.category == *o.category
-	return sameCategory && p.owner == o.owner && p.wallet == o.wallet && p.currency == o.currency && p.month.Equal(o.month) &&
-		p.amount == o.amount && p.sign == -o.sign
+	sameCategory := p.category == o.category ||
+		p.category != nil && o.category != nil && *p.category == *o.category
+	return sameCategory && p.owner == o.owner && p.wallet == o.wallet && p.currency == o.currency &&
+		p.month.Equal(o.month) && p.amount == o.amount && p.sign == -o.sign
 }
 
 // Remove corrects balances and totals after transactions were deleted. Their splits must be loaded.
@@ -108,13 +107,15 @@ func Remove(ctx context.Context, q pg.Querier, ts ...Transaction) error {
 // error like a violated constraint (ADR 56).
 func ClientError(err error) error {
 	switch {
-	case pg.IsViolation(err, "transactions_wallet_fkey"), pg.IsViolation(err, "wallet_balances_wallet_fkey"):
+	case pg.IsViolation(err, "transactions_wallet_fkey"),
+		pg.IsViolation(err, "wallet_balances_wallet_fkey"):
 		return request.ErrWalletNotFound
 	case pg.IsViolation(err, "transactions_category_fkey"):
 		return request.ErrCategoryNotFound
 	case pg.IsViolation(err, "wallet_balances_currency_count"):
 		return errCurrencyLimitReached
-	case pg.IsViolation(err, "wallet_balances_amount_range"), pg.IsViolation(err, "monthly_totals_amount_range"),
+	case pg.IsViolation(err, "wallet_balances_amount_range"),
+		pg.IsViolation(err, "monthly_totals_amount_range"),
 		pg.IsViolation(err, "monthly_transfers_amount_range"):
 		return errWalletOverflow
 	}

@@ -24,13 +24,15 @@ type Changed[Message any] struct {
 
 // ChangedTransactions returns up to limit of an owner's transactions after a place, in the order of
 // their changes, without their splits.
-func ChangedTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, after Place, limit int) ([]Transaction, []Place, error) {
+func ChangedTransactions(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, after Place, limit int,
+) ([]Transaction, []Place, error) {
 	type row struct {
 		Transaction
 		Seq int64
 	}
-	// The limit is a literal because PostgreSQL assumes that a parameterized LIMIT returns 10 % of the
-	// table.
+	// The limit is a literal because PostgreSQL assumes that a parameterized LIMIT returns 10 % of
+	// the table.
 	rows, err := pg.All[row](ctx, q, `
 		SELECT `+TransactionColumns+`, t.seq
 		FROM transactions t

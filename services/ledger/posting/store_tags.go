@@ -21,8 +21,8 @@ func TagKeySQL(name string) string { return `lower(` + name + ` COLLATE "und-x-i
 
 // usedTag is a tag that a request names.
 type usedTag struct {
-	// Given is the name in the request, Name the one that the owner wrote first, or empty if the tag
-	// is new.
+	// Given is the name in the request, Name the one that the owner wrote first, or empty if the
+	// tag is new.
 	Given, Key, Name string
 }
 
@@ -32,7 +32,9 @@ type usedTag struct {
 // transaction ends, and calls UseTags before it writes any of ts. Without tags it runs no query.
 //
 // It returns LIMIT_REACHED if the owner would have more than maxTags tags.
-func UseTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, at time.Time, ts []Transaction) error {
+func UseTags(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, at time.Time, ts []Transaction,
+) error {
 	var names []string
 	for i, t := range ts {
 		names = append(names, t.TagNames...)
@@ -87,7 +89,9 @@ func firstWritten(ts []Transaction) []string {
 }
 
 // selectUsedTags returns the key of each name, and the name of the owner's tag with this key.
-func selectUsedTags(ctx context.Context, q pg.Querier, owner uuid.UUID, names []string) ([]usedTag, error) {
+func selectUsedTags(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, names []string,
+) ([]usedTag, error) {
 	used, err := pg.All[usedTag](ctx, q, `
 		SELECT u.given, u.key, coalesce(t.name, '') AS name
 		FROM (SELECT given, `+TagKeySQL("given")+` AS key FROM unnest($2::text[]) AS n (given)) AS u
@@ -103,10 +107,12 @@ func selectUsedTags(ctx context.Context, q pg.Querier, owner uuid.UUID, names []
 // exceed the limit. The count is a separate statement, so its snapshot includes the tags that the
 // lock waited for.
 func addTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, at time.Time, names []string) error {
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('tags'), hashtext($1))`, owner.String()); err != nil {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('tags'), hashtext($1))`,
+		owner.String())
+	if err != nil {
 		return fmt.Errorf("locking the tags of %s: %w", owner, err)
 	}
-	_, err := tx.Exec(ctx, `
+	_, err = tx.Exec(ctx, `
 		INSERT INTO tags (owner_id, key, name, created_at)
 		SELECT DISTINCT ON (key) $1::uuid, key, name, $3::timestamptz
 		FROM (
@@ -140,7 +146,9 @@ func addTagNames(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transa
 	}
 	slices.Sort(keys)
 	type row struct{ Key, Name string }
-	rows, err := pg.All[row](ctx, q, `SELECT key, name FROM tags WHERE owner_id = $1 AND key = ANY($2)`, owner, slices.Compact(keys))
+	rows, err := pg.All[row](ctx, q,
+		`SELECT key, name FROM tags WHERE owner_id = $1 AND key = ANY($2)`,
+		owner, slices.Compact(keys))
 	if err != nil {
 		return fmt.Errorf("selecting the names of tags: %w", err)
 	}

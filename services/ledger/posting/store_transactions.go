@@ -14,7 +14,8 @@ import (
 // the owner. The primary key is (id, owner_id), so an id is sufficient for an index lookup, unlike
 // in the other tables (ADR 14).
 func Select(ctx context.Context, q pg.Querier, id uuid.UUID) (Transaction, error) {
-	t, err := pg.One[Transaction](ctx, q, `SELECT `+TransactionColumns+` FROM transactions t WHERE t.id = $1`, id)
+	t, err := pg.One[Transaction](ctx, q,
+		`SELECT `+TransactionColumns+` FROM transactions t WHERE t.id = $1`, id)
 	if err != nil {
 		return Transaction{}, fmt.Errorf("selecting transaction %s: %w", id, err)
 	}
@@ -35,7 +36,8 @@ func Lock(ctx context.Context, q pg.Querier, id uuid.UUID) ([]Transaction, error
 			UNION
 			SELECT leg.id
 			FROM transactions named
-			JOIN transactions leg ON leg.owner_id = named.owner_id AND leg.transfer_id = named.transfer_id
+			JOIN transactions leg ON leg.owner_id = named.owner_id
+				AND leg.transfer_id = named.transfer_id
 			WHERE named.id = $1)
 		ORDER BY t.id
 		FOR UPDATE`, id)
@@ -50,11 +52,13 @@ func Lock(ctx context.Context, q pg.Querier, id uuid.UUID) ([]Transaction, error
 func Update(ctx context.Context, q pg.Querier, t Transaction) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
-		SET wallet_id = $3, category_id = $4, currency = $5, amount_minor = $6, amount_e4 = $7, description = $8, date = $9,
-			version = $10, updated_at = $11, payee = $12, notes = $13, tags = $14, split_count = $15, transfer_id = $16
+		SET wallet_id = $3, category_id = $4, currency = $5, amount_minor = $6, amount_e4 = $7,
+			description = $8, date = $9, version = $10, updated_at = $11, payee = $12, notes = $13,
+			tags = $14, split_count = $15, transfer_id = $16
 		WHERE id = $1 AND owner_id = $2`,
-		t.ID, t.OwnerID, t.WalletID, t.CategoryID, t.Currency, t.AmountMinor, t.AmountE4(), t.Description, t.Date, t.Version,
-		t.UpdatedAt, t.Payee, t.Notes, t.Tags, len(t.Splits), t.TransferID)
+		t.ID, t.OwnerID, t.WalletID, t.CategoryID, t.Currency, t.AmountMinor, t.AmountE4(),
+		t.Description, t.Date, t.Version, t.UpdatedAt, t.Payee, t.Notes, t.Tags, len(t.Splits),
+		t.TransferID)
 	if err != nil {
 		return fmt.Errorf("updating transaction %s: %w", t.ID, err)
 	}
@@ -68,7 +72,8 @@ func Delete(ctx context.Context, q pg.Querier, ts ...Transaction) error {
 	for i, t := range ts {
 		ids[i] = t.ID
 	}
-	_, err := q.Exec(ctx, `DELETE FROM transactions WHERE owner_id = $1 AND id = ANY($2)`, ts[0].OwnerID, ids)
+	_, err := q.Exec(ctx, `DELETE FROM transactions WHERE owner_id = $1 AND id = ANY($2)`,
+		ts[0].OwnerID, ids)
 	if err != nil {
 		return fmt.Errorf("deleting %d transactions: %w", len(ts), err)
 	}
@@ -80,14 +85,17 @@ func Delete(ctx context.Context, q pg.Querier, ts ...Transaction) error {
 // transactions. The second statement's snapshot is newer than the lock, so it sees the deletions
 // before it. The images are deleted by ON DELETE CASCADE.
 func DeleteUnusedReceipt(ctx context.Context, tx pgx.Tx, owner, receipt uuid.UUID) error {
-	_, err := tx.Exec(ctx, `SELECT FROM receipts WHERE owner_id = $1 AND id = $2 FOR UPDATE`, owner, receipt)
+	_, err := tx.Exec(ctx, `SELECT FROM receipts WHERE owner_id = $1 AND id = $2 FOR UPDATE`,
+		owner, receipt)
 	if err != nil {
 		return fmt.Errorf("locking receipt %s: %w", receipt, err)
 	}
 	_, err = tx.Exec(ctx, `
 		DELETE FROM receipts r
 		WHERE r.owner_id = $1 AND r.id = $2
-			AND NOT EXISTS (SELECT FROM transactions t WHERE t.owner_id = r.owner_id AND t.receipt_id = r.id)`, owner, receipt)
+			AND NOT EXISTS (
+				SELECT FROM transactions t WHERE t.owner_id = r.owner_id AND t.receipt_id = r.id)`,
+		owner, receipt)
 	if err != nil {
 		return fmt.Errorf("deleting receipt %s: %w", receipt, err)
 	}

@@ -35,8 +35,8 @@ type Transaction struct {
 	Payee     string
 	Notes     string
 	// Tags are the keys of tags: names in lower case. TagNames are their names, in the same order,
-	// after AddDetails or UseTags. In a new transaction they are the names of the request, from which
-	// UseTags derives both.
+	// after AddDetails or UseTags. In a new transaction they are the names of the request, from
+	// which UseTags derives both.
 	Tags     []string
 	TagNames []string `db:"-"`
 	// TransferID is set on both legs of a transfer.
@@ -45,7 +45,8 @@ type Transaction struct {
 	// transaction that is being written.
 	SplitCount int     `db:"split_count"`
 	Splits     []Split `db:"-"`
-	// ExternalID is the id that a client or a bank gave the transaction. It is unique in the wallet.
+	// ExternalID is the id that a client or a bank gave the transaction. It is unique in the
+	// wallet.
 	ExternalID *string `db:"external_id"`
 	// ImportID is set if an import created the transaction.
 	ImportID        *uuid.UUID `db:"import_id"`
@@ -58,16 +59,18 @@ type Transaction struct {
 
 // TransactionColumns are the columns of a transaction t, in a form that pg.One and pg.All map to
 // the struct.
-const TransactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id,
-	t.receipt_id, t.payee, t.notes, t.tags, t.transfer_id, t.split_count, t.external_id, t.import_id, t.attachment_count,
+const TransactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency,
+	t.wallet_id, t.category_id,
+	t.receipt_id, t.payee, t.notes, t.tags, t.transfer_id, t.split_count, t.external_id,
+	t.import_id, t.attachment_count,
 	t.version, t.created_at, t.updated_at`
 
 // Split is a part of a transaction: a row of table splits.
 type Split struct {
 	CategoryID uuid.UUID `db:"category_id"`
-	// AmountMinor has the sign of the transaction, or the opposite one for a refund. A refund counts
-	// with the type of its transaction, so a refund within an expense lowers the expense of its
-	// category (ADR 103). The parts of a transaction add up to its amount.
+	// AmountMinor has the sign of the transaction, or the opposite one for a refund. A refund
+	// counts with the type of its transaction, so a refund within an expense lowers the expense of
+	// its category (ADR 103). The parts of a transaction add up to its amount.
 	AmountMinor int64 `db:"amount_minor"`
 	Description string
 }
@@ -157,7 +160,8 @@ func (s Split) proto(t Transaction) *ledgerv1.Split {
 		amount = -amount
 	}
 	return &ledgerv1.Split{
-		CategoryId: s.CategoryID.String(), Amount: money.CurrencyOf(t.Currency).Format(amount), Description: s.Description,
+		CategoryId: s.CategoryID.String(), Amount: money.CurrencyOf(t.Currency).Format(amount),
+		Description: s.Description,
 	}
 }
 

@@ -8,4 +8,6 @@ import (
 )
 
 // errTooManyReads is the public error for a read that finds its user's queue full.
-var errTooManyReads = apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many searches and summaries at once, try again later").After(time.Second)
+var errTooManyReads = apierr.New(restv1.Reason_RATE_LIMITED).
+	WithMessage("Too many searches and summaries at once, try again later").
+	After(time.Second)

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// MaxRunning is the maximum number of concurrent expensive reads of one user. It prevents a user
-	// with a long history from taking the connections and the processor time of other users.
+	// MaxRunning is the maximum number of concurrent expensive reads of one user. It prevents a
+	// user with a long history from taking the connections and the processor time of other users.
 	MaxRunning = 2
-	// MaxWaiting is the maximum number of further reads that wait. A page with many charts sends about
-	// that many.
+	// MaxWaiting is the maximum number of further reads that wait. A page with many charts sends
+	// about that many.
 	MaxWaiting = 30
 )
 

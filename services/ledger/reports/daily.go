@@ -11,8 +11,8 @@ const (
 	// maxDays is the maximum length of a window with the totals of its days: a year, and the days
 	// around it that a chart shows.
 	maxDays = 400
-	// maxReadTransactions is the maximum number of transactions in such a window, and in a window with
-	// the totals of the tags. Adding up so many takes about 0.1 s.
+	// maxReadTransactions is the maximum number of transactions in such a window, and in a window
+	// with the totals of the tags. Adding up so many takes about 0.1 s.
 	maxReadTransactions = 100_000
 	// maxDailyRows is the maximum number of rows by day. It is 25 currencies on each day.
 	maxDailyRows = 10_000
@@ -28,7 +28,7 @@ func parseInclude(p *apierr.Problems, include []string) (daily, tags bool) {
 		case "tags":
 			tags = true
 		default:
-			p.Field(&apierr.Field{Name: "include", Message: "must be daily or tags"})
+			p.Invalid("include", "must be daily or tags")
 			return false, false
 		}
 	}
@@ -49,7 +49,8 @@ func dailyProto(days []day, currency string) (*ledgerv1.DailyTotals, error) {
 		}
 		c := money.CurrencyOf(d.Currency)
 		out.Values = append(out.Values, &ledgerv1.DayTotals{
-			Date: d.Day.Format(calendar.DateLayout), Currency: d.Currency, Income: c.Format(d.Income), Expense: c.Format(d.Expense),
+			Date: d.Day.Format(calendar.DateLayout), Currency: d.Currency,
+			Income: c.Format(d.Income), Expense: c.Format(d.Expense),
 		})
 	}
 	switch {

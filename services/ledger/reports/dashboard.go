@@ -10,8 +10,8 @@
 // window plus its movements, and the opening balances of its days, are the balances after it. The
 // files:
 //
-//   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns
-//     rows into the response
+//   - dashboard.go, figures.go, store_summary.go, store_largest.go: GetSummary. figures.go is the
+//     rule that turns rows into the response
 //   - store_transfers.go: the sums of transfers by wallet, in the same batch
 //   - daily.go, store_daily.go, tags.go, store_tags.go: the days and the tags of a summary, the
 //     only sums that read all transactions of a window
@@ -41,9 +41,9 @@ const (
 	maxYears = 10
 	// trendMonths is the number of calendar months in the trend.
 	trendMonths = 12
-	// maxSummaryRows limits the rows by category and those by wallet. With names of 100 characters of
-	// four bytes, each list takes about 1 MB, the largest expenses take at most maxLargestBytes, and
-	// the five newest transactions about 1 MB. So a summary is below rpc.MaxMessage.
+	// maxSummaryRows limits the rows by category and those by wallet. With names of 100 characters
+	// of four bytes, each list takes about 1 MB, the largest expenses take at most maxLargestBytes,
+	// and the five newest transactions about 1 MB. So a summary is below rpc.MaxMessage.
 	maxSummaryRows = 2000
 )
 
@@ -60,7 +60,9 @@ type Reports struct {
 //
 // A validation error that depends on the user's transactions is only known after the statements:
 // sums that exceed an int64, and with include more transactions or rows than allowed.
-func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryRequest) (*ledgerv1.GetSummaryResponse, error) {
+func (s *Reports) GetSummary(
+	ctx context.Context, req *ledgerv1.GetSummaryRequest,
+) (*ledgerv1.GetSummaryResponse, error) {
 	owner := caller.ID(ctx)
 	month, err := s.currentMonth(ctx, owner)
 	if err != nil {
@@ -163,7 +165,10 @@ func problem(q summaryQuery) *apierr.Field {
 	case p.End.After(p.From.AddDate(maxYears, 0, 0)):
 		return &apierr.Field{Name: "to", Message: "must be at most 10 years after from"}
 	case q.daily && p.End.After(p.From.AddDate(0, 0, maxDays)):
-		return &apierr.Field{Name: "to", Message: "must be at most 399 days after from with include=daily"}
+		return &apierr.Field{
+			Name:    "to",
+			Message: "must be at most 399 days after from with include=daily",
+		}
 	}
 	return nil
 }

@@ -6,7 +6,10 @@ import (
 
 // The public errors for a summary that exceeds a limit which depends on the user's transactions.
 var (
-	errSummaryOverflow     = apierr.Validation([]apierr.Field{{Name: "to", Message: "must be earlier: the totals of the window exceed the maximum"}})
-	errTooManyTransactions = apierr.Validation([]apierr.Field{{Name: "to", Message: "must be earlier: with include=daily or tags a window has at most 100000 transactions"}})
-	errTooManyCurrencies   = apierr.Validation([]apierr.Field{{Name: "currency", Message: "is required: with include=daily a summary has at most 10000 rows by day"}})
+	errSummaryOverflow = apierr.Invalid("to",
+		"must be earlier: the totals of the window exceed the maximum")
+	errTooManyTransactions = apierr.Invalid("to",
+		"must be earlier: with include=daily or tags a window has at most 100000 transactions")
+	errTooManyCurrencies = apierr.Invalid("currency",
+		"is required: with include=daily a summary has at most 10000 rows by day")
 )

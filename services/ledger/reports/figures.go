@@ -161,7 +161,9 @@ func (f figures) heldCurrencies(requested string) map[string]bool {
 // totalsProto returns a row for each currency that is held or has movements, by code. A held
 // currency without movements has a row of zeros, so that a user with an empty month still sees the
 // balance.
-func totalsProto(held map[string]bool, movements []movement, balances map[string]int64) []*ledgerv1.Totals {
+func totalsProto(
+	held map[string]bool, movements []movement, balances map[string]int64,
+) []*ledgerv1.Totals {
 	byCurrency := map[string]movement{}
 	for code := range held {
 		byCurrency[code] = movement{}
@@ -173,7 +175,8 @@ func totalsProto(held map[string]bool, movements []movement, balances map[string
 	for _, code := range slices.Sorted(maps.Keys(byCurrency)) {
 		m, c := byCurrency[code], money.CurrencyOf(code)
 		out = append(out, &ledgerv1.Totals{
-			Currency: code, Income: c.Format(m.Income), Expense: c.Format(m.Expense), Net: c.Format(m.Income - m.Expense),
+			Currency: code, Income: c.Format(m.Income), Expense: c.Format(m.Expense),
+			Net:     c.Format(m.Income - m.Expense),
 			Balance: c.Format(balances[code]), TransactionCount: int32(min(m.Count, math.MaxInt32)),
 		})
 	}
@@ -183,14 +186,15 @@ func totalsProto(held map[string]bool, movements []movement, balances map[string
 // categoriesProto returns the categories by currency, those with the largest expenses first. When
 // there are more rows than maxSummaryRows, every currency has an equal share of them.
 func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
-	// The sum of all expenses may exceed an int64 where the totals, from which refunds are subtracted,
-	// do not.
+	// The sum of all expenses may exceed an int64 where the totals, from which refunds are
+	// subtracted, do not.
 	spent := map[string]float64{}
 	for _, m := range f.categories {
 		spent[m.Currency] += float64(max(m.Expense, 0))
 	}
 	slices.SortFunc(f.categories, func(a, b movement) int {
-		return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(b.Expense, a.Expense), cmp.Compare(b.Income, a.Income),
+		return cmp.Or(cmp.Compare(a.Currency, b.Currency),
+			cmp.Compare(b.Expense, a.Expense), cmp.Compare(b.Income, a.Income),
 			cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:]))
 	})
 	share := shareOf(len(f.categories), len(spent))
@@ -204,19 +208,11 @@ func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
 		c := money.CurrencyOf(m.Currency)
 		out = append(out, &ledgerv1.CategoryTotals{
 			CategoryId: m.ID.String(), Name: m.Name, Currency: m.Currency,
-			Income: c.Format(m.Income), Expense: c.Format(m.Expense), Percentage: percentage(m.Expense, spent[m.Currency]),
+			Income: c.Format(m.Income), Expense: c.Format(m.Expense),
+			Percentage: percentage(m.Expense, spent[m.Currency]),
 		})
 	}
 	return out
-}
-
-// shareOf returns the number of rows that each of some currencies gets: all, or an equal share of
-// maxSummaryRows if there are more. Each row has one of the currencies.
-func shareOf(rows, currencies int) int {
-	if rows <= maxSummaryRows {
-		return rows
-	}
-	return maxSummaryRows / currencies
 }
 
 // percentage returns the share of an expense in the sum of all positive expenses, in percent with
@@ -238,7 +234,8 @@ func (f figures) walletsProto() []*ledgerv1.WalletTotals {
 		moved[walletCurrency{m.ID, m.Currency}] = m
 	}
 	byName := func(a, b walletBalance) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.WalletID[:], b.WalletID[:]), cmp.Compare(a.Currency, b.Currency))
+		return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.WalletID[:], b.WalletID[:]),
+			cmp.Compare(a.Currency, b.Currency))
 	}
 	transferred := map[walletCurrency]walletTransfers{}
 	for _, t := range f.transfers {
@@ -247,7 +244,8 @@ func (f figures) walletsProto() []*ledgerv1.WalletTotals {
 	shown := f.balances
 	slices.SortFunc(shown, byName)
 	if len(shown) > maxSummaryRows {
-		slices.SortStableFunc(shown, func(a, b walletBalance) int { return cmp.Compare(ownFirst(a), ownFirst(b)) })
+		slices.SortStableFunc(shown,
+			func(a, b walletBalance) int { return cmp.Compare(ownFirst(a), ownFirst(b)) })
 		shown = shown[:maxSummaryRows]
 		slices.SortFunc(shown, byName)
 	}
@@ -257,8 +255,10 @@ func (f figures) walletsProto() []*ledgerv1.WalletTotals {
 		t := transferred[walletCurrency{b.WalletID, b.Currency}]
 		out[i] = &ledgerv1.WalletTotals{
 			WalletId: b.WalletID.String(), Name: b.Name, Currency: b.Currency,
-			Income: c.Format(m.Income), Expense: c.Format(m.Expense), Net: c.Format(m.Income - m.Expense),
-			Balance: c.Format(b.Balance), TransferredIn: c.Format(t.In), TransferredOut: c.Format(t.Out),
+			Income: c.Format(m.Income), Expense: c.Format(m.Expense),
+			Net:     c.Format(m.Income - m.Expense),
+			Balance: c.Format(b.Balance), TransferredIn: c.Format(t.In),
+			TransferredOut: c.Format(t.Out),
 		}
 	}
 	return out
@@ -291,7 +291,8 @@ func (f figures) trendProto(held map[string]bool, months calendar.Period) []*led
 			m, c := moved[key{month, code}], money.CurrencyOf(code)
 			out = append(out, &ledgerv1.MonthTotals{
 				Month: month.Format(calendar.MonthLayout), Currency: code,
-				Income: c.Format(m.Income), Expense: c.Format(m.Expense), Net: c.Format(m.Income - m.Expense),
+				Income: c.Format(m.Income), Expense: c.Format(m.Expense),
+				Net: c.Format(m.Income - m.Expense),
 			})
 		}
 	}

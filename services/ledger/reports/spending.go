@@ -20,7 +20,9 @@ const maxWindows = 1000
 // with one statement, and the time zones of their owners. Only the budget service may call it. It
 // counts as an expensive read of the user whose request needs the sums, if there is one. Errors:
 // RATE_LIMITED.
-func (s *Reports) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequest) (*ledgerv1.SumSpendingResponse, error) {
+func (s *Reports) SumSpending(
+	ctx context.Context, req *ledgerv1.SumSpendingRequest,
+) (*ledgerv1.SumSpendingResponse, error) {
 	var p apierr.Problems
 	var user uuid.UUID
 	if req.GetUserId() != "" {
@@ -49,7 +51,8 @@ func (s *Reports) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequ
 		spending := resp.Spendings[r.Position-1]
 		spending.Found, spending.TimeZone = r.Found, r.TimeZone
 		if r.Currency != nil {
-			spending.Amounts = append(spending.Amounts, &ledgerv1.SpentAmount{Currency: *r.Currency, SpentMinor: *r.Spent})
+			spending.Amounts = append(spending.Amounts,
+				&ledgerv1.SpentAmount{Currency: *r.Currency, SpentMinor: *r.Spent})
 		}
 	}
 	return resp, nil
@@ -68,20 +71,23 @@ type spendingWindow struct {
 // last day of a window is inclusive in the request.
 func parseWindows(p apierr.Problems, req *ledgerv1.SumSpendingRequest) ([]spendingWindow, error) {
 	if len(req.GetWindows()) > maxWindows {
-		p.Field(&apierr.Field{Name: "windows", Message: fmt.Sprintf("must be at most %d", maxWindows)})
+		p.Invalid("windows", fmt.Sprintf("must be at most %d", maxWindows))
 		return nil, p.Err()
 	}
 	windows := make([]spendingWindow, len(req.GetWindows()))
 	for i, w := range req.GetWindows() {
 		at := fmt.Sprintf("windows[%d].", i)
 		windows[i] = spendingWindow{
-			owner:      request.ParseServiceID(&p, at+"ownerId", w.GetOwnerId()),
-			wallet:     request.ParseID(&p, at+"walletId", w.GetWalletId(), request.ErrInvalidWalletID),
-			categories: request.ParseIDs(&p, at+"categoryIds", w.GetCategoryIds(), request.ErrInvalidCategoryID),
-			Period:     calendar.Days(parseDay(&p, at+"from", w.GetFrom()), parseDay(&p, at+"to", w.GetTo())),
+			owner: request.ParseServiceID(&p, at+"ownerId", w.GetOwnerId()),
+			wallet: request.ParseID(&p, at+"walletId", w.GetWalletId(),
+				request.ErrInvalidWalletID),
+			categories: request.ParseIDs(&p, at+"categoryIds", w.GetCategoryIds(),
+				request.ErrInvalidCategoryID),
+			Period: calendar.Days(parseDay(&p, at+"from", w.GetFrom()),
+				parseDay(&p, at+"to", w.GetTo())),
 		}
 		if windows[i].End.Before(windows[i].From) {
-			p.Field(&apierr.Field{Name: at + "from", Message: "must not be after to"})
+			p.Invalid(at+"from", "must not be after to")
 		}
 	}
 	return windows, p.Err()
@@ -91,7 +97,7 @@ func parseWindows(p apierr.Problems, req *ledgerv1.SumSpendingRequest) ([]spendi
 func parseDay(p *apierr.Problems, field, s string) time.Time {
 	d, bare, ok := calendar.ParseTime(s)
 	if !ok || !bare {
-		p.Field(&apierr.Field{Name: field, Message: "must be a date, YYYY-MM-DD"})
+		p.Invalid(field, "must be a date, YYYY-MM-DD")
 	}
 	return d
 }

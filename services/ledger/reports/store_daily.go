@@ -20,7 +20,8 @@ type day struct {
 // of them. It reads one more than a window may have. It includes all currencies, so that the limit
 // applies to the rows that are read.
 var dailyStatement = hidden.Replace(`
-	SELECT day, currency, sum(greatest(amount_minor, 0))::bigint AS income, sum(greatest(-amount_minor, 0))::bigint AS expense,
+	SELECT day, currency, sum(greatest(amount_minor, 0))::bigint AS income,
+		sum(greatest(-amount_minor, 0))::bigint AS expense,
 		count(*) AS count
 	FROM (
 		SELECT (date AT TIME ZONE 'UTC')::date AS day, currency, amount_minor

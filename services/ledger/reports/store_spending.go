@@ -41,14 +41,19 @@ func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow)
 	rows, err := pg.All[spent](ctx, q, `
 		WITH asked AS (
 			SELECT *
-			FROM unnest(@owners::uuid[], @wallets::uuid[], @head_from::timestamptz[], @head_end::timestamptz[],
-				@months_from::date[], @months_end::date[], @tail_from::timestamptz[], @tail_end::timestamptz[]) WITH ORDINALITY
-				AS a (owner_id, wallet_id, head_from, head_end, months_from, months_end, tail_from, tail_end, position)
+			FROM unnest(@owners::uuid[], @wallets::uuid[],
+				@head_from::timestamptz[], @head_end::timestamptz[],
+				@months_from::date[], @months_end::date[],
+				@tail_from::timestamptz[], @tail_end::timestamptz[]) WITH ORDINALITY
+				AS a (owner_id, wallet_id, head_from, head_end, months_from, months_end,
+					tail_from, tail_end, position)
 		), category AS (
 			SELECT *
-			FROM unnest(@category_positions::bigint[], @categories::uuid[]) AS c (position, category_id)
+			FROM unnest(@category_positions::bigint[], @categories::uuid[])
+				AS c (position, category_id)
 		)
-		SELECT a.position, w.id IS NOT NULL AS found, coalesce(z.time_zone, '') AS time_zone, s.currency, s.spent
+		SELECT a.position, w.id IS NOT NULL AS found, coalesce(z.time_zone, '') AS time_zone,
+			s.currency, s.spent
 		FROM asked a
 		LEFT JOIN wallets w ON w.owner_id = a.owner_id AND w.id = a.wallet_id
 		LEFT JOIN settings z ON z.owner_id = a.owner_id
@@ -58,27 +63,33 @@ func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow)
 			CROSS JOIN LATERAL (
 				SELECT currency, expense_minor - income_minor AS spent
 				FROM monthly_totals t
-				WHERE t.owner_id = a.owner_id AND t.wallet_id = a.wallet_id AND t.category_id = c.category_id
-					AND t.month >= a.months_from AND t.month < a.months_end AND t.transaction_count > 0
+				WHERE t.owner_id = a.owner_id AND t.wallet_id = a.wallet_id
+					AND t.category_id = c.category_id
+					AND t.month >= a.months_from AND t.month < a.months_end
+					AND t.transaction_count > 0
 				UNION ALL
 				SELECT currency, -amount_minor
 				FROM transactions t
-				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
+				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id
+					AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
 					AND t.date >= a.head_from AND t.date < a.head_end
 				UNION ALL
 				SELECT currency, -amount_minor
 				FROM splits t
-				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
+				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id
+					AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
 					AND t.date >= a.head_from AND t.date < a.head_end
 				UNION ALL
 				SELECT currency, -amount_minor
 				FROM transactions t
-				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
+				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id
+					AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
 					AND t.date >= a.tail_from AND t.date < a.tail_end
 				UNION ALL
 				SELECT currency, -amount_minor
 				FROM splits t
-				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
+				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id
+					AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
 					AND t.date >= a.tail_from AND t.date < a.tail_end
 			) AS m
 			WHERE c.position = a.position
@@ -109,7 +120,8 @@ func spendingArgs(windows []spendingWindow) pgx.NamedArgs {
 		}
 	}
 	return pgx.NamedArgs{
-		"owners": owners, "wallets": wallets, "category_positions": positions, "categories": categories,
+		"owners": owners, "wallets": wallets,
+		"category_positions": positions, "categories": categories,
 		"head_from": from[0], "head_end": end[0], "months_from": from[1], "months_end": end[1],
 		"tail_from": from[2], "tail_end": end[2], "max": int64(maxSpent),
 	}

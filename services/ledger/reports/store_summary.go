@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
-	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // selectFigures reads all parts of a summary in one round trip and on one snapshot, so that they
@@ -35,7 +34,8 @@ func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figur
 		queueTags(batch, q, &f.tags)
 	}
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err := pgx.BeginTxFunc(ctx, db, snapshot, func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
+	send := func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() }
+	err := pgx.BeginTxFunc(ctx, db, snapshot, send)
 	if err != nil {
 		return figures{}, fmt.Errorf("selecting a summary: %w", err)
 	}
@@ -54,7 +54,8 @@ var hidden = func() *strings.Replacer {
 	}
 	var pairs []string
 	for name := range (summaryQuery{}).args(calendar.Period{}) {
-		pairs = append(pairs, "@"+name, "(SELECT @"+name+"::"+cmp.Or(types[name], "timestamptz")+")")
+		sqlType := cmp.Or(types[name], "timestamptz")
+		pairs = append(pairs, "@"+name, "(SELECT @"+name+"::"+sqlType+")")
 	}
 	return strings.NewReplacer(pairs...)
 }()
@@ -67,10 +68,12 @@ var hidden = func() *strings.Replacer {
 // A split counts with the type of its transaction (ADR 103). Moved counts transactions and splits,
 // so it is 0 only if nothing moved. Count counts transactions.
 var movementsOf = `(
-		SELECT wallet_id, category_id, currency, income_minor - refund_minor AS income, expense_minor - refund_minor AS expense,
+		SELECT wallet_id, category_id, currency, income_minor - refund_minor AS income,
+			expense_minor - refund_minor AS expense,
 			transaction_count AS moved, transaction_count - further_parts AS count
 		FROM monthly_totals
-		WHERE owner_id = @owner AND month >= @months_from AND month < @months_end AND (@currency = '' OR currency = @currency)
+		WHERE owner_id = @owner AND month >= @months_from AND month < @months_end
+			AND (@currency = '' OR currency = @currency)
 		UNION ALL` + movementsOfDays("head") + `
 		UNION ALL` + movementsOfDays("tail") + `
 	)`
@@ -80,18 +83,22 @@ var movementsOf = `(
 // the order of the index splits_date.
 func movementsOfDays(part string) string {
 	return strings.ReplaceAll(`
-		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1, 1
+		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0),
+			greatest(-amount_minor, 0), 1, 1
 		FROM transactions
-		WHERE owner_id = @owner AND date >= @part_from AND date < @part_end AND category_id IS NOT NULL
+		WHERE owner_id = @owner AND date >= @part_from AND date < @part_end
+			AND category_id IS NOT NULL
 			AND (@currency = '' OR currency = @currency)
 		UNION ALL
 		SELECT wallet_id, category_id, currency, CASE WHEN whole > 0 THEN amount_minor ELSE 0 END,
-			CASE WHEN whole < 0 THEN -amount_minor ELSE 0 END, 1, CASE WHEN position = 0 THEN 1 ELSE 0 END
+			CASE WHEN whole < 0 THEN -amount_minor ELSE 0 END, 1,
+			CASE WHEN position = 0 THEN 1 ELSE 0 END
 		FROM (
 			SELECT wallet_id, category_id, currency, amount_minor, position,
 				sum(amount_minor) OVER (PARTITION BY date, transaction_id) AS whole
 			FROM splits
-			WHERE owner_id = @owner AND date >= @part_from AND date < @part_end AND (@currency = '' OR currency = @currency)
+			WHERE owner_id = @owner AND date >= @part_from AND date < @part_end
+				AND (@currency = '' OR currency = @currency)
 		) AS s`, "@part", "@"+part)
 }
 
@@ -102,7 +109,8 @@ func (q summaryQuery) args(p calendar.Period) pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"owner": q.owner, "currency": q.currency, "from": p.From, "end": p.End,
 		"head_from": head.From, "head_end": head.End, "tail_from": tail.From, "tail_end": tail.End,
-		"months_from": months.From, "months_end": months.End, "touched_from": touched.From, "touched_end": touched.End,
+		"months_from": months.From, "months_end": months.End,
+		"touched_from": touched.From, "touched_end": touched.End,
 		"later_from": later, "later_months": later,
 	}
 }
@@ -121,10 +129,12 @@ func laterMonths(p calendar.Period) time.Time {
 // columns that it is not grouped by are NULL. Totals whose transactions were all deleted remain in
 // the table with a count of zero, and are omitted.
 var movementsStatement = hidden.Replace(`
-	SELECT s.wallet_id, s.category_id, coalesce(c.name, '') AS name, s.currency, s.income, s.expense, s.count
+	SELECT s.wallet_id, s.category_id, coalesce(c.name, '') AS name, s.currency, s.income,
+		s.expense, s.count
 	FROM (
 		SELECT wallet_id, category_id, currency,
-			sum(income)::bigint AS income, sum(expense)::bigint AS expense, sum(count)::bigint AS count, sum(moved) AS moved
+			sum(income)::bigint AS income, sum(expense)::bigint AS expense,
+			sum(count)::bigint AS count, sum(moved) AS moved
 		FROM ` + movementsOf + ` AS m
 		GROUP BY GROUPING SETS ((currency), (category_id, currency), (wallet_id, currency))
 	) AS s
@@ -159,7 +169,8 @@ func queueMovements(batch *pgx.Batch, q summaryQuery, f *figures) {
 // previousStatement returns the sums by currency of a window. Balances are not read:
 // openingBalances computes them.
 var previousStatement = hidden.Replace(`
-	SELECT currency, sum(income)::bigint AS income, sum(expense)::bigint AS expense, sum(count)::bigint AS count
+	SELECT currency, sum(income)::bigint AS income, sum(expense)::bigint AS expense,
+		sum(count)::bigint AS count
 	FROM ` + movementsOf + ` AS m
 	GROUP BY currency
 	HAVING sum(moved) > 0`)
@@ -171,10 +182,12 @@ func queuePrevious(batch *pgx.Batch, q summaryQuery, into *[]movement) {
 
 // trendStatement reads monthly totals only, because a trend consists of whole months.
 var trendStatement = hidden.Replace(`
-	SELECT month, currency, sum(income_minor - refund_minor)::bigint AS income, sum(expense_minor - refund_minor)::bigint AS expense,
+	SELECT month, currency, sum(income_minor - refund_minor)::bigint AS income,
+		sum(expense_minor - refund_minor)::bigint AS expense,
 		sum(transaction_count - further_parts)::bigint AS count
 	FROM monthly_totals
-	WHERE owner_id = @owner AND month >= @months_from AND month < @months_end AND (@currency = '' OR currency = @currency)
+	WHERE owner_id = @owner AND month >= @months_from AND month < @months_end
+		AND (@currency = '' OR currency = @currency)
 	GROUP BY month, currency
 	HAVING sum(transaction_count) > 0`)
 
@@ -192,11 +205,14 @@ var balancesStatement = hidden.Replace(`
 		(sum(balance) OVER (PARTITION BY currency))::bigint AS total
 	FROM (
 		SELECT w.id AS wallet_id, w.name, b.currency, b.currency = w.currency AS own,
-			CASE WHEN opened.at >= @from AND opened.at < @end THEN w.initial_minor ELSE 0 END AS opened,
-			b.amount_minor - coalesce(later.net, 0) - CASE WHEN opened.at >= @end THEN w.initial_minor ELSE 0 END AS balance
+			CASE WHEN opened.at >= @from AND opened.at < @end
+				THEN w.initial_minor ELSE 0 END AS opened,
+			b.amount_minor - coalesce(later.net, 0)
+				- CASE WHEN opened.at >= @end THEN w.initial_minor ELSE 0 END AS balance
 		FROM wallets w
 		JOIN wallet_balances b ON b.owner_id = w.owner_id AND b.wallet_id = w.id
-		LEFT JOIN LATERAL (SELECT w.opening_date::timestamp AT TIME ZONE 'UTC' AS at) AS opened ON b.currency = w.currency
+		LEFT JOIN LATERAL (SELECT w.opening_date::timestamp AT TIME ZONE 'UTC' AS at) AS opened
+			ON b.currency = w.currency
 		LEFT JOIN (
 			SELECT wallet_id, currency, sum(net) AS net
 			FROM (
@@ -223,53 +239,6 @@ var balancesStatement = hidden.Replace(`
 // nothing after it, costs two index lookups.
 func queueBalances(batch *pgx.Batch, q summaryQuery, into *[]walletBalance) {
 	batch.Queue(balancesStatement, q.args(q.period)).Query(collect(into))
-}
-
-// largestStatement orders its subquery like the index transactions_month_expense. The condition on
-// the month must contain the indexed expression. Its type is timestamp, so the month is cast to
-// timestamp.
-var largestStatement = hidden.Replace(`
-	SELECT ` + posting.TransactionColumns + `
-	FROM (
-		SELECT t.*, row_number() OVER (PARTITION BY t.currency ORDER BY t.amount_minor, t.date DESC, t.id DESC) AS place
-		FROM (
-			SELECT DISTINCT month::timestamp AS month, currency
-			FROM monthly_totals
-			WHERE owner_id = @owner AND month >= @touched_from AND month < @touched_end AND expense_minor > 0
-				AND (@currency = '' OR currency = @currency)
-		) AS m
-		CROSS JOIN LATERAL (
-			SELECT ` + posting.TransactionColumns + `
-			FROM transactions t
-			WHERE t.owner_id = @owner AND date_trunc('month', t.date AT TIME ZONE 'UTC') = m.month AND t.currency = m.currency
-				AND t.date + interval '0' >= @from AND t.date + interval '0' < @end AND t.amount_minor < 0
-				AND t.transfer_id IS NULL
-			ORDER BY t.amount_minor, t.date DESC, t.id DESC
-			LIMIT 5
-		) AS t
-	) AS t
-	WHERE t.place <= 5
-	ORDER BY t.currency, t.place`)
-
-// queueLargest selects the largest expenses of each currency among the largest of each of its
-// months. The interval keeps the planner, which does not know which users have long months, from
-// the index by date.
-func queueLargest(batch *pgx.Batch, q summaryQuery, into *[]posting.Transaction) {
-	batch.Queue(largestStatement, q.args(q.period)).Query(collect(into))
-}
-
-// recentStatement can read the index transactions_owner_date backwards and stop after five rows.
-var recentStatement = hidden.Replace(`
-	SELECT ` + posting.TransactionColumns + `
-	FROM transactions t
-	WHERE t.owner_id = @owner AND t.date >= @from AND t.date < @end AND (@currency = '' OR t.currency = @currency)
-		AND t.transfer_id IS NULL
-	ORDER BY t.date DESC, t.id DESC
-	LIMIT 5`)
-
-// queueRecent selects the five newest transactions of the window.
-func queueRecent(batch *pgx.Batch, q summaryQuery, into *[]posting.Transaction) {
-	batch.Queue(recentStatement, q.args(q.period)).Query(collect(into))
 }
 
 // collect returns a function that reads the rows of a queued statement into a slice.

@@ -12,8 +12,8 @@ type tagged struct {
 	Name, Currency  string
 	Income, Expense int64
 	Count           int64
-	// Read is the number of transactions whose first tag is this one. A transaction with several tags
-	// is in several rows of Count and in one of Read, so the numbers of Read add up to the
+	// Read is the number of transactions whose first tag is this one. A transaction with several
+	// tags is in several rows of Count and in one of Read, so the numbers of Read add up to the
 	// transactions that were read.
 	Read int64
 }
@@ -24,7 +24,8 @@ type tagged struct {
 var tagsStatement = hidden.Replace(`
 	SELECT coalesce(g.name, t.key, '') AS name, t.currency, t.income, t.expense, t.count, t.read
 	FROM (
-		SELECT u.key, t.currency, sum(greatest(t.amount_minor, 0))::bigint AS income, sum(greatest(-t.amount_minor, 0))::bigint AS expense,
+		SELECT u.key, t.currency, sum(greatest(t.amount_minor, 0))::bigint AS income,
+			sum(greatest(-t.amount_minor, 0))::bigint AS expense,
 			count(*) AS count, count(*) FILTER (WHERE u.place IS NULL OR u.place = 1) AS read
 		FROM (
 			SELECT tags, currency, amount_minor

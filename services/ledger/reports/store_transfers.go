@@ -9,16 +9,19 @@ var transfersStatement = hidden.Replace(`
 	FROM (
 		SELECT wallet_id, currency, in_minor, out_minor, transfer_count
 		FROM monthly_transfers
-		WHERE owner_id = @owner AND month >= @months_from AND month < @months_end AND (@currency = '' OR currency = @currency)
-		UNION ALL
-		SELECT wallet_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
-		FROM transactions
-		WHERE owner_id = @owner AND date >= @head_from AND date < @head_end AND transfer_id IS NOT NULL
+		WHERE owner_id = @owner AND month >= @months_from AND month < @months_end
 			AND (@currency = '' OR currency = @currency)
 		UNION ALL
 		SELECT wallet_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
 		FROM transactions
-		WHERE owner_id = @owner AND date >= @tail_from AND date < @tail_end AND transfer_id IS NOT NULL
+		WHERE owner_id = @owner AND date >= @head_from AND date < @head_end
+			AND transfer_id IS NOT NULL
+			AND (@currency = '' OR currency = @currency)
+		UNION ALL
+		SELECT wallet_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
+		FROM transactions
+		WHERE owner_id = @owner AND date >= @tail_from AND date < @tail_end
+			AND transfer_id IS NOT NULL
 			AND (@currency = '' OR currency = @currency)
 	) AS m
 	GROUP BY wallet_id, currency

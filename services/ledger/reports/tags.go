@@ -26,7 +26,8 @@ func tagsProto(rows []tagged, currency string) (*ledgerv1.TagTotals, error) {
 		return r.Name == "" || currency != "" && r.Currency != currency
 	})
 	slices.SortFunc(rows, func(a, b tagged) int {
-		return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(b.Expense, a.Expense), cmp.Compare(b.Income, a.Income),
+		return cmp.Or(cmp.Compare(a.Currency, b.Currency),
+			cmp.Compare(b.Expense, a.Expense), cmp.Compare(b.Income, a.Income),
 			cmp.Compare(a.Name, b.Name))
 	})
 	shown := map[string]int{}
@@ -42,9 +43,19 @@ func tagsProto(rows []tagged, currency string) (*ledgerv1.TagTotals, error) {
 		shown[r.Currency]++
 		c := money.CurrencyOf(r.Currency)
 		out.Values = append(out.Values, &ledgerv1.TagTotal{
-			Name: r.Name, Currency: r.Currency, Income: c.Format(r.Income), Expense: c.Format(r.Expense),
+			Name: r.Name, Currency: r.Currency, Income: c.Format(r.Income),
+			Expense:          c.Format(r.Expense),
 			TransactionCount: int32(min(r.Count, math.MaxInt32)),
 		})
 	}
 	return out, nil
+}
+
+// shareOf returns the number of rows that each of some currencies gets: all, or an equal share of
+// maxSummaryRows if there are more. Each row has one of the currencies.
+func shareOf(rows, currencies int) int {
+	if rows <= maxSummaryRows {
+		return rows
+	}
+	return maxSummaryRows / currencies
 }

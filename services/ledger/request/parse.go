@@ -140,3 +140,10 @@ func ParseServiceID(p *apierr.Problems, field, s string) uuid.UUID {
 	}
 	return id
 }
+
+// Set assigns the value of a changed field. nil means that the request does not change it.
+func Set[T any](to, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}

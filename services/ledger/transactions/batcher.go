@@ -26,18 +26,18 @@ const (
 	// maxGroup limits the rows of a statement, and with them the time that its last request waits.
 	maxGroup = 128
 	// maxQueued is the maximum length of the queue. Further requests are rejected immediately with
-	// SERVICE_UNAVAILABLE. A request whose client has disconnected counts until a writer removes it,
-	// and counts in no other limit.
+	// SERVICE_UNAVAILABLE. A request whose client has disconnected counts until a writer removes
+	// it, and counts in no other limit.
 	maxQueued = 4096
-	// writeTimeout limits a statement. It cannot be taken from the requests, because all of them may
-	// have been canceled.
+	// writeTimeout limits a statement. It cannot be taken from the requests, because all of them
+	// may have been canceled.
 	writeTimeout = 10 * time.Second
 	// groupLockTimeout limits how long a group waits for each lock, for example of a wallet or
 	// category that is being changed. It is longer than another replica takes to write to the same
 	// wallet.
 	groupLockTimeout = 3 * time.Second
-	// soloLockTimeout applies when a group that timed out is retried one transaction at a time. It is
-	// short because the rest of the group waits.
+	// soloLockTimeout applies when a group that timed out is retried one transaction at a time. It
+	// is short because the rest of the group waits.
 	soloLockTimeout = 20 * time.Millisecond
 )
 
@@ -71,11 +71,12 @@ type batcher struct {
 type pendingCreate struct {
 	// ctx is the context of the request. If it ends before a writer takes the request, nothing is
 	// written.
-	ctx    context.Context //nolint:containedctx // The request waits while its transaction is in the queue.
+	ctx    context.Context //nolint:containedctx // The request waits in the queue.
 	t      posting.Transaction
 	event  outbox.Event
 	record idem.Record
-	// done receives the outcome. Its buffer holds one, so that a writer never waits for the request.
+	// done receives the outcome. Its buffer holds one, so that a writer never waits for the
+	// request.
 	done chan outcome
 }
 
@@ -92,13 +93,15 @@ type outcome struct {
 // newBatcher returns a batcher without writers; run starts them. The batcher calls committed after
 // each commit.
 func newBatcher(db *pgxpool.Pool, committed func()) *batcher {
-	return &batcher{db: db, committed: committed, busy: map[uuid.UUID]bool{}, wake: make(chan struct{}, writers)}
+	wake := make(chan struct{}, writers)
+	return &batcher{db: db, committed: committed, busy: map[uuid.UUID]bool{}, wake: wake}
 }
 
 // measure publishes the length of the queue as a metric until stop is called.
 func (b *batcher) measure() (stop func() error, err error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/ledger")
-	length, err := meter.Int64ObservableGauge("ledger.queue.length", metric.WithDescription("Transactions that are queued for a writer."))
+	length, err := meter.Int64ObservableGauge("ledger.queue.length",
+		metric.WithDescription("Transactions that are queued for a writer."))
 	if err != nil {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
@@ -112,7 +115,6 @@ func (b *batcher) measure() (stop func() error, err error) {
 	return registered.Unregister, nil
 }
 
-// length returns the number of queued requests.
 func (b *batcher) length() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,8 +132,8 @@ func (b *batcher) run(ctx context.Context) {
 				case <-ctx.Done():
 					return
 				case <-b.wake:
-					// Runnable requests can reach the queue first. This is not a wait: without runnable requests,
-					// Gosched returns immediately.
+					// Runnable requests can reach the queue first. This is not a wait: without
+					// runnable requests, Gosched returns immediately.
 					runtime.Gosched()
 					group := b.take()
 					b.write(ctx, groupLockTimeout, group)
@@ -172,8 +174,8 @@ func (b *batcher) take() []*pendingCreate {
 		}
 	}
 	b.queue = left
-	// A full group may leave requests of idle owners to the next writer. Otherwise all requests left
-	// are of busy owners, and the release of these owners wakes a writer.
+	// A full group may leave requests of idle owners to the next writer. Otherwise all requests
+	// left are of busy owners, and the release of these owners wakes a writer.
 	if len(left) > 0 && len(group) == maxGroup {
 		b.wakeWriter()
 	}
@@ -211,7 +213,9 @@ func (b *batcher) enqueue(p *pendingCreate) bool {
 // the monthly total. It returns true after the commit. It returns false without an error if nothing
 // was written, because the wallet or the category does not belong to the owner or because the key
 // was used before. If ctx ends first, the outcome is unknown.
-func (b *batcher) submit(ctx context.Context, t posting.Transaction, event outbox.Event, record idem.Record) (bool, error) {
+func (b *batcher) submit(
+	ctx context.Context, t posting.Transaction, event outbox.Event, record idem.Record,
+) (bool, error) {
 	p := &pendingCreate{ctx: ctx, t: t, event: event, record: record, done: make(chan outcome, 1)}
 	if !b.enqueue(p) {
 		return false, apierr.Unavailable
@@ -238,7 +242,9 @@ func (b *batcher) write(ctx context.Context, lockTimeout time.Duration, group []
 	defer cancel()
 	ctx, span := startSpan(ctx, group)
 	defer span.End()
-	ts, events, records := make([]posting.Transaction, len(group)), make([]outbox.Event, len(group)), make([]idem.Record, len(group))
+	ts := make([]posting.Transaction, len(group))
+	events := make([]outbox.Event, len(group))
+	records := make([]idem.Record, len(group))
 	for i, p := range group {
 		ts[i], events[i], records[i] = p.t, p.event, p.record
 	}
@@ -278,15 +284,14 @@ func (b *batcher) write(ctx context.Context, lockTimeout time.Duration, group []
 func startSpan(ctx context.Context, group []*pendingCreate) (context.Context, trace.Span) {
 	for _, p := range group {
 		if parent := trace.SpanContextFromContext(p.ctx); parent.IsSampled() {
-			ctx, span := otel.Tracer("github.com/coffer-budget/coffer/services/ledger").Start(trace.ContextWithSpanContext(ctx, parent),
-				"insert transactions", trace.WithAttributes(attribute.Int("coffer.group.size", len(group))))
-			return ctx, span
+			size := trace.WithAttributes(attribute.Int("coffer.group.size", len(group)))
+			return otel.Tracer("github.com/coffer-budget/coffer/services/ledger").
+				Start(trace.ContextWithSpanContext(ctx, parent), "insert transactions", size)
 		}
 	}
 	return ctx, noop.Span{}
 }
 
-// fail sends err to all requests of a group.
 func fail(group []*pendingCreate, err error) {
 	for _, p := range group {
 		p.done <- outcome{err: err}

@@ -21,8 +21,8 @@ import (
 const (
 	// maxBulkItems is the maximum number of transactions in one request.
 	maxBulkItems = 500
-	// maxWaitingBulks limits the requests that wait for s.bulks, and with them the memory that their
-	// items use. Further requests are rejected with SERVICE_UNAVAILABLE.
+	// maxWaitingBulks limits the requests that wait for s.bulks, and with them the memory that
+	// their items use. Further requests are rejected with SERVICE_UNAVAILABLE.
 	maxWaitingBulks = 16
 	// maxBadItems limits the items whose problems an error lists, so that a response to 500 invalid
 	// items stays small.
@@ -32,10 +32,13 @@ const (
 // CreateTransactions inserts up to maxBulkItems transactions with one statement, all or none. The
 // field names of an error have the prefix transactions[i], with i from 0. It bypasses the batcher,
 // because a bulk request is a group already.
-func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTransactionsRequest) (*ledgerv1.CreateTransactionsResponse, error) {
+func (s *Transactions) CreateTransactions(
+	ctx context.Context, req *ledgerv1.CreateTransactionsRequest,
+) (*ledgerv1.CreateTransactionsResponse, error) {
 	items := req.GetTransactions()
 	if len(items) == 0 || len(items) > maxBulkItems {
-		return nil, apierr.Validation([]apierr.Field{{Name: "transactions", Message: fmt.Sprintf("must be 1 to %d transactions", maxBulkItems)}})
+		return nil, apierr.Invalid("transactions",
+			fmt.Sprintf("must be 1 to %d transactions", maxBulkItems))
 	}
 	leave, err := s.bulks.Enter(ctx)
 	if err != nil {
@@ -52,7 +55,7 @@ func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.Cre
 	for i := range parsed {
 		valid = valid && parsed[i].problems.Err() == nil
 		ts[i] = parsed[i].transaction
-		ts[i].ID, ts[i].OwnerID, ts[i].Version, ts[i].CreatedAt, ts[i].UpdatedAt = s.NewID(), owner, 1, now, now
+		s.begin(&ts[i], owner, now)
 	}
 	if !valid {
 		return nil, bulkProblems(ctx, s.DB, owner, parsed)
@@ -76,8 +79,8 @@ func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.Cre
 			return err
 		}
 		if len(written) < len(ts) {
-			// If there is no problem now, the missing wallets and categories were created after the insert,
-			// and a retry succeeds.
+			// If there is no problem now, the missing wallets and categories were created after the
+			// insert, and a retry succeeds.
 			return cmp.Or(bulkProblems(ctx, tx, owner, parsed), error(apierr.Unavailable))
 		}
 		return nil
@@ -105,7 +108,7 @@ type bulkItem struct {
 func parseItem(req *ledgerv1.CreateTransactionRequest) bulkItem {
 	var item bulkItem
 	if req.GetIdempotencyKey() != "" {
-		item.problems.Field(&apierr.Field{Name: "idempotencyKey", Message: "must be sent in the header, for the whole batch"})
+		item.problems.Invalid("idempotencyKey", "must be sent in the header, for the whole batch")
 	}
 	c := parseTransaction(&item.problems, req)
 	item.transaction, item.named = c.apply(&item.problems, posting.Transaction{}), c.references()
@@ -134,4 +137,42 @@ func bulkProblems(ctx context.Context, q pg.Querier, owner uuid.UUID, items []bu
 		}
 	}
 	return p.Err()
+}
+
+// createTagged inserts a transaction with tags, and the tags that the owner did not have.
+func (s *Transactions) createTagged(
+	ctx context.Context, t posting.Transaction, call idem.Call,
+	resp *ledgerv1.CreateTransactionResponse,
+) (*ledgerv1.CreateTransactionResponse, error) {
+	var err error
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		ts := []posting.Transaction{t}
+		if err := s.useTags(ctx, tx, t.OwnerID, ts); err != nil {
+			return err
+		}
+		resp.Transaction = ts[0].Proto()
+		written, err := s.InsertTransactions(ctx, tx, ts,
+			[]*ledgerv1.Transaction{resp.GetTransaction()})
+		if err == nil && !written[t.ID] {
+			return posting.NotInserted(ctx, tx, t)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, s.rejected(ctx, t, err)
+	}
+	return resp, nil
+}
+
+// useTags is posting.UseTags for new transactions: it shares the owner's lock first.
+func (s *Transactions) useTags(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, ts []posting.Transaction,
+) error {
+	if !slices.ContainsFunc(ts, func(t posting.Transaction) bool { return len(t.TagNames) > 0 }) {
+		return nil
+	}
+	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
+		return err
+	}
+	return posting.UseTags(ctx, tx, owner, s.Now(), ts)
 }

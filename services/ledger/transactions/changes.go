@@ -1,6 +1,7 @@
 package transactions
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/google/uuid"
@@ -43,7 +44,7 @@ func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest
 	var c changes
 	required := func(field, value string, set func(*apierr.Problems, string)) {
 		if value == "" {
-			p.Field(&apierr.Field{Name: field, Message: "is required"})
+			p.Invalid(field, "is required")
 			return
 		}
 		set(p, value)
@@ -75,7 +76,9 @@ func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest
 
 // parseTransactionUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is
 // none.
-func parseTransactionUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransactionRequest) (changes, error) {
+func parseTransactionUpdate(
+	p *apierr.Problems, req *ledgerv1.UpdateTransactionRequest,
+) (changes, error) {
 	var c changes
 	some := false
 	optional := func(value *string, set func(*apierr.Problems, string)) {
@@ -115,7 +118,7 @@ func parseTransactionUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransactionR
 func (c *changes) setAmount(p *apierr.Problems, s string) {
 	n, err := money.ParseDecimal(s, money.MaxDecimals)
 	if problem := money.PositiveProblem(s, n, err); problem != "" {
-		p.Field(&apierr.Field{Name: "amount", Message: problem})
+		p.Invalid("amount", problem)
 		return
 	}
 	c.amount = &s
@@ -163,32 +166,54 @@ func (c *changes) setKind(p *apierr.Problems, s string) {
 	c.kind = &s
 }
 
+// setPayee accepts up to 200 characters, and an empty text.
+func (c *changes) setPayee(p *apierr.Problems, s string) {
+	payee, problem := text.Payee("payee", s)
+	p.Field(problem)
+	c.payee = &payee
+}
+
+// setNotes accepts up to 4000 characters, and an empty text.
+func (c *changes) setNotes(p *apierr.Problems, s string) {
+	notes, problem := text.Notes("notes", s)
+	p.Field(problem)
+	c.notes = &notes
+}
+
+// setTags accepts the names of request.ParseTags.
+func (c *changes) setTags(p *apierr.Problems, names []string) {
+	tags := request.ParseTags(p, names)
+	c.tags = &tags
+}
+
+// setExternalID accepts the ids of request.ParseExternalID. The index transactions_external decides
+// whether it is unique in the wallet.
+func (c *changes) setExternalID(p *apierr.Problems, s string) {
+	id, problem := request.ParseExternalID(s)
+	p.Field(problem)
+	c.externalID = &id
+}
+
 // apply returns t with the changes, and adds a problem if the combination of fields is invalid. For
 // a new transaction, t is zero. The amount's sign follows the type: the type of the request, or
 // otherwise the type of t. That is income for a new transaction.
 func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transaction {
 	before, negative := t, t.AmountMinor < 0
-	if c.description != nil {
-		t.Description = *c.description
-	}
-	if c.date != nil {
-		t.Date = *c.date
-	}
-	if c.wallet != nil {
-		t.WalletID = *c.wallet
-	}
+	request.Set(&t.Description, c.description)
+	request.Set(&t.Date, c.date)
+	request.Set(&t.WalletID, c.wallet)
 	c.applyDetails(&t)
 	if c.currency != nil {
 		t.Currency = c.currency.Code()
 	}
 	if c.amount == nil && t.AmountMinor != 0 && t.Currency != before.Currency {
 		// Amounts are not converted, and 12280 JPY must not become 12280 EUR.
-		p.Field(&apierr.Field{Name: "amount", Message: "is required with another currency"})
+		p.Invalid("amount", "is required with another currency")
 	}
 	if c.amount != nil && t.Currency != "" {
 		minor, err := money.CurrencyOf(t.Currency).Parse(*c.amount)
 		if problem := money.PositiveProblem(*c.amount, minor, err); problem != "" {
-			p.Field(&apierr.Field{Name: "amount", Message: problem})
+			p.Invalid("amount", problem)
 		}
 		t.AmountMinor = minor
 	}
@@ -203,6 +228,15 @@ func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transa
 	}
 	c.applySplits(p, before, &t)
 	return t
+}
+
+// applyDetails sets the fields of t that depend on no other field. posting.UseTags sets the tags
+// later.
+func (c changes) applyDetails(t *posting.Transaction) {
+	request.Set(&t.Payee, c.payee)
+	request.Set(&t.Notes, c.notes)
+	request.Set(&t.TagNames, c.tags)
+	t.ExternalID = cmp.Or(c.externalID, t.ExternalID)
 }
 
 // references returns the wallet and the categories that the changes name, or nil for a field that

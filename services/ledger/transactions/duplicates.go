@@ -20,7 +20,10 @@ const externalKey = "transactions_external"
 // fills resp with its answer. It returns TRANSACTION_DUPLICATE if another request has used the
 // external id. It reads only, so that a client that sends its transactions again does not fail the
 // group commit of others. Without an external id it does nothing.
-func (s *Transactions) repeats(ctx context.Context, t posting.Transaction, call idem.Call, resp *ledgerv1.CreateTransactionResponse) (bool, error) {
+func (s *Transactions) repeats(
+	ctx context.Context, t posting.Transaction, call idem.Call,
+	resp *ledgerv1.CreateTransactionResponse,
+) (bool, error) {
 	if t.ExternalID == nil {
 		return false, nil
 	}
@@ -58,7 +61,9 @@ func duplicate(first uuid.UUID) *apierr.Error {
 
 // bulkDuplicates returns TRANSACTION_DUPLICATE for the first maxBadItems items whose external ids
 // are in use, or nil if there are none.
-func (s *Transactions) bulkDuplicates(ctx context.Context, owner uuid.UUID, ts []posting.Transaction) error {
+func (s *Transactions) bulkDuplicates(
+	ctx context.Context, owner uuid.UUID, ts []posting.Transaction,
+) error {
 	ids, err := selectExternal(ctx, s.DB, owner, ts...)
 	if err != nil {
 		return err
@@ -85,7 +90,8 @@ func checkRepeated(items []bulkItem) {
 		}
 		k := key{t.WalletID, *t.ExternalID}
 		if j, ok := first[k]; ok {
-			items[i].problems.Add(errTransactionDuplicate.With("externalId", fmt.Sprintf("is also that of transactions[%d]", j)))
+			items[i].problems.Add(errTransactionDuplicate.With("externalId",
+				fmt.Sprintf("is also that of transactions[%d]", j)))
 			continue
 		}
 		first[k] = i

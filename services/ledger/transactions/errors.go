@@ -14,5 +14,6 @@ var (
 	errTransactionDuplicate     = apierr.New(restv1.Reason_TRANSACTION_DUPLICATE)
 	errSplitSumMismatch         = apierr.New(restv1.Reason_SPLIT_SUM_MISMATCH)
 	errTransactionIsTransfer    = apierr.New(restv1.Reason_TRANSACTION_IS_TRANSFER)
-	errTotalsOverflow           = apierr.Validation([]apierr.Field{{Name: "include", Message: "must be absent: the totals of these transactions exceed the maximum"}})
+	errTotalsOverflow           = apierr.Invalid("include",
+		"must be absent: the totals of these transactions exceed the maximum")
 )

@@ -8,7 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
@@ -33,13 +36,40 @@ func lockedOf(rows []posting.Transaction, id uuid.UUID) (l locked, ok bool) {
 	return l, ok
 }
 
+// lockForChange locks the caller's transaction, and the other leg if it is a leg of a transfer. It
+// returns them if the version of the transaction matches If-Match. It shares the owner's lock
+// first, like each database transaction that writes totals (see ownerLock).
+func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (locked, error) {
+	if err := posting.ShareOwner(ctx, tx, caller.ID(ctx)); err != nil {
+		return locked{}, err
+	}
+	rows, err := posting.Lock(ctx, tx, id)
+	if err != nil {
+		return locked{}, err
+	}
+	l, ok := lockedOf(rows, id)
+	if !ok {
+		return locked{}, errTransactionNotFound
+	}
+	if err := checkOwner(ctx, l.Transaction); err != nil {
+		return locked{}, err
+	}
+	if !etag.Matches(ifMatch, l.Version) {
+		return locked{}, apierr.VersionMismatch
+	}
+	err = addDetails(ctx, tx, &l.Transaction)
+	return l, err
+}
+
 // transfer returns the transfer of a leg.
 func (l locked) transfer() transfers.Transfer { return transfers.Of(l.Transaction, *l.other) }
 
 // changeLeg changes a leg of a transfer and returns it. The fields that both legs share change in
 // both of them, and the payee only in the named leg. Other fields fail with
 // TRANSACTION_IS_TRANSFER; the problems p of the request take precedence over that error.
-func (s *Transactions) changeLeg(ctx context.Context, tx pgx.Tx, l locked, c changes, p apierr.Problems) (posting.Transaction, error) {
+func (s *Transactions) changeLeg(
+	ctx context.Context, tx pgx.Tx, l locked, c changes, p apierr.Problems,
+) (posting.Transaction, error) {
 	if err := cmp.Or(p.Err(), c.checkLeg(l.Transaction)); err != nil {
 		return posting.Transaction{}, err
 	}
@@ -51,9 +81,7 @@ func (s *Transactions) changeLeg(ctx context.Context, tx pgx.Tx, l locked, c cha
 	for i := range legs {
 		c.applyShared(&legs[i])
 	}
-	if c.payee != nil {
-		legs[0].Payee = *c.payee
-	}
+	request.Set(&legs[0].Payee, c.payee)
 	if c.tags != nil {
 		if err := posting.UseTags(ctx, tx, l.OwnerID, s.Now(), legs); err != nil {
 			return posting.Transaction{}, err
@@ -85,29 +113,23 @@ func (c changes) checkLeg(t posting.Transaction) error {
 		{"splits", c.splits != nil},
 	} {
 		if f.set {
-			fields = append(fields, apierr.Field{Name: f.name, Message: "must be changed in the transfer"})
+			const message = "must be changed in the transfer"
+			fields = append(fields, apierr.Field{Name: f.name, Message: message})
 		}
 	}
 	if len(fields) == 0 {
 		return nil
 	}
-	e := errTransactionIsTransfer.WithMessage("The transaction is part of transfer " + t.TransferID.String())
+	e := errTransactionIsTransfer.WithMessage("The transaction is part of transfer " +
+		t.TransferID.String())
 	e.Fields = fields
 	return e
 }
 
 // applyShared sets the fields that both legs of a transfer share.
 func (c changes) applyShared(t *posting.Transaction) {
-	if c.description != nil {
-		t.Description = *c.description
-	}
-	if c.date != nil {
-		t.Date = *c.date
-	}
-	if c.notes != nil {
-		t.Notes = *c.notes
-	}
-	if c.tags != nil {
-		t.TagNames = *c.tags
-	}
+	request.Set(&t.Description, c.description)
+	request.Set(&t.Date, c.date)
+	request.Set(&t.Notes, c.notes)
+	request.Set(&t.TagNames, c.tags)
 }

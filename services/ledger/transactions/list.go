@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,11 +31,14 @@ const maxFilterTags = 200
 // untagged transactions, of more than maxIndexedTags tags, of a search without three ASCII letters
 // or digits in a row or with many repetitions, or of long texts may have fewer rows than the limit
 // although more follow.
-func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
+func (s *Transactions) ListTransactions(
+	ctx context.Context, req *ledgerv1.ListTransactionsRequest,
+) (*ledgerv1.ListTransactionsResponse, error) {
 	l, p := parseList(req)
 	l.owner = caller.ID(ctx)
 	if p.Err() != nil {
-		return nil, request.CheckFilter(ctx, s.DB, p, l.owner, request.Filter{Wallets: l.wallets, Categories: l.categories})
+		return nil, request.CheckFilter(ctx, s.DB, p, l.owner,
+			request.Filter{Wallets: l.wallets, Categories: l.categories})
 	}
 	scope, err := listScope(l.owner, req)
 	if err != nil {
@@ -56,9 +60,10 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 	if err != nil {
 		return nil, err
 	}
-	// The rows belong to the owner, and so do their wallets and categories. Only filter ids without a
-	// row have to be checked.
-	wallets := missing(l.wallets, rows, func(t posting.Transaction, id uuid.UUID) bool { return t.WalletID == id })
+	// The rows belong to the owner, and so do their wallets and categories. Only filter ids without
+	// a row have to be checked.
+	inWallet := func(t posting.Transaction, id uuid.UUID) bool { return t.WalletID == id }
+	wallets := missing(l.wallets, rows, inWallet)
 	categories := missing(l.categories, rows, posting.Transaction.HasCategory)
 	owned, err := request.SelectOwned(ctx, s.DB, l.owner, wallets, categories)
 	if err != nil {
@@ -68,7 +73,8 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	rows, pagination, err := page.Cut(s.cursors, scope, rows, page.Fitting(rows, limit, posting.Transaction.Bytes), l.position)
+	rows, pagination, err := page.Cut(s.cursors, scope, rows,
+		page.Fitting(rows, limit, posting.Transaction.Bytes), l.position)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +88,8 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 			return nil, err
 		}
 	}
-	resp := &ledgerv1.ListTransactionsResponse{Transactions: posting.Protos(rows), Pagination: pagination}
+	resp := &ledgerv1.ListTransactionsResponse{Pagination: pagination}
+	resp.Transactions = posting.Protos(rows)
 	if slices.Contains(req.GetInclude(), includeTotals) {
 		return resp, s.addTotals(ctx, l, resp)
 	}
@@ -93,7 +100,9 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 // list's order. Otherwise another index finds all matching rows, and they are sorted. If no index
 // supports the filters, a page examines a limited number of rows; end is then the last examined
 // row, or nil if the list ends there.
-func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []posting.Transaction, end *posting.Transaction, err error) {
+func (s *Transactions) readList(
+	ctx context.Context, l transactionList,
+) (rows []posting.Transaction, end *posting.Transaction, err error) {
 	rows, err = walkTransactions(ctx, s.DB, l)
 	if err != nil || len(rows) == l.limit || !l.filtered() {
 		return rows, nil, err
@@ -112,7 +121,9 @@ func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []
 
 // missing returns the ids that no row has. It does not change ids, which the totals need
 // afterwards.
-func missing(ids []uuid.UUID, rows []posting.Transaction, names func(posting.Transaction, uuid.UUID) bool) []uuid.UUID {
+func missing(
+	ids []uuid.UUID, rows []posting.Transaction, names func(posting.Transaction, uuid.UUID) bool,
+) []uuid.UUID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id uuid.UUID) bool {
 		return slices.ContainsFunc(rows, func(t posting.Transaction) bool { return names(t, id) })
 	})
@@ -125,15 +136,15 @@ type transactionList struct {
 	kind, currency      string
 	// from is inclusive and end exclusive.
 	from, end *time.Time
-	// minE4 and maxE4 are inclusive limits of the signed amount in ten-thousandths of the major unit,
-	// which fit all currencies.
+	// minE4 and maxE4 are inclusive limits of the signed amount in ten-thousandths of the major
+	// unit, which fit all currencies.
 	minE4, maxE4 *int64
 	// substring is contained in the payee, the description or the notes, ignoring case.
 	substring string
 	// payee is the whole payee, ignoring case.
 	payee string
-	// tagNames are the tags of the request, and tags their keys. The list has the transactions with at
-	// least one of them.
+	// tagNames are the tags of the request, and tags their keys. The list has the transactions with
+	// at least one of them.
 	tagNames, tags []string
 	untagged       bool
 	request.Origin
@@ -166,7 +177,7 @@ type position struct {
 func (l transactionList) byAmount() bool { return l.sort == leastAmount || l.sort == largestAmount }
 
 // descending reports whether the list begins with the newest date or the largest amount.
-func (l transactionList) descending() bool { return l.sort == newestFirst || l.sort == largestAmount }
+func (l transactionList) descending() bool { return strings.HasPrefix(l.sort, "-") }
 
 // position returns the position of a row, for page.Cut.
 func (l transactionList) position(t posting.Transaction) any {
@@ -192,11 +203,13 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (l transactionList, p apie
 	_, problem := page.Limit(req.Limit)
 	p.Field(problem)
 	l = transactionList{
-		wallets:    parseFilterIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
-		categories: parseFilterIDs(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
-		kind:       req.GetType(), sort: newestFirst,
+		wallets: parseFilterIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
+		categories: parseFilterIDs(&p, "categoryId", req.GetCategoryId(),
+			request.ErrInvalidCategoryID),
+		kind: req.GetType(), sort: newestFirst,
 	}
-	if req.Type != nil && l.kind != posting.Expense && l.kind != posting.Income && l.kind != posting.Transfer {
+	if req.Type != nil && l.kind != posting.Expense && l.kind != posting.Income &&
+		l.kind != posting.Transfer {
 		p.Add(errInvalidTransactionType.With("type", "must be expense, income or transfer"))
 	}
 	if req.Currency != nil {
@@ -214,12 +227,13 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (l transactionList, p apie
 	l.substring = part
 	p.Field(problem)
 	l.parseDetails(&p, req)
-	l.Origin = request.ParseOrigin(&p, req.ExternalId, req.ImportId, req.ReceiptId, req.HasAttachments)
+	l.Origin = request.ParseOrigin(&p, req.ExternalId, req.ImportId, req.ReceiptId,
+		req.HasAttachments)
 	if req.Sort != nil {
 		l.sort = req.GetSort()
 	}
 	if !slices.Contains([]string{newestFirst, oldestFirst, largestAmount, leastAmount}, l.sort) {
-		p.Field(&apierr.Field{Name: "sort", Message: "must be -date, date, -amount or amount"})
+		p.Invalid("sort", "must be -date, date, -amount or amount")
 	}
 	l.checkBounds(&p)
 	checkInclude(&p, req.GetInclude())
@@ -231,11 +245,11 @@ func (l *transactionList) parseDetails(p *apierr.Problems, req *ledgerv1.ListTra
 	payee, problem := text.Payee("payee", req.GetPayee())
 	p.Field(problem)
 	if req.Payee != nil && problem == nil && payee == "" {
-		p.Field(&apierr.Field{Name: "payee", Message: "must not be blank"})
+		p.Invalid("payee", "must not be blank")
 	}
 	l.payee = payee
 	if len(req.GetTag()) > maxFilterTags {
-		p.Field(&apierr.Field{Name: "tag", Message: "must be at most 200 names"})
+		p.Invalid("tag", "must be at most 200 names")
 		return
 	}
 	for _, s := range req.GetTag() {
@@ -245,24 +259,26 @@ func (l *transactionList) parseDetails(p *apierr.Problems, req *ledgerv1.ListTra
 	}
 	l.untagged = req.GetUntagged()
 	if l.untagged && len(l.tagNames) > 0 {
-		p.Field(&apierr.Field{Name: "untagged", Message: "must be absent with tag"})
+		p.Invalid("untagged", "must be absent with tag")
 	}
 }
 
 // checkBounds adds a problem for a window or a range of amounts that ends before it begins.
 func (l transactionList) checkBounds(p *apierr.Problems) {
 	if l.from != nil && l.end != nil && !p.Has(request.ErrInvalidDate) && !l.from.Before(*l.end) {
-		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
+		p.Invalid("from", "must not be after to")
 	}
 	if l.minE4 != nil && l.maxE4 != nil && *l.minE4 > *l.maxE4 {
-		p.Field(&apierr.Field{Name: "minAmount", Message: "must not be greater than maxAmount"})
+		p.Invalid("minAmount", "must not be greater than maxAmount")
 	}
 }
 
 // parseFilterIDs parses at most maxFilterIDs ids.
-func parseFilterIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.Error) []uuid.UUID {
+func parseFilterIDs(
+	p *apierr.Problems, field string, ss []string, malformed *apierr.Error,
+) []uuid.UUID {
 	if len(ss) > maxFilterIDs {
-		p.Field(&apierr.Field{Name: field, Message: "must be at most 100 ids"})
+		p.Invalid(field, "must be at most 100 ids")
 		return nil
 	}
 	return request.ParseIDs(p, field, ss, malformed)
@@ -276,7 +292,7 @@ func parseAmountBound(p *apierr.Problems, field string, s *string) *int64 {
 	}
 	n, err := money.ParseDecimal(*s, money.MaxDecimals)
 	if err != nil {
-		p.Field(&apierr.Field{Name: field, Message: err.Error()})
+		p.Invalid(field, err.Error())
 		return nil
 	}
 	return &n

@@ -21,9 +21,20 @@ func (l transactionList) unindexed() bool {
 	if comparisons(l.substring) > maxComparisons {
 		return true
 	}
-	scanned := l.substring+l.payee != "" || l.untagged || l.unattached() || len(l.tags) > maxIndexedTags
+	scanned := l.substring+l.payee != "" || l.untagged || l.unattached() ||
+		len(l.tags) > maxIndexedTags
 	return scanned && !l.indexed() && !hasTrigram(l.substring) && !hasTrigram(l.payee)
 }
+
+// indexed reports whether an index finds the rows of one of the filters of request.Origin.
+func (l transactionList) indexed() bool {
+	return l.ExternalID != "" || l.ImportID != nil || l.ReceiptID != nil ||
+		l.Attached != nil && *l.Attached
+}
+
+// unattached reports whether the list has the filter by transactions without attachments, which no
+// index supports.
+func (l transactionList) unattached() bool { return l.Attached != nil && !*l.Attached }
 
 // affordable returns the number of rows that the list may examine instead of rows.
 func (l transactionList) affordable(rows int) int {
@@ -31,9 +42,9 @@ func (l transactionList) affordable(rows int) int {
 }
 
 // comparisons returns an upper limit of the comparisons per character of a text with which LIKE
-// finds a substring: the sum of 1/p for the smallest period p of each of its prefixes. LIKE compares
-// the substring at each position anew, and a prefix with the period p begins at every p-th position
-// at most.
+// finds a substring: the sum of 1/p for the smallest period p of each of its prefixes. LIKE
+// compares the substring at each position anew, and a prefix with the period p begins at every p-th
+// position at most.
 func comparisons(substring string) int {
 	s := strings.ToLower(substring)
 	// borders has, for each prefix, the length of the longest proper prefix that is also its suffix

@@ -43,7 +43,7 @@ func (c *changes) setSplits(p *apierr.Problems, splits []*ledgerv1.Split) {
 		return
 	}
 	if len(splits) < minParts || len(splits) > maxParts {
-		p.Field(&apierr.Field{Name: "splits", Message: fmt.Sprintf("must be %d to %d parts", minParts, maxParts)})
+		p.Invalid("splits", fmt.Sprintf("must be %d to %d parts", minParts, maxParts))
 		return
 	}
 	for i, s := range splits {
@@ -51,7 +51,8 @@ func (c *changes) setSplits(p *apierr.Problems, splits []*ledgerv1.Split) {
 		description, problem := text.Description(field("description"), s.GetDescription())
 		p.Field(problem)
 		*c.splits = append(*c.splits, part{
-			category:    request.RequireReference(p, field("categoryId"), s.GetCategoryId(), request.ErrInvalidCategoryID),
+			category: request.RequireReference(p, field("categoryId"), s.GetCategoryId(),
+				request.ErrInvalidCategoryID),
 			amount:      partAmount(p, field("amount"), s.GetAmount()),
 			description: description,
 		})
@@ -63,11 +64,11 @@ func partAmount(p *apierr.Problems, field, s string) string {
 	n, err := money.ParseDecimal(s, money.MaxDecimals)
 	switch {
 	case s == "":
-		p.Field(&apierr.Field{Name: field, Message: "is required"})
+		p.Invalid(field, "is required")
 	case err != nil:
-		p.Field(&apierr.Field{Name: field, Message: err.Error()})
+		p.Invalid(field, err.Error())
 	case n == 0:
-		p.Field(&apierr.Field{Name: field, Message: "must not be 0"})
+		p.Invalid(field, "must not be 0")
 	default:
 		return s
 	}
@@ -77,7 +78,9 @@ func partAmount(p *apierr.Problems, field, s string) string {
 // applySplits sets the category and the parts of t, after its amount, type and currency were set.
 // before is the transaction without the changes. The parts have the sign of the transaction, and
 // follow a change of its type. It adds SPLIT_SUM_MISMATCH if they do not add up to the amount.
-func (c changes) applySplits(p *apierr.Problems, before posting.Transaction, t *posting.Transaction) {
+func (c changes) applySplits(
+	p *apierr.Problems, before posting.Transaction, t *posting.Transaction,
+) {
 	switch {
 	case c.splits != nil && len(*c.splits) > 0:
 		parts, ok := parseParts(p, *c.splits, *t)
@@ -89,10 +92,10 @@ func (c changes) applySplits(p *apierr.Problems, before posting.Transaction, t *
 		t.CategoryID, t.Splits = c.category, nil
 	case len(t.Splits) == 0:
 	case c.splits != nil:
-		p.Field(&apierr.Field{Name: "categoryId", Message: "is required to end a split"})
+		p.Invalid("categoryId", "is required to end a split")
 		return
 	case t.Currency != before.Currency:
-		p.Field(&apierr.Field{Name: "splits", Message: "is required with another currency"})
+		p.Invalid("splits", "is required with another currency")
 		return
 	case (t.AmountMinor < 0) != (before.AmountMinor < 0):
 		t.Splits = slices.Clone(t.Splits)
@@ -106,7 +109,9 @@ func (c changes) applySplits(p *apierr.Problems, before posting.Transaction, t *
 
 // parseParts returns the parts of t in minor units of its currency. It adds a problem for each
 // amount that has too many decimals, and returns false if a part or the currency is invalid.
-func parseParts(p *apierr.Problems, parts []part, t posting.Transaction) (splits []posting.Split, ok bool) {
+func parseParts(
+	p *apierr.Problems, parts []part, t posting.Transaction,
+) (splits []posting.Split, ok bool) {
 	ok = t.Currency != ""
 	for i, s := range parts {
 		if s.amount == "" || t.Currency == "" {
@@ -115,7 +120,7 @@ func parseParts(p *apierr.Problems, parts []part, t posting.Transaction) (splits
 		}
 		minor, err := money.CurrencyOf(t.Currency).Parse(s.amount)
 		if err != nil {
-			p.Field(&apierr.Field{Name: fmt.Sprintf("splits[%d].amount", i), Message: err.Error()})
+			p.Invalid(fmt.Sprintf("splits[%d].amount", i), err.Error())
 			ok = false
 		}
 		if s.category == nil {
@@ -125,7 +130,8 @@ func parseParts(p *apierr.Problems, parts []part, t posting.Transaction) (splits
 		if t.AmountMinor < 0 {
 			minor = -minor
 		}
-		splits = append(splits, posting.Split{CategoryID: *s.category, AmountMinor: minor, Description: s.description})
+		splits = append(splits,
+			posting.Split{CategoryID: *s.category, AmountMinor: minor, Description: s.description})
 	}
 	return splits, ok
 }
@@ -151,6 +157,7 @@ func checkSum(p *apierr.Problems, t posting.Transaction) {
 	if difference < 0 {
 		difference, than = -difference, "less"
 	}
-	text := fmt.Sprintf("add up to %s, which is %s %s than the amount", c.Format(sum), c.Format(difference), than)
+	text := fmt.Sprintf("add up to %s, which is %s %s than the amount", c.Format(sum),
+		c.Format(difference), than)
 	p.Add(errSplitSumMismatch.WithMessage("The parts "+text).With("splits", text))
 }

@@ -16,8 +16,8 @@ type conditions struct {
 	// that range.
 	bounds, filters []condition
 	args            []any
-	// owner and categories are the numbers of their parameters. categories is 0 unless parts may match
-	// the filter by category.
+	// owner and categories are the numbers of their parameters. categories is 0 unless parts may
+	// match the filter by category.
 	owner, categories int
 }
 
@@ -70,7 +70,8 @@ func (l transactionList) conditions() *conditions {
 		c.add(ofAmount, "t.amount_e4 <= %s", value{*l.maxE4, "$%d::bigint"})
 	}
 	if l.substring != "" {
-		c.add(&c.filters, searched+` LIKE %s`, value{"%" + likeEscaped(l.substring) + "%", `lower($%d COLLATE "und-x-icu")`})
+		c.add(&c.filters, searched+` LIKE %s`,
+			value{"%" + likeEscaped(l.substring) + "%", `lower($%d COLLATE "und-x-icu")`})
 	}
 	c.addDetails(l)
 	c.addOrigin(l)
@@ -92,8 +93,10 @@ func (c *conditions) addManyTags(tags []string) {
 // addDetails adds the filters by payee and by tags. The payee begins the indexed text of searches.
 func (c *conditions) addDetails(l transactionList) {
 	if l.payee != "" {
-		c.add(&c.filters, `lower(t.payee COLLATE "und-x-icu") = %s`, value{l.payee, `lower($%d COLLATE "und-x-icu")`})
-		c.add(&c.filters, searched+` LIKE %s`, value{likeEscaped(l.payee) + " %", `lower($%d COLLATE "und-x-icu")`})
+		c.add(&c.filters, `lower(t.payee COLLATE "und-x-icu") = %s`,
+			value{l.payee, `lower($%d COLLATE "und-x-icu")`})
+		c.add(&c.filters, searched+` LIKE %s`,
+			value{likeEscaped(l.payee) + " %", `lower($%d COLLATE "und-x-icu")`})
 	}
 	switch {
 	case l.untagged:
@@ -105,6 +108,33 @@ func (c *conditions) addDetails(l transactionList) {
 			return
 		}
 		c.add(&c.filters, "t.tags && %s::text[]", value{l.tags, "$%d::text[]"})
+	}
+}
+
+// addOrigin adds the filters of request.Origin. An external id is unique in a wallet, so the index
+// transactions_external finds it if the wallets are named. A list of transactions with attachments
+// by date reads the index transactions_attached, unless another filter selects a different one.
+func (c *conditions) addOrigin(l transactionList) {
+	if l.ExternalID != "" {
+		c.add(&c.filters, `t.wallet_id = ANY(ARRAY(
+			SELECT w.id FROM wallets w WHERE w.owner_id = %s))`, value{l.owner, "$%d::uuid"})
+		c.add(&c.filters, "t.external_id = %s", value{l.ExternalID, "$%d::text"})
+	}
+	if l.ImportID != nil {
+		c.add(&c.filters, "t.import_id = %s", value{*l.ImportID, "$%d::uuid"})
+	}
+	if l.ReceiptID != nil {
+		c.add(&c.filters, "t.receipt_id = %s", value{*l.ReceiptID, "$%d::uuid"})
+	}
+	switch {
+	case l.unattached():
+		c.add(&c.filters, "t.attachment_count = 0")
+	case l.Attached == nil:
+	case l.byAmount() || len(l.wallets) == 1 || len(l.categories) == 1 ||
+		l.kind == posting.Transfer:
+		c.add(&c.filters, "t.attachment_count > 0")
+	default:
+		c.add(&c.bounds, "t.attachment_count > 0")
 	}
 }
 
@@ -139,9 +169,11 @@ func (c *conditions) addPlace(l transactionList) {
 	switch {
 	case l.after == nil:
 	case l.byAmount():
-		c.add(&c.bounds, "(t.amount_e4, t.id) "+beyond+" (%s, %s)", value{l.after.AmountE4, "$%d::bigint"}, value{l.after.ID, "$%d::uuid"})
+		c.add(&c.bounds, "(t.amount_e4, t.id) "+beyond+" (%s, %s)",
+			value{l.after.AmountE4, "$%d::bigint"}, value{l.after.ID, "$%d::uuid"})
 	default:
-		c.add(&c.bounds, "(t.date, t.id) "+beyond+" (%s, %s)", value{l.after.Date, "$%d::timestamptz"}, value{l.after.ID, "$%d::uuid"})
+		c.add(&c.bounds, "(t.date, t.id) "+beyond+" (%s, %s)",
+			value{l.after.Date, "$%d::timestamptz"}, value{l.after.ID, "$%d::uuid"})
 	}
 }
 
@@ -170,8 +202,8 @@ func (c *conditions) addIDs(l transactionList) {
 		case len(by.ids) == 1:
 			c.add(by.to, by.column+" = %s", value{by.ids[0], "$%d::uuid"})
 		default:
-			// Without the second cast, ANY would compare with the rows of a subquery instead of the elements
-			// of an array.
+			// Without the second cast, ANY would compare with the rows of a subquery instead of the
+			// elements of an array.
 			c.add(by.to, by.column+" = ANY(%s::uuid[])", value{by.ids, "$%d::uuid[]"})
 		}
 	}
@@ -179,8 +211,12 @@ func (c *conditions) addIDs(l transactionList) {
 
 // addParts adds the filter by category for an owner with parts in the categories.
 func (c *conditions) addParts(l transactionList) {
-	c.add(&c.filters, `EXISTS (SELECT FROM unnest(%s::uuid[]) AS n (id) WHERE n.id = t.category_id OR t.split_count > 0 AND EXISTS (
-		SELECT FROM splits s WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = n.id))`, value{l.categories, "$%d::uuid[]"})
+	c.add(&c.filters, `EXISTS (
+		SELECT FROM unnest(%s::uuid[]) AS n (id)
+		WHERE n.id = t.category_id OR t.split_count > 0 AND EXISTS (
+			SELECT FROM splits s
+			WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id
+				AND s.category_id = n.id))`, value{l.categories, "$%d::uuid[]"})
 	c.categories = len(c.args)
 }
 

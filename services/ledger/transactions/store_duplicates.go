@@ -20,7 +20,9 @@ type external struct {
 
 // selectExternal returns the transactions of an owner with the wallets and external ids of ts, in
 // the order of ts.
-func selectExternal(ctx context.Context, q pg.Querier, owner uuid.UUID, ts ...posting.Transaction) ([]external, error) {
+func selectExternal(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ts ...posting.Transaction,
+) ([]external, error) {
 	wallets, ids := make([]uuid.UUID, len(ts)), make([]*string, len(ts))
 	for i, t := range ts {
 		wallets[i], ids[i] = t.WalletID, t.ExternalID
@@ -28,7 +30,8 @@ func selectExternal(ctx context.Context, q pg.Querier, owner uuid.UUID, ts ...po
 	found, err := pg.All[external](ctx, q, `
 		SELECT t.id, e.position
 		FROM unnest($2::uuid[], $3::text[]) WITH ORDINALITY AS e (wallet_id, external_id, position)
-		JOIN transactions t ON t.owner_id = $1 AND t.wallet_id = e.wallet_id AND t.external_id = e.external_id
+		JOIN transactions t ON t.owner_id = $1 AND t.wallet_id = e.wallet_id
+			AND t.external_id = e.external_id
 		ORDER BY e.position`, owner, wallets, ids)
 	if err != nil {
 		return nil, fmt.Errorf("selecting transactions by external id: %w", err)

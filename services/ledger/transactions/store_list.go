@@ -14,17 +14,19 @@ import (
 )
 
 const (
-	// nearbyRows is the number of rows that a list examines in its order before the matching rows are
-	// collected by other indexes.
+	// nearbyRows is the number of rows that a list examines in its order before the matching rows
+	// are collected by other indexes.
 	nearbyRows = 1000
-	// scannedRows is the number of rows that a page examines when no index can find the matching ones.
-	// Most users have fewer.
+	// scannedRows is the number of rows that a page examines when no index can find the matching
+	// ones. Most users have fewer.
 	scannedRows = 10_000
 )
 
 // selectFilters returns the keys of the tags that a list names, and whether the owner has parts of
 // split transactions in its categories. Lists without these filters need no query.
-func selectFilters(ctx context.Context, q pg.Querier, l transactionList) (tags []string, parts bool, err error) {
+func selectFilters(
+	ctx context.Context, q pg.Querier, l transactionList,
+) (tags []string, parts bool, err error) {
 	if len(l.tagNames)+len(l.categories) == 0 {
 		return nil, false, nil
 	}
@@ -33,8 +35,11 @@ func selectFilters(ctx context.Context, q pg.Querier, l transactionList) (tags [
 		Parts bool
 	}
 	r, err := pg.One[row](ctx, q, `
-		SELECT ARRAY(SELECT `+posting.TagKeySQL("name")+` FROM unnest($2::text[]) AS n (name)) AS tags,
-			EXISTS (SELECT FROM splits WHERE owner_id = $1 AND category_id = ANY($3::uuid[])) AS parts`, l.owner, l.tagNames, l.categories)
+		SELECT ARRAY(
+				SELECT `+posting.TagKeySQL("name")+` FROM unnest($2::text[]) AS n (name)) AS tags,
+			EXISTS (
+				SELECT FROM splits WHERE owner_id = $1 AND category_id = ANY($3::uuid[])) AS parts`,
+		l.owner, l.tagNames, l.categories)
 	if err != nil {
 		return nil, false, fmt.Errorf("selecting the filters of a list: %w", err)
 	}
@@ -48,7 +53,9 @@ func (l transactionList) filtered() bool { return len(l.conditions().filters) > 
 // walkTransactions reads rows by keyset: it starts at the first row of the page in an index, so
 // that later pages cost no more. With filters it only examines the nearby rows, which fill a page
 // if many rows match.
-func walkTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]posting.Transaction, error) {
+func walkTransactions(
+	ctx context.Context, q pg.Querier, l transactionList,
+) ([]posting.Transaction, error) {
 	c := l.conditions()
 	rows, err := pg.All[posting.Transaction](ctx, q, c.walk(l), c.args...)
 	if err != nil {
@@ -61,9 +68,12 @@ func walkTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]p
 // nearby did not fill a page. The best index depends on the values, which the plan of a prepared
 // statement would not take into account. CacheDescribe sends an unnamed statement instead, which
 // PostgreSQL plans for the values of each execution.
-func collectTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]posting.Transaction, error) {
+func collectTransactions(
+	ctx context.Context, q pg.Querier, l transactionList,
+) ([]posting.Transaction, error) {
 	c := l.conditions()
-	rows, err := pg.All[posting.Transaction](ctx, q, c.collect(l), slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
+	rows, err := pg.All[posting.Transaction](ctx, q, c.collect(l),
+		slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
 	if err != nil {
 		return nil, fmt.Errorf("collecting transactions: %w", err)
 	}
@@ -73,7 +83,9 @@ func collectTransactions(ctx context.Context, q pg.Querier, l transactionList) (
 // scanTransactions examines the next rows of the list and returns those that match, and the last
 // examined row if there may be further rows behind it. Without the setting, PostgreSQL sorts the
 // whole history when it expects a shorter one.
-func scanTransactions(ctx context.Context, db *pgxpool.Pool, l transactionList) (matching []posting.Transaction, end *posting.Transaction, err error) {
+func scanTransactions(
+	ctx context.Context, db *pgxpool.Pool, l transactionList,
+) (matching []posting.Transaction, end *posting.Transaction, err error) {
 	type row struct {
 		posting.Transaction
 		Last bool
@@ -87,7 +99,9 @@ func scanTransactions(ctx context.Context, db *pgxpool.Pool, l transactionList) 
 		return err
 	})
 	readOnly := pgx.TxOptions{AccessMode: pgx.ReadOnly}
-	err = pgx.BeginTxFunc(ctx, db, readOnly, func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
+	err = pgx.BeginTxFunc(ctx, db, readOnly, func(tx pgx.Tx) error {
+		return tx.SendBatch(ctx, batch).Close()
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("scanning transactions: %w", err)
 	}
@@ -112,7 +126,8 @@ func (c *conditions) rows(wanted string) string {
 		SELECT * FROM transactions t WHERE %[1]s AND t.category_id = ANY($%[3]d::uuid[])
 		UNION ALL
 		SELECT * FROM transactions t WHERE %[1]s AND t.split_count > 0 AND t.id = ANY(ARRAY(
-			SELECT s.transaction_id FROM splits s WHERE s.owner_id = $%[2]d::uuid AND s.category_id = ANY($%[3]d::uuid[])))
+			SELECT s.transaction_id FROM splits s WHERE s.owner_id = $%[2]d::uuid
+				AND s.category_id = ANY($%[3]d::uuid[])))
 		) t WHERE true`, wanted, c.owner, c.categories)
 }
 
@@ -123,9 +138,11 @@ func (c *conditions) walk(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
 	from := "transactions t WHERE " + all(c.bounds, hidden)
 	if len(c.filters) > 0 {
-		from = fmt.Sprintf("(SELECT * FROM %s %s LIMIT %d) t WHERE %s", from, l.order(), l.affordable(nearbyRows), all(c.filters, hidden))
+		from = fmt.Sprintf("(SELECT * FROM %s %s LIMIT %d) t WHERE %s", from, l.order(),
+			l.affordable(nearbyRows), all(c.filters, hidden))
 	}
-	return fmt.Sprintf("SELECT %s FROM %s %s %s", posting.TransactionColumns, from, l.order(), l.limited())
+	return fmt.Sprintf("SELECT %s FROM %s %s %s",
+		posting.TransactionColumns, from, l.order(), l.limited())
 }
 
 // scan returns a statement that selects the matching rows among the next scannedRows rows, or as
@@ -134,7 +151,8 @@ func (c *conditions) walk(l transactionList) string {
 func (c *conditions) scan(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
 	scanned := l.affordable(scannedRows)
-	return fmt.Sprintf(`WITH examined AS MATERIALIZED (SELECT * FROM transactions t WHERE %s %s LIMIT %d)
+	return fmt.Sprintf(`WITH examined AS MATERIALIZED (
+			SELECT * FROM transactions t WHERE %s %s LIMIT %d)
 		(SELECT %s, false AS last FROM examined t WHERE %s %s %s)
 		UNION ALL
 		(SELECT %s, true FROM examined t %s OFFSET %d LIMIT 1)`,
@@ -148,8 +166,10 @@ func (c *conditions) scan(l transactionList) string {
 // the list's order, expecting to find enough rows soon.
 func (c *conditions) collect(l transactionList) string {
 	wanted := all(slices.Concat(c.bounds, c.filters), func(c condition) string { return c.known })
-	order := strings.NewReplacer("t.date", "t.date + interval '0'", "t.amount_e4", "t.amount_e4 + 0").Replace(l.order())
-	return fmt.Sprintf("SELECT %s FROM %s %s %s", posting.TransactionColumns, c.rows(wanted), order, l.limited())
+	unindexed := strings.NewReplacer(
+		"t.date", "t.date + interval '0'", "t.amount_e4", "t.amount_e4 + 0")
+	return fmt.Sprintf("SELECT %s FROM %s %s %s",
+		posting.TransactionColumns, c.rows(wanted), unindexed.Replace(l.order()), l.limited())
 }
 
 // limited returns the LIMIT clause. The limit is a literal because PostgreSQL assumes that a

@@ -38,7 +38,8 @@ func totalTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]
 	// In this order, the dates are conditions on the rows that are read, not filters.
 	l.after, l.sort = nil, newestFirst
 	c := l.conditions()
-	totals, err := pg.All[listTotals](ctx, q, c.total(l), slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
+	totals, err := pg.All[listTotals](ctx, q, c.total(l),
+		slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
 	if err != nil {
 		return nil, fmt.Errorf("adding up transactions: %w", err)
 	}
@@ -56,10 +57,14 @@ func (c *conditions) total(l transactionList) string {
 		read, matching = c.bounds, all(c.filters, known)
 	}
 	return fmt.Sprintf(`
-		SELECT t.currency, %[1]s AS matching, count(*) FILTER (WHERE t.place <= %[2]d) AS count, bool_or(t.place > %[2]d) AS capped,
-			coalesce(sum(%[3]s) FILTER (WHERE t.place <= %[2]d AND t.transfer_id IS NULL AND t.amount_minor > 0), 0)::bigint AS income,
-			coalesce(-sum(%[3]s) FILTER (WHERE t.place <= %[2]d AND t.transfer_id IS NULL AND t.amount_minor < 0), 0)::bigint AS expense
-		FROM (SELECT t.*, row_number() OVER (%[5]s) AS place FROM (SELECT * FROM %[4]s %[5]s LIMIT %[2]d + 1) t) t
+		SELECT t.currency, %[1]s AS matching, count(*) FILTER (WHERE t.place <= %[2]d) AS count,
+			bool_or(t.place > %[2]d) AS capped,
+			coalesce(sum(%[3]s) FILTER (WHERE t.place <= %[2]d
+				AND t.transfer_id IS NULL AND t.amount_minor > 0), 0)::bigint AS income,
+			coalesce(-sum(%[3]s) FILTER (WHERE t.place <= %[2]d
+				AND t.transfer_id IS NULL AND t.amount_minor < 0), 0)::bigint AS expense
+		FROM (SELECT t.*, row_number() OVER (%[5]s) AS place
+			FROM (SELECT * FROM %[4]s %[5]s LIMIT %[2]d + 1) t) t
 		GROUP BY t.currency, matching
 		ORDER BY t.currency`, matching, l.totaled(), c.added(), c.rows(all(read, known)), l.order())
 }
@@ -73,18 +78,22 @@ func (c *conditions) added() string {
 	}
 	return fmt.Sprintf(`CASE WHEN t.split_count = 0 THEN t.amount_minor ELSE (
 		SELECT coalesce(sum(s.amount_minor), 0) FROM splits s
-		WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = ANY($%d::uuid[])) END`, c.categories)
+		WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id
+			AND s.category_id = ANY($%d::uuid[])) END`, c.categories)
 }
 
 // totalMonths returns the totals of a list of whole months by currency, from the stored totals of
 // the months. So they include all rows.
 func totalMonths(ctx context.Context, q pg.Querier, l transactionList) ([]listTotals, error) {
 	const months = `
-		WHERE owner_id = $1 AND ($2::date IS NULL OR month >= $2) AND ($3::date IS NULL OR month < $3)
-			AND (coalesce(cardinality($4::uuid[]), 0) = 0 OR wallet_id = ANY($4)) AND ($5 = '' OR currency = $5)`
+		WHERE owner_id = $1 AND ($2::date IS NULL OR month >= $2)
+			AND ($3::date IS NULL OR month < $3)
+			AND (coalesce(cardinality($4::uuid[]), 0) = 0 OR wallet_id = ANY($4))
+			AND ($5 = '' OR currency = $5)`
 	totals, err := pg.All[listTotals](ctx, q, `
 		SELECT currency, true AS matching, false AS capped,
-			sum(count)::bigint AS count, sum(income)::bigint AS income, sum(expense)::bigint AS expense
+			sum(count)::bigint AS count, sum(income)::bigint AS income,
+			sum(expense)::bigint AS expense
 		FROM (
 			SELECT currency, transaction_count - further_parts AS count,
 				income_minor - refund_minor AS income, expense_minor - refund_minor AS expense

@@ -20,7 +20,7 @@ const includeTotals = "totals"
 func checkInclude(p *apierr.Problems, include []string) {
 	for _, part := range include {
 		if part != includeTotals {
-			p.Field(&apierr.Field{Name: "include", Message: "must be totals"})
+			p.Invalid("include", "must be totals")
 			return
 		}
 	}
@@ -29,7 +29,9 @@ func checkInclude(p *apierr.Problems, include []string) {
 // addTotals adds the totals of all pages of a list to the response. Totals that no stored totals
 // have are limited to the newest totaledRows rows, and the fields capped and cappedAt say so. The
 // caller has checked that the list's wallets and categories belong to the owner.
-func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *ledgerv1.ListTransactionsResponse) error {
+func (s *Transactions) addTotals(
+	ctx context.Context, l transactionList, resp *ledgerv1.ListTransactionsResponse,
+) error {
 	leave, err := s.reads.Enter(ctx, l.owner)
 	if err != nil {
 		return err
@@ -54,7 +56,8 @@ func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *l
 		}
 		c := money.CurrencyOf(r.Currency)
 		resp.Totals = append(resp.Totals, &ledgerv1.FilterTotals{
-			Currency: r.Currency, Count: int32(min(r.Count, math.MaxInt32)), Income: c.Format(r.Income), Expense: c.Format(r.Expense),
+			Currency: r.Currency, Count: int32(min(r.Count, math.MaxInt32)),
+			Income: c.Format(r.Income), Expense: c.Format(r.Expense),
 		})
 	}
 	resp.Capped = &capped
@@ -69,6 +72,7 @@ func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *l
 // type or category.
 func (l transactionList) wholeMonths() bool {
 	starts := func(at *time.Time) bool { return at == nil || at.Equal(calendar.MonthOf(*at)) }
-	return len(l.categories)+len(l.tagNames) == 0 && l.kind+l.substring+l.payee == "" && !l.untagged && l.Origin == (request.Origin{}) &&
-		l.minE4 == nil && l.maxE4 == nil && starts(l.from) && starts(l.end)
+	return len(l.categories)+len(l.tagNames) == 0 && l.kind+l.substring+l.payee == "" &&
+		!l.untagged && l.Origin == (request.Origin{}) && l.minE4 == nil && l.maxE4 == nil &&
+		starts(l.from) && starts(l.end)
 }

@@ -5,11 +5,11 @@
 // adds an event to the outbox, in the same database transaction. The files:
 //
 //   - transactions.go: the RPC methods of single transactions. Start reading at CreateTransaction
-//   - changes.go, details.go and splits.go: validate the fields of a request. legs.go: changes of a
+//   - changes.go and splits.go: validate the fields of a request. legs.go: locks, and changes of a
 //     leg of a transfer
 //   - duplicates.go and store_duplicates.go: transactions with an external id that exists
 //   - batcher.go: group commit, which inserts simultaneous single creates with one statement
-//   - bulk.go: CreateTransactions
+//   - bulk.go: CreateTransactions, and single creates with tags
 //   - payees.go: the payees of the newest transactions, and the currencies
 //   - list.go and store_list.go: filters, orders and cursors of lists. The statements keep a page
 //     fast however long the history is. store_conditions.go: the filters as conditions of these
@@ -25,7 +25,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -74,7 +74,9 @@ func (s *Transactions) Measure() (stop func() error, err error) { return s.batch
 // CreateTransaction creates a transaction, and updates the wallet's balance and the monthly total
 // with it. The batcher inserts simultaneous creates with one statement and one commit. A tagged
 // transaction has a separate database transaction, because it may add tags.
-func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTransactionRequest) (*ledgerv1.CreateTransactionResponse, error) {
+func (s *Transactions) CreateTransaction(
+	ctx context.Context, req *ledgerv1.CreateTransactionRequest,
+) (*ledgerv1.CreateTransactionResponse, error) {
 	var p apierr.Problems
 	owner, c := caller.ID(ctx), parseTransaction(&p, req)
 	t := c.apply(&p, posting.Transaction{})
@@ -83,9 +85,9 @@ func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.Crea
 		// correction suffices.
 		return nil, request.CheckOwned(ctx, s.DB, p, owner, c.references())
 	}
-	t.ID, t.OwnerID, t.Version, t.CreatedAt = s.NewID(), owner, 1, s.Now()
-	t.UpdatedAt = t.CreatedAt
-	resp := &ledgerv1.CreateTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}
+	s.begin(&t, owner, s.Now())
+	created, version := t.Proto(), etag.Format(t.Version)
+	resp := &ledgerv1.CreateTransactionResponse{Transaction: created, Etag: version}
 	call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	if len(t.Splits) > 0 {
 		// The statement does not check the categories of parts: a foreign key would reject the
@@ -105,7 +107,8 @@ func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.Crea
 	if known, err := s.repeats(ctx, t, call, resp); known || err != nil {
 		return resp, err
 	}
-	written, err := s.batcher.submit(ctx, t, s.Created(ctx, t.OwnerID, resp.GetTransaction()), record)
+	written, err := s.batcher.submit(ctx, t, s.Created(ctx, t.OwnerID, resp.GetTransaction()),
+		record)
 	if err != nil {
 		return nil, s.rejected(ctx, t, err)
 	}
@@ -123,40 +126,16 @@ func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.Crea
 	return resp, nil
 }
 
-// createTagged inserts a transaction with tags, and the tags that the owner did not have.
-func (s *Transactions) createTagged(ctx context.Context, t posting.Transaction, call idem.Call, resp *ledgerv1.CreateTransactionResponse) (*ledgerv1.CreateTransactionResponse, error) {
-	var err error
-	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		ts := []posting.Transaction{t}
-		if err := s.useTags(ctx, tx, t.OwnerID, ts); err != nil {
-			return err
-		}
-		resp.Transaction = ts[0].Proto()
-		written, err := s.InsertTransactions(ctx, tx, ts, []*ledgerv1.Transaction{resp.GetTransaction()})
-		if err == nil && !written[t.ID] {
-			return posting.NotInserted(ctx, tx, t)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, s.rejected(ctx, t, err)
-	}
-	return resp, nil
-}
-
-// useTags is posting.UseTags for new transactions: it shares the owner's lock first.
-func (s *Transactions) useTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ts []posting.Transaction) error {
-	if !slices.ContainsFunc(ts, func(t posting.Transaction) bool { return len(t.TagNames) > 0 }) {
-		return nil
-	}
-	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
-		return err
-	}
-	return posting.UseTags(ctx, tx, owner, s.Now(), ts)
+// begin sets the id, the owner, the first version and the times of a new transaction.
+func (s *Transactions) begin(t *posting.Transaction, owner uuid.UUID, now time.Time) {
+	t.ID, t.OwnerID, t.Version = s.NewID(), owner, 1
+	t.CreatedAt, t.UpdatedAt = now, now
 }
 
 // GetTransaction returns one of the caller's transactions.
-func (s *Transactions) GetTransaction(ctx context.Context, req *ledgerv1.GetTransactionRequest) (*ledgerv1.GetTransactionResponse, error) {
+func (s *Transactions) GetTransaction(
+	ctx context.Context, req *ledgerv1.GetTransactionRequest,
+) (*ledgerv1.GetTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidTransactionID
@@ -165,12 +144,15 @@ func (s *Transactions) GetTransaction(ctx context.Context, req *ledgerv1.GetTran
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.GetTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}, nil
+	return &ledgerv1.GetTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)},
+		nil
 }
 
 // UpdateTransaction changes the fields that the request sets, and corrects balances and totals
 // accordingly.
-func (s *Transactions) UpdateTransaction(ctx context.Context, req *ledgerv1.UpdateTransactionRequest) (*ledgerv1.UpdateTransactionResponse, error) {
+func (s *Transactions) UpdateTransaction(
+	ctx context.Context, req *ledgerv1.UpdateTransactionRequest,
+) (*ledgerv1.UpdateTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidTransactionID
@@ -188,7 +170,10 @@ func (s *Transactions) UpdateTransaction(ctx context.Context, req *ledgerv1.Upda
 	if err != nil {
 		return nil, s.rejected(ctx, t, err)
 	}
-	return &ledgerv1.UpdateTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}, nil
+	return &ledgerv1.UpdateTransactionResponse{
+		Transaction: t.Proto(),
+		Etag:        etag.Format(t.Version),
+	}, nil
 }
 
 // changeTransaction writes the next version of a transaction with its postings and its event. The
@@ -196,7 +181,9 @@ func (s *Transactions) UpdateTransaction(ctx context.Context, req *ledgerv1.Upda
 // user's, or another version. p is a copy, because pg.InTx may run the caller's function again,
 // which must start with the same problems. If PostgreSQL rejects the next version, it is returned
 // with the error.
-func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes, p apierr.Problems) (posting.Transaction, error) {
+func (s *Transactions) changeTransaction(
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes, p apierr.Problems,
+) (posting.Transaction, error) {
 	locked, err := lockForChange(ctx, tx, id, ifMatch)
 	if err != nil {
 		return posting.Transaction{}, cmp.Or(p.Err(), err)
@@ -226,17 +213,22 @@ func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid
 			return posting.Transaction{}, posting.ClientError(err)
 		}
 	}
-	if err := posting.Replace(ctx, tx, []posting.Transaction{before}, []posting.Transaction{after}); err != nil {
+	if err := posting.Replace(ctx, tx, []posting.Transaction{before},
+		[]posting.Transaction{after}); err != nil {
 		return posting.Transaction{}, err
 	}
-	event := &ledgerv1.TransactionUpdated{OwnerId: after.OwnerID.String(), Before: before.Proto(), After: after.Proto()}
+	event := &ledgerv1.TransactionUpdated{
+		OwnerId: after.OwnerID.String(), Before: before.Proto(), After: after.Proto(),
+	}
 	return after, s.Publish(ctx, tx, after.OwnerID, event)
 }
 
 // DeleteTransaction deletes a transaction and removes it from balances and totals. It also deletes
 // the transaction's receipt if this was the receipt's last transaction. With a leg of a transfer it
 // deletes the transfer.
-func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTransactionRequest) (*ledgerv1.DeleteTransactionResponse, error) {
+func (s *Transactions) DeleteTransaction(
+	ctx context.Context, req *ledgerv1.DeleteTransactionRequest,
+) (*ledgerv1.DeleteTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidTransactionID
@@ -262,37 +254,13 @@ func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.Dele
 		if err := posting.Remove(ctx, tx, t.Transaction); err != nil {
 			return err
 		}
-		return s.Publish(ctx, tx, t.OwnerID, &ledgerv1.TransactionDeleted{OwnerId: t.OwnerID.String(), Transaction: t.Proto()})
+		return s.Publish(ctx, tx, t.OwnerID,
+			&ledgerv1.TransactionDeleted{OwnerId: t.OwnerID.String(), Transaction: t.Proto()})
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &ledgerv1.DeleteTransactionResponse{Id: id.String()}, nil
-}
-
-// lockForChange locks the caller's transaction, and the other leg if it is a leg of a transfer. It
-// returns them if the version of the transaction matches If-Match. It shares the owner's lock
-// first, like each database transaction that writes totals (see ownerLock).
-func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (locked, error) {
-	if err := posting.ShareOwner(ctx, tx, caller.ID(ctx)); err != nil {
-		return locked{}, err
-	}
-	rows, err := posting.Lock(ctx, tx, id)
-	if err != nil {
-		return locked{}, err
-	}
-	l, ok := lockedOf(rows, id)
-	if !ok {
-		return locked{}, errTransactionNotFound
-	}
-	if err := checkOwner(ctx, l.Transaction); err != nil {
-		return locked{}, err
-	}
-	if !etag.Matches(ifMatch, l.Version) {
-		return locked{}, apierr.VersionMismatch
-	}
-	err = addDetails(ctx, tx, &l.Transaction)
-	return l, err
 }
 
 // addDetails loads the splits and the tags of one transaction.

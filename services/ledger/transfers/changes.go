@@ -49,10 +49,12 @@ type sideFields struct{ wallet, amount, currency string }
 // invalid one.
 func parseTransfer(p *apierr.Problems, req *ledgerv1.CreateTransferRequest) changes {
 	var c changes
-	c.from.wallet = request.RequireReference(p, fromFields.wallet, req.GetFromWalletId(), request.ErrInvalidWalletID)
-	c.to.wallet = request.RequireReference(p, toFields.wallet, req.GetToWalletId(), request.ErrInvalidWalletID)
+	c.from.wallet = request.RequireReference(p, fromFields.wallet, req.GetFromWalletId(),
+		request.ErrInvalidWalletID)
+	c.to.wallet = request.RequireReference(p, toFields.wallet, req.GetToWalletId(),
+		request.ErrInvalidWalletID)
 	if req.GetAmount() == "" {
-		p.Field(&apierr.Field{Name: fromFields.amount, Message: "is required"})
+		p.Invalid(fromFields.amount, "is required")
 	} else {
 		c.from.setAmount(p, fromFields, &req.Amount)
 	}
@@ -60,7 +62,7 @@ func parseTransfer(p *apierr.Problems, req *ledgerv1.CreateTransferRequest) chan
 	c.to.setAmount(p, toFields, req.ToAmount)
 	c.to.setCurrency(p, toFields, req.ToCurrency)
 	if req.GetDate() == "" {
-		p.Field(&apierr.Field{Name: "date", Message: "is required"})
+		p.Invalid("date", "is required")
 	} else {
 		c.setDate(p, &req.Date)
 	}
@@ -75,7 +77,8 @@ func parseTransferUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransferRequest
 	var c changes
 	some := req.GetTags() != nil
 	for _, value := range []*string{
-		req.FromWalletId, req.ToWalletId, req.Amount, req.Currency, req.ToAmount, req.ToCurrency, req.Date, req.Description, req.Notes,
+		req.FromWalletId, req.ToWalletId, req.Amount, req.Currency, req.ToAmount, req.ToCurrency,
+		req.Date, req.Description, req.Notes,
 	} {
 		some = some || value != nil
 	}
@@ -112,7 +115,7 @@ func (c *sideChanges) setAmount(p *apierr.Problems, f sideFields, s *string) {
 	}
 	n, err := money.ParseDecimal(*s, money.MaxDecimals)
 	if problem := money.PositiveProblem(*s, n, err); problem != "" {
-		p.Field(&apierr.Field{Name: f.amount, Message: problem})
+		p.Invalid(f.amount, problem)
 		return
 	}
 	c.amount = s
@@ -220,16 +223,15 @@ func (c changes) apply(p *apierr.Problems, t Transfer, currencies map[uuid.UUID]
 	c.applyShared(&t.In)
 	c.applyAmounts(p, before, &t)
 	if t.Out.WalletID == t.In.WalletID && t.Out.WalletID != uuid.Nil && t.inOneCurrency() {
-		p.Add(errSameWallet.With(toFields.wallet, "must be another wallet, or have another currency"))
+		p.Add(errSameWallet.With(toFields.wallet,
+			"must be another wallet, or have another currency"))
 	}
 	return t
 }
 
 // apply sets the wallet and the currency of a leg.
 func (c sideChanges) apply(leg *posting.Transaction) {
-	if c.wallet != nil {
-		leg.WalletID = *c.wallet
-	}
+	request.Set(&leg.WalletID, c.wallet)
 	if c.currency != nil {
 		leg.Currency = c.currency.Code()
 	}
@@ -238,18 +240,10 @@ func (c sideChanges) apply(leg *posting.Transaction) {
 // applyShared sets the fields that both legs share. It sets only the names of tags; posting.UseTags
 // sets their keys later.
 func (c changes) applyShared(leg *posting.Transaction) {
-	if c.date != nil {
-		leg.Date = *c.date
-	}
-	if c.description != nil {
-		leg.Description = *c.description
-	}
-	if c.notes != nil {
-		leg.Notes = *c.notes
-	}
-	if c.tags != nil {
-		leg.TagNames = *c.tags
-	}
+	request.Set(&leg.Date, c.date)
+	request.Set(&leg.Description, c.description)
+	request.Set(&leg.Notes, c.notes)
+	request.Set(&leg.TagNames, c.tags)
 }
 
 // applyAmounts sets the amounts of t in its new currencies. It never converts an amount: a new
@@ -262,7 +256,7 @@ func (c changes) applyAmounts(p *apierr.Problems, before Transfer, t *Transfer) 
 	case c.from.amount != nil:
 		out = parseAmount(p, fromFields.amount, t.Out.Currency, *c.from.amount)
 	case out != 0 && t.Out.Currency != before.Out.Currency:
-		p.Field(&apierr.Field{Name: fromFields.amount, Message: "is required with another currency"})
+		p.Invalid(fromFields.amount, "is required with another currency")
 	}
 	switch {
 	case c.to.amount != nil:
@@ -274,7 +268,7 @@ func (c changes) applyAmounts(p *apierr.Problems, before Transfer, t *Transfer) 
 		in = out
 	case in == 0 || t.In.Currency != before.In.Currency:
 		if t.Out.Currency != "" && t.In.Currency != "" {
-			p.Field(&apierr.Field{Name: toFields.amount, Message: "is required between currencies"})
+			p.Invalid(toFields.amount, "is required between currencies")
 		}
 	}
 	t.Out.AmountMinor, t.In.AmountMinor = -out, in
@@ -288,7 +282,7 @@ func parseAmount(p *apierr.Problems, field, currency, amount string) int64 {
 	}
 	minor, err := money.CurrencyOf(currency).Parse(amount)
 	if problem := money.PositiveProblem(amount, minor, err); problem != "" {
-		p.Field(&apierr.Field{Name: field, Message: problem})
+		p.Invalid(field, problem)
 	}
 	return minor
 }

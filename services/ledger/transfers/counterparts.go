@@ -13,7 +13,9 @@ import (
 // index of the leg, and locks them until tx ends. It omits legs without such a transaction. Each
 // transaction is used once, for the leg with the nearest day. The caller shares the owner's lock,
 // so no other write changes the transactions between the selection and the lock.
-func LockCounterparts(ctx context.Context, tx pgx.Tx, owner uuid.UUID, legs []posting.Transaction) (map[int]posting.Transaction, error) {
+func LockCounterparts(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, legs []posting.Transaction,
+) (map[int]posting.Transaction, error) {
 	if len(legs) == 0 {
 		return nil, nil
 	}

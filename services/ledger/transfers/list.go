@@ -35,16 +35,23 @@ var (
 // contains the filters, so a cursor of another filter is rejected. With a filter by wallet a page
 // examines at most examinedTransfers, so that it may have fewer transfers than the limit although
 // more follow. s.Reads limits the simultaneous reads of a user.
-func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfersRequest) (*ledgerv1.ListTransfersResponse, error) {
+func (s *Transfers) ListTransfers(
+	ctx context.Context, req *ledgerv1.ListTransfersRequest,
+) (*ledgerv1.ListTransfersResponse, error) {
 	l, p := parseTransferList(req)
 	l.owner = caller.ID(ctx)
-	if err := request.CheckOwned(ctx, s.DB, p, l.owner, request.References{Wallet: l.wallet}); err != nil {
+	if err := request.CheckOwned(ctx, s.DB, p, l.owner,
+		request.References{Wallet: l.wallet}); err != nil {
 		return nil, err
 	}
-	scope := strings.Join([]string{"transfers", l.owner.String(), req.GetWalletId(), req.GetFrom(), req.GetTo()}, " ")
+	scope := strings.Join([]string{
+		"transfers", l.owner.String(), req.GetWalletId(), req.GetFrom(),
+		req.GetTo(),
+	}, " ")
 	var end *position
 	transfers, pagination, err := page.List(s.Cursors, page.Query[Transfer, position]{
-		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(), First: position{Date: lastMoment, ID: uuid.Max},
+		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(),
+		First:    position{Date: lastMoment, ID: uuid.Max},
 		Position: func(t Transfer) position { return position{t.Out.Date, t.Out.ID} },
 		Size:     func(t Transfer) int { return t.Out.Bytes() + t.In.Bytes() },
 		Select: func(after position, limit int) ([]Transfer, error) {
@@ -77,7 +84,9 @@ func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfe
 
 // read returns up to l.limit transfers. With a filter by wallet it examines a limited number. end
 // is then the last one that it has examined, or nil if the list ends there.
-func (s *Transfers) read(ctx context.Context, l transferList) (rows []Transfer, end *position, err error) {
+func (s *Transfers) read(
+	ctx context.Context, l transferList,
+) (rows []Transfer, end *position, err error) {
 	until := position{Date: firstMoment}
 	if l.wallet != nil {
 		last, err := selectExamined(ctx, s.DB, l)
@@ -99,7 +108,8 @@ func parseTransferList(req *ledgerv1.ListTransfersRequest) (l transferList, p ap
 	p.Field(problem)
 	l = transferList{from: firstMoment, end: lastMoment}
 	if req.WalletId != nil {
-		l.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID)
+		l.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(),
+			request.ErrInvalidWalletID)
 	}
 	if req.From != nil {
 		l.from = request.ParseBound(&p, "from", req.GetFrom(), false)
@@ -108,7 +118,7 @@ func parseTransferList(req *ledgerv1.ListTransfersRequest) (l transferList, p ap
 		l.end = request.ParseBound(&p, "to", req.GetTo(), true)
 	}
 	if !p.Has(request.ErrInvalidDate) && !l.from.Before(l.end) {
-		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
+		p.Invalid("from", "must not be after to")
 	}
 	return l, p
 }

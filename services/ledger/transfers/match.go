@@ -35,10 +35,13 @@ const (
 // TRANSACTION_OWNER_MISMATCH.
 //
 // The owner's lock is exclusive, because writes that share it rely on a leg staying a leg.
-func (s *Transfers) MatchTransfer(ctx context.Context, req *ledgerv1.MatchTransferRequest) (*ledgerv1.MatchTransferResponse, error) {
+func (s *Transfers) MatchTransfer(
+	ctx context.Context, req *ledgerv1.MatchTransferRequest,
+) (*ledgerv1.MatchTransferResponse, error) {
 	var p apierr.Problems
 	owner := caller.ID(ctx)
-	out := request.RequireReference(&p, outField, req.GetOutTransactionId(), errInvalidTransactionID)
+	out := request.RequireReference(&p, outField, req.GetOutTransactionId(),
+		errInvalidTransactionID)
 	in := request.RequireReference(&p, inField, req.GetInTransactionId(), errInvalidTransactionID)
 	if p.Err() != nil {
 		return nil, checkNamed(ctx, s.DB, p, owner, out, in)
@@ -79,15 +82,19 @@ func lockPair(ctx context.Context, tx pgx.Tx, owner, out, in uuid.UUID) (Transfe
 		return Transfer{}, err
 	}
 	if len(locked) < 2 && out != in || len(locked) == 0 {
-		// One that was created after the statement of lockTransactions is as unknown as it was then.
-		return Transfer{}, cmp.Or(checkNamed(ctx, tx, apierr.Problems{}, owner, &out, &in), error(errTransactionNotFound))
+		// One that was created after the statement of lockTransactions is as unknown as it was
+		// then.
+		return Transfer{}, cmp.Or(checkNamed(ctx, tx, apierr.Problems{}, owner, &out, &in),
+			error(errTransactionNotFound))
 	}
 	return Transfer{Out: locked[out], In: locked[in]}, nil
 }
 
 // checkNamed returns the problems p of a request as one error, including a problem for each
 // transaction that does not belong to the owner. A transaction is nil if its id is malformed.
-func checkNamed(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, out, in *uuid.UUID) error {
+func checkNamed(
+	ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, out, in *uuid.UUID,
+) error {
 	for _, named := range []struct {
 		field string
 		id    *uuid.UUID
@@ -144,17 +151,21 @@ func unfit(t Transfer) error {
 //
 // Errors: TRANSFER_NOT_FOUND, and the reason of request.ErrCategoryNotFound with the field that
 // names an unknown category.
-func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTransferRequest) (*ledgerv1.UnlinkTransferResponse, error) {
+func (s *Transfers) UnlinkTransfer(
+	ctx context.Context, req *ledgerv1.UnlinkTransferRequest,
+) (*ledgerv1.UnlinkTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidTransferID
 	}
 	var p apierr.Problems
 	owner := caller.ID(ctx)
-	category := request.RequireReference(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID)
+	category := request.RequireReference(&p, "categoryId", req.GetCategoryId(),
+		request.ErrInvalidCategoryID)
 	inCategory := category
 	if req.InCategoryId != nil {
-		inCategory = request.ParseReference(&p, "inCategoryId", req.GetInCategoryId(), request.ErrInvalidCategoryID)
+		inCategory = request.ParseReference(&p, "inCategoryId", req.GetInCategoryId(),
+			request.ErrInvalidCategoryID)
 	}
 	if p.Err() != nil {
 		return nil, checkCategories(ctx, s.DB, p, owner, category, inCategory)
@@ -170,7 +181,8 @@ func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTran
 		if err != nil {
 			return unknownTransfer(err)
 		}
-		if err := checkCategories(ctx, tx, apierr.Problems{}, owner, category, inCategory); err != nil {
+		if err := checkCategories(ctx, tx, apierr.Problems{}, owner, category,
+			inCategory); err != nil {
 			return err
 		}
 		after := before
@@ -195,7 +207,10 @@ func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTran
 
 // checkCategories returns the problems p of a request as one error, including a problem for each
 // category that does not belong to the owner. A category is nil if its id is malformed.
-func checkCategories(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, category, inCategory *uuid.UUID) error {
+func checkCategories(
+	ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID,
+	category, inCategory *uuid.UUID,
+) error {
 	var ids []uuid.UUID
 	for _, id := range []*uuid.UUID{category, inCategory} {
 		if id != nil {
@@ -209,7 +224,8 @@ func checkCategories(ctx context.Context, q pg.Querier, p apierr.Problems, owner
 	if category != nil && !slices.Contains(owned.Categories, *category) {
 		p.Add(request.ErrCategoryNotFound.With("categoryId", "is unknown"))
 	}
-	if inCategory != nil && (category == nil || *inCategory != *category) && !slices.Contains(owned.Categories, *inCategory) {
+	if inCategory != nil && (category == nil || *inCategory != *category) &&
+		!slices.Contains(owned.Categories, *inCategory) {
 		p.Add(request.ErrCategoryNotFound.With("inCategoryId", "is unknown"))
 	}
 	return p.Err()

@@ -46,7 +46,9 @@ func lockTransfer(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (Transfer
 
 // pairOf returns the transfer of the selected legs, with their tags, or pgx.ErrNoRows without legs.
 // Any number except two is a broken invariant and becomes an internal error.
-func pairOf(ctx context.Context, q pg.Querier, id uuid.UUID, legs []posting.Transaction) (Transfer, error) {
+func pairOf(
+	ctx context.Context, q pg.Querier, id uuid.UUID, legs []posting.Transaction,
+) (Transfer, error) {
 	if len(legs) == 0 {
 		return Transfer{}, pgx.ErrNoRows
 	}
@@ -59,7 +61,9 @@ func pairOf(ctx context.Context, q pg.Querier, id uuid.UUID, legs []posting.Tran
 
 // lockTransactions locks transactions of the owner by id until tx ends, and returns them by id. It
 // omits unknown ids and transactions of other owners.
-func lockTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]posting.Transaction, error) {
+func lockTransactions(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uuid.UUID,
+) (map[uuid.UUID]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, tx, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
@@ -75,7 +79,9 @@ func lockTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uu
 // selectTransactions returns transactions of the owner by id. It omits unknown ids and transactions
 // of other owners. SuggestTransfers reads the whole rows with it, but only those of the pairs that
 // it returns.
-func selectTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]posting.Transaction, error) {
+func selectTransactions(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
+) (map[uuid.UUID]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
@@ -87,7 +93,9 @@ func selectTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids 
 }
 
 // byID returns transactions of an owner by their ids, with splits and tags.
-func byID(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) (map[uuid.UUID]posting.Transaction, error) {
+func byID(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction,
+) (map[uuid.UUID]posting.Transaction, error) {
 	if err := posting.AddDetails(ctx, q, owner, ts); err != nil {
 		return nil, err
 	}
@@ -100,12 +108,15 @@ func byID(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Trans
 
 // selectCurrencies returns the currencies of wallets by id. It omits unknown ids and wallets of
 // other owners.
-func selectCurrencies(ctx context.Context, q pg.Querier, owner uuid.UUID, wallets []uuid.UUID) (map[uuid.UUID]string, error) {
+func selectCurrencies(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, wallets []uuid.UUID,
+) (map[uuid.UUID]string, error) {
 	type row struct {
 		ID       uuid.UUID
 		Currency string
 	}
-	rows, err := pg.All[row](ctx, q, `SELECT id, currency FROM wallets WHERE owner_id = $1 AND id = ANY($2)`, owner, wallets)
+	rows, err := pg.All[row](ctx, q,
+		`SELECT id, currency FROM wallets WHERE owner_id = $1 AND id = ANY($2)`, owner, wallets)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the currencies of %d wallets: %w", len(wallets), err)
 	}
@@ -120,7 +131,9 @@ func selectCurrencies(ctx context.Context, q pg.Querier, owner uuid.UUID, wallet
 // loaded the tags of the legs, because the API shows a transfer with the tags of its outgoing leg.
 // One statement reads the other legs of all of them. Package sync calls it for a page of changes,
 // in which the outgoing leg also carries the transfer.
-func Complete(ctx context.Context, q pg.Querier, owner uuid.UUID, out []posting.Transaction) (map[uuid.UUID]Transfer, error) {
+func Complete(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, out []posting.Transaction,
+) (map[uuid.UUID]Transfer, error) {
 	if len(out) == 0 {
 		return map[uuid.UUID]Transfer{}, nil
 	}
@@ -131,7 +144,8 @@ func Complete(ctx context.Context, q pg.Querier, owner uuid.UUID, out []posting.
 	legs, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
-		WHERE t.owner_id = $1 AND t.transfer_id = ANY($2) AND t.amount_minor > 0`, owner, slices.Collect(maps.Keys(byTransfer)))
+		WHERE t.owner_id = $1 AND t.transfer_id = ANY($2) AND t.amount_minor > 0`,
+		owner, slices.Collect(maps.Keys(byTransfer)))
 	if err != nil {
 		return nil, fmt.Errorf("selecting the second legs of %d transfers: %w", len(out), err)
 	}
@@ -166,7 +180,9 @@ const outgoing = `o.owner_id = $1 AND o.transfer_id IS NOT NULL AND o.amount_min
 // examines each transfer until the page is full. Both the filter and the join find a second leg by
 // the index transactions_transfer. The last expression of the outer order puts the outgoing leg
 // first, so two successive rows are one transfer.
-func selectTransfers(ctx context.Context, q pg.Querier, l transferList, until position) ([]Transfer, error) {
+func selectTransfers(
+	ctx context.Context, q pg.Querier, l transferList, until position,
+) ([]Transfer, error) {
 	legs, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM (
@@ -175,7 +191,8 @@ func selectTransfers(ctx context.Context, q pg.Querier, l transferList, until po
 			WHERE `+outgoing+` AND (o.date, o.id) >= ($6, $7)
 				AND ($8::uuid IS NULL OR o.wallet_id = $8 OR EXISTS (
 					SELECT FROM transactions i
-					WHERE i.owner_id = o.owner_id AND i.transfer_id = o.transfer_id AND i.wallet_id = $8))
+					WHERE i.owner_id = o.owner_id AND i.transfer_id = o.transfer_id
+						AND i.wallet_id = $8))
 			ORDER BY o.date DESC, o.id DESC
 			LIMIT $9
 		) AS p
@@ -209,77 +226,4 @@ func selectExamined(ctx context.Context, q pg.Querier, l transferList) (position
 		return position{}, fmt.Errorf("selecting the last transfer to examine: %w", err)
 	}
 	return end, nil
-}
-
-// selectPairs returns pairs of transactions in a window that look like one transfer: opposite
-// amounts in one currency, in two wallets, at most maxDaysApart days apart. Pairs with the fewest
-// days between them come first, because choose prefers them.
-//
-// The work of a request is limited. The CTE examined has the newest examinedRows transactions, and
-// candidate at most examinedPerDay of those with the same day and amount. Both are MATERIALIZED, so
-// that the join reads them by equality of currency, amount and day: the series of days turns a
-// range of days into equalities, for which PostgreSQL uses a hash.
-func selectPairs(ctx context.Context, q pg.Querier, owner uuid.UUID, from, end time.Time) ([]pair, error) {
-	pairs, err := pg.All[pair](ctx, q, fmt.Sprintf(`
-		WITH examined AS MATERIALIZED (
-			SELECT id, wallet_id, currency, amount_minor, date, (date AT TIME ZONE 'UTC')::date AS day
-			FROM transactions
-			WHERE owner_id = $1 AND date >= $2 AND date < $3
-				AND transfer_id IS NULL AND receipt_id IS NULL AND split_count = 0
-			ORDER BY date DESC, id DESC
-			LIMIT %[1]d
-		), candidate AS MATERIALIZED (
-			SELECT *
-			FROM (
-				SELECT *, row_number() OVER (PARTITION BY currency, amount_minor, day ORDER BY id) AS place
-				FROM examined
-			) AS e
-			WHERE place <= %[2]d
-		)
-		SELECT o.id AS out_id, i.id AS in_id, o.date
-		FROM candidate o
-		CROSS JOIN generate_series(-%[3]d, %[3]d) AS apart
-		JOIN candidate i ON i.currency = o.currency AND i.amount_minor = -o.amount_minor AND i.day = o.day + apart
-		WHERE o.amount_minor < 0 AND i.wallet_id <> o.wallet_id
-		ORDER BY abs(apart), o.id, i.id
-		LIMIT %[1]d`, examinedRows, examinedPerDay, maxDaysApart), owner, from, end)
-	if err != nil {
-		return nil, fmt.Errorf("selecting pairs of transactions: %w", err)
-	}
-	return pairs, nil
-}
-
-// counterpart is a transaction that may be the leg at a position, from 1.
-type counterpart struct {
-	Position int64
-	ID       uuid.UUID
-}
-
-// selectCounterparts returns the transactions that may be the given legs: they have the wallet, the
-// currency and the amount of a leg, are at most maxDaysApart days apart from it, and fulfill the
-// conditions of a match (see unfit). The nearest days come first. A leg has at most as many
-// counterparts as there are legs, because the other legs cannot take more of them.
-func selectCounterparts(ctx context.Context, q pg.Querier, owner uuid.UUID, legs []posting.Transaction) ([]counterpart, error) {
-	wallets, currencies := make([]uuid.UUID, len(legs)), make([]string, len(legs))
-	amounts, days := make([]int64, len(legs)), make([]time.Time, len(legs))
-	for i, t := range legs {
-		wallets[i], currencies[i], amounts[i], days[i] = t.WalletID, t.Currency, t.AmountMinor, t.Date.UTC()
-	}
-	found, err := pg.All[counterpart](ctx, q, fmt.Sprintf(`
-		SELECT l.position, c.id
-		FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::date[]) WITH ORDINALITY AS l (wallet_id, currency, amount_minor, day, position)
-		CROSS JOIN LATERAL (
-			SELECT t.id, abs((t.date AT TIME ZONE 'UTC')::date - l.day) AS apart
-			FROM transactions t
-			WHERE t.owner_id = $1 AND t.wallet_id = l.wallet_id AND t.currency = l.currency AND t.amount_minor = l.amount_minor
-				AND t.date >= (l.day - %[1]d)::timestamp AT TIME ZONE 'UTC' AND t.date < (l.day + %[1]d + 1)::timestamp AT TIME ZONE 'UTC'
-				AND t.transfer_id IS NULL AND t.receipt_id IS NULL AND t.split_count = 0
-			ORDER BY apart, t.id
-			LIMIT cardinality($2)
-		) AS c
-		ORDER BY c.apart, l.position, c.id`, maxDaysApart), owner, wallets, currencies, amounts, days)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the counterparts of %d legs: %w", len(legs), err)
-	}
-	return found, nil
 }

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// maxDaysApart is the maximum number of days between the transactions of a pair. A payment between
-	// banks takes as long. Both days count in UTC, whatever the time zone of the owner is.
+	// maxDaysApart is the maximum number of days between the transactions of a pair. A payment
+	// between banks takes as long. Both days count in UTC, whatever the time zone of the owner is.
 	maxDaysApart = 4
 	// suggestedDays is the length of the default window in days. maxSuggestedDays is the maximum
 	// length, a year and a month.
 	suggestedDays    = 90
 	maxSuggestedDays = 400
 	// examinedRows limits the transactions that a request examines, and the pairs that it reads.
-	// examinedPerDay limits those with the same day and amount, because all of them would form pairs
-	// with each other.
+	// examinedPerDay limits those with the same day and amount, because all of them would form
+	// pairs with each other.
 	examinedRows   = 20_000
 	examinedPerDay = 10
 )
@@ -40,7 +40,9 @@ type pair struct {
 // SuggestTransfers returns pairs of transactions that look like one transfer, newest first. Each
 // transaction occurs in one pair at most. A client accepts a suggestion with MatchTransfer. It is
 // an expensive read, so s.Reads limits the simultaneous ones of a user.
-func (s *Transfers) SuggestTransfers(ctx context.Context, req *ledgerv1.SuggestTransfersRequest) (*ledgerv1.SuggestTransfersResponse, error) {
+func (s *Transfers) SuggestTransfers(
+	ctx context.Context, req *ledgerv1.SuggestTransfersRequest,
+) (*ledgerv1.SuggestTransfersResponse, error) {
 	today, err := s.Today(ctx, s.DB, caller.ID(ctx))
 	if err != nil {
 		return nil, err
@@ -74,7 +76,9 @@ func (s *Transfers) SuggestTransfers(ctx context.Context, req *ledgerv1.SuggestT
 		in, alsoKnown := found[p.InID]
 		// Either may have been changed or deleted since the pairs were read.
 		if known && alsoKnown && unfit(Transfer{Out: out, In: in}) == nil {
-			resp.Suggestions = append(resp.Suggestions, &ledgerv1.TransferSuggestion{OutTransaction: out.Proto(), InTransaction: in.Proto()})
+			resp.Suggestions = append(resp.Suggestions, &ledgerv1.TransferSuggestion{
+				OutTransaction: out.Proto(), InTransaction: in.Proto(),
+			})
 		}
 	}
 	return resp, nil
@@ -99,7 +103,9 @@ func choose(pairs []pair, limit int) []pair {
 // parseSuggestions validates the window and the limit of a request. The default window ends with
 // the current day. from is inclusive and end is exclusive; the message about the maximum has one
 // day less, because the field to is inclusive.
-func parseSuggestions(req *ledgerv1.SuggestTransfersRequest, today time.Time) (from, end time.Time, limit int, err error) {
+func parseSuggestions(
+	req *ledgerv1.SuggestTransfersRequest, today time.Time,
+) (from, end time.Time, limit int, err error) {
 	var p apierr.Problems
 	end = today.AddDate(0, 0, 1)
 	if req.To != nil {
@@ -112,9 +118,9 @@ func parseSuggestions(req *ledgerv1.SuggestTransfersRequest, today time.Time) (f
 	if !p.Has(request.ErrInvalidDate) {
 		switch {
 		case !from.Before(end):
-			p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
+			p.Invalid("from", "must not be after to")
 		case end.After(from.AddDate(0, 0, maxSuggestedDays)):
-			p.Field(&apierr.Field{Name: "to", Message: "must be at most 399 days after from"})
+			p.Invalid("to", "must be at most 399 days after from")
 		}
 	}
 	limit, problem := page.Limit(req.Limit)

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxRateDigits and maxRateDecimals limit the digits of a rate. The proto of Transfer states the
-	// same numbers to clients.
+	// maxRateDigits and maxRateDecimals limit the digits of a rate. The proto of Transfer states
+	// the same numbers to clients.
 	maxRateDigits   = 10
 	maxRateDecimals = 10
 )
@@ -81,11 +81,16 @@ func (t Transfer) Proto() *ledgerv1.Transfer {
 // does not represent all of them.
 func rate(out int64, outDecimals int, in int64, inDecimals int) string {
 	exact := new(big.Rat).SetFrac(
-		new(big.Int).Mul(big.NewInt(in), power(outDecimals)), new(big.Int).Mul(big.NewInt(out), power(inDecimals)))
+		new(big.Int).Mul(big.NewInt(in), power(outDecimals)),
+		new(big.Int).Mul(big.NewInt(out), power(inDecimals)))
 	// The first significant digit stands before the point, at place 1 or above, or behind it.
 	place := len(new(big.Int).Quo(exact.Num(), exact.Denom()).String())
 	if exact.Cmp(big.NewRat(1, 1)) < 0 {
-		for place = 0; place > -maxRateDecimals && new(big.Rat).Mul(exact, new(big.Rat).SetInt(power(1-place))).Cmp(big.NewRat(1, 1)) < 0; {
+		below := func(place int) bool {
+			shifted := new(big.Rat).Mul(exact, new(big.Rat).SetInt(power(1-place)))
+			return shifted.Cmp(big.NewRat(1, 1)) < 0
+		}
+		for place = 0; place > -maxRateDecimals && below(place); {
 			place--
 		}
 	}

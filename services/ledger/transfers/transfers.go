@@ -62,7 +62,9 @@ var _ ledgerv1.TransferServiceServer = (*Transfers)(nil)
 //
 // Errors: TRANSFER_SAME_WALLET, TRANSFER_AMOUNT_MISMATCH, WALLET_NOT_FOUND and the errors of
 // invalid fields.
-func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTransferRequest) (*ledgerv1.CreateTransferResponse, error) {
+func (s *Transfers) CreateTransfer(
+	ctx context.Context, req *ledgerv1.CreateTransferRequest,
+) (*ledgerv1.CreateTransferResponse, error) {
 	var p apierr.Problems
 	owner, c := caller.ID(ctx), parseTransfer(&p, req)
 	valid := p.Err() == nil
@@ -95,7 +97,8 @@ func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTran
 		if len(written) < len(t.legs()) {
 			return s.notInserted(ctx, tx, c, owner)
 		}
-		return s.Publish(ctx, tx, owner, &ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: resp.GetTransfer()})
+		return s.Publish(ctx, tx, owner,
+			&ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: resp.GetTransfer()})
 	})
 	if err != nil {
 		return nil, err
@@ -108,7 +111,8 @@ func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTran
 func (s *Transfers) legsOf(t Transfer, owner uuid.UUID) Transfer {
 	id, now := s.NewID(), s.Now()
 	for _, leg := range []*posting.Transaction{&t.Out, &t.In} {
-		leg.ID, leg.OwnerID, leg.TransferID, leg.Version, leg.CreatedAt, leg.UpdatedAt = s.NewID(), owner, &id, 1, now, now
+		leg.ID, leg.OwnerID, leg.TransferID = s.NewID(), owner, &id
+		leg.Version, leg.CreatedAt, leg.UpdatedAt = 1, now, now
 	}
 	return t
 }
@@ -134,7 +138,9 @@ func (s *Transfers) useTags(ctx context.Context, tx pgx.Tx, t Transfer) (Transfe
 
 // notInserted returns the reason why Insert skipped a leg: a wallet does not belong to the owner. A
 // wallet that was created after the insert makes a retry succeed.
-func (s *Transfers) notInserted(ctx context.Context, q pg.Querier, c changes, owner uuid.UUID) error {
+func (s *Transfers) notInserted(
+	ctx context.Context, q pg.Querier, c changes, owner uuid.UUID,
+) error {
 	currencies, err := selectCurrencies(ctx, q, owner, c.wallets())
 	if err != nil {
 		return err
@@ -145,7 +151,9 @@ func (s *Transfers) notInserted(ctx context.Context, q pg.Querier, c changes, ow
 }
 
 // GetTransfer returns one of the caller's transfers.
-func (s *Transfers) GetTransfer(ctx context.Context, req *ledgerv1.GetTransferRequest) (*ledgerv1.GetTransferResponse, error) {
+func (s *Transfers) GetTransfer(
+	ctx context.Context, req *ledgerv1.GetTransferRequest,
+) (*ledgerv1.GetTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidTransferID
@@ -161,7 +169,9 @@ func (s *Transfers) GetTransfer(ctx context.Context, req *ledgerv1.GetTransferRe
 // It validates the request again after it has locked the legs, because the fields that the request
 // omits belong to the combination. Errors: TRANSFER_NOT_FOUND, VERSION_MISMATCH, EMPTY_UPDATE and
 // those of CreateTransfer.
-func (s *Transfers) UpdateTransfer(ctx context.Context, req *ledgerv1.UpdateTransferRequest) (*ledgerv1.UpdateTransferResponse, error) {
+func (s *Transfers) UpdateTransfer(
+	ctx context.Context, req *ledgerv1.UpdateTransferRequest,
+) (*ledgerv1.UpdateTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidTransferID
@@ -173,7 +183,8 @@ func (s *Transfers) UpdateTransfer(ctx context.Context, req *ledgerv1.UpdateTran
 	}
 	resp := &ledgerv1.UpdateTransferResponse{}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		// pg.InTx may call the function again, which must start with the problems of the request only.
+		// pg.InTx may call the function again, which must start with the problems of the request
+		// only.
 		p := parsed
 		before, err := s.lockForChange(ctx, tx, id, req.GetIfMatch())
 		if err != nil {
@@ -207,7 +218,9 @@ func (s *Transfers) UpdateTransfer(ctx context.Context, req *ledgerv1.UpdateTran
 
 // DeleteTransfer deletes both legs of a transfer, and corrects the balances. Errors:
 // TRANSFER_NOT_FOUND, VERSION_MISMATCH.
-func (s *Transfers) DeleteTransfer(ctx context.Context, req *ledgerv1.DeleteTransferRequest) (*ledgerv1.DeleteTransferResponse, error) {
+func (s *Transfers) DeleteTransfer(
+	ctx context.Context, req *ledgerv1.DeleteTransferRequest,
+) (*ledgerv1.DeleteTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidTransferID
@@ -227,7 +240,9 @@ func (s *Transfers) DeleteTransfer(ctx context.Context, req *ledgerv1.DeleteTran
 
 // lockForChange locks both legs of the caller's transfer and returns it if its version matches
 // If-Match. It shares the owner's lock first, like each database transaction that writes balances.
-func (s *Transfers) lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (Transfer, error) {
+func (s *Transfers) lockForChange(
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string,
+) (Transfer, error) {
 	owner := caller.ID(ctx)
 	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
 		return Transfer{}, err

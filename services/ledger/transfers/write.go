@@ -14,12 +14,16 @@ import (
 // event, and returns the new version. The caller holds the locks of both rows. UpdateTransfer calls
 // it, and package transactions for a PATCH of one leg. Both legs get one version, so that the ETag
 // of the transfer is the ETag of each leg.
-func Change(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before, after Transfer) (Transfer, error) {
+func Change(
+	ctx context.Context, tx pgx.Tx, l *posting.Ledger, before, after Transfer,
+) (Transfer, error) {
 	after = after.next(before, l.Now())
 	if err := write(ctx, tx, before, after); err != nil {
 		return Transfer{}, err
 	}
-	event := &ledgerv1.TransferUpdated{OwnerId: after.Out.OwnerID.String(), Before: before.Proto(), After: after.Proto()}
+	event := &ledgerv1.TransferUpdated{
+		OwnerId: after.Out.OwnerID.String(), Before: before.Proto(), After: after.Proto(),
+	}
 	return after, l.Publish(ctx, tx, after.Out.OwnerID, event)
 }
 
@@ -33,13 +37,16 @@ func Remove(ctx context.Context, tx pgx.Tx, l *posting.Ledger, t Transfer) error
 	if err := posting.Remove(ctx, tx, t.legs()...); err != nil {
 		return err
 	}
-	return l.Publish(ctx, tx, t.Out.OwnerID, &ledgerv1.TransferDeleted{OwnerId: t.Out.OwnerID.String(), Transfer: t.Proto()})
+	return l.Publish(ctx, tx, t.Out.OwnerID,
+		&ledgerv1.TransferDeleted{OwnerId: t.Out.OwnerID.String(), Transfer: t.Proto()})
 }
 
 // Match makes a transfer of an expense and an income, corrects balances and totals, and adds the
 // events of the transfer and of both transactions: consumers that follow the spending need the
 // latter. The caller holds the locks of both rows, and has checked that the two fit.
-func Match(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before Transfer, now time.Time) (Transfer, error) {
+func Match(
+	ctx context.Context, tx pgx.Tx, l *posting.Ledger, before Transfer, now time.Time,
+) (Transfer, error) {
 	id, after := l.NewID(), before
 	after.Out.TransferID, after.In.TransferID = &id, &id
 	after.Out.CategoryID, after.In.CategoryID = nil, nil
@@ -47,7 +54,8 @@ func Match(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before Transfer, n
 	if err := write(ctx, tx, before, after); err != nil {
 		return Transfer{}, err
 	}
-	created := &ledgerv1.TransferCreated{OwnerId: after.Out.OwnerID.String(), Transfer: after.Proto()}
+	owner := after.Out.OwnerID
+	created := &ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: after.Proto()}
 	if err := l.Publish(ctx, tx, after.Out.OwnerID, created); err != nil {
 		return Transfer{}, err
 	}

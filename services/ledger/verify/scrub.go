@@ -29,12 +29,12 @@ const (
 type Scrubber struct {
 	DB  *pgxpool.Pool
 	Log *slog.Logger
-	// last is the owner checked most recently. found counts the differing owners of the current pass
-	// over all owners.
+	// last is the owner checked most recently. found counts the differing owners of the current
+	// pass over all owners.
 	last  uuid.UUID
 	found int64
-	// differing is the larger count of the current and the previous pass, so that the metric does not
-	// drop to zero when a pass begins.
+	// differing is the larger count of the current and the previous pass, so that the metric does
+	// not drop to zero when a pass begins.
 	differing atomic.Int64
 }
 
@@ -42,7 +42,8 @@ type Scrubber struct {
 func (s *Scrubber) Measure() (stop func() error, err error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/ledger")
 	gauge, err := meter.Int64ObservableGauge("ledger.differing.owners",
-		metric.WithDescription("Owners whose balances, monthly totals or counts differ from their transactions."))
+		metric.WithDescription("Owners whose balances, monthly totals or counts differ "+
+			"from their transactions."))
 	if err != nil {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
@@ -80,7 +81,8 @@ func (s *Scrubber) step(ctx context.Context, limit time.Duration) error {
 	for first := true; first || budget.Err() == nil; first = false {
 		owner, err := selectOwnerAfter(ctx, s.DB, s.last)
 		if errors.Is(err, pgx.ErrNoRows) {
-			// The pass is complete, so differences of the previous pass that were repaired no longer count.
+			// The pass is complete, so differences of the previous pass that were repaired no
+			// longer count.
 			s.differing.Store(s.found)
 			s.last, s.found = uuid.Nil, 0
 			return nil
@@ -96,7 +98,8 @@ func (s *Scrubber) step(ctx context.Context, limit time.Duration) error {
 		if len(differences) > 0 {
 			s.found++
 			s.differing.Store(max(s.found, s.differing.Load()))
-			s.Log.ErrorContext(ctx, "balances, totals or transactions differ from a recomputation", "owner_id", owner, "differences", len(differences))
+			s.Log.ErrorContext(ctx, "balances, totals or transactions differ from a recomputation",
+				"owner_id", owner, "differences", len(differences))
 		}
 	}
 	return nil

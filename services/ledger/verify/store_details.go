@@ -25,7 +25,8 @@ type Detail struct {
 
 // String describes the detail, for operators.
 func (d Detail) String() string {
-	return fmt.Sprintf("%s of transaction %s: stored %s, computed %s", d.Name, d.TransactionID, d.Stored, d.Computed)
+	return fmt.Sprintf("%s of transaction %s: stored %s, computed %s", d.Name, d.TransactionID,
+		d.Stored, d.Computed)
 }
 
 // selectDetails returns the details of an owner's transactions that differ. Like selectDifferences
@@ -35,9 +36,11 @@ func (d Detail) String() string {
 func selectDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Detail, error) {
 	details, err := pg.All[Detail](ctx, q, `
 		WITH detailed AS MATERIALIZED (
-			SELECT id, wallet_id, currency, date, amount_minor, split_count, attachment_count, transfer_id
+			SELECT id, wallet_id, currency, date, amount_minor, split_count, attachment_count,
+				transfer_id
 			FROM transactions
-			WHERE owner_id = $1 AND (split_count > 0 OR attachment_count > 0 OR transfer_id IS NOT NULL)
+			WHERE owner_id = $1 AND (split_count > 0 OR attachment_count > 0
+				OR transfer_id IS NOT NULL)
 		), parts AS (
 			SELECT transaction_id AS id, count(*) AS split_count, sum(amount_minor) AS amount_minor
 			FROM splits
@@ -57,17 +60,20 @@ func selectDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Detail
 		WHERE (d.split_count, d.amount_minor) IS DISTINCT FROM (p.split_count, p.amount_minor)
 		UNION ALL
 		SELECT DISTINCT d.id, 'wallet, currency and date of the parts',
-			format('%s %s %s', s.wallet_id, s.currency, s.date), format('%s %s %s', d.wallet_id, d.currency, d.date)
+			format('%s %s %s', s.wallet_id, s.currency, s.date),
+			format('%s %s %s', d.wallet_id, d.currency, d.date)
 		FROM detailed d
 		JOIN splits s ON s.owner_id = $1 AND s.transaction_id = d.id
 		WHERE (s.wallet_id, s.currency, s.date) <> (d.wallet_id, d.currency, d.date)
 		UNION ALL
-		SELECT id, 'number of attachments', coalesce(d.attachment_count, 0)::text, coalesce(f.attachment_count, 0)::text
+		SELECT id, 'number of attachments', coalesce(d.attachment_count, 0)::text,
+			coalesce(f.attachment_count, 0)::text
 		FROM (SELECT * FROM detailed WHERE attachment_count > 0) AS d
 		FULL JOIN files f USING (id)
 		WHERE d.attachment_count IS DISTINCT FROM f.attachment_count
 		UNION ALL
-		SELECT (array_agg(id ORDER BY id))[1], 'legs of the transfer', array_agg(amount_minor ORDER BY id)::text, 'one out and one in'
+		SELECT (array_agg(id ORDER BY id))[1], 'legs of the transfer',
+			array_agg(amount_minor ORDER BY id)::text, 'one out and one in'
 		FROM detailed
 		WHERE transfer_id IS NOT NULL
 		GROUP BY transfer_id
@@ -100,8 +106,11 @@ func repairDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 			GROUP BY transaction_id
 		)
 		UPDATE transactions t
-		SET attachment_count = coalesce((SELECT f.attachment_count FROM files f WHERE f.id = t.id), 0), seq = (SELECT taken_seq($1))
-		WHERE t.owner_id = $1 AND t.attachment_count <> coalesce((SELECT f.attachment_count FROM files f WHERE f.id = t.id), 0)`, owner)
+		SET attachment_count = coalesce((
+				SELECT f.attachment_count FROM files f WHERE f.id = t.id), 0),
+			seq = (SELECT taken_seq($1))
+		WHERE t.owner_id = $1 AND t.attachment_count <> coalesce((
+			SELECT f.attachment_count FROM files f WHERE f.id = t.id), 0)`, owner)
 	if err != nil {
 		return fmt.Errorf("repairing the numbers of attachments of owner %s: %w", owner, err)
 	}

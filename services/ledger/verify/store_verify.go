@@ -24,8 +24,8 @@ type Difference struct {
 	CategoryID *uuid.UUID `db:"category_id"`
 	Month      *time.Time
 	Currency   string
-	// The stored fields are the values in the tables, and the computed fields the values that follow
-	// from the transactions.
+	// The stored fields are the values in the tables, and the computed fields the values that
+	// follow from the transactions.
 	StoredIncome    int64 `db:"stored_income"`
 	StoredExpense   int64 `db:"stored_expense"`
 	StoredCount     int64 `db:"stored_count"`
@@ -48,31 +48,42 @@ type Difference struct {
 const computedSums = `computed_balances AS MATERIALIZED (
 			SELECT owner_id, wallet_id, currency, sum(amount_minor)::bigint AS amount_minor
 			FROM (
-				SELECT owner_id, id AS wallet_id, currency, initial_minor AS amount_minor FROM wallets WHERE owner_id = $1
+				SELECT owner_id, id AS wallet_id, currency, initial_minor AS amount_minor
+				FROM wallets
+				WHERE owner_id = $1
 				UNION ALL
-				SELECT owner_id, wallet_id, currency, amount_minor FROM transactions WHERE owner_id = $1
+				SELECT owner_id, wallet_id, currency, amount_minor
+				FROM transactions
+				WHERE owner_id = $1
 			) AS m
 			GROUP BY owner_id, wallet_id, currency
 		), computed_totals AS MATERIALIZED (
-			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, category_id, currency,
-				sum(greatest(amount_minor, 0))::bigint AS income_minor, sum(greatest(-amount_minor, 0))::bigint AS expense_minor,
+			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id,
+				category_id, currency,
+				sum(greatest(amount_minor, 0))::bigint AS income_minor,
+				sum(greatest(-amount_minor, 0))::bigint AS expense_minor,
 				count(*) AS transaction_count,
-				coalesce(sum(abs(amount_minor)) FILTER (WHERE refund), 0)::bigint AS refund_minor, sum(further)::bigint AS further_parts
+				coalesce(sum(abs(amount_minor)) FILTER (WHERE refund), 0)::bigint AS refund_minor,
+				sum(further)::bigint AS further_parts
 			FROM (
-				SELECT owner_id, wallet_id, category_id, currency, date, amount_minor, false AS refund, 0 AS further
+				SELECT owner_id, wallet_id, category_id, currency, date, amount_minor,
+					false AS refund, 0 AS further
 				FROM transactions
 				WHERE owner_id = $1 AND category_id IS NOT NULL
 				UNION ALL
 				SELECT t.owner_id, t.wallet_id, s.category_id, t.currency, t.date, s.amount_minor,
-					sign(s.amount_minor) <> sign(t.amount_minor), CASE WHEN s.position > 0 THEN 1 ELSE 0 END
+					sign(s.amount_minor) <> sign(t.amount_minor),
+					CASE WHEN s.position > 0 THEN 1 ELSE 0 END
 				FROM splits s
 				JOIN transactions t ON t.owner_id = $1 AND t.id = s.transaction_id
 				WHERE s.owner_id = $1
 			) AS m
 			GROUP BY owner_id, month, wallet_id, category_id, currency
 		), computed_transfers AS MATERIALIZED (
-			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, currency,
-				sum(greatest(amount_minor, 0))::bigint AS in_minor, sum(greatest(-amount_minor, 0))::bigint AS out_minor,
+			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id,
+				currency,
+				sum(greatest(amount_minor, 0))::bigint AS in_minor,
+				sum(greatest(-amount_minor, 0))::bigint AS out_minor,
 				count(*) AS transfer_count
 			FROM transactions
 			WHERE owner_id = $1 AND transfer_id IS NOT NULL
@@ -88,30 +99,40 @@ func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Di
 	differences, err := pg.All[Difference](ctx, q, `
 		WITH `+computedSums+`
 		SELECT wallet_id, NULL::uuid AS category_id, NULL::date AS month, currency,
-			coalesce(b.amount_minor, 0) AS stored_income, 0::bigint AS stored_expense, 0::bigint AS stored_count,
-			coalesce(c.amount_minor, 0) AS computed_income, 0::bigint AS computed_expense, 0::bigint AS computed_count,
-			0::bigint AS stored_refund, 0::bigint AS stored_further, 0::bigint AS computed_refund, 0::bigint AS computed_further
+			coalesce(b.amount_minor, 0) AS stored_income, 0::bigint AS stored_expense,
+			0::bigint AS stored_count,
+			coalesce(c.amount_minor, 0) AS computed_income, 0::bigint AS computed_expense,
+			0::bigint AS computed_count,
+			0::bigint AS stored_refund, 0::bigint AS stored_further, 0::bigint AS computed_refund,
+			0::bigint AS computed_further
 		FROM (SELECT * FROM wallet_balances WHERE owner_id = $1) AS b
 		FULL JOIN computed_balances c USING (owner_id, wallet_id, currency)
 		WHERE b.amount_minor IS DISTINCT FROM coalesce(c.amount_minor, 0)
 		UNION ALL
 		SELECT wallet_id, category_id, month, currency,
-			coalesce(m.income_minor, 0), coalesce(m.expense_minor, 0), coalesce(m.transaction_count, 0),
-			coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0),
-			coalesce(m.refund_minor, 0), coalesce(m.further_parts, 0), coalesce(c.refund_minor, 0), coalesce(c.further_parts, 0)
+			coalesce(m.income_minor, 0), coalesce(m.expense_minor, 0),
+			coalesce(m.transaction_count, 0),
+			coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0),
+			coalesce(c.transaction_count, 0),
+			coalesce(m.refund_minor, 0), coalesce(m.further_parts, 0),
+			coalesce(c.refund_minor, 0), coalesce(c.further_parts, 0)
 		FROM (SELECT * FROM monthly_totals WHERE owner_id = $1) AS m
 		FULL JOIN computed_totals c USING (owner_id, month, wallet_id, category_id, currency)
-		WHERE (m.income_minor, m.expense_minor, m.transaction_count, m.refund_minor, m.further_parts)
-			IS DISTINCT FROM (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0),
+		WHERE (m.income_minor, m.expense_minor,
+				m.transaction_count, m.refund_minor, m.further_parts)
+			IS DISTINCT FROM (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0),
+				coalesce(c.transaction_count, 0),
 				coalesce(c.refund_minor, 0), coalesce(c.further_parts, 0))
 		UNION ALL
 		SELECT wallet_id, NULL, month, currency,
 			coalesce(m.in_minor, 0), coalesce(m.out_minor, 0), coalesce(m.transfer_count, 0),
-			coalesce(c.in_minor, 0), coalesce(c.out_minor, 0), coalesce(c.transfer_count, 0), 0, 0, 0, 0
+			coalesce(c.in_minor, 0), coalesce(c.out_minor, 0), coalesce(c.transfer_count, 0),
+			0, 0, 0, 0
 		FROM (SELECT * FROM monthly_transfers WHERE owner_id = $1) AS m
 		FULL JOIN computed_transfers c USING (owner_id, month, wallet_id, currency)
 		WHERE (m.in_minor, m.out_minor, m.transfer_count)
-			IS DISTINCT FROM (coalesce(c.in_minor, 0), coalesce(c.out_minor, 0), coalesce(c.transfer_count, 0))`, owner)
+			IS DISTINCT FROM (coalesce(c.in_minor, 0), coalesce(c.out_minor, 0),
+				coalesce(c.transfer_count, 0))`, owner)
 	if err != nil {
 		return nil, fmt.Errorf("recomputing the balances and totals of owner %s: %w", owner, err)
 	}
@@ -127,7 +148,8 @@ func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 		WITH `+computedSums+`, surplus AS (
 			DELETE FROM wallet_balances b
 			WHERE owner_id = $1 AND NOT EXISTS (
-				SELECT FROM computed_balances c WHERE c.wallet_id = b.wallet_id AND c.currency = b.currency)
+				SELECT FROM computed_balances c
+				WHERE c.wallet_id = b.wallet_id AND c.currency = b.currency)
 			RETURNING wallet_id
 		), repaired AS (
 			INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
@@ -140,7 +162,8 @@ func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 		)
 		UPDATE wallets
 		SET seq = (SELECT taken_seq($1))
-		WHERE owner_id = $1 AND id IN (SELECT wallet_id FROM surplus UNION SELECT wallet_id FROM repaired)`, owner)
+		WHERE owner_id = $1 AND id IN (
+			SELECT wallet_id FROM surplus UNION SELECT wallet_id FROM repaired)`, owner)
 	if err != nil {
 		return fmt.Errorf("repairing the balances of owner %s: %w", owner, err)
 	}
@@ -155,14 +178,18 @@ func repairTransfers(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 		WITH `+computedSums+`, surplus AS (
 			DELETE FROM monthly_transfers m
 			WHERE owner_id = $1 AND NOT EXISTS (
-				SELECT FROM computed_transfers c WHERE (c.month, c.wallet_id, c.currency) = (m.month, m.wallet_id, m.currency))
+				SELECT FROM computed_transfers c
+				WHERE (c.month, c.wallet_id, c.currency) = (m.month, m.wallet_id, m.currency))
 		)
-		INSERT INTO monthly_transfers AS m (owner_id, month, wallet_id, currency, in_minor, out_minor, transfer_count)
+		INSERT INTO monthly_transfers AS m
+			(owner_id, month, wallet_id, currency, in_minor, out_minor, transfer_count)
 		SELECT owner_id, month, wallet_id, currency, in_minor, out_minor, transfer_count
 		FROM computed_transfers
 		ON CONFLICT (owner_id, month, wallet_id, currency) DO UPDATE
-		SET in_minor = EXCLUDED.in_minor, out_minor = EXCLUDED.out_minor, transfer_count = EXCLUDED.transfer_count
-		WHERE (m.in_minor, m.out_minor, m.transfer_count) <> (EXCLUDED.in_minor, EXCLUDED.out_minor, EXCLUDED.transfer_count)`, owner)
+		SET in_minor = EXCLUDED.in_minor, out_minor = EXCLUDED.out_minor,
+			transfer_count = EXCLUDED.transfer_count
+		WHERE (m.in_minor, m.out_minor, m.transfer_count)
+			<> (EXCLUDED.in_minor, EXCLUDED.out_minor, EXCLUDED.transfer_count)`, owner)
 	if err != nil {
 		return fmt.Errorf("repairing the transfers of owner %s: %w", owner, err)
 	}
@@ -178,18 +205,23 @@ func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 			DELETE FROM monthly_totals m
 			WHERE owner_id = $1 AND NOT EXISTS (
 				SELECT FROM computed_totals c
-				WHERE (c.month, c.wallet_id, c.category_id, c.currency) = (m.month, m.wallet_id, m.category_id, m.currency))
+				WHERE (c.month, c.wallet_id, c.category_id, c.currency)
+					= (m.month, m.wallet_id, m.category_id, m.currency))
 		)
 		INSERT INTO monthly_totals AS m
-			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count, refund_minor, further_parts)
-		SELECT owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count, refund_minor, further_parts
+			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor,
+			transaction_count, refund_minor, further_parts)
+		SELECT owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor,
+			transaction_count, refund_minor, further_parts
 		FROM computed_totals
 		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
 		SET income_minor = EXCLUDED.income_minor, expense_minor = EXCLUDED.expense_minor,
 			transaction_count = EXCLUDED.transaction_count, refund_minor = EXCLUDED.refund_minor,
 			further_parts = EXCLUDED.further_parts
-		WHERE (m.income_minor, m.expense_minor, m.transaction_count, m.refund_minor, m.further_parts) <> (EXCLUDED.income_minor,
-			EXCLUDED.expense_minor, EXCLUDED.transaction_count, EXCLUDED.refund_minor, EXCLUDED.further_parts)`, owner)
+		WHERE (m.income_minor, m.expense_minor,
+				m.transaction_count, m.refund_minor, m.further_parts)
+			<> (EXCLUDED.income_minor, EXCLUDED.expense_minor,
+				EXCLUDED.transaction_count, EXCLUDED.refund_minor, EXCLUDED.further_parts)`, owner)
 	if err != nil {
 		return fmt.Errorf("repairing the totals of owner %s: %w", owner, err)
 	}

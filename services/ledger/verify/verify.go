@@ -37,11 +37,14 @@ import (
 // not repaired. It returns an error if differences remain, or if the schema lacks a migration.
 // Memory use is proportional to the number of sums of one owner. An operator runs it after the
 // alert, or after changing rows by hand (docs/operations.md).
-func Command(migrations fs.FS) func(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
+func Command(
+	migrations fs.FS,
+) func(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
 	return func(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
 		flags := flag.NewFlagSet("verify", flag.ContinueOnError)
 		flags.SetOutput(out)
-		repair := flags.Bool("repair", false, "replace balances and totals that differ with recomputed ones")
+		repair := flags.Bool("repair", false,
+			"replace balances and totals that differ with recomputed ones")
 		if err := flags.Parse(args); err != nil {
 			return err
 		}
@@ -102,7 +105,8 @@ func verifyAll(ctx context.Context, db *pgxpool.Pool, repair bool, out io.Writer
 		action = "repaired"
 		differing -= remaining
 	}
-	if _, err := fmt.Fprintf(out, "%d owners checked, %d %s\n", checked, differing, action); err != nil {
+	_, err := fmt.Fprintf(out, "%d owners checked, %d %s\n", checked, differing, action)
+	if err != nil {
 		return err
 	}
 	switch {
@@ -111,7 +115,8 @@ func verifyAll(ctx context.Context, db *pgxpool.Pool, repair bool, out io.Writer
 	case repair:
 		return fmt.Errorf("transactions of %d owners must be corrected by hand", remaining)
 	}
-	return fmt.Errorf("balances, totals or transactions of %d owners differ; verify -repair replaces what follows from other rows", remaining)
+	return fmt.Errorf("balances, totals or transactions of %d owners differ; "+
+		"verify -repair replaces what follows from other rows", remaining)
 }
 
 // compare returns the sums and the details of an owner that differ.
@@ -146,7 +151,9 @@ func report(out io.Writer, owner uuid.UUID, prefix string, differences []fmt.Str
 
 // repairAndReport repairs an owner, prints what it removed and what is left, and reports whether
 // something is left.
-func repairAndReport(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID, out io.Writer) (left bool, err error) {
+func repairAndReport(
+	ctx context.Context, db *pgxpool.Pool, owner uuid.UUID, out io.Writer,
+) (left bool, err error) {
 	differences, err := RepairOwner(ctx, db, owner)
 	if err != nil {
 		return false, err
@@ -164,7 +171,9 @@ func repairAndReport(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID, out
 // RepairOwner replaces an owner's balances, totals and details with recomputed ones, and returns
 // the differences that it found. It compares again, because writes may have ended since the first
 // comparison. Requests of the owner wait during the repair, and other owners are not affected.
-func RepairOwner(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID) (differences []fmt.Stringer, err error) {
+func RepairOwner(
+	ctx context.Context, db *pgxpool.Pool, owner uuid.UUID,
+) (differences []fmt.Stringer, err error) {
 	err = pg.InTx(ctx, db, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, owner); err != nil {
 			return err
@@ -172,7 +181,9 @@ func RepairOwner(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID) (differ
 		if differences, err = compare(ctx, tx, owner); err != nil {
 			return err
 		}
-		for _, repair := range []func(context.Context, pg.Querier, uuid.UUID) error{repairDetails, repairBalances, repairTransfers, repairTotals} {
+		for _, repair := range []func(context.Context, pg.Querier, uuid.UUID) error{
+			repairDetails, repairBalances, repairTransfers, repairTotals,
+		} {
 			if err := repair(ctx, tx, owner); err != nil {
 				return err
 			}
@@ -184,22 +195,27 @@ func RepairOwner(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID) (differ
 
 // String describes the difference in major units, for operators.
 func (d Difference) String() string {
-	c := money.CurrencyOf(d.Currency)
+	format := money.CurrencyOf(d.Currency).Format
+	income, computedIncome := format(d.StoredIncome), format(d.ComputedIncome)
 	if d.Month == nil {
-		return fmt.Sprintf("balance of wallet %s is %s %s, its transactions add up to %s", d.WalletID,
-			c.Format(d.StoredIncome), d.Currency, c.Format(d.ComputedIncome))
+		return fmt.Sprintf("balance of wallet %s is %s %s, its transactions add up to %s",
+			d.WalletID, income, d.Currency, computedIncome)
 	}
+	month := d.Month.Format("2006-01")
+	expense, computedExpense := format(d.StoredExpense), format(d.ComputedExpense)
 	if d.CategoryID == nil {
-		return fmt.Sprintf("transfers of %s in wallet %s are +%s -%s %s with %d legs, they add up to +%s -%s with %d",
-			d.Month.Format("2006-01"), d.WalletID, c.Format(d.StoredIncome), c.Format(d.StoredExpense), d.Currency,
-			d.StoredCount, c.Format(d.ComputedIncome), c.Format(d.ComputedExpense), d.ComputedCount)
+		return fmt.Sprintf("transfers of %s in wallet %s are +%s -%s %s with %d legs, "+
+			"they add up to +%s -%s with %d", month, d.WalletID, income, expense, d.Currency,
+			d.StoredCount, computedIncome, computedExpense, d.ComputedCount)
 	}
-	totals := fmt.Sprintf("total of %s in wallet %s and category %s is +%s -%s %s of %d transactions, they add up to +%s -%s of %d",
-		d.Month.Format("2006-01"), d.WalletID, *d.CategoryID, c.Format(d.StoredIncome), c.Format(d.StoredExpense), d.Currency,
-		d.StoredCount, c.Format(d.ComputedIncome), c.Format(d.ComputedExpense), d.ComputedCount)
+	totals := fmt.Sprintf("total of %s in wallet %s and category %s is +%s -%s %s "+
+		"of %d transactions, they add up to +%s -%s of %d", month, d.WalletID, *d.CategoryID,
+		income, expense, d.Currency, d.StoredCount,
+		computedIncome, computedExpense, d.ComputedCount)
 	if d.StoredRefund == d.ComputedRefund && d.StoredFurther == d.ComputedFurther {
 		return totals
 	}
-	return fmt.Sprintf("%s; its refunds are %s with %d further parts, they add up to %s with %d", totals,
-		c.Format(d.StoredRefund), d.StoredFurther, c.Format(d.ComputedRefund), d.ComputedFurther)
+	return fmt.Sprintf("%s; its refunds are %s with %d further parts, they add up to %s with %d",
+		totals, format(d.StoredRefund), d.StoredFurther,
+		format(d.ComputedRefund), d.ComputedFurther)
 }

@@ -18,13 +18,16 @@ import (
 func TestIsEmoji(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
-		"🍎", "💶", "❤", "❤️", "☎️", "™️", "👍🏽", "🇩🇪", "1️⃣", "#⃣", "👩‍🚀", "🏳️‍🌈", "❤️‍🔥", "🧑🏿‍🦱", "🫠", "🏻",
+		"🍎", "💶", "❤", "❤️", "☎️", "™️", "👍🏽", "🇩🇪", "1️⃣", "#⃣", "👩‍🚀", "🏳️‍🌈", "❤️‍🔥", "🧑🏿‍🦱",
+		"🫠", "🏻",
 	} {
 		require.True(t, isEmoji(s), "%q", s)
 	}
 	for _, s := range []string{
-		"", " ", "a", "1", "#", "€", "本", "🍎🍎", "🍎 ", " 🍎", "🇩", "🇩🇪🇫🇷", "🇩🍎", "\ufe0f", "\u200d", "🍎\u200d", "\u200d🍎", "🍎\u200d\u200d🍎",
-		"1\ufe0f", "1🍎", "a\u20e3", "❤️️", "👍🏽🏽", "🍎\x00", "🍎\u202e", "\xff", "🍎\xff", "\U000e0067", "<b>",
+		"", " ", "a", "1", "#", "€", "本", "🍎🍎", "🍎 ", " 🍎", "🇩", "🇩🇪🇫🇷", "🇩🍎", "\ufe0f", "\u200d",
+		"🍎\u200d", "\u200d🍎", "🍎\u200d\u200d🍎",
+		"1\ufe0f", "1🍎", "a\u20e3", "❤️️", "👍🏽🏽", "🍎\x00", "🍎\u202e", "\xff", "🍎\xff", "\U000e0067",
+		"<b>",
 	} {
 		require.False(t, isEmoji(s), "%q", s)
 	}
@@ -33,7 +36,11 @@ func TestIsEmoji(t *testing.T) {
 func TestWalletPlaceJSON(t *testing.T) {
 	t.Parallel()
 	id := uuid.New()
-	for _, want := range []walletPlace{{Rank: 0, ID: id}, {Rank: 7, ID: id}, {Rank: unranked, ID: id}} {
+	for _, want := range []walletPlace{
+		{Rank: 0, ID: id},
+		{Rank: 7, ID: id},
+		{Rank: unranked, ID: id},
+	} {
 		b, err := json.Marshal(want)
 		require.NoError(t, err)
 		var got walletPlace
@@ -57,16 +64,18 @@ func TestListWalletsByPosition(t *testing.T) {
 		name     string
 		position *int32
 	}{{"none", nil}, {"second", new(int32(7))}, {"third, older", new(int32(1_000_000))}, {"third", new(int32(1_000_000))}, {"first", new(int32(0))}, {"none, newer", nil}} {
-		created, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: w.name, Currency: "EUR", Position: w.position})
+		created, err := s.CreateWallet(ctx,
+			&walletCreate{Name: w.name, Currency: "EUR", Position: w.position})
 		require.NoError(t, err)
 		require.Equal(t, w.position, created.GetWallet().Position)
 		names[w.name] = created.GetWallet().GetId()
 	}
 	stranger := fixture.ActAs(t.Context(), s.NewID())
-	_, err := s.CreateWallet(stranger, &ledgerv1.CreateWalletRequest{Name: "another's", Currency: "EUR", Position: new(int32(1))})
+	_, err := s.CreateWallet(stranger,
+		&walletCreate{Name: "another's", Currency: "EUR", Position: new(int32(1))})
 	require.NoError(t, err)
 	list := func(size int32, archived *bool) (got []string) {
-		req := &ledgerv1.ListWalletsRequest{Limit: &size, Archived: archived}
+		req := &walletList{Limit: &size, Archived: archived}
 		for {
 			resp, err := s.ListWallets(ctx, req)
 			require.NoError(t, err)
@@ -84,9 +93,10 @@ func TestListWalletsByPosition(t *testing.T) {
 		require.Equal(t, want, list(size+1, new(false)), "pages of %d", size+1)
 	}
 	// A removed position moves a wallet behind those with one.
-	_, err = s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: names["first"], Position: new("")})
+	_, err = s.UpdateWallet(ctx, &walletUpdate{Id: names["first"], Position: new("")})
 	require.NoError(t, err)
-	require.Equal(t, []string{"second", "third", "third, older", "none, newer", "first", "none"}, list(2, nil))
+	require.Equal(t, []string{"second", "third", "third, older", "none, newer", "first", "none"},
+		list(2, nil))
 }
 
 func TestUpdateWalletAppearance(t *testing.T) {
@@ -97,23 +107,24 @@ func TestUpdateWalletAppearance(t *testing.T) {
 	require.NoError(t, err)
 	want := before.GetWallet()
 	for _, step := range []struct {
-		req  *ledgerv1.UpdateWalletRequest
+		req  *walletUpdate
 		then func()
 	}{
-		{&ledgerv1.UpdateWalletRequest{Color: new("#2f6F4F")}, func() { want.Color = "#2f6F4F" }},
-		{&ledgerv1.UpdateWalletRequest{Icon: new("💶"), Position: new("0")}, func() { want.Icon, want.Position = "💶", new(int32(0)) }},
-		{&ledgerv1.UpdateWalletRequest{Name: new("Purse")}, func() { want.Name = "Purse" }},
-		{&ledgerv1.UpdateWalletRequest{Position: new("1000000")}, func() { want.Position = new(int32(1_000_000)) }},
-		{&ledgerv1.UpdateWalletRequest{Color: new("")}, func() { want.Color = "" }},
-		{&ledgerv1.UpdateWalletRequest{Icon: new(""), Position: new("")}, func() { want.Icon, want.Position = "", nil }},
+		{&walletUpdate{Color: new("#2f6F4F")}, func() { want.Color = "#2f6F4F" }},
+		{&walletUpdate{Icon: new("💶"), Position: new("0")}, func() { want.Icon, want.Position = "💶", new(int32(0)) }},
+		{&walletUpdate{Name: new("Purse")}, func() { want.Name = "Purse" }},
+		{&walletUpdate{Position: new("1000000")}, func() { want.Position = new(int32(1_000_000)) }},
+		{&walletUpdate{Color: new("")}, func() { want.Color = "" }},
+		{&walletUpdate{Icon: new(""), Position: new("")}, func() { want.Icon, want.Position = "", nil }},
 	} {
 		step.req.Id = p.Wallet.String()
 		step.then()
 		resp, err := p.UpdateWallet(p.Ctx, step.req)
 		require.NoError(t, err)
 		want.UpdatedAt = resp.GetWallet().GetUpdatedAt()
-		require.True(t, proto.Equal(want, resp.GetWallet()), "want %v\ngot %v", want, resp.GetWallet())
-		require.True(t, proto.Equal(&ledgerv1.WalletUpdated{OwnerId: p.ID.String(), Wallet: want}, p.LastEvent(t)))
+		require.True(t, proto.Equal(want, resp.GetWallet()), "want %v\ngot %v", want,
+			resp.GetWallet())
+		p.RequireEvent(t, &ledgerv1.WalletUpdated{OwnerId: p.ID.String(), Wallet: want})
 		got, err := p.GetWallet(p.Ctx, &ledgerv1.GetWalletRequest{Id: p.Wallet.String()})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(want, got.GetWallet()), got)
@@ -123,30 +134,34 @@ func TestUpdateWalletAppearance(t *testing.T) {
 func TestUpdateCategoryAppearance(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
-	created, err := p.CreateCategory(p.Ctx, &ledgerv1.CreateCategoryRequest{Name: "Pay", Color: "#ABCDEF", Icon: "🧾", Kind: "income"})
+	created, err := p.CreateCategory(p.Ctx,
+		&categoryCreate{Name: "Pay", Color: "#ABCDEF", Icon: "🧾", Kind: "income"})
 	require.NoError(t, err)
 	want := created.GetCategory()
-	require.Equal(t, []string{"#ABCDEF", "🧾", "income"}, []string{want.GetColor(), want.GetIcon(), want.GetKind()})
+	require.Equal(t, []string{"#ABCDEF", "🧾", "income"},
+		[]string{want.GetColor(), want.GetIcon(), want.GetKind()})
 	for _, step := range []struct {
-		req  *ledgerv1.UpdateCategoryRequest
+		req  *categoryUpdate
 		then func()
 	}{
-		{&ledgerv1.UpdateCategoryRequest{Kind: new("both")}, func() { want.Kind = "both" }},
-		{&ledgerv1.UpdateCategoryRequest{Kind: new("expense"), Color: new("#000000")}, func() { want.Kind, want.Color = "expense", "#000000" }},
-		{&ledgerv1.UpdateCategoryRequest{Name: new("Wages")}, func() { want.Name = "Wages" }},
-		{&ledgerv1.UpdateCategoryRequest{Icon: new("")}, func() { want.Icon = "" }},
-		{&ledgerv1.UpdateCategoryRequest{Kind: new(""), Color: new("")}, func() { want.Kind, want.Color = "", "" }},
+		{&categoryUpdate{Kind: new("both")}, func() { want.Kind = "both" }},
+		{&categoryUpdate{Kind: new("expense"), Color: new("#000000")}, func() { want.Kind, want.Color = "expense", "#000000" }},
+		{&categoryUpdate{Name: new("Wages")}, func() { want.Name = "Wages" }},
+		{&categoryUpdate{Icon: new("")}, func() { want.Icon = "" }},
+		{&categoryUpdate{Kind: new(""), Color: new("")}, func() { want.Kind, want.Color = "", "" }},
 	} {
 		step.req.Id = want.GetId()
 		step.then()
 		resp, err := p.UpdateCategory(p.Ctx, step.req)
 		require.NoError(t, err)
 		want.UpdatedAt = resp.GetCategory().GetUpdatedAt()
-		require.True(t, proto.Equal(want, resp.GetCategory()), "want %v\ngot %v", want, resp.GetCategory())
-		require.True(t, proto.Equal(&ledgerv1.CategoryUpdated{OwnerId: p.ID.String(), Category: want}, p.LastEvent(t)))
-		listed, err := p.ListCategories(p.Ctx, &ledgerv1.ListCategoriesRequest{})
+		require.True(t, proto.Equal(want, resp.GetCategory()), "want %v\ngot %v", want,
+			resp.GetCategory())
+		p.RequireEvent(t, &ledgerv1.CategoryUpdated{OwnerId: p.ID.String(), Category: want})
+		listed, err := p.ListCategories(p.Ctx, &categoryList{})
 		require.NoError(t, err)
-		require.True(t, slices.ContainsFunc(listed.GetCategories(), func(c *ledgerv1.Category) bool { return proto.Equal(want, c) }))
+		require.True(t, slices.ContainsFunc(listed.GetCategories(),
+			func(c *ledgerv1.Category) bool { return proto.Equal(want, c) }))
 	}
 }
 
@@ -182,27 +197,35 @@ func TestAppearanceErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rejected := func(do func() error) {
 				t.Helper()
-				require.Equal(t, c.fields, fixture.FieldNames(p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", do)))
+				require.Equal(t, c.fields, fixture.FieldNames(p.RequireRejected(t,
+					codes.InvalidArgument, "VALIDATION_ERROR", do)))
 			}
 			if c.kind == "" {
 				rejected(func() error {
-					_, err := p.UpdateWallet(p.Ctx, &ledgerv1.UpdateWalletRequest{Id: p.Wallet.String(), Color: &c.color, Icon: &c.icon, Position: &c.position})
+					_, err := p.UpdateWallet(p.Ctx, &walletUpdate{
+						Id:    p.Wallet.String(),
+						Color: &c.color, Icon: &c.icon, Position: &c.position,
+					})
 					return err
 				})
 			}
 			if c.kind == "" && c.position == "" {
 				rejected(func() error {
-					_, err := p.CreateWallet(p.Ctx, &ledgerv1.CreateWalletRequest{Name: "A", Currency: "EUR", Color: c.color, Icon: c.icon})
+					_, err := p.CreateWallet(p.Ctx,
+						&walletCreate{Name: "A", Currency: "EUR", Color: c.color, Icon: c.icon})
 					return err
 				})
 			}
 			if c.position == "" {
 				rejected(func() error {
-					_, err := p.CreateCategory(p.Ctx, &ledgerv1.CreateCategoryRequest{Name: "A", Color: c.color, Icon: c.icon, Kind: c.kind})
+					_, err := p.CreateCategory(p.Ctx,
+						&categoryCreate{Name: "A", Color: c.color, Icon: c.icon, Kind: c.kind})
 					return err
 				})
 				rejected(func() error {
-					_, err := p.UpdateCategory(p.Ctx, &ledgerv1.UpdateCategoryRequest{Id: p.Category.String(), Color: &c.color, Icon: &c.icon, Kind: &c.kind})
+					_, err := p.UpdateCategory(p.Ctx, &categoryUpdate{
+						Id: p.Category.String(), Color: &c.color, Icon: &c.icon, Kind: &c.kind,
+					})
 					return err
 				})
 			}
@@ -210,7 +233,8 @@ func TestAppearanceErrors(t *testing.T) {
 	}
 	for _, position := range []int32{-1, maxPosition + 1} {
 		e := p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := p.CreateWallet(p.Ctx, &ledgerv1.CreateWalletRequest{Name: "A", Currency: "EUR", Position: &position})
+			_, err := p.CreateWallet(p.Ctx,
+				&walletCreate{Name: "A", Currency: "EUR", Position: &position})
 			return err
 		})
 		require.Equal(t, []string{"position"}, fixture.FieldNames(e))

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
@@ -15,17 +14,24 @@ import (
 )
 
 // reserve asks for categories for a budget, as the budget service does before it writes the budget.
-func (p person) reserve(ctx context.Context, budget, reservation uuid.UUID, categories ...uuid.UUID) error {
+func (p person) reserve(
+	ctx context.Context, budget, reservation uuid.UUID, categories ...uuid.UUID,
+) error {
 	_, err := p.CheckReferences(ctx, &ledgerv1.CheckReferencesRequest{
-		OwnerId: p.ID.String(), CategoryIds: texts(categories), BudgetId: budget.String(), Reservation: reservation.String(),
+		OwnerId: p.ID.String(), CategoryIds: texts(categories), BudgetId: budget.String(),
+		Reservation: reservation.String(),
 	})
 	return err
 }
 
 // sync reports a budget's categories and returns the current ones.
-func (p person) sync(ctx context.Context, t require.TestingT, budget uuid.UUID, version int64, categories []uuid.UUID, settled ...uuid.UUID) []string {
+func (p person) sync(
+	ctx context.Context, t require.TestingT, budget uuid.UUID, version int64,
+	categories []uuid.UUID, settled ...uuid.UUID,
+) []string {
 	resp, err := p.SyncReferences(ctx, &ledgerv1.SyncReferencesRequest{Budgets: []*ledgerv1.BudgetReferences{{
-		OwnerId: p.ID.String(), BudgetId: budget.String(), Version: version, CategoryIds: texts(categories), SettledReservations: texts(settled),
+		OwnerId: p.ID.String(), BudgetId: budget.String(), Version: version,
+		CategoryIds: texts(categories), SettledReservations: texts(settled),
 	}}})
 	require.NoError(t, err)
 	require.Len(t, resp.GetBudgets(), 1)
@@ -33,12 +39,13 @@ func (p person) sync(ctx context.Context, t require.TestingT, budget uuid.UUID, 
 }
 
 func (p person) deleteCategory(category uuid.UUID) error {
-	_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: category.String()})
+	_, err := p.DeleteCategory(p.Ctx, &categoryDelete{Id: category.String()})
 	return err
 }
 
 func (p person) merge(from, to uuid.UUID) error {
-	_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: from.String(), ReassignTo: new(to.String())})
+	_, err := p.DeleteCategory(p.Ctx,
+		&categoryDelete{Id: from.String(), ReassignTo: new(to.String())})
 	return err
 }
 
@@ -73,7 +80,8 @@ func TestDeleteCategoryOfBudget(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t.Context(), t, s)
 		budget, other := s.NewID(), p.MakeCategory(p.Ctx, t, "Other")
-		require.Equal(t, texts([]uuid.UUID{p.Category}), p.sync(p.Ctx, t, budget, 1, []uuid.UUID{p.Category}))
+		require.Equal(t, texts([]uuid.UUID{p.Category}),
+			p.sync(p.Ctx, t, budget, 1, []uuid.UUID{p.Category}))
 		inUse(t, p.deleteCategory(p.Category))
 		p.sync(p.Ctx, t, budget, 2, []uuid.UUID{other})
 		require.NoError(t, p.deleteCategory(p.Category), "the budget has another category")
@@ -84,14 +92,17 @@ func TestDeleteCategoryOfBudget(t *testing.T) {
 	t.Run("is allowed after a reservation expired", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t.Context(), t, s)
-		require.NoError(t, reserveCategories(t.Context(), s.DB, p.ID, s.NewID(), s.NewID(), []uuid.UUID{p.Category}, fixture.Today))
+		require.NoError(t, reserveCategories(t.Context(), s.DB, p.ID, s.NewID(), s.NewID(),
+			[]uuid.UUID{p.Category}, fixture.Today))
 		require.NoError(t, p.deleteCategory(p.Category))
 	})
 	t.Run("concerns the owner alone", func(t *testing.T) {
 		t.Parallel()
 		p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-		fixture.RequireReason(t, stranger.reserve(t.Context(), s.NewID(), s.NewID(), p.Category), codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS")
-		require.Equal(t, []string{""}, stranger.sync(t.Context(), t, s.NewID(), 1, []uuid.UUID{p.Category}))
+		fixture.RequireReason(t, stranger.reserve(t.Context(), s.NewID(), s.NewID(), p.Category),
+			codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS")
+		require.Equal(t, []string{""},
+			stranger.sync(t.Context(), t, s.NewID(), 1, []uuid.UUID{p.Category}))
 		require.NoError(t, p.deleteCategory(p.Category))
 	})
 }
@@ -107,8 +118,10 @@ func TestSyncReferences(t *testing.T) {
 		require.NoError(t, p.reserve(p.Ctx, budget, reservation, a))
 		require.NoError(t, p.merge(a, b))
 		require.NoError(t, p.merge(b, c))
-		require.Equal(t, texts([]uuid.UUID{c}), p.sync(p.Ctx, t, budget, 1, []uuid.UUID{a}, reservation), "as reserved")
-		require.Equal(t, texts([]uuid.UUID{c}), p.sync(p.Ctx, t, budget, 1, []uuid.UUID{a}), "as recorded")
+		require.Equal(t, texts([]uuid.UUID{c}),
+			p.sync(p.Ctx, t, budget, 1, []uuid.UUID{a}, reservation), "as reserved")
+		require.Equal(t, texts([]uuid.UUID{c}), p.sync(p.Ctx, t, budget, 1, []uuid.UUID{a}),
+			"as recorded")
 		fixture.RequireReason(t, p.deleteCategory(c), codes.FailedPrecondition, "CATEGORY_IN_USE")
 		require.Equal(t, texts([]uuid.UUID{c}), p.sync(p.Ctx, t, budget, 2, []uuid.UUID{c}))
 		p.sync(p.Ctx, t, budget, 2, nil)
@@ -120,7 +133,8 @@ func TestSyncReferences(t *testing.T) {
 		other, budget := p.MakeCategory(p.Ctx, t, "Other"), s.NewID()
 		p.sync(p.Ctx, t, budget, 1, []uuid.UUID{p.Category, other})
 		require.NoError(t, p.merge(p.Category, other))
-		require.Equal(t, texts([]uuid.UUID{other, other}), p.sync(p.Ctx, t, budget, 1, []uuid.UUID{p.Category, other}))
+		require.Equal(t, texts([]uuid.UUID{other, other}),
+			p.sync(p.Ctx, t, budget, 1, []uuid.UUID{p.Category, other}))
 	})
 	t.Run("follows merges from before the budget was recorded", func(t *testing.T) {
 		t.Parallel()
@@ -128,7 +142,8 @@ func TestSyncReferences(t *testing.T) {
 		a, b, c := p.Category, p.MakeCategory(p.Ctx, t, "B"), p.MakeCategory(p.Ctx, t, "C")
 		require.NoError(t, p.merge(a, b))
 		require.NoError(t, p.merge(b, c))
-		require.Equal(t, texts([]uuid.UUID{c, c}), p.sync(p.Ctx, t, s.NewID(), 1, []uuid.UUID{a, b}))
+		require.Equal(t, texts([]uuid.UUID{c, c}),
+			p.sync(p.Ctx, t, s.NewID(), 1, []uuid.UUID{a, b}))
 		fixture.RequireReason(t, p.deleteCategory(c), codes.FailedPrecondition, "CATEGORY_IN_USE")
 	})
 	t.Run("reports a category that no longer exists", func(t *testing.T) {
@@ -138,7 +153,8 @@ func TestSyncReferences(t *testing.T) {
 		require.NoError(t, p.merge(merged, deleted))
 		require.NoError(t, p.deleteCategory(deleted))
 		held := []uuid.UUID{deleted, p.Category, merged}
-		require.Equal(t, []string{"", p.Category.String(), ""}, p.sync(p.Ctx, t, s.NewID(), 7, held))
+		require.Equal(t, []string{"", p.Category.String(), ""},
+			p.sync(p.Ctx, t, s.NewID(), 7, held))
 	})
 	t.Run("ignores an older version", func(t *testing.T) {
 		t.Parallel()
@@ -157,9 +173,11 @@ func TestSyncReferences(t *testing.T) {
 		other, budget, reservation := p.MakeCategory(p.Ctx, t, "Other"), s.NewID(), s.NewID()
 		require.NoError(t, p.reserve(p.Ctx, budget, reservation, p.Category))
 		p.sync(p.Ctx, t, budget, 1, []uuid.UUID{other}, s.NewID())
-		fixture.RequireReason(t, p.deleteCategory(p.Category), codes.FailedPrecondition, "CATEGORY_IN_USE")
+		fixture.RequireReason(t, p.deleteCategory(p.Category), codes.FailedPrecondition,
+			"CATEGORY_IN_USE")
 		p.sync(p.Ctx, t, budget, 0, []uuid.UUID{other}, reservation)
-		require.NoError(t, p.deleteCategory(p.Category), "settled by a request that is older than the recorded version")
+		require.NoError(t, p.deleteCategory(p.Category),
+			"settled by a request that is older than the recorded version")
 	})
 	t.Run("expires reservations and deleted budgets", func(t *testing.T) {
 		t.Parallel()
@@ -173,7 +191,8 @@ func TestSyncReferences(t *testing.T) {
 			require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM budget_references) + (SELECT count(*) FROM referencing_budgets)`).Scan(&n))
 			return n
 		}
-		require.NoError(t, ExpireReferences(t.Context(), s.DB, fixture.Today.Add(reservationLife-time.Second)))
+		require.NoError(t,
+			ExpireReferences(t.Context(), s.DB, fixture.Today.Add(reservationLife-time.Second)))
 		require.Equal(t, 4, rows())
 		require.NoError(t, ExpireReferences(t.Context(), s.DB, fixture.Today.Add(reservationLife)))
 		require.Equal(t, 2, rows())
@@ -183,98 +202,18 @@ func TestSyncReferences(t *testing.T) {
 		// RequireRejected compares all rows, so the other subtests must not write to this schema.
 		s := setup(t)
 		p := newPerson(t.Context(), t, s)
-		use := &ledgerv1.BudgetReferences{OwnerId: p.ID.String(), BudgetId: s.NewID().String(), Version: 1, CategoryIds: []string{p.Category.String()}}
+		use := &ledgerv1.BudgetReferences{
+			OwnerId: p.ID.String(), BudgetId: s.NewID().String(),
+			Version: 1, CategoryIds: []string{p.Category.String()},
+		}
 		p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := s.SyncReferences(p.Ctx, &ledgerv1.SyncReferencesRequest{Budgets: []*ledgerv1.BudgetReferences{use, use}})
+			_, err := s.SyncReferences(p.Ctx,
+				&ledgerv1.SyncReferencesRequest{Budgets: []*ledgerv1.BudgetReferences{use, use}})
 			return err
 		})
 		p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
 			_, err := s.SyncReferences(p.Ctx, &ledgerv1.SyncReferencesRequest{Budgets: make([]*ledgerv1.BudgetReferences, maxSyncs+1)})
 			return err
 		})
-	})
-}
-
-// hold runs first in a transaction, starts second, waits until second is blocked by that
-// transaction, runs rest in the transaction and commits it. It returns the error of second.
-func (p person) hold(t *testing.T, first func(pgx.Tx) error, second func() error, rest func(pgx.Tx) error) error {
-	t.Helper()
-	tx, err := p.DB.Begin(t.Context())
-	require.NoError(t, err)
-	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
-	require.NoError(t, first(tx))
-	done := make(chan error, 1)
-	// If second fails the test, its goroutine ends without a result.
-	go func() { defer close(done); done <- second() }()
-	require.Eventually(t, func() bool {
-		var blocked bool
-		err := p.DB.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))`, tx.Conn().PgConn().PID()).Scan(&blocked)
-		return err == nil && blocked
-	}, time.Minute, 5*time.Millisecond)
-	require.NoError(t, rest(tx))
-	require.NoError(t, tx.Commit(t.Context()))
-	return <-done
-}
-
-// TestDeleteCategoryAgainstBudgets forces both orders of each pair: a budget that reserves or
-// records a category, and a delete or merge of the category.
-func TestDeleteCategoryAgainstBudgets(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	nothing := func(pgx.Tx) error { return nil }
-	uses := map[string]func(p person, budget uuid.UUID, tx pgx.Tx) error{
-		"reserve": func(p person, budget uuid.UUID, tx pgx.Tx) error {
-			return reserveCategories(t.Context(), tx, p.ID, budget, budget, []uuid.UUID{p.Category}, fixture.Today.Add(time.Hour))
-		},
-		"record": func(p person, budget uuid.UUID, tx pgx.Tx) error {
-			_, _, err := recordReferences(t.Context(), tx, []budgetUse{{owner: p.ID, budget: budget, version: 1, categories: []uuid.UUID{p.Category}}}, fixture.Today)
-			return err
-		},
-	}
-	for name, use := range uses {
-		t.Run(name+" before delete", func(t *testing.T) {
-			t.Parallel()
-			p, budget := newPerson(t.Context(), t, s), s.NewID()
-			err := p.hold(t, func(tx pgx.Tx) error { return use(p, budget, tx) }, func() error { return p.deleteCategory(p.Category) }, nothing)
-			fixture.RequireReason(t, err, codes.FailedPrecondition, "CATEGORY_IN_USE")
-		})
-		t.Run(name+" before merge", func(t *testing.T) {
-			t.Parallel()
-			p, budget := newPerson(t.Context(), t, s), s.NewID()
-			other := p.MakeCategory(p.Ctx, t, "Other")
-			err := p.hold(t, func(tx pgx.Tx) error { return use(p, budget, tx) }, func() error { return p.merge(p.Category, other) }, nothing)
-			require.NoError(t, err)
-			require.Equal(t, texts([]uuid.UUID{other}), p.sync(p.Ctx, t, budget, 1, []uuid.UUID{p.Category}))
-		})
-	}
-	remove := func(p person, to uuid.UUID) (lock, rest func(pgx.Tx) error) {
-		lock = func(tx pgx.Tx) error {
-			_, err := lockCategories(t.Context(), tx, p.ID, p.Category, to)
-			return err
-		}
-		return lock, func(tx pgx.Tx) error {
-			if err := mergeReferences(t.Context(), tx, p.ID, p.Category, to); err != nil {
-				return err
-			}
-			return deleteCategory(t.Context(), tx, p.ID, p.Category, &to, fixture.Today)
-		}
-	}
-	t.Run("merge before reserve", func(t *testing.T) {
-		t.Parallel()
-		p, budget := newPerson(t.Context(), t, s), s.NewID()
-		lock, rest := remove(p, p.MakeCategory(p.Ctx, t, "Other"))
-		err := p.hold(t, lock, func() error { return p.reserve(p.Ctx, budget, budget, p.Category) }, rest)
-		fixture.RequireReason(t, err, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS")
-	})
-	t.Run("merge before record", func(t *testing.T) {
-		t.Parallel()
-		p, budget := newPerson(t.Context(), t, s), s.NewID()
-		other := p.MakeCategory(p.Ctx, t, "Other")
-		require.NoError(t, p.reserve(p.Ctx, budget, budget, p.Category))
-		lock, rest := remove(p, other)
-		var current []string
-		err := p.hold(t, lock, func() error { current = p.sync(p.Ctx, t, budget, 1, []uuid.UUID{p.Category}, budget); return nil }, rest)
-		require.NoError(t, err)
-		require.Equal(t, texts([]uuid.UUID{other}), current)
 	})
 }

@@ -21,18 +21,21 @@ func TestUpdateCategoryRenames(t *testing.T) {
 	s := setup(t)
 	owner := s.NewID()
 	ctx := fixture.ActAs(t.Context(), owner)
-	created, err := s.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: " Food "})
+	created, err := s.CreateCategory(ctx, &categoryCreate{Name: " Food "})
 	require.NoError(t, err)
 	require.Equal(t, "Food", created.GetCategory().GetName())
 	require.Equal(t, `"1"`, created.GetEtag())
-	require.True(t, proto.Equal(&ledgerv1.CategoryCreated{OwnerId: owner.String(), Category: created.GetCategory()}, s.LastEvent(t)))
+	s.RequireEvent(t,
+		&ledgerv1.CategoryCreated{OwnerId: owner.String(), Category: created.GetCategory()})
 
 	// Only the letters' case changes: that is no conflict with itself.
-	renamed, err := s.UpdateCategory(ctx, &ledgerv1.UpdateCategoryRequest{Id: created.GetCategory().GetId(), Name: new("FOOD"), IfMatch: `"1"`})
+	renamed, err := s.UpdateCategory(ctx,
+		&categoryUpdate{Id: created.GetCategory().GetId(), Name: new("FOOD"), IfMatch: `"1"`})
 	require.NoError(t, err)
 	require.Equal(t, "FOOD", renamed.GetCategory().GetName())
 	require.Equal(t, `"2"`, renamed.GetEtag())
-	require.True(t, proto.Equal(&ledgerv1.CategoryUpdated{OwnerId: owner.String(), Category: renamed.GetCategory()}, s.LastEvent(t)))
+	s.RequireEvent(t,
+		&ledgerv1.CategoryUpdated{OwnerId: owner.String(), Category: renamed.GetCategory()})
 	got, err := s.GetCategory(ctx, &ledgerv1.GetCategoryRequest{Id: created.GetCategory().GetId()})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(renamed.GetCategory(), got.GetCategory()))
@@ -44,16 +47,16 @@ func TestCreateCategoryNameIsUniqueIgnoringCase(t *testing.T) {
 	other := p.MakeCategory(p.Ctx, t, "Ärger")
 	for _, name := range []string{"food", "FOOD", " Food ", "äRGER"} {
 		e := p.RequireRejected(t, codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS", func() error {
-			_, err := p.CreateCategory(p.Ctx, &ledgerv1.CreateCategoryRequest{Name: name})
+			_, err := p.CreateCategory(p.Ctx, &categoryCreate{Name: name})
 			return err
 		})
 		require.Equal(t, []string{"name"}, fixture.FieldNames(e))
 	}
 	p.RequireRejected(t, codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS", func() error {
-		_, err := p.UpdateCategory(p.Ctx, &ledgerv1.UpdateCategoryRequest{Id: other.String(), Name: new("fOOd")})
+		_, err := p.UpdateCategory(p.Ctx, &categoryUpdate{Id: other.String(), Name: new("fOOd")})
 		return err
 	})
-	_, err := p.CreateCategory(fixture.ActAs(t.Context(), p.NewID()), &ledgerv1.CreateCategoryRequest{Name: "Food"})
+	_, err := p.CreateCategory(fixture.ActAs(t.Context(), p.NewID()), &categoryCreate{Name: "Food"})
 	require.NoError(t, err)
 }
 
@@ -64,7 +67,7 @@ func TestCreateCategoryConcurrentDuplicate(t *testing.T) {
 	errs := make([]error, 8)
 	var asking sync.WaitGroup
 	for i := range errs {
-		asking.Go(func() { _, errs[i] = s.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: "Food"}) })
+		asking.Go(func() { _, errs[i] = s.CreateCategory(ctx, &categoryCreate{Name: "Food"}) })
 	}
 	asking.Wait()
 	created := 0
@@ -84,10 +87,11 @@ func TestListCategoriesNewestFirst(t *testing.T) {
 	ctx := fixture.ActAs(t.Context(), s.NewID())
 	a, b, c := s.MakeCategory(ctx, t, "A"), s.MakeCategory(ctx, t, "B"), s.MakeCategory(ctx, t, "C")
 	s.MakeCategory(fixture.ActAs(t.Context(), s.NewID()), t, "another's")
-	first, err := s.ListCategories(ctx, &ledgerv1.ListCategoriesRequest{Limit: new(int32(2))})
+	first, err := s.ListCategories(ctx, &categoryList{Limit: new(int32(2))})
 	require.NoError(t, err)
 	require.True(t, first.GetPagination().GetHasMore())
-	second, err := s.ListCategories(ctx, &ledgerv1.ListCategoriesRequest{Limit: new(int32(2)), Cursor: first.GetPagination().GetNextCursor()})
+	second, err := s.ListCategories(ctx,
+		&categoryList{Limit: new(int32(2)), Cursor: first.GetPagination().GetNextCursor()})
 	require.NoError(t, err)
 	require.False(t, second.GetPagination().GetHasMore())
 	var got []string
@@ -96,9 +100,10 @@ func TestListCategoriesNewestFirst(t *testing.T) {
 	}
 	require.Equal(t, []string{c.String(), b.String(), a.String()}, got)
 
-	_, err = s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Cursor: first.GetPagination().GetNextCursor()})
+	_, err = s.ListWallets(ctx, &walletList{Cursor: first.GetPagination().GetNextCursor()})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
-	_, err = s.ListCategories(fixture.ActAs(t.Context(), s.NewID()), &ledgerv1.ListCategoriesRequest{Cursor: first.GetPagination().GetNextCursor()})
+	_, err = s.ListCategories(fixture.ActAs(t.Context(), s.NewID()),
+		&categoryList{Cursor: first.GetPagination().GetNextCursor()})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
 }
 
@@ -107,7 +112,7 @@ func TestDeleteCategoryInUse(t *testing.T) {
 	p := newPerson(t.Context(), t, setup(t))
 	tr := p.Create(t, p.Spends("5"))
 	del := func() error {
-		_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: p.Category.String()})
+		_, err := p.DeleteCategory(p.Ctx, &categoryDelete{Id: p.Category.String()})
 		return err
 	}
 	p.RequireRejected(t, codes.FailedPrecondition, "CATEGORY_IN_USE", del)
@@ -125,7 +130,8 @@ func TestDeleteCategoryReassignsTransactions(t *testing.T) {
 	kept.CategoryId = heir.String()
 	p.Create(t, kept)
 	moved := p.Create(t, p.Spends("5"))
-	_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: p.Category.String(), ReassignTo: new(heir.String()), IfMatch: `"1"`})
+	_, err := p.DeleteCategory(p.Ctx,
+		&categoryDelete{Id: p.Category.String(), ReassignTo: new(heir.String()), IfMatch: `"1"`})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(&ledgerv1.CategoryDeleted{
 		OwnerId: p.ID.String(), CategoryId: p.Category.String(), ReassignedTo: new(heir.String()),
@@ -155,7 +161,8 @@ func TestDeleteCategoryInvalidTarget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: p.Category.String(), ReassignTo: &c.to})
+				_, err := s.DeleteCategory(p.Ctx,
+					&categoryDelete{Id: p.Category.String(), ReassignTo: &c.to})
 				return err
 			})
 			require.Equal(t, []string{"reassignTo"}, fixture.FieldNames(e))
@@ -182,7 +189,8 @@ func TestDeleteCategoryTotalsOutOfRange(t *testing.T) {
 		require.NoError(t, err)
 	}
 	e := s.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-		_, err := s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: p.Category.String(), ReassignTo: new(other.String())})
+		_, err := s.DeleteCategory(p.Ctx,
+			&categoryDelete{Id: p.Category.String(), ReassignTo: new(other.String())})
 		return err
 	})
 	require.Equal(t, []string{"reassignTo"}, fixture.FieldNames(e))
@@ -207,15 +215,17 @@ func TestCategoryIDErrors(t *testing.T) {
 				return err
 			},
 			"update": func() error {
-				_, err := s.UpdateCategory(p.Ctx, &ledgerv1.UpdateCategoryRequest{Id: id, Name: new("Mine")})
+				_, err := s.UpdateCategory(p.Ctx, &categoryUpdate{Id: id, Name: new("Mine")})
 				return err
 			},
 			"delete": func() error {
-				_, err := s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: id})
+				_, err := s.DeleteCategory(p.Ctx, &categoryDelete{Id: id})
 				return err
 			},
 		} {
-			t.Run(name+" "+id, func(t *testing.T) { s.RequireRejected(t, code, "INVALID_CATEGORY_EXIST_PARAMS", do) })
+			t.Run(name+" "+id, func(t *testing.T) {
+				s.RequireRejected(t, code, "INVALID_CATEGORY_EXIST_PARAMS", do)
+			})
 		}
 	}
 }
@@ -225,24 +235,25 @@ func TestCreateCategoryErrors(t *testing.T) {
 	p := newPerson(t.Context(), t, setup(t))
 	for _, name := range []string{"", " ", strings.Repeat("x", 101), "a\x00"} {
 		p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := p.CreateCategory(p.Ctx, &ledgerv1.CreateCategoryRequest{Name: name})
+			_, err := p.CreateCategory(p.Ctx, &categoryCreate{Name: name})
 			return err
 		})
 		p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := p.UpdateCategory(p.Ctx, &ledgerv1.UpdateCategoryRequest{Id: p.Category.String(), Name: &name})
+			_, err := p.UpdateCategory(p.Ctx, &categoryUpdate{Id: p.Category.String(), Name: &name})
 			return err
 		})
 	}
 	p.RequireRejected(t, codes.InvalidArgument, apierr.EmptyUpdate.Reason, func() error {
-		_, err := p.UpdateCategory(p.Ctx, &ledgerv1.UpdateCategoryRequest{Id: p.Category.String()})
+		_, err := p.UpdateCategory(p.Ctx, &categoryUpdate{Id: p.Category.String()})
 		return err
 	})
 	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := p.UpdateCategory(p.Ctx, &ledgerv1.UpdateCategoryRequest{Id: p.Category.String(), Name: new("A"), IfMatch: `"9"`})
+		_, err := p.UpdateCategory(p.Ctx,
+			&categoryUpdate{Id: p.Category.String(), Name: new("A"), IfMatch: `"9"`})
 		return err
 	})
 	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: p.Category.String(), IfMatch: `"9"`})
+		_, err := p.DeleteCategory(p.Ctx, &categoryDelete{Id: p.Category.String(), IfMatch: `"9"`})
 		return err
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
@@ -17,11 +16,14 @@ func TestCreateWalletLimit(t *testing.T) {
 	ctx := fixture.ActAs(t.Context(), s.NewID())
 	s.MakeWallets(ctx, t, MaxWallets-2, "EUR")
 	create := func(i int) error {
-		_, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: fmt.Sprint("Another ", i), Currency: "EUR"})
+		_, err := s.CreateWallet(ctx,
+			&walletCreate{Name: fmt.Sprint("Another ", i), Currency: "EUR"})
 		return err
 	}
 	require.Equal(t, 2, fixture.Simultaneous(t, 6, "WALLET_LIMIT_REACHED", create))
-	s.RequireRejected(t, codes.AlreadyExists, "WALLET_LIMIT_REACHED", func() error { return create(0) })
+	s.RequireRejected(t, codes.AlreadyExists, "WALLET_LIMIT_REACHED", func() error {
+		return create(0)
+	})
 	s.MakeWallet(fixture.ActAs(t.Context(), s.NewID()), t, "of another user", "EUR")
 }
 
@@ -31,10 +33,12 @@ func TestCreateCategoryLimit(t *testing.T) {
 	ctx := fixture.ActAs(t.Context(), s.NewID())
 	s.MakeCategories(ctx, t, MaxCategories-2)
 	create := func(i int) error {
-		_, err := s.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: fmt.Sprint("Another ", i)})
+		_, err := s.CreateCategory(ctx, &categoryCreate{Name: fmt.Sprint("Another ", i)})
 		return err
 	}
 	require.Equal(t, 2, fixture.Simultaneous(t, 6, "CATEGORY_LIMIT_REACHED", create))
-	s.RequireRejected(t, codes.AlreadyExists, "CATEGORY_LIMIT_REACHED", func() error { return create(9) })
+	s.RequireRejected(t, codes.AlreadyExists, "CATEGORY_LIMIT_REACHED", func() error {
+		return create(9)
+	})
 	s.MakeCategory(fixture.ActAs(t.Context(), s.NewID()), t, "of another user")
 }

@@ -18,30 +18,32 @@ func TestCreateWalletOpeningDate(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	// It is already the next month in Auckland, and still the previous one in Los Angeles.
-	created := func(now, zone string, date *string) *ledgerv1.Wallet {
+	created := func(now, zone string, date *string) string {
 		at, err := time.Parse(time.RFC3339, now)
 		require.NoError(t, err)
 		ledger := *s.Service.Ledger
 		ledger.Now = func() time.Time { return at }
 		user := s.NewID()
 		s.setZone(t, user, zone)
-		resp, err := (&Accounts{Ledger: &ledger, Cursors: s.Service.Cursors}).CreateWallet(fixture.ActAs(t.Context(), user), &ledgerv1.CreateWalletRequest{
+		accounts := &Accounts{Ledger: &ledger, Cursors: s.Service.Cursors}
+		resp, err := accounts.CreateWallet(fixture.ActAs(t.Context(), user), &walletCreate{
 			Name: "Cash", Currency: "EUR", Balance: new("5"), OpeningDate: date,
 		})
 		require.NoError(t, err)
-		return resp.GetWallet()
+		return resp.GetWallet().GetOpeningDate()
 	}
-	require.Equal(t, "2026-01-31", created("2026-01-31T12:00:00Z", "UTC", nil).GetOpeningDate())
-	require.Equal(t, "2026-02-01", created("2026-01-31T12:00:00Z", "Pacific/Auckland", nil).GetOpeningDate())
-	require.Equal(t, "2026-01-31", created("2026-02-01T07:00:00Z", "America/Los_Angeles", nil).GetOpeningDate())
-	require.Equal(t, "2020-02-29", created("2026-02-01T07:00:00Z", "UTC", new("2020-02-29")).GetOpeningDate())
-	require.Empty(t, created("2026-02-01T07:00:00Z", "UTC", new("")).GetOpeningDate())
+	require.Equal(t, "2026-01-31", created("2026-01-31T12:00:00Z", "UTC", nil))
+	require.Equal(t, "2026-02-01", created("2026-01-31T12:00:00Z", "Pacific/Auckland", nil))
+	require.Equal(t, "2026-01-31", created("2026-02-01T07:00:00Z", "America/Los_Angeles", nil))
+	require.Equal(t, "2020-02-29", created("2026-02-01T07:00:00Z", "UTC", new("2020-02-29")))
+	require.Empty(t, created("2026-02-01T07:00:00Z", "UTC", new("")))
 }
 
 // setZone stores the time zone of a user.
 func (s *server) setZone(t require.TestingT, user uuid.UUID, zone string) {
 	_, err := s.DB.Exec(context.Background(), `
-		INSERT INTO settings (owner_id, time_zone, week_start, locale, base_currency, version, updated_at)
+		INSERT INTO settings (owner_id, time_zone, week_start, locale, base_currency, version,
+			updated_at)
 		VALUES ($1, $2, 'monday', '', '', 1, now())`, user, zone)
 	require.NoError(t, err)
 }
@@ -52,7 +54,7 @@ func TestCreateWalletReplaysOpeningDate(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := fixture.ActAs(t.Context(), s.NewID())
-	req := &ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", IdempotencyKey: "key"}
+	req := &walletCreate{Name: "Cash", Currency: "EUR", IdempotencyKey: "key"}
 	first, err := s.CreateWallet(ctx, req)
 	require.NoError(t, err)
 	later := *s.Service.Ledger
@@ -68,13 +70,14 @@ func TestUpdateWalletOpeningBalance(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
 	p.Create(t, p.Spends("3"))
-	update := func(req *ledgerv1.UpdateWalletRequest) *ledgerv1.Wallet {
+	update := func(req *walletUpdate) *ledgerv1.Wallet {
 		req.Id = p.Wallet.String()
 		resp, err := s.UpdateWallet(p.Ctx, req)
 		require.NoError(t, err)
 		got, err := s.GetWallet(p.Ctx, &ledgerv1.GetWalletRequest{Id: req.GetId()})
 		require.NoError(t, err)
-		require.True(t, proto.Equal(resp.GetWallet(), got.GetWallet()), "answered %v, stored %v", resp.GetWallet(), got.GetWallet())
+		require.True(t, proto.Equal(resp.GetWallet(), got.GetWallet()), "answered %v, stored %v",
+			resp.GetWallet(), got.GetWallet())
 		require.Equal(t, resp.GetEtag(), got.GetEtag())
 		event, ok := s.LastEvent(t).(*ledgerv1.WalletUpdated)
 		require.True(t, ok)
@@ -82,14 +85,21 @@ func TestUpdateWalletOpeningBalance(t *testing.T) {
 		s.RequireConsistent(t)
 		return resp.GetWallet()
 	}
-	w := update(&ledgerv1.UpdateWalletRequest{InitialBalance: new("100.5"), OpeningDate: new("2025-12-31"), IfMatch: `"1"`})
-	require.Equal(t, []string{"100.50", "97.50", "2025-12-31"}, []string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
-	w = update(&ledgerv1.UpdateWalletRequest{InitialBalance: new("-1")})
-	require.Equal(t, []string{"-1.00", "-4.00", "2025-12-31"}, []string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
-	w = update(&ledgerv1.UpdateWalletRequest{OpeningDate: new("")})
-	require.Equal(t, []string{"-1.00", "-4.00", ""}, []string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
-	w = update(&ledgerv1.UpdateWalletRequest{Name: new("Purse"), IfMatch: `"4"`})
-	require.Equal(t, []string{"-1.00", "-4.00", ""}, []string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
+	w := update(&walletUpdate{
+		InitialBalance: new("100.5"), OpeningDate: new("2025-12-31"),
+		IfMatch: `"1"`,
+	})
+	require.Equal(t, []string{"100.50", "97.50", "2025-12-31"},
+		[]string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
+	w = update(&walletUpdate{InitialBalance: new("-1")})
+	require.Equal(t, []string{"-1.00", "-4.00", "2025-12-31"},
+		[]string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
+	w = update(&walletUpdate{OpeningDate: new("")})
+	require.Equal(t, []string{"-1.00", "-4.00", ""},
+		[]string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
+	w = update(&walletUpdate{Name: new("Purse"), IfMatch: `"4"`})
+	require.Equal(t, []string{"-1.00", "-4.00", ""},
+		[]string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
 }
 
 func TestUpdateWalletOpeningErrors(t *testing.T) {
@@ -98,21 +108,22 @@ func TestUpdateWalletOpeningErrors(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	yen := s.MakeWallet(p.Ctx, t, "Yen", "JPY")
 	full := s.MakeWallet(p.Ctx, t, "Full", "EUR")
-	_, err := s.DB.Exec(t.Context(), `UPDATE wallet_balances SET amount_minor = 100000000000000000 WHERE wallet_id = $1`, full)
+	_, err := s.DB.Exec(t.Context(),
+		`UPDATE wallet_balances SET amount_minor = 100000000000000000 WHERE wallet_id = $1`, full)
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
-		req   *ledgerv1.UpdateWalletRequest
+		req   *walletUpdate
 		field string
 	}{
-		"no number":            {&ledgerv1.UpdateWalletRequest{Id: yen.String(), InitialBalance: new("much")}, "initialBalance"},
-		"an empty number":      {&ledgerv1.UpdateWalletRequest{Id: yen.String(), InitialBalance: new("")}, "initialBalance"},
-		"decimals of no yen":   {&ledgerv1.UpdateWalletRequest{Id: yen.String(), InitialBalance: new("1.5")}, "initialBalance"},
-		"more than a maximum":  {&ledgerv1.UpdateWalletRequest{Id: yen.String(), InitialBalance: new("1000000000000")}, "initialBalance"},
-		"a balance too large":  {&ledgerv1.UpdateWalletRequest{Id: full.String(), InitialBalance: new("0.01")}, "initialBalance"},
-		"no day":               {&ledgerv1.UpdateWalletRequest{Id: yen.String(), OpeningDate: new("2026-02-29")}, "openingDate"},
-		"a time":               {&ledgerv1.UpdateWalletRequest{Id: yen.String(), OpeningDate: new("2026-02-01T10:00:00Z")}, "openingDate"},
-		"a day before 1900":    {&ledgerv1.UpdateWalletRequest{Id: yen.String(), OpeningDate: new("1899-12-31")}, "openingDate"},
-		"a day after the 2200": {&ledgerv1.UpdateWalletRequest{Id: yen.String(), OpeningDate: new("2201-01-01")}, "openingDate"},
+		"no number":            {&walletUpdate{Id: yen.String(), InitialBalance: new("much")}, "initialBalance"},
+		"an empty number":      {&walletUpdate{Id: yen.String(), InitialBalance: new("")}, "initialBalance"},
+		"decimals of no yen":   {&walletUpdate{Id: yen.String(), InitialBalance: new("1.5")}, "initialBalance"},
+		"more than a maximum":  {&walletUpdate{Id: yen.String(), InitialBalance: new("1000000000000")}, "initialBalance"},
+		"a balance too large":  {&walletUpdate{Id: full.String(), InitialBalance: new("0.01")}, "initialBalance"},
+		"no day":               {&walletUpdate{Id: yen.String(), OpeningDate: new("2026-02-29")}, "openingDate"},
+		"a time":               {&walletUpdate{Id: yen.String(), OpeningDate: new("2026-02-01T10:00:00Z")}, "openingDate"},
+		"a day before 1900":    {&walletUpdate{Id: yen.String(), OpeningDate: new("1899-12-31")}, "openingDate"},
+		"a day after the 2200": {&walletUpdate{Id: yen.String(), OpeningDate: new("2201-01-01")}, "openingDate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

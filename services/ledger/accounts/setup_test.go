@@ -6,8 +6,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+// These requests are frequent in the tests.
+type (
+	walletUpdate   = ledgerv1.UpdateWalletRequest
+	walletCreate   = ledgerv1.CreateWalletRequest
+	categoryUpdate = ledgerv1.UpdateCategoryRequest
+	categoryCreate = ledgerv1.CreateCategoryRequest
+	categoryDelete = ledgerv1.DeleteCategoryRequest
+	walletList     = ledgerv1.ListWalletsRequest
+	categoryList   = ledgerv1.ListCategoriesRequest
 )
 
 // server serves the RPCs that the tests of this package call.

@@ -32,14 +32,16 @@ func TestCreateWalletOpeningBalance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			created, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "  Cash ", Currency: c.currency, Balance: c.balance})
+			created, err := s.CreateWallet(ctx,
+				&walletCreate{Name: "  Cash ", Currency: c.currency, Balance: c.balance})
 			require.NoError(t, err)
 			w := created.GetWallet()
 			code := strings.ToUpper(strings.TrimSpace(c.currency))
 			want := &ledgerv1.Wallet{
-				Id: w.GetId(), Name: "Cash", Currency: code, Balance: c.want, InitialBalance: c.want,
-				Balances:  []*ledgerv1.Balance{{Currency: code, Amount: c.want}},
-				CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
+				Id: w.GetId(), Name: "Cash", Currency: code, Balance: c.want,
+				InitialBalance: c.want,
+				Balances:       []*ledgerv1.Balance{{Currency: code, Amount: c.want}},
+				CreatedAt:      "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
 				OpeningDate: "2026-03-15",
 			}
 			require.True(t, proto.Equal(want, w), w)
@@ -56,21 +58,21 @@ func TestCreateWalletErrors(t *testing.T) {
 	s := setup(t)
 	ctx := fixture.ActAs(t.Context(), s.NewID())
 	for name, c := range map[string]struct {
-		req    *ledgerv1.CreateWalletRequest
+		req    *walletCreate
 		reason string
 		fields []string
 	}{
-		"nothing at all":            {&ledgerv1.CreateWalletRequest{}, "VALIDATION_ERROR", []string{"name", "currency"}},
-		"a name of spaces":          {&ledgerv1.CreateWalletRequest{Name: "  ", Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
-		"a name too long":           {&ledgerv1.CreateWalletRequest{Name: strings.Repeat("é", 101), Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
-		"a name with NUL":           {&ledgerv1.CreateWalletRequest{Name: "a\x00b", Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
-		"a currency that is none":   {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "XXQ"}, "UNSUPPORTED_CURRENCY", []string{"currency"}},
-		"a balance that is none":    {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "EUR", Balance: new("much")}, "VALIDATION_ERROR", []string{"balance"}},
-		"a balance too fine":        {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "JPY", Balance: new("0.5")}, "VALIDATION_ERROR", []string{"balance"}},
-		"a balance too large":       {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "EUR", Balance: new("1000000000000")}, "VALIDATION_ERROR", []string{"balance"}},
-		"everything wrong at once":  {&ledgerv1.CreateWalletRequest{Currency: "XXQ", Balance: new("0.00001")}, "VALIDATION_ERROR", []string{"name", "balance", "currency"}},
-		"a key that is too long":    {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "EUR", IdempotencyKey: strings.Repeat("k", 256)}, "VALIDATION_ERROR", []string{"Idempotency-Key"}},
-		"a key that is not printed": {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "EUR", IdempotencyKey: "k\n"}, "VALIDATION_ERROR", []string{"Idempotency-Key"}},
+		"nothing at all":            {&walletCreate{}, "VALIDATION_ERROR", []string{"name", "currency"}},
+		"a name of spaces":          {&walletCreate{Name: "  ", Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
+		"a name too long":           {&walletCreate{Name: strings.Repeat("é", 101), Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
+		"a name with NUL":           {&walletCreate{Name: "a\x00b", Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
+		"a currency that is none":   {&walletCreate{Name: "A", Currency: "XXQ"}, "UNSUPPORTED_CURRENCY", []string{"currency"}},
+		"a balance that is none":    {&walletCreate{Name: "A", Currency: "EUR", Balance: new("much")}, "VALIDATION_ERROR", []string{"balance"}},
+		"a balance too fine":        {&walletCreate{Name: "A", Currency: "JPY", Balance: new("0.5")}, "VALIDATION_ERROR", []string{"balance"}},
+		"a balance too large":       {&walletCreate{Name: "A", Currency: "EUR", Balance: new("1000000000000")}, "VALIDATION_ERROR", []string{"balance"}},
+		"everything wrong at once":  {&walletCreate{Currency: "XXQ", Balance: new("0.00001")}, "VALIDATION_ERROR", []string{"name", "balance", "currency"}},
+		"a key that is too long":    {&walletCreate{Name: "A", Currency: "EUR", IdempotencyKey: strings.Repeat("k", 256)}, "VALIDATION_ERROR", []string{"Idempotency-Key"}},
+		"a key that is not printed": {&walletCreate{Name: "A", Currency: "EUR", IdempotencyKey: "k\n"}, "VALIDATION_ERROR", []string{"Idempotency-Key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := s.RequireRejected(t, codes.InvalidArgument, c.reason, func() error {
@@ -86,7 +88,7 @@ func TestCreateWalletReplaysKey(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := fixture.ActAs(t.Context(), s.NewID())
-	req := &ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", IdempotencyKey: "k"}
+	req := &walletCreate{Name: "Cash", Currency: "EUR", IdempotencyKey: "k"}
 	first, err := s.CreateWallet(ctx, req)
 	require.NoError(t, err)
 	again, err := s.CreateWallet(ctx, req)
@@ -94,7 +96,8 @@ func TestCreateWalletReplaysKey(t *testing.T) {
 	require.True(t, again.GetReplayed())
 	require.True(t, proto.Equal(first.GetWallet(), again.GetWallet()))
 	s.RequireRejected(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
-		_, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Bank", Currency: "EUR", IdempotencyKey: "k"})
+		_, err := s.CreateWallet(ctx,
+			&walletCreate{Name: "Bank", Currency: "EUR", IdempotencyKey: "k"})
 		return err
 	})
 	other, err := s.CreateWallet(fixture.ActAs(t.Context(), s.NewID()), req)
@@ -112,7 +115,7 @@ func TestListWalletsNewestFirst(t *testing.T) {
 	}
 	s.MakeWallet(fixture.ActAs(t.Context(), s.NewID()), t, "another's", "EUR")
 	var got []string
-	req := &ledgerv1.ListWalletsRequest{Limit: new(int32(2))}
+	req := &walletList{Limit: new(int32(2))}
 	for {
 		resp, err := s.ListWallets(ctx, req)
 		require.NoError(t, err)
@@ -129,7 +132,7 @@ func TestListWalletsNewestFirst(t *testing.T) {
 	req.Cursor = "AAAA"
 	_, err := s.ListWallets(ctx, req)
 	fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
-	_, err = s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Limit: new(int32(0))})
+	_, err = s.ListWallets(ctx, &walletList{Limit: new(int32(0))})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 }
 
@@ -141,12 +144,12 @@ func TestListWalletsFiltersByArchived(t *testing.T) {
 	for i := range 6 {
 		id, archived := s.MakeWallet(ctx, t, "Cash", "EUR").String(), i%2 == 0
 		if archived {
-			_, err := s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: id, Archived: &archived})
+			_, err := s.UpdateWallet(ctx, &walletUpdate{Id: id, Archived: &archived})
 			require.NoError(t, err)
 		}
 		ids[archived] = append([]string{id}, ids[archived]...)
 	}
-	list := func(req *ledgerv1.ListWalletsRequest) (got []string, next string) {
+	list := func(req *walletList) (got []string, next string) {
 		resp, err := s.ListWallets(ctx, req)
 		require.NoError(t, err)
 		for _, w := range resp.GetWallets() {
@@ -154,16 +157,19 @@ func TestListWalletsFiltersByArchived(t *testing.T) {
 		}
 		return got, resp.GetPagination().GetNextCursor()
 	}
-	all, _ := list(&ledgerv1.ListWalletsRequest{})
+	all, _ := list(&walletList{})
 	require.Len(t, all, 6)
 	for archived, want := range ids {
-		req := &ledgerv1.ListWalletsRequest{Archived: &archived, Limit: new(int32(2))}
+		req := &walletList{Archived: &archived, Limit: new(int32(2))}
 		first, next := list(req)
 		req.Cursor = next
 		second, _ := list(req)
 		require.Equal(t, want, append(first, second...))
-		for name, other := range map[string]*bool{"without the filter": nil, "with the other value": new(!archived)} {
-			_, err := s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Archived: other, Cursor: next})
+		for name, other := range map[string]*bool{
+			"without the filter":   nil,
+			"with the other value": new(!archived),
+		} {
+			_, err := s.ListWallets(ctx, &walletList{Archived: other, Cursor: next})
 			require.ErrorIs(t, err, apierr.InvalidCursor, name)
 		}
 	}
@@ -172,20 +178,22 @@ func TestListWalletsFiltersByArchived(t *testing.T) {
 func TestUpdateWalletRenamesAndArchives(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
-	resp, err := p.UpdateWallet(p.Ctx, &ledgerv1.UpdateWalletRequest{Id: p.Wallet.String(), Name: new(" Purse ")})
+	resp, err := p.UpdateWallet(p.Ctx, &walletUpdate{Id: p.Wallet.String(), Name: new(" Purse ")})
 	require.NoError(t, err)
 	require.Equal(t, "Purse", resp.GetWallet().GetName())
 	require.False(t, resp.GetWallet().GetArchived())
 	require.Equal(t, `"2"`, resp.GetEtag())
-	resp, err = p.UpdateWallet(p.Ctx, &ledgerv1.UpdateWalletRequest{Id: p.Wallet.String(), Archived: new(true), IfMatch: `"2"`})
+	resp, err = p.UpdateWallet(p.Ctx,
+		&walletUpdate{Id: p.Wallet.String(), Archived: new(true), IfMatch: `"2"`})
 	require.NoError(t, err)
 	require.Equal(t, "Purse", resp.GetWallet().GetName())
 	require.True(t, resp.GetWallet().GetArchived())
-	require.True(t, proto.Equal(&ledgerv1.WalletUpdated{OwnerId: p.ID.String(), Wallet: resp.GetWallet()}, p.LastEvent(t)))
+	p.RequireEvent(t, &ledgerv1.WalletUpdated{OwnerId: p.ID.String(), Wallet: resp.GetWallet()})
 
 	// Money that comes or goes does not make the tag stale.
 	p.Create(t, p.Spends("5"))
-	resp, err = p.UpdateWallet(p.Ctx, &ledgerv1.UpdateWalletRequest{Id: p.Wallet.String(), Archived: new(false), IfMatch: `"3"`})
+	resp, err = p.UpdateWallet(p.Ctx,
+		&walletUpdate{Id: p.Wallet.String(), Archived: new(false), IfMatch: `"3"`})
 	require.NoError(t, err)
 	require.Equal(t, "-5.00", resp.GetWallet().GetBalance())
 }
@@ -202,7 +210,7 @@ func TestDeleteWalletInUse(t *testing.T) {
 	_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId()})
 	require.NoError(t, err)
 	require.NoError(t, del())
-	require.True(t, proto.Equal(&ledgerv1.WalletDeleted{OwnerId: p.ID.String(), WalletId: p.Wallet.String()}, p.LastEvent(t)))
+	p.RequireEvent(t, &ledgerv1.WalletDeleted{OwnerId: p.ID.String(), WalletId: p.Wallet.String()})
 	p.RequireRejected(t, codes.NotFound, "WALLET_NOT_FOUND", del)
 	var left int
 	require.NoError(t, p.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM wallet_balances) + (SELECT count(*) FROM monthly_totals)`).Scan(&left))
@@ -229,7 +237,7 @@ func TestWalletIDErrors(t *testing.T) {
 				return err
 			},
 			"update": func() error {
-				_, err := s.UpdateWallet(p.Ctx, &ledgerv1.UpdateWalletRequest{Id: id, Name: new("Mine")})
+				_, err := s.UpdateWallet(p.Ctx, &walletUpdate{Id: id, Name: new("Mine")})
 				return err
 			},
 			"delete": func() error {
@@ -237,7 +245,9 @@ func TestWalletIDErrors(t *testing.T) {
 				return err
 			},
 		} {
-			t.Run(name+" "+id, func(t *testing.T) { s.RequireRejected(t, code, "WALLET_NOT_FOUND", do) })
+			t.Run(name+" "+id, func(t *testing.T) {
+				s.RequireRejected(t, code, "WALLET_NOT_FOUND", do)
+			})
 		}
 	}
 }
@@ -246,19 +256,21 @@ func TestUpdateWalletErrors(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := p.UpdateWallet(p.Ctx, &ledgerv1.UpdateWalletRequest{Id: p.Wallet.String(), Name: new("A"), IfMatch: `"2"`})
+		_, err := p.UpdateWallet(p.Ctx,
+			&walletUpdate{Id: p.Wallet.String(), Name: new("A"), IfMatch: `"2"`})
 		return err
 	})
 	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := p.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: p.Wallet.String(), IfMatch: `W/"1"`})
+		_, err := p.DeleteWallet(p.Ctx,
+			&ledgerv1.DeleteWalletRequest{Id: p.Wallet.String(), IfMatch: `W/"1"`})
 		return err
 	})
 	p.RequireRejected(t, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
-		_, err := p.UpdateWallet(p.Ctx, &ledgerv1.UpdateWalletRequest{Id: p.Wallet.String()})
+		_, err := p.UpdateWallet(p.Ctx, &walletUpdate{Id: p.Wallet.String()})
 		return err
 	})
 	p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-		_, err := p.UpdateWallet(p.Ctx, &ledgerv1.UpdateWalletRequest{Id: p.Wallet.String(), Name: new("")})
+		_, err := p.UpdateWallet(p.Ctx, &walletUpdate{Id: p.Wallet.String(), Name: new("")})
 		return err
 	})
 }

@@ -18,13 +18,18 @@ func TestInsertDetails(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	bank, fun := p.MakeWallet(p.Ctx, t, "Bank", "EUR"), p.MakeCategory(p.Ctx, t, "Fun")
 	transfer := p.NewID()
-	row := posting.Transaction{OwnerID: p.ID, WalletID: p.Wallet, Currency: "EUR", Date: fixture.Today, CreatedAt: fixture.Today}
+	row := posting.Transaction{
+		OwnerID: p.ID, WalletID: p.Wallet, Currency: "EUR",
+		Date: fixture.Today, CreatedAt: fixture.Today,
+	}
 	out, in, split, plain := row, row, row, row
 	out.ID, out.AmountMinor, out.TransferID = p.NewID(), -700, &transfer
 	in.ID, in.AmountMinor, in.TransferID, in.WalletID = p.NewID(), 700, &transfer, bank
-	split.ID, split.AmountMinor, split.Tags, split.Payee, split.Notes = p.NewID(), -300, []string{"a", "b"}, "Shop", "one\ntwo"
+	split.ID, split.AmountMinor = p.NewID(), -300
+	split.Tags, split.Payee, split.Notes = []string{"a", "b"}, "Shop", "one\ntwo"
 	split.Splits = []posting.Split{{p.Category, -400, "food"}, {fun, 100, "refund"}}
-	plain.ID, plain.AmountMinor, plain.CategoryID, plain.ExternalID = p.NewID(), -50, &fun, new("bank:1")
+	plain.ID, plain.AmountMinor = p.NewID(), -50
+	plain.CategoryID, plain.ExternalID = &fun, new("bank:1")
 	all := []posting.Transaction{out, split, plain, in}
 	_, err := s.DB.Exec(t.Context(), `INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'a', 'a', now()), ($1, 'b', 'b', now())`, p.ID)
 	require.NoError(t, err)
@@ -42,7 +47,8 @@ func TestInsertDetails(t *testing.T) {
 		require.Equal(t, all[i].Splits, stored[i].Splits)
 	}
 
-	_, err = s.DB.Exec(t.Context(), `DELETE FROM transactions WHERE id = ANY($1)`, []uuid.UUID{out.ID, in.ID, split.ID})
+	_, err = s.DB.Exec(t.Context(), `DELETE FROM transactions WHERE id = ANY($1)`,
+		[]uuid.UUID{out.ID, in.ID, split.ID})
 	require.NoError(t, err)
 	require.NoError(t, posting.Remove(t.Context(), s.DB, out, in, split))
 	s.RequireConsistent(t)

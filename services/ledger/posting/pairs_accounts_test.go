@@ -20,7 +20,8 @@ import (
 // accountWrites are requests that write no transactions, but wait for the locks of those that do.
 var accountWrites = []request{
 	{name: "wallet created", write: func(h holdings) error {
-		_, err := h.CreateWallet(h.Ctx, &ledgerv1.CreateWalletRequest{Name: "Savings", Currency: "EUR"})
+		_, err := h.CreateWallet(h.Ctx,
+			&ledgerv1.CreateWalletRequest{Name: "Savings", Currency: "EUR"})
 		return err
 	}},
 	{name: "category created", write: func(h holdings) error {
@@ -29,7 +30,8 @@ var accountWrites = []request{
 	}},
 	{name: "settings", write: func(h holdings) error {
 		_, err := h.settings.UpdateSettings(h.Ctx, &ledgerv1.UpdateSettingsRequest{
-			DefaultWalletId: new(h.unusedWallet.String()), DefaultCategoryId: new(h.Category.String()),
+			DefaultWalletId:   new(h.unusedWallet.String()),
+			DefaultCategoryId: new(h.Category.String()),
 		})
 		return err
 	}},
@@ -40,13 +42,15 @@ var accountWrites = []request{
 	}},
 	{name: "categories reserved for a budget", write: func(h holdings) error {
 		_, err := h.CheckReferences(h.Ctx, &ledgerv1.CheckReferencesRequest{
-			OwnerId: h.ID.String(), BudgetId: h.ID.String(), Reservation: h.Wallet.String(), CategoryIds: h.budgeted(),
+			OwnerId: h.ID.String(), BudgetId: h.ID.String(), Reservation: h.Wallet.String(),
+			CategoryIds: h.budgeted(),
 		})
 		return err
 	}},
 	{name: "categories of a budget", write: func(h holdings) error {
 		_, err := h.SyncReferences(h.Ctx, &ledgerv1.SyncReferencesRequest{Budgets: []*ledgerv1.BudgetReferences{{
-			OwnerId: h.ID.String(), BudgetId: h.ID.String(), Version: 1, CategoryIds: h.budgeted(), SettledReservations: []string{h.Wallet.String()},
+			OwnerId: h.ID.String(), BudgetId: h.ID.String(), Version: 1, CategoryIds: h.budgeted(),
+			SettledReservations: []string{h.Wallet.String()},
 		}}})
 		return err
 	}},
@@ -63,7 +67,8 @@ var accountWrites = []request{
 	{name: "tombstones deleted", write: func(h holdings) error { return sync.Sweep(h.Ctx, h.DB, time.Now()) }, prepare: func(t require.TestingT, h *holdings) {
 		_, err := h.DB.Exec(h.Ctx, `
 			INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at)
-			SELECT $1, 'transaction', id, 0, now() - interval '1 year' FROM unnest($2::text[]) AS t (id)
+			SELECT $1, 'transaction', id, 0, now() - interval '1 year' FROM unnest($2::text[])
+				AS t (id)
 			ON CONFLICT DO NOTHING`, h.ID, []string{h.food, h.in, h.split})
 		require.NoError(t, err)
 	}},
@@ -99,10 +104,12 @@ func TestConcurrentWritesAreComplete(t *testing.T) {
 			for j := range methods.Len() {
 				m := methods.Get(j)
 				options, _ := m.Options().(*descriptorpb.MethodOptions)
-				if options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS || unpaired[m.Name()] != "" {
+				if options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS ||
+					unpaired[m.Name()] != "" {
 					continue
 				}
-				assert.Contains(t, source.String(), "."+string(m.Name())+"(", "no pair has this RPC")
+				assert.Contains(t, source.String(), "."+string(m.Name())+"(",
+					"no pair has this RPC")
 			}
 		}
 		return true

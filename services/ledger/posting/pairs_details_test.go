@@ -19,7 +19,8 @@ var transferWrites = []request{
 	}},
 	{name: "transfer's wallet, month and tags", write: func(h holdings) error {
 		return h.updateTransfer(func(r *ledgerv1.UpdateTransferRequest) {
-			r.ToWalletId, r.Date, r.Tags = new(h.unusedWallet.String()), new("2026-04-02"), &ledgerv1.Tags{Values: []string{"Trip"}}
+			r.ToWalletId = new(h.unusedWallet.String())
+			r.Date, r.Tags = new("2026-04-02"), &ledgerv1.Tags{Values: []string{"Trip"}}
 		})
 	}},
 	{name: "transfer deleted", write: func(h holdings) error {
@@ -27,16 +28,18 @@ var transferWrites = []request{
 		return err
 	}},
 	{name: "leg's month", write: func(h holdings) error {
-		return h.update(h.in, func(r *ledgerv1.UpdateTransactionRequest) { r.Date = new("2026-04-03") })
+		return h.update(h.in, func(r *updateRequest) { r.Date = new("2026-04-03") })
 	}},
 	{name: "leg deleted", write: func(h holdings) error { return h.remove(h.in) }},
 	{name: "match", write: func(h holdings) error {
-		_, err := h.transfers.MatchTransfer(h.Ctx, &ledgerv1.MatchTransferRequest{OutTransactionId: h.food, InTransactionId: h.income})
+		_, err := h.transfers.MatchTransfer(h.Ctx,
+			&ledgerv1.MatchTransferRequest{OutTransactionId: h.food, InTransactionId: h.income})
 		return err
 	}},
 	{name: "unlink", write: func(h holdings) error {
 		_, err := h.transfers.UnlinkTransfer(h.Ctx, &ledgerv1.UnlinkTransferRequest{
-			Id: h.transfer, CategoryId: h.Category.String(), InCategoryId: new(h.otherCategory.String()),
+			Id: h.transfer, CategoryId: h.Category.String(),
+			InCategoryId: new(h.otherCategory.String()),
 		})
 		return err
 	}},
@@ -45,14 +48,14 @@ var transferWrites = []request{
 // detailWrites are the requests that write splits, tags and attachments.
 var detailWrites = []request{
 	{name: "split", write: func(h holdings) error {
-		return h.update(h.food, func(r *ledgerv1.UpdateTransactionRequest) {
+		return h.update(h.food, func(r *updateRequest) {
 			r.Splits = &ledgerv1.Splits{Values: []*ledgerv1.Split{
 				{CategoryId: h.otherCategory.String(), Amount: "3"}, {CategoryId: h.unusedCategory.String(), Amount: "4"},
 			}}
 		})
 	}},
 	{name: "parts and wallet of a split", write: func(h holdings) error {
-		return h.update(h.split, func(r *ledgerv1.UpdateTransactionRequest) {
+		return h.update(h.split, func(r *updateRequest) {
 			r.WalletId, r.Amount = new(h.otherWallet.String()), new("5")
 			r.Splits = &ledgerv1.Splits{Values: []*ledgerv1.Split{
 				{CategoryId: h.otherCategory.String(), Amount: "1"}, {CategoryId: h.Category.String(), Amount: "4"},
@@ -60,7 +63,9 @@ var detailWrites = []request{
 		})
 	}},
 	{name: "split ended", write: func(h holdings) error {
-		return h.update(h.split, func(r *ledgerv1.UpdateTransactionRequest) { r.CategoryId = new(h.otherCategory.String()) })
+		return h.update(h.split, func(r *updateRequest) {
+			r.CategoryId = new(h.otherCategory.String())
+		})
 	}},
 	{name: "split deleted", write: func(h holdings) error { return h.remove(h.split) }},
 	{name: "tag renamed", write: func(h holdings) error { return h.rename("trip", "Journey") }},
@@ -82,11 +87,14 @@ var detailWrites = []request{
 		return err
 	}},
 	{name: "tags", write: func(h holdings) error {
-		return h.update(h.fun, func(r *ledgerv1.UpdateTransactionRequest) { r.Tags = &ledgerv1.Tags{Values: []string{"Trip"}} })
+		return h.update(h.fun, func(r *updateRequest) {
+			r.Tags = &ledgerv1.Tags{Values: []string{"Trip"}}
+		})
 	}},
 	{name: "attachment", write: func(h holdings) error { _, err := h.attach("second"); return err }},
 	{name: "attachment deleted", write: func(h holdings) error {
-		_, err := h.attachments.DeleteAttachment(h.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: h.attachment})
+		_, err := h.attachments.DeleteAttachment(h.Ctx,
+			&ledgerv1.DeleteAttachmentRequest{Id: h.attachment})
 		return err
 	}, prepare: func(t require.TestingT, h *holdings) {
 		resp, err := h.attach("first")
@@ -105,9 +113,12 @@ var ruleWrites = []request{
 		// The other writes change h.rule, which this job must not use: a rule that is being applied
 		// cannot be changed.
 		resp, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{
-			Name:       "All",
-			Conditions: []*ledgerv1.RuleCondition{{Field: "type", Op: "is", Values: []string{"expense"}}},
-			Actions:    append(h.sets(h.otherCategory), &ledgerv1.RuleAction{Kind: "addTag", Value: "Trip"}),
+			Name: "All",
+			Conditions: []*ledgerv1.RuleCondition{{
+				Field: "type", Op: "is", Values: []string{"expense"},
+			}},
+			Actions: append(h.sets(h.otherCategory),
+				&ledgerv1.RuleAction{Kind: "addTag", Value: "Trip"}),
 		})
 		require.NoError(t, err)
 		h.applied = resp.GetRule().GetId()
@@ -116,7 +127,8 @@ var ruleWrites = []request{
 		require.NoError(t, err)
 	}},
 	{name: "rule deleted", write: func(h holdings) error {
-		_, err := h.rules.DeleteRule(h.Ctx, &ledgerv1.DeleteRuleRequest{Id: cmp.Or(h.applied, h.rule)})
+		_, err := h.rules.DeleteRule(h.Ctx,
+			&ledgerv1.DeleteRuleRequest{Id: cmp.Or(h.applied, h.rule)})
 		return err
 	}},
 }
@@ -142,14 +154,18 @@ func (h holdings) updateTransfer(change func(*ledgerv1.UpdateTransferRequest)) e
 
 // rename renames a tag, and merges it if the name is that of another one.
 func (h holdings) rename(tag, name string) error {
-	_, err := h.tags.UpdateTag(h.Ctx, &ledgerv1.UpdateTagRequest{Tag: tag, Name: &name, Merge: new(true)})
+	_, err := h.tags.UpdateTag(h.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: tag, Name: &name, Merge: new(true)})
 	return err
 }
 
 // attach adds a file to food.
 func (h holdings) attach(content string) (*ledgerv1.CreateAttachmentResponse, error) {
 	stream := fixture.Upload[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse](h.Ctx,
-		&ledgerv1.CreateAttachmentRequest{TransactionId: h.food, Header: &restv1.FileHeader{FileName: "a.txt", MediaType: "text/plain"}},
+		&ledgerv1.CreateAttachmentRequest{
+			TransactionId: h.food,
+			Header:        &restv1.FileHeader{FileName: "a.txt", MediaType: "text/plain"},
+		},
 		&ledgerv1.CreateAttachmentRequest{File: []byte(content)})
 	err := h.attachments.CreateAttachment(stream)
 	return stream.Response, err

@@ -63,14 +63,18 @@ func (h holdings) upload(t require.TestingT, amounts ...string) string {
 // which other writes match, change or recategorize.
 func (h holdings) uploadTransfer(t require.TestingT) string {
 	_, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{
-		Name:       "Bank",
-		Conditions: []*ledgerv1.RuleCondition{{Field: "description", Op: "is", Values: []string{"Shop 1"}}},
-		Actions:    []*ledgerv1.RuleAction{{Kind: "transferTo", Value: h.otherWallet.String()}},
+		Name: "Bank",
+		Conditions: []*ledgerv1.RuleCondition{{
+			Field: "description", Op: "is", Values: []string{"Shop 1"},
+		}},
+		Actions: []*ledgerv1.RuleAction{{Kind: "transferTo", Value: h.otherWallet.String()}},
 	})
 	require.NoError(t, err)
 	id := h.upload(t, "-70.00", "-7.00")
 	// Without the action, the row would match food.
-	_, err = h.imports.UpdateImportRows(h.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: id, Rows: []*ledgerv1.ImportRowChange{{N: 2, Action: new("book")}}})
+	_, err = h.imports.UpdateImportRows(h.Ctx, &ledgerv1.UpdateImportRowsRequest{
+		Id: id, Rows: []*ledgerv1.ImportRowChange{{N: 2, Action: new("book")}},
+	})
 	require.NoError(t, err)
 	return id
 }
@@ -82,20 +86,26 @@ func (h holdings) uploadDetails(t require.TestingT) string {
 	mapping := m.GetMapping()
 	mapping.Columns = nil
 	for i, field := range []string{"date", "amount", "payee", "tags", "externalId"} {
-		mapping.Columns = append(mapping.Columns, &ledgerv1.ImportColumn{Index: int32(i), Field: field})
+		mapping.Columns = append(mapping.Columns,
+			&ledgerv1.ImportColumn{Index: int32(i), Field: field})
 	}
-	_, err := h.imports.UpdateImport(h.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
+	_, err := h.imports.UpdateImport(h.Ctx,
+		&ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
 	require.NoError(t, err)
 	return m.GetId()
 }
 
 // uploadFile uploads a CSV file.
 func (h holdings) uploadFile(t require.TestingT, file string) *ledgerv1.Import {
-	form := &ledgerv1.CreateImportRequest{WalletId: h.Wallet.String(), Header: &restv1.FileHeader{FileName: "statement.csv"}}
+	form := &ledgerv1.CreateImportRequest{
+		WalletId: h.Wallet.String(),
+		Header:   &restv1.FileHeader{FileName: "statement.csv"},
+	}
 	stream := fixture.NewUpload(h.Ctx, form, []byte(file))
 	require.NoError(t, h.imports.CreateImport(stream))
 	resp, err := h.imports.UpdateImport(h.Ctx, &ledgerv1.UpdateImportRequest{Id: stream.Response.GetImport().GetId(), Defaults: &ledgerv1.ImportDefaults{
-		WalletId: h.Wallet.String(), ExpenseCategoryId: h.Category.String(), IncomeCategoryId: h.otherCategory.String(),
+		WalletId: h.Wallet.String(), ExpenseCategoryId: h.Category.String(),
+		IncomeCategoryId: h.otherCategory.String(),
 	}})
 	require.NoError(t, err)
 	return resp.GetImport()
@@ -134,7 +144,8 @@ func (h holdings) requireEnded(t require.TestingT, pair string) {
 		resp, err := h.rules.GetRule(h.Ctx, &ledgerv1.GetRuleRequest{Id: h.applied})
 		if e := apierr.From(err); e == nil || e.Reason != restv1.Reason_RULE_NOT_FOUND.String() {
 			require.NoError(t, err)
-			require.Contains(t, []string{"done", "failed"}, resp.GetRule().GetProgress().GetStatus(), pair)
+			require.Contains(t, []string{"done", "failed"},
+				resp.GetRule().GetProgress().GetStatus(), pair)
 		}
 	}
 	var unfinished int

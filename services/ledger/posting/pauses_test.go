@@ -73,7 +73,10 @@ func newPausedServer(t *testing.T, s *service, name string) pausedServer {
 	control, err := pgx.ConnectConfig(t.Context(), s.DB.Config().ConnConfig)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = control.Close(context.Background()) })
-	p := pausedServer{name: config.ConnConfig.RuntimeParams["application_name"], deadlocks: &deadlocks.Int64, control: control}
+	p := pausedServer{
+		name:      config.ConnConfig.RuntimeParams["application_name"],
+		deadlocks: &deadlocks.Int64, control: control,
+	}
 	p.service, p.replica = serve(t.Context(), fixture.On(db)), serve(t.Context(), fixture.On(db))
 	return p
 }
@@ -82,7 +85,9 @@ func newPausedServer(t *testing.T, s *service, name string) pausedServer {
 type deadlockTracer struct{ atomic.Int64 }
 
 // TraceQueryStart implements pgx.QueryTracer.
-func (*deadlockTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+func (*deadlockTracer) TraceQueryStart(
+	ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData,
+) context.Context {
 	return ctx
 }
 
@@ -98,7 +103,8 @@ func (p pausedServer) hold(t *testing.T, pause string, owner uuid.UUID) (release
 	t.Helper()
 	// The lock is the session's: within a transaction, pg_stat_activity would not change.
 	do := func(function string) {
-		_, err := p.control.Exec(t.Context(), `SELECT `+function+`(hashtext($1), hashtext($2))`, pause, owner.String())
+		_, err := p.control.Exec(t.Context(), `SELECT `+function+`(hashtext($1), hashtext($2))`,
+			pause, owner.String())
 		require.NoError(t, err)
 	}
 	do("pg_advisory_lock")
@@ -122,8 +128,8 @@ func (p pausedServer) start(t *testing.T, n int, write func() error) <-chan erro
 			return ended
 		}
 		require.True(t, time.Now().Before(deadline), "the write neither ends nor waits")
-		// The query costs more than most writes. Without this pause, it would take the processors from
-		// them.
+		// The query costs more than most writes. Without this pause, it would take the processors
+		// from them.
 		time.Sleep(time.Millisecond)
 	}
 }

@@ -18,11 +18,15 @@ func TestRepairOwnerDuringWrites(t *testing.T) {
 	for _, first := range writes {
 		h := p.newHoldings(t, 1)[0]
 		first.setUp(t, &h)
-		_, err := s.DB.Exec(t.Context(), `UPDATE monthly_totals SET expense_minor = expense_minor + 1 WHERE owner_id = $1`, h.ID)
+		_, err := s.DB.Exec(t.Context(),
+			`UPDATE monthly_totals SET expense_minor = expense_minor + 1 WHERE owner_id = $1`, h.ID)
 		require.NoError(t, err)
 		release := p.hold(t, "BEFORE outbox", h.ID)
 		written := p.start(t, 1, func() error { return first.write(h) })
-		repaired := p.start(t, 2, func() error { _, err := verify.RepairOwner(t.Context(), p.DB, h.ID); return err })
+		repaired := p.start(t, 2, func() error {
+			_, err := verify.RepairOwner(t.Context(), p.DB, h.ID)
+			return err
+		})
 		release()
 		require.NoError(t, <-written, first.name)
 		require.NoError(t, <-repaired, first.name)

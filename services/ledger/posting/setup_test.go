@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -20,6 +21,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
+
+// updateRequest is frequent in the tests.
+type updateRequest = ledgerv1.UpdateTransactionRequest
 
 // service serves all RPCs of the ledger, because these tests concern the writes of all resources.
 type service struct {

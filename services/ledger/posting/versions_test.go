@@ -25,11 +25,15 @@ func TestConcurrentUpdates(t *testing.T) {
 			return err
 		}},
 		"wallet": {"BEFORE wallets", func(h holdings) error {
-			_, err := h.UpdateWallet(h.Ctx, &ledgerv1.UpdateWalletRequest{Id: h.Wallet.String(), Name: new("Purse"), IfMatch: `"1"`})
+			_, err := h.UpdateWallet(h.Ctx, &ledgerv1.UpdateWalletRequest{
+				Id:   h.Wallet.String(),
+				Name: new("Purse"), IfMatch: `"1"`,
+			})
 			return err
 		}},
 		"transaction": {"BEFORE transactions", func(h holdings) error {
-			_, err := h.UpdateTransaction(h.Ctx, &ledgerv1.UpdateTransactionRequest{Id: h.food, Amount: new("9"), IfMatch: `"1"`})
+			_, err := h.UpdateTransaction(h.Ctx,
+				&updateRequest{Id: h.food, Amount: new("9"), IfMatch: `"1"`})
 			return err
 		}},
 	} {

@@ -22,7 +22,9 @@ func TestEnter(t *testing.T) {
 		}
 		queued <- err
 	}()
-	require.Eventually(t, func() bool { return gates.waitingOf(user) == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return gates.waitingOf(user) == 1
+	}, time.Minute, time.Millisecond)
 	_, err = gates.Enter(t.Context(), user)
 	require.ErrorIs(t, err, errTooManyReads)
 	require.Positive(t, errTooManyReads.RetryAfter)

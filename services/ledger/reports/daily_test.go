@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
@@ -16,13 +15,13 @@ func TestParseInclude(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := fixture.ActAs(t.Context(), s.NewID())
-	with := func(from, to string, include ...string) *ledgerv1.GetSummaryRequest {
+	with := func(from, to string, include ...string) *summaryRequest {
 		req := ask(from, to)
 		req.Include = include
 		return req
 	}
 	for name, c := range map[string]struct {
-		req   *ledgerv1.GetSummaryRequest
+		req   *summaryRequest
 		field string
 	}{
 		"a month":                          {with("2026-03-01", "2026-03-31", "daily"), ""},
@@ -48,9 +47,11 @@ func TestParseInclude(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, slices.Contains(c.req.GetInclude(), "daily"), resp.GetSummary().GetDaily() != nil)
+			require.Equal(t, slices.Contains(c.req.GetInclude(), "daily"),
+				resp.GetSummary().GetDaily() != nil)
 			require.Empty(t, resp.GetSummary().GetDaily().GetValues())
-			require.Equal(t, slices.Contains(c.req.GetInclude(), "tags"), resp.GetSummary().GetByTag() != nil)
+			require.Equal(t, slices.Contains(c.req.GetInclude(), "tags"),
+				resp.GetSummary().GetByTag() != nil)
 			require.Empty(t, resp.GetSummary().GetByTag().GetValues())
 		})
 	}
@@ -60,7 +61,10 @@ func TestDailyProtoLimits(t *testing.T) {
 	t.Parallel()
 	days := make([]day, maxDailyRows)
 	for i := range days {
-		days[i] = day{Day: at("2026-03-01").AddDate(0, 0, i/25), Currency: []string{"EUR", "JPY"}[i%2], Count: 1}
+		days[i] = day{
+			Day:      at("2026-03-01").AddDate(0, 0, i/25),
+			Currency: []string{"EUR", "JPY"}[i%2], Count: 1,
+		}
 	}
 	got, err := dailyProto(days, "")
 	require.NoError(t, err)
@@ -85,7 +89,8 @@ func TestGetSummaryDailyLimit(t *testing.T) {
 	p := newPerson(t.Context(), t, setup(t))
 	insert := func(n int, date time.Time) {
 		_, err := p.DB.Exec(p.Ctx, `
-			INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, created_at, updated_at)
+			INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
+				amount_e4, description, date, created_at, updated_at)
 			SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -100, -10000, '', $4, $4, $4 FROM generate_series(1, $5)`,
 			p.ID, p.Wallet, p.Category, date, n)
 		require.NoError(t, err)

@@ -29,7 +29,9 @@ func at(s string) time.Time {
 
 func TestTrend(t *testing.T) {
 	t.Parallel()
-	between := func(from, end string) calendar.Period { return calendar.Period{From: at(from), End: at(end)} }
+	between := func(from, end string) calendar.Period {
+		return calendar.Period{From: at(from), End: at(end)}
+	}
 	for period, want := range map[calendar.Period]calendar.Period{
 		between("2026-03-01", "2026-04-01"):       between("2025-04-01", "2026-04-01"),
 		between("2026-01-01", "2026-02-01"):       between("2025-02-01", "2026-02-01"),
@@ -49,19 +51,19 @@ func TestParseSummary(t *testing.T) {
 	s := setup(t)
 	ctx := fixture.ActAs(t.Context(), s.NewID())
 	for name, c := range map[string]struct {
-		req      *ledgerv1.GetSummaryRequest
+		req      *summaryRequest
 		from, to string
 		reason   string
 		fields   []string
 	}{
-		"without bounds it is the current month":   {req: &ledgerv1.GetSummaryRequest{}, from: "2026-03-01", to: "2026-03-31"},
+		"without bounds it is the current month":   {req: &summaryRequest{}, from: "2026-03-01", to: "2026-03-31"},
 		"a bare date is a whole day":               {req: ask("2026-03-15", "2026-03-15"), from: "2026-03-15", to: "2026-03-15"},
 		"a time is taken as UTC":                   {req: ask("2026-03-01T01:00:00+02:00", "2026-03-14T23:00:00-02:00"), from: "2026-02-28", to: "2026-03-15"},
 		"one moment is a window":                   {req: ask("2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"), from: "2026-03-01", to: "2026-03-01"},
-		"without an end it ends with the month":    {req: &ledgerv1.GetSummaryRequest{From: new("2025-12-24")}, from: "2025-12-24", to: "2026-03-31"},
-		"without a start it starts with the month": {req: &ledgerv1.GetSummaryRequest{To: new("2026-03-02")}, from: "2026-03-01", to: "2026-03-02"},
-		"a later start ends with its own month":    {req: &ledgerv1.GetSummaryRequest{From: new("2026-04-10")}, from: "2026-04-10", to: "2026-04-30"},
-		"an earlier end starts with its own month": {req: &ledgerv1.GetSummaryRequest{To: new("2025-12-24")}, from: "2025-12-01", to: "2025-12-24"},
+		"without an end it ends with the month":    {req: &summaryRequest{From: new("2025-12-24")}, from: "2025-12-24", to: "2026-03-31"},
+		"without a start it starts with the month": {req: &summaryRequest{To: new("2026-03-02")}, from: "2026-03-01", to: "2026-03-02"},
+		"a later start ends with its own month":    {req: &summaryRequest{From: new("2026-04-10")}, from: "2026-04-10", to: "2026-04-30"},
+		"an earlier end starts with its own month": {req: &summaryRequest{To: new("2025-12-24")}, from: "2025-12-01", to: "2025-12-24"},
 		"ten years are allowed":                    {req: ask("2016-03-01", "2026-02-28"), from: "2016-03-01", to: "2026-02-28"},
 		"the first years are allowed":              {req: ask("1900-01-01", "1900-01-31"), from: "1900-01-01", to: "1900-01-31"},
 		"the last years are allowed":               {req: ask("2200-12-01", "2200-12-31"), from: "2200-12-01", to: "2200-12-31"},
@@ -69,7 +71,7 @@ func TestParseSummary(t *testing.T) {
 		"an upside-down window is refused":         {req: ask("2026-03-02", "2026-03-01"), reason: "VALIDATION_ERROR", fields: []string{"from"}},
 		"dates that are none are refused":          {req: ask("yesterday", "2026-02-30"), reason: "INVALID_TRANSACTION_DATE", fields: []string{"from", "to"}},
 		"an empty date is refused":                 {req: ask("", "2026-02-28"), reason: "INVALID_TRANSACTION_DATE", fields: []string{"from"}},
-		"a currency that is none is refused":       {req: &ledgerv1.GetSummaryRequest{Currency: new("EURO")}, reason: "UNSUPPORTED_CURRENCY", fields: []string{"currency"}},
+		"a currency that is none is refused":       {req: &summaryRequest{Currency: new("EURO")}, reason: "UNSUPPORTED_CURRENCY", fields: []string{"currency"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +83,8 @@ func TestParseSummary(t *testing.T) {
 				return
 			}
 			var fields []string
-			for _, f := range fixture.RequireReason(t, err, codes.InvalidArgument, c.reason).Fields {
+			for _, f := range fixture.RequireReason(t, err, codes.InvalidArgument,
+				c.reason).Fields {
 				fields = append(fields, f.Name)
 			}
 			require.Equal(t, c.fields, fields)
@@ -89,14 +92,14 @@ func TestParseSummary(t *testing.T) {
 	}
 }
 
-func ask(from, to string) *ledgerv1.GetSummaryRequest {
-	return &ledgerv1.GetSummaryRequest{From: &from, To: &to}
+func ask(from, to string) *summaryRequest {
+	return &summaryRequest{From: &from, To: &to}
 }
 
 func TestGetSummaryOfNewUser(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	resp, err := s.GetSummary(fixture.ActAs(t.Context(), s.NewID()), &ledgerv1.GetSummaryRequest{})
+	resp, err := s.GetSummary(fixture.ActAs(t.Context(), s.NewID()), &summaryRequest{})
 	require.NoError(t, err)
 	want := &ledgerv1.Summary{From: "2026-03-01", To: "2026-03-31"}
 	require.True(t, proto.Equal(want, resp.GetSummary()), resp.GetSummary())
@@ -105,13 +108,16 @@ func TestGetSummaryOfNewUser(t *testing.T) {
 func TestGetSummaryOfUnusedCurrency(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	resp, err := s.GetSummary(fixture.ActAs(t.Context(), s.NewID()), &ledgerv1.GetSummaryRequest{Currency: new("jpy")})
+	resp, err := s.GetSummary(fixture.ActAs(t.Context(), s.NewID()),
+		&summaryRequest{Currency: new("jpy")})
 	require.NoError(t, err)
 	zero := []*ledgerv1.Totals{{Currency: "JPY", Income: "0", Expense: "0", Net: "0", Balance: "0"}}
 	requireSame(t, zero, resp.GetSummary().GetTotals())
 	requireSame(t, zero, resp.GetSummary().GetPrevious())
 	require.Len(t, resp.GetSummary().GetTrend(), 12)
-	requireSame(t, []*ledgerv1.MonthTotals{{Month: "2025-04", Currency: "JPY", Income: "0", Expense: "0", Net: "0"}}, resp.GetSummary().GetTrend()[:1])
+	requireSame(t, []*ledgerv1.MonthTotals{{
+		Month: "2025-04", Currency: "JPY", Income: "0", Expense: "0", Net: "0",
+	}}, resp.GetSummary().GetTrend()[:1])
 }
 
 func TestGetSummaryShowsUnusedWallet(t *testing.T) {
@@ -119,13 +125,15 @@ func TestGetSummaryShowsUnusedWallet(t *testing.T) {
 	s := setup(t)
 	ctx := fixture.ActAs(t.Context(), s.NewID())
 	id := s.MakeWallet(ctx, t, "Cash", "EUR")
-	resp, err := s.GetSummary(ctx, &ledgerv1.GetSummaryRequest{})
+	resp, err := s.GetSummary(ctx, &summaryRequest{})
 	require.NoError(t, err)
 	requireSame(t, []*ledgerv1.WalletTotals{{
-		WalletId: id.String(), Name: "Cash", Currency: "EUR", Income: "0.00", Expense: "0.00", Net: "0.00", Balance: "0.00",
-		TransferredIn: "0.00", TransferredOut: "0.00",
+		WalletId: id.String(), Name: "Cash", Currency: "EUR", Income: "0.00", Expense: "0.00",
+		Net: "0.00", Balance: "0.00", TransferredIn: "0.00", TransferredOut: "0.00",
 	}}, resp.GetSummary().GetByWallet())
-	requireSame(t, []*ledgerv1.Totals{{Currency: "EUR", Income: "0.00", Expense: "0.00", Net: "0.00", Balance: "0.00"}}, resp.GetSummary().GetTotals())
+	requireSame(t, []*ledgerv1.Totals{{
+		Currency: "EUR", Income: "0.00", Expense: "0.00", Net: "0.00", Balance: "0.00",
+	}}, resp.GetSummary().GetTotals())
 	require.Len(t, resp.GetSummary().GetTrend(), 12)
 }
 
@@ -133,14 +141,20 @@ func TestGetSummaryOfThePast(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := fixture.ActAs(t.Context(), s.NewID())
-	resp, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", Balance: new("100"), OpeningDate: new("2026-01-01")})
+	resp, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
+		Name: "Cash", Currency: "EUR", Balance: new("100"), OpeningDate: new("2026-01-01"),
+	})
 	require.NoError(t, err)
 	wallet, category := uuid.MustParse(resp.GetWallet().GetId()), s.MakeCategory(ctx, t, "Food")
 	entry := func(day, currency string, amount int64) posting.Transaction {
-		return posting.Transaction{WalletID: wallet, CategoryID: &category, AmountMinor: amount, Currency: currency, Date: at(day)}
+		return posting.Transaction{
+			WalletID: wallet, CategoryID: &category, AmountMinor: amount,
+			Currency: currency, Date: at(day),
+		}
 	}
 	s.Record(ctx, t, entry("2026-01-10", "EUR", -1000), entry("2026-01-20", "EUR", -200), entry("2026-02-20", "EUR", -30),
-		entry("2026-03-10", "EUR", -4), entry("2026-01-15", "JPY", -9000), entry("2026-02-15", "JPY", 9000))
+		entry("2026-03-10", "EUR", -4), entry("2026-01-15", "JPY", -9000),
+		entry("2026-02-15", "JPY", 9000))
 	balances := func(of []*ledgerv1.Totals) map[string]string {
 		byCurrency := map[string]string{}
 		for _, m := range of {
@@ -176,12 +190,17 @@ func TestGetSummaryCategoryPercentages(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := fixture.ActAs(t.Context(), s.NewID())
-	wallet, food, fun, pay := s.MakeWallet(ctx, t, "Cash", "EUR"), s.MakeCategory(ctx, t, "Food"), s.MakeCategory(ctx, t, "Fun"), s.MakeCategory(ctx, t, "Pay")
+	wallet, food := s.MakeWallet(ctx, t, "Cash", "EUR"), s.MakeCategory(ctx, t, "Food")
+	fun, pay := s.MakeCategory(ctx, t, "Fun"), s.MakeCategory(ctx, t, "Pay")
 	entry := func(category uuid.UUID, amount int64) posting.Transaction {
-		return posting.Transaction{WalletID: wallet, CategoryID: &category, AmountMinor: amount, Currency: "EUR", Date: fixture.Today}
+		return posting.Transaction{
+			WalletID: wallet, CategoryID: &category, AmountMinor: amount,
+			Currency: "EUR", Date: fixture.Today,
+		}
 	}
-	s.Record(ctx, t, entry(food, -100), entry(food, -100), entry(fun, -100), entry(fun, 30), entry(pay, 100_000))
-	resp, err := s.GetSummary(ctx, &ledgerv1.GetSummaryRequest{})
+	s.Record(ctx, t, entry(food, -100), entry(food, -100), entry(fun, -100), entry(fun, 30),
+		entry(pay, 100_000))
+	resp, err := s.GetSummary(ctx, &summaryRequest{})
 	require.NoError(t, err)
 	requireSame(t, []*ledgerv1.CategoryTotals{
 		{CategoryId: food.String(), Name: "Food", Currency: "EUR", Income: "0.00", Expense: "2.00", Percentage: 66.67},
@@ -195,10 +214,12 @@ func TestGetSummaryOmitsOtherUsers(t *testing.T) {
 	s := setup(t)
 	other := fixture.ActAs(t.Context(), s.NewID())
 	s.Record(other, t, posting.Transaction{
-		WalletID: s.MakeWallet(other, t, "Cash", "EUR"), CategoryID: new(s.MakeCategory(other, t, "Food")),
+		WalletID:    s.MakeWallet(other, t, "Cash", "EUR"),
+		CategoryID:  new(s.MakeCategory(other, t, "Food")),
 		AmountMinor: -100, Currency: "EUR", Date: fixture.Today,
 	})
-	resp, err := s.GetSummary(fixture.ActAs(t.Context(), s.NewID()), ask("2026-03-02", "2026-03-20"))
+	resp, err := s.GetSummary(fixture.ActAs(t.Context(), s.NewID()),
+		ask("2026-03-02", "2026-03-20"))
 	require.NoError(t, err)
 	want := &ledgerv1.Summary{From: "2026-03-02", To: "2026-03-20"}
 	require.True(t, proto.Equal(want, resp.GetSummary()), resp.GetSummary())

@@ -104,7 +104,10 @@ func (a answers) read(row interface {
 func (a answers) list(set func(*ledgerv1.ListTransactionsRequest)) sums {
 	of, code := map[string]sums{}, a.currency.Code()
 	for _, kind := range []string{posting.Expense, posting.Income, posting.Transfer, ""} {
-		req := &ledgerv1.ListTransactionsRequest{Include: []string{"totals"}, Currency: &code, From: &a.from, To: &a.to, Limit: new(int32(1))}
+		req := &ledgerv1.ListTransactionsRequest{
+			Include: []string{"totals"}, Currency: &code,
+			From: &a.from, To: &a.to, Limit: new(int32(1)),
+		}
 		if kind != "" {
 			req.Type = &kind
 		}
@@ -126,8 +129,9 @@ func (a answers) list(set func(*ledgerv1.ListTransactionsRequest)) sums {
 
 // requireAgreement compares the sums of one currency.
 func (a answers) requireAgreement() {
-	resp, err := a.GetSummary(a.ctx, &ledgerv1.GetSummaryRequest{
-		From: &a.from, To: &a.to, Currency: new(a.currency.Code()), Include: []string{"daily", "tags"},
+	resp, err := a.GetSummary(a.ctx, &summaryRequest{
+		From: &a.from, To: &a.to, Currency: new(a.currency.Code()),
+		Include: []string{"daily", "tags"},
 	})
 	require.NoError(a.r, err)
 	summary := resp.GetSummary()
@@ -148,7 +152,8 @@ func (a answers) requireDays(summary *ledgerv1.Summary, totals sums) {
 		days = days.plus(a.read(row, 0))
 	}
 	require.Equal(a.r, totals.moved(), days, "days")
-	whole := calendar.MonthOf(a.window.From).Equal(a.window.From) && calendar.MonthOf(a.window.End).Equal(a.window.End)
+	whole := calendar.MonthOf(a.window.From).Equal(a.window.From) &&
+		calendar.MonthOf(a.window.End).Equal(a.window.End)
 	if !whole || a.window.From.Before(trend(a.window).From) {
 		return
 	}
@@ -166,7 +171,9 @@ func (a answers) requireWallets(summary *ledgerv1.Summary, totals sums) {
 	for _, row := range summary.GetByWallet() {
 		wallet := a.read(row, 0)
 		wallets = wallets.plus(wallet)
-		listed := a.list(func(req *ledgerv1.ListTransactionsRequest) { req.WalletId = []string{row.GetWalletId()} })
+		listed := a.list(func(req *ledgerv1.ListTransactionsRequest) {
+			req.WalletId = []string{row.GetWalletId()}
+		})
 		require.Equal(a.r, wallet, listed.moved(), "wallet")
 	}
 	require.Equal(a.r, totals.moved(), wallets, "wallets")
@@ -182,7 +189,9 @@ func (a answers) requireCategories(summary *ledgerv1.Summary, totals sums) {
 		categories = categories.plus(category)
 		require.Equal(a.r, category.expense > 0, row.GetPercentage() > 0)
 		share, spent = share+row.GetPercentage(), spent || category.expense > 0
-		listed := a.list(func(req *ledgerv1.ListTransactionsRequest) { req.CategoryId = []string{row.GetCategoryId()} })
+		listed := a.list(func(req *ledgerv1.ListTransactionsRequest) {
+			req.CategoryId = []string{row.GetCategoryId()}
+		})
 		income, expense, count := a.movedIn(a.window, a.currency.Code(), []uuid.UUID{uuid.MustParse(row.GetCategoryId())},
 			func(posting.Transaction) bool { return true })
 		require.Equal(a.r, sums{income, expense, int64(count)}, listed, "category")
@@ -200,21 +209,28 @@ func (a answers) requireTag(summary *ledgerv1.Summary) {
 	for _, row := range summary.GetByTag().GetValues() {
 		tagged = a.read(row, row.GetTransactionCount())
 	}
-	require.Equal(a.r, a.model(func(t posting.Transaction) bool { return len(t.Tags) > 0 }), tagged, "tag")
-	require.Equal(a.r, tagged, a.list(func(req *ledgerv1.ListTransactionsRequest) { req.Tag = []string{"Trip"} }), "tag")
+	require.Equal(a.r, a.model(func(t posting.Transaction) bool {
+		return len(t.Tags) > 0
+	}), tagged, "tag")
+	require.Equal(a.r, tagged, a.list(func(req *ledgerv1.ListTransactionsRequest) {
+		req.Tag = []string{"Trip"}
+	}), "tag")
 }
 
 // requireSpending compares the spending of a budget with the list of its wallet and categories.
 func (a answers) requireSpending() {
 	wallet := rapid.SampledFrom(a.wallets).Draw(a.r, "wallet of the budget").ID.String()
 	var categories []string
-	for _, id := range slices.SortedFunc(maps.Keys(a.categories), func(x, y uuid.UUID) int { return slices.Compare(x[:], y[:]) }) {
+	for _, id := range slices.SortedFunc(maps.Keys(a.categories), func(x, y uuid.UUID) int {
+		return slices.Compare(x[:], y[:])
+	}) {
 		if len(categories) == 0 || rapid.Bool().Draw(a.r, "category of the budget") {
 			categories = append(categories, id.String())
 		}
 	}
-	resp, err := a.SumSpending(a.ctx, &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{{
-		OwnerId: a.owner.String(), WalletId: wallet, CategoryIds: categories, From: a.from, To: a.to,
+	resp, err := a.SumSpending(a.ctx, &spendingRequest{Windows: []*ledgerv1.SpendingWindow{{
+		OwnerId: a.owner.String(), WalletId: wallet, CategoryIds: categories, From: a.from,
+		To: a.to,
 	}}})
 	require.NoError(a.r, err)
 	spent := int64(0)

@@ -1,10 +1,7 @@
 package reports
 
 import (
-	"cmp"
 	"context"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,16 +43,21 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 	h := history{categories: map[uuid.UUID]string{}}
 	currencies := []string{"EUR", "JPY", "BHD"}
 	for i := range rapid.IntRange(1, 3).Draw(r, "wallets") {
-		w := historyWallet{Name: string(rune('A' + i)), Currency: currencies[i], InitialMinor: rapid.Int64Range(-300, 300).Draw(r, "opening balance")}
+		w := historyWallet{
+			Name: string(rune('A' + i)), Currency: currencies[i],
+			InitialMinor: rapid.Int64Range(-300, 300).Draw(r, "opening balance"),
+		}
 		req := &ledgerv1.CreateWalletRequest{
-			Name: w.Name, Currency: w.Currency, Balance: new(money.CurrencyOf(w.Currency).Format(w.InitialMinor)),
+			Name: w.Name, Currency: w.Currency,
+			Balance: new(money.CurrencyOf(w.Currency).Format(w.InitialMinor)),
 		}
 		req.OpeningDate, w.Opened = anyOpening(r)
 		resp, err := s.CreateWallet(ctx, req)
 		require.NoError(r, err)
 		w.ID = uuid.MustParse(resp.GetWallet().GetId())
 		if rapid.Bool().Draw(r, "archived") {
-			_, err := s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: w.ID.String(), Archived: new(true)})
+			_, err := s.UpdateWallet(ctx,
+				&ledgerv1.UpdateWalletRequest{Id: w.ID.String(), Archived: new(true)})
 			require.NoError(r, err)
 		}
 		h.wallets = append(h.wallets, w)
@@ -70,8 +72,11 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 	amount := rapid.Int64Range(-500, 500).Filter(func(n int64) bool { return n != 0 })
 	for range rapid.IntRange(0, 40).Draw(r, "transactions") {
 		h.transactions = append(h.transactions, posting.Transaction{
-			WalletID: rapid.SampledFrom(h.wallets).Draw(r, "wallet").ID, CategoryID: new(rapid.SampledFrom(categories).Draw(r, "category")),
-			AmountMinor: amount.Draw(r, "amount"), Currency: rapid.SampledFrom(currencies).Draw(r, "currency"), Date: fixture.AnyTime(r),
+			WalletID:    rapid.SampledFrom(h.wallets).Draw(r, "wallet").ID,
+			CategoryID:  new(rapid.SampledFrom(categories).Draw(r, "category")),
+			AmountMinor: amount.Draw(r, "amount"),
+			Currency:    rapid.SampledFrom(currencies).Draw(r, "currency"),
+			Date:        fixture.AnyTime(r),
 		})
 	}
 	h.transactions = append(h.transactions, anySplits(r, h.wallets, categories, currencies)...)
@@ -79,9 +84,11 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 		transfer := s.NewID()
 		for _, sign := range []int64{-1, 1} {
 			h.transactions = append(h.transactions, posting.Transaction{
-				WalletID: rapid.SampledFrom(h.wallets).Draw(r, "wallet of a leg").ID, TransferID: &transfer,
+				WalletID:    rapid.SampledFrom(h.wallets).Draw(r, "wallet of a leg").ID,
+				TransferID:  &transfer,
 				AmountMinor: sign * rapid.Int64Range(1, 900).Draw(r, "amount of a leg"),
-				Currency:    rapid.SampledFrom(currencies).Draw(r, "currency of a leg"), Date: fixture.AnyTime(r),
+				Currency:    rapid.SampledFrom(currencies).Draw(r, "currency of a leg"),
+				Date:        fixture.AnyTime(r),
 			})
 		}
 	}
@@ -91,16 +98,20 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 
 // anySplits draws split transactions. Most have a part of the opposite sign, which may exceed the
 // other parts of its category.
-func anySplits(r *rapid.T, wallets []historyWallet, categories []uuid.UUID, currencies []string) (ts []posting.Transaction) {
+func anySplits(
+	r *rapid.T, wallets []historyWallet, categories []uuid.UUID, currencies []string,
+) (ts []posting.Transaction) {
+	amount := rapid.SampledFrom([]int64{-400, -7, 7, 300})
 	for range rapid.IntRange(0, 10).Draw(r, "splits") {
 		t := posting.Transaction{
 			WalletID: rapid.SampledFrom(wallets).Draw(r, "wallet of a split").ID,
-			Currency: rapid.SampledFrom(currencies).Draw(r, "currency of a split"), Date: fixture.AnyTime(r),
+			Currency: rapid.SampledFrom(currencies).Draw(r, "currency of a split"),
+			Date:     fixture.AnyTime(r),
 		}
 		for range rapid.IntRange(2, 4).Draw(r, "parts") {
 			part := posting.Split{
 				CategoryID:  rapid.SampledFrom(categories).Draw(r, "category of a part"),
-				AmountMinor: rapid.SampledFrom([]int64{-400, -7, 7, 300}).Draw(r, "amount of a part"),
+				AmountMinor: amount.Draw(r, "amount of a part"),
 			}
 			t.Splits = append(t.Splits, part)
 			t.AmountMinor += part.AmountMinor
@@ -126,15 +137,16 @@ func anyOpening(r *rapid.T) (sent *string, day *time.Time) {
 	return new(day.Format(calendar.DateLayout)), day
 }
 
-func anyQuestion(r *rapid.T) *ledgerv1.GetSummaryRequest {
+func anyQuestion(r *rapid.T) *summaryRequest {
 	if rapid.IntRange(0, 5).Draw(r, "default") == 0 {
-		return &ledgerv1.GetSummaryRequest{}
+		return &summaryRequest{}
 	}
 	from, to := fixture.AnyTime(r), fixture.AnyTime(r)
 	if to.Before(from) {
 		from, to = to, from
 	}
-	layout := rapid.SampledFrom([]string{calendar.DateLayout, "2006-01-02T15:04:05.999Z07:00"}).Draw(r, "layout")
+	layouts := []string{calendar.DateLayout, "2006-01-02T15:04:05.999Z07:00"}
+	layout := rapid.SampledFrom(layouts).Draw(r, "layout")
 	req := ask(from.Format(layout), to.Format(layout))
 	if rapid.Bool().Draw(r, "only one currency") {
 		req.Currency = new(rapid.SampledFrom([]string{"EUR", "jpy", "CHF"}).Draw(r, "only"))
@@ -143,213 +155,4 @@ func anyQuestion(r *rapid.T) *ledgerv1.GetSummaryRequest {
 		req.Include = []string{"daily"}
 	}
 	return req
-}
-
-// summary computes each figure from all transactions.
-func (h history) summary(q summaryQuery) *ledgerv1.Summary {
-	out := &ledgerv1.Summary{From: q.period.From.Format(calendar.DateLayout), To: q.period.End.Add(-time.Microsecond).Format(calendar.DateLayout)}
-	all := func(posting.Transaction) bool { return true }
-	for _, code := range []string{"BHD", "CHF", "EUR", "JPY"} {
-		if q.currency != "" && q.currency != code {
-			continue
-		}
-		c := money.CurrencyOf(code)
-		wallets := h.walletTotals(q.period, code)
-		out.ByWallet = append(out.ByWallet, wallets...)
-		held := len(wallets) > 0 || q.currency == code
-		total := func(w calendar.Period) []*ledgerv1.Totals {
-			income, expense, count := h.moved(w, code, all)
-			if !held && count == 0 {
-				return nil
-			}
-			var balance int64
-			for _, of := range h.wallets {
-				balance += h.balance(of, code, w.End)
-			}
-			return []*ledgerv1.Totals{{
-				Currency: code, Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense),
-				Balance: c.Format(balance), TransactionCount: count,
-			}}
-		}
-		out.Totals = append(out.Totals, total(q.period)...)
-		out.Previous = append(out.Previous, total(q.period.Previous())...)
-		out.ByCategory = append(out.ByCategory, h.categoryTotals(q.period, code)...)
-		var trend []*ledgerv1.MonthTotals
-		for i := range 12 {
-			month := at(q.period.LastDay().Format("2006-01")+"-01").AddDate(0, i-11, 0)
-			income, expense, count := h.moved(calendar.Months(month, 1), code, all)
-			held = held || count > 0
-			trend = append(trend, &ledgerv1.MonthTotals{
-				Month: month.Format("2006-01"), Currency: code,
-				Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense),
-			})
-		}
-		if held {
-			out.Trend = append(out.Trend, trend...)
-		}
-	}
-	if q.daily {
-		out.Daily = h.days(q)
-	}
-	slices.SortStableFunc(out.ByWallet, func(a, b *ledgerv1.WalletTotals) int { return cmp.Compare(a.GetName(), b.GetName()) })
-	slices.SortStableFunc(out.Trend, func(a, b *ledgerv1.MonthTotals) int { return cmp.Compare(a.GetMonth(), b.GetMonth()) })
-	h.list(q, out)
-	return out
-}
-
-// days computes the totals of each day of a window.
-func (h history) days(q summaryQuery) *ledgerv1.DailyTotals {
-	out := &ledgerv1.DailyTotals{}
-	for from := q.period.From; from.Before(q.period.End); {
-		next := calendar.DayOf(from).AddDate(0, 0, 1)
-		day := calendar.Period{From: from, End: next}
-		if q.period.End.Before(next) {
-			day.End = q.period.End
-		}
-		for _, code := range []string{"BHD", "CHF", "EUR", "JPY"} {
-			income, expense, count := h.moved(day, code, func(posting.Transaction) bool { return true })
-			if count == 0 || q.currency != "" && q.currency != code {
-				continue
-			}
-			c := money.CurrencyOf(code)
-			out.Values = append(out.Values, &ledgerv1.DayTotals{
-				Date: from.Format(calendar.DateLayout), Currency: code, Income: c.Format(income), Expense: c.Format(expense),
-			})
-		}
-		from = next
-	}
-	return out
-}
-
-// balance is what a wallet held in a currency at a moment.
-func (h history) balance(w historyWallet, currency string, at time.Time) (sum int64) {
-	if w.Currency == currency && (w.Opened == nil || w.Opened.Before(at)) {
-		sum = w.InitialMinor
-	}
-	for _, t := range h.transactions {
-		if t.WalletID == w.ID && t.Currency == currency && t.Date.Before(at) {
-			sum += t.AmountMinor
-		}
-	}
-	return sum
-}
-
-// walletTotals has a row for a wallet's own currency, and for others with a balance or movements.
-func (h history) walletTotals(w calendar.Period, currency string) (out []*ledgerv1.WalletTotals) {
-	c := money.CurrencyOf(currency)
-	for _, of := range h.wallets {
-		income, expense, count := h.moved(w, currency, func(t posting.Transaction) bool { return t.WalletID == of.ID })
-		balance := h.balance(of, currency, w.End)
-		in, gone, legs := h.transferred(w, currency, of)
-		if of.Currency != currency && balance == 0 && count == 0 && legs == 0 {
-			continue
-		}
-		out = append(out, &ledgerv1.WalletTotals{
-			WalletId: of.ID.String(), Name: of.Name, Currency: currency,
-			Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense), Balance: c.Format(balance),
-			TransferredIn: c.Format(in), TransferredOut: c.Format(gone),
-		})
-	}
-	return out
-}
-
-// transferred adds up the legs of transfers in a wallet.
-func (h history) transferred(w calendar.Period, currency string, of historyWallet) (in, out int64, count int) {
-	for _, t := range h.transactions {
-		if t.TransferID != nil && w.Contains(t.Date) && t.Currency == currency && t.WalletID == of.ID {
-			count++
-			in += max(t.AmountMinor, 0)
-			out += max(-t.AmountMinor, 0)
-		}
-	}
-	return in, out, count
-}
-
-// moved adds up the matching transactions of a window in a currency, except the legs of transfers.
-func (h history) moved(w calendar.Period, currency string, which func(posting.Transaction) bool) (income, expense int64, count int32) {
-	for _, t := range h.transactions {
-		if t.TransferID != nil || !w.Contains(t.Date) || t.Currency != currency || !which(t) {
-			continue
-		}
-		count++
-		income += max(t.AmountMinor, 0)
-		expense += max(-t.AmountMinor, 0)
-	}
-	return income, expense, count
-}
-
-// movedIn adds up the parts of a window in some categories, and the matching transactions without
-// parts. A part counts with the type of its transaction, also if it has the opposite sign. count is
-// the number of transactions.
-func (h history) movedIn(w calendar.Period, currency string, categories []uuid.UUID, which func(posting.Transaction) bool) (income, expense int64, count int32) {
-	for _, t := range h.transactions {
-		if t.TransferID != nil || !w.Contains(t.Date) || t.Currency != currency || !which(t) {
-			continue
-		}
-		parts := t.Splits
-		if t.CategoryID != nil {
-			parts = []posting.Split{{CategoryID: *t.CategoryID, AmountMinor: t.AmountMinor}}
-		}
-		parts = slices.DeleteFunc(slices.Clone(parts), func(s posting.Split) bool { return !slices.Contains(categories, s.CategoryID) })
-		if len(parts) > 0 {
-			count++
-		}
-		for _, s := range parts {
-			if t.AmountMinor > 0 {
-				income += s.AmountMinor
-			} else {
-				expense -= s.AmountMinor
-			}
-		}
-	}
-	return income, expense, count
-}
-
-func (h history) categoryTotals(w calendar.Period, currency string) (out []*ledgerv1.CategoryTotals) {
-	c := money.CurrencyOf(currency)
-	spent, earned, all := map[string]int64{}, map[string]int64{}, int64(0)
-	for id, name := range h.categories {
-		income, expense, count := h.movedIn(w, currency, []uuid.UUID{id}, func(posting.Transaction) bool { return true })
-		if count == 0 {
-			continue
-		}
-		spent[name], earned[name] = expense, income
-		all += max(expense, 0)
-		out = append(out, &ledgerv1.CategoryTotals{
-			CategoryId: id.String(), Name: name, Currency: currency, Income: c.Format(income), Expense: c.Format(expense),
-		})
-	}
-	for _, row := range out {
-		row.Percentage = math.Round(10_000*float64(max(spent[row.GetName()], 0))/float64(max(all, 1))) / 100
-	}
-	slices.SortFunc(out, func(a, b *ledgerv1.CategoryTotals) int {
-		return cmp.Or(cmp.Compare(spent[b.GetName()], spent[a.GetName()]), cmp.Compare(earned[b.GetName()], earned[a.GetName()]), cmp.Compare(a.GetName(), b.GetName()))
-	})
-	return out
-}
-
-func (h history) list(q summaryQuery, out *ledgerv1.Summary) {
-	var all, expenses []posting.Transaction
-	for _, t := range h.transactions {
-		if t.TransferID == nil && q.period.Contains(t.Date) && (q.currency == "" || t.Currency == q.currency) {
-			all = append(all, t)
-			if t.AmountMinor < 0 {
-				expenses = append(expenses, t)
-			}
-		}
-	}
-	newest := func(a, b posting.Transaction) int {
-		return cmp.Or(b.Date.Compare(a.Date), cmp.Compare(b.ID.String(), a.ID.String()))
-	}
-	slices.SortFunc(all, newest)
-	slices.SortFunc(expenses, func(a, b posting.Transaction) int {
-		return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.AmountMinor, b.AmountMinor), newest(a, b))
-	})
-	shown := map[string]int{}
-	expenses = slices.DeleteFunc(expenses, func(t posting.Transaction) bool {
-		shown[t.Currency]++
-		return shown[t.Currency] > 5
-	})
-	out.RecentTransactions = posting.Protos(all[:min(5, len(all))])
-	out.LargestExpenses = posting.Protos(expenses)
 }

@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/rpc"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -31,22 +30,28 @@ func TestGetSummarySize(t *testing.T) {
 		WHERE (n + m) % 165 < 49 AND c <> 'EUR'`, id, fixture.CurrencyCodes(t))
 	require.NoError(t, err)
 	_, err = s.DB.Exec(ctx, `
-		INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
-		SELECT $1, '2026-03-01', (SELECT id FROM wallets WHERE owner_id = $1 LIMIT 1), id, c, 99999999999999, 99999999999999, 1
+		INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor,
+			expense_minor, transaction_count)
+		SELECT $1, '2026-03-01', (SELECT id FROM wallets WHERE owner_id = $1 LIMIT 1), id, c,
+			99999999999999, 99999999999999, 1
 		FROM categories, unnest($2::text[]) c
 		WHERE owner_id = $1`, id, fixture.CurrencyCodes(t))
 	require.NoError(t, err)
 	_, err = s.DB.Exec(ctx, `
-		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date,
+		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
+			amount_e4, description, date,
 			created_at, updated_at)
 		SELECT gen_random_uuid(), $1, (SELECT id FROM wallets WHERE owner_id = $1 LIMIT 1),
-			(SELECT id FROM categories WHERE owner_id = $1 LIMIT 1), c, -99999999999999, -99999999999999, repeat('😀', 1000), $3, $3, $3
+			(SELECT id FROM categories WHERE owner_id = $1 LIMIT 1), c, -99999999999999,
+			-99999999999999, repeat('😀', 1000), $3, $3, $3
 		FROM unnest($2::text[]) AS c, generate_series(1, 6)`, id, fixture.CurrencyCodes(t), fixture.Today)
 	require.NoError(t, err)
-	resp, err := s.GetSummary(ctx, &ledgerv1.GetSummaryRequest{})
+	resp, err := s.GetSummary(ctx, &summaryRequest{})
 	require.NoError(t, err)
 	summary := resp.GetSummary()
-	require.Equal(t, 5*len(fixture.CurrencyCodes(t)), len(summary.GetLargestExpenses())) //nolint:testifylint // Len prints megabytes.
+	currencies := len(fixture.CurrencyCodes(t))
+	largest := len(summary.GetLargestExpenses()) // Len would print megabytes.
+	require.Equal(t, 5*currencies, largest)
 	own := 0
 	for _, w := range summary.GetByWallet() {
 		if w.GetCurrency() == "EUR" {
@@ -55,7 +60,7 @@ func TestGetSummarySize(t *testing.T) {
 	}
 	require.Equal(t, accounts.MaxWallets, own)
 	require.Len(t, summary.GetByWallet(), maxSummaryRows)
-	require.Len(t, summary.GetByCategory(), maxSummaryRows/len(fixture.CurrencyCodes(t))*len(fixture.CurrencyCodes(t)))
+	require.Len(t, summary.GetByCategory(), maxSummaryRows/currencies*currencies)
 	require.Less(t, proto.Size(resp), rpc.MaxMessage*2/3)
 }
 
@@ -77,20 +82,23 @@ func TestGetSummarySizeOfDetails(t *testing.T) {
 		}
 		for n := range each {
 			x := posting.Transaction{
-				WalletID: wallet, Currency: currency, AmountMinor: int64(-1000 - n), Date: fixture.Today, Payee: long(200), Description: long(1000),
+				WalletID: wallet, Currency: currency, AmountMinor: int64(-1000 - n),
+				Date: fixture.Today, Payee: long(200), Description: long(1000),
 				Notes: long(4000), CategoryID: &u.Category,
 			}
 			if i < 40 {
 				x.CategoryID, x.SplitCount, x.AmountMinor = nil, parts, int64(-parts*(1+n))
 				for range parts {
-					x.Splits = append(x.Splits, posting.Split{CategoryID: u.Category, AmountMinor: int64(-1 - n), Description: long(1000)})
+					x.Splits = append(x.Splits, posting.Split{
+						CategoryID: u.Category, AmountMinor: int64(-1 - n), Description: long(1000),
+					})
 				}
 			}
 			ts = append(ts, x)
 		}
 	}
 	s.Record(u.Ctx, t, ts...)
-	resp, err := s.GetSummary(u.Ctx, &ledgerv1.GetSummaryRequest{Include: []string{"daily"}})
+	resp, err := s.GetSummary(u.Ctx, &summaryRequest{Include: []string{"daily"}})
 	require.NoError(t, err)
 	require.Less(t, proto.Size(resp), rpc.MaxMessage*2/3)
 	largest := resp.GetSummary().GetLargestExpenses()

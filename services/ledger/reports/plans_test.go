@@ -21,7 +21,7 @@ func TestGetSummaryPlans(t *testing.T) {
 	pool, plans := fixture.Explained(t, s.DB)
 	p.server = serve(t.Context(), fixture.On(pool))
 	t.Run("the summary of a month", func(t *testing.T) {
-		_, err := p.GetSummary(p.Ctx, &ledgerv1.GetSummaryRequest{})
+		_, err := p.GetSummary(p.Ctx, &summaryRequest{})
 		require.NoError(t, err)
 		plans.RequireCheap(t, 500, 500)
 	})
@@ -58,7 +58,7 @@ func TestGetSummaryPlans(t *testing.T) {
 		// From the sixth time on, PostgreSQL may plan a prepared statement without looking at its
 		// arguments.
 		for range 6 {
-			_, err := p.GetSummary(p.Ctx, &ledgerv1.GetSummaryRequest{})
+			_, err := p.GetSummary(p.Ctx, &summaryRequest{})
 			require.NoError(t, err)
 			plans.RequireCheap(t, 500, 500)
 		}
@@ -87,13 +87,15 @@ func (p person) summarizeOften(t *testing.T) {
 }
 
 // fiftyBudgets asks for windows of a year that begin and end within a month.
-func (p person) fiftyBudgets() *ledgerv1.SumSpendingRequest {
-	req := &ledgerv1.SumSpendingRequest{}
+func (p person) fiftyBudgets() *spendingRequest {
+	req := &spendingRequest{}
 	for i := range 50 {
 		from := time.Date(2024, 1, 15+i, 0, 0, 0, 0, time.UTC)
 		req.Windows = append(req.Windows, &ledgerv1.SpendingWindow{
-			OwnerId: p.ID.String(), WalletId: p.Wallet.String(), CategoryIds: []string{p.Category.String()},
-			From: from.Format(calendar.DateLayout), To: from.AddDate(1, 0, 0).Format(calendar.DateLayout),
+			OwnerId: p.ID.String(), WalletId: p.Wallet.String(),
+			CategoryIds: []string{p.Category.String()},
+			From:        from.Format(calendar.DateLayout),
+			To:          from.AddDate(1, 0, 0).Format(calendar.DateLayout),
 		})
 	}
 	return req
@@ -118,7 +120,8 @@ func TestSumSpendingPlan(t *testing.T) {
 	require.Len(t, indexes, 3)
 	for _, newest := range indexes {
 		t.Run("with "+newest.Name+" as the newest index", func(t *testing.T) {
-			_, err := db.Exec(t.Context(), "DROP INDEX "+newest.Name+"; "+newest.Definition, pgx.QueryExecModeSimpleProtocol)
+			_, err := db.Exec(t.Context(), "DROP INDEX "+newest.Name+"; "+newest.Definition,
+				pgx.QueryExecModeSimpleProtocol)
 			require.NoError(t, err)
 			// PostgreSQL uses a plan for all values from the sixth execution on.
 			for range 6 {

@@ -56,10 +56,13 @@ func (h history) requireBalanced(r *rapid.T, q summaryQuery, got *ledgerv1.Summa
 			require.NoError(r, err)
 			return n
 		}
-		i := slices.IndexFunc(h.wallets, func(w historyWallet) bool { return w.ID.String() == row.GetWalletId() })
+		i := slices.IndexFunc(h.wallets, func(w historyWallet) bool {
+			return w.ID.String() == row.GetWalletId()
+		})
 		wallet := h.wallets[i]
 		opening := h.balance(wallet, c.Code(), q.period.From)
-		if wallet.Currency == c.Code() && wallet.Opened != nil && q.period.Contains(*wallet.Opened) {
+		if wallet.Currency == c.Code() && wallet.Opened != nil &&
+			q.period.Contains(*wallet.Opened) {
 			opening += wallet.InitialMinor
 		}
 		require.Equal(r, minor(row.GetBalance()), opening+minor(row.GetIncome())-minor(row.GetExpense())+
@@ -74,7 +77,7 @@ func TestSumSpendingEqualsRecomputation(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		id := s.NewID()
 		h := s.anyHistory(r, fixture.ActAs(context.Background(), id))
-		req := &ledgerv1.SumSpendingRequest{}
+		req := &spendingRequest{}
 		var want []*ledgerv1.Spending
 		for range rapid.IntRange(1, 4).Draw(r, "windows") {
 			from, to := fixture.AnyTime(r), fixture.AnyTime(r)
@@ -82,7 +85,10 @@ func TestSumSpendingEqualsRecomputation(t *testing.T) {
 				from, to = to, from
 			}
 			w := rapid.SampledFrom(h.wallets).Draw(r, "wallet")
-			question := &ledgerv1.SpendingWindow{OwnerId: id.String(), WalletId: w.ID.String(), From: from.Format(calendar.DateLayout), To: to.Format(calendar.DateLayout)}
+			question := &ledgerv1.SpendingWindow{
+				OwnerId: id.String(), WalletId: w.ID.String(),
+				From: from.Format(calendar.DateLayout), To: to.Format(calendar.DateLayout),
+			}
 			answer := &ledgerv1.Spending{Found: true}
 			var categories []uuid.UUID
 			for c := range h.categories {
@@ -95,13 +101,15 @@ func TestSumSpendingEqualsRecomputation(t *testing.T) {
 				income, expense, count := h.movedIn(calendar.Days(at(question.GetFrom()), at(question.GetTo())), currency, categories,
 					func(t posting.Transaction) bool { return t.WalletID == w.ID })
 				if count > 0 {
-					answer.Amounts = append(answer.Amounts, &ledgerv1.SpentAmount{Currency: currency, SpentMinor: expense - income})
+					answer.Amounts = append(answer.Amounts,
+						&ledgerv1.SpentAmount{Currency: currency, SpentMinor: expense - income})
 				}
 			}
 			req.Windows, want = append(req.Windows, question), append(want, answer)
 		}
 		resp, err := s.SumSpending(context.Background(), req)
 		require.NoError(r, err)
-		require.True(r, proto.Equal(&ledgerv1.SumSpendingResponse{Spendings: want}, resp), "want %v\ngot %v", want, resp)
+		require.True(r, proto.Equal(&ledgerv1.SumSpendingResponse{Spendings: want}, resp),
+			"want %v\ngot %v", want, resp)
 	})
 }

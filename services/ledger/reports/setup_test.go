@@ -6,9 +6,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+// These requests are frequent in the tests.
+type (
+	summaryRequest  = ledgerv1.GetSummaryRequest
+	spendingRequest = ledgerv1.SumSpendingRequest
 )
 
 // server serves the RPCs that the tests of this package call.

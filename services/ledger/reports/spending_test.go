@@ -17,7 +17,10 @@ import (
 )
 
 func (p person) window(from, to string) *ledgerv1.SpendingWindow {
-	return &ledgerv1.SpendingWindow{OwnerId: p.ID.String(), WalletId: p.Wallet.String(), CategoryIds: []string{p.Category.String()}, From: from, To: to}
+	return &ledgerv1.SpendingWindow{
+		OwnerId: p.ID.String(), WalletId: p.Wallet.String(),
+		CategoryIds: []string{p.Category.String()}, From: from, To: to,
+	}
 }
 
 func TestSumSpendingOutOfRange(t *testing.T) {
@@ -27,7 +30,8 @@ func TestSumSpendingOutOfRange(t *testing.T) {
 	p.Create(t, p.Spends("10"))
 	other := s.MakeCategory(rich.Ctx, t, "Other")
 	for month := 1; month <= 12; month++ {
-		// As much comes back in another category: balances are bounded, and so are the sums of a month.
+		// As much comes back in another category: balances are bounded, and so are the sums of a
+		// month.
 		var both []*ledgerv1.CreateTransactionRequest
 		for range 90 {
 			out := rich.Spends("999999999999")
@@ -36,10 +40,11 @@ func TestSumSpendingOutOfRange(t *testing.T) {
 			in.Type, in.CategoryId = new(posting.Income), other.String()
 			both = append(both, out, in)
 		}
-		_, err := rich.CreateTransactions(rich.Ctx, &ledgerv1.CreateTransactionsRequest{Transactions: both})
+		_, err := rich.CreateTransactions(rich.Ctx,
+			&ledgerv1.CreateTransactionsRequest{Transactions: both})
 		require.NoError(t, err)
 	}
-	resp, err := s.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{
+	resp, err := s.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
 		p.window("2026-03-01", "2026-03-31"), rich.window("2026-01-01", "2026-12-31"),
 	}})
 	require.NoError(t, err)
@@ -59,7 +64,7 @@ func TestMonthsAreUTC(t *testing.T) {
 	p.Create(t, p.Spends("10"))
 	_, err = p.CreateTransactions(p.Ctx, &ledgerv1.CreateTransactionsRequest{Transactions: []*ledgerv1.CreateTransactionRequest{p.Spends("5")}})
 	require.NoError(t, err)
-	resp, err := s.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{
+	resp, err := s.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
 		p.window("2026-02-01", "2026-02-28"), p.window("2026-03-01", "2026-03-31"),
 	}})
 	require.NoError(t, err)
@@ -83,8 +88,9 @@ func TestSumSpending(t *testing.T) {
 	foreign.WalletId = stranger.Wallet.String()
 	none := p.window("2026-03-01", "2026-03-31")
 	none.CategoryIds = nil
-	resp, err := s.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{
-		p.window("2026-03-01", "2026-03-31"), p.window("2026-03-14", "2026-03-14"), gone, p.window("2026-04-01", "2026-04-30"), foreign, none,
+	resp, err := s.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
+		p.window("2026-03-01", "2026-03-31"), p.window("2026-03-14", "2026-03-14"), gone,
+		p.window("2026-04-01", "2026-04-30"), foreign, none,
 	}})
 	require.NoError(t, err)
 	requireSame(t, []*ledgerv1.Spending{
@@ -104,7 +110,7 @@ func TestSumSpendingReadLimit(t *testing.T) {
 	s := serve(t.Context(), f)
 	p := newPerson(t.Context(), t, s)
 	sum := func(user string) error {
-		_, err := s.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{
+		_, err := s.SumSpending(t.Context(), &spendingRequest{
 			UserId: user, Windows: []*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31")},
 		})
 		return err
@@ -116,7 +122,8 @@ func TestSumSpendingReadLimit(t *testing.T) {
 	require.NoError(t, sum(""), "background work")
 	leave()
 	require.NoError(t, sum(p.ID.String()))
-	require.Equal(t, []string{"userId"}, fixture.FieldNames(fixture.RequireReason(t, sum("x"), codes.InvalidArgument, "VALIDATION_ERROR")))
+	require.Equal(t, []string{"userId"}, fixture.FieldNames(fixture.RequireReason(t, sum("x"),
+		codes.InvalidArgument, "VALIDATION_ERROR")))
 }
 
 func TestSumSpendingErrors(t *testing.T) {
@@ -138,13 +145,14 @@ func TestSumSpendingErrors(t *testing.T) {
 			t.Parallel()
 			w := p.window("2026-03-01", "2026-03-31")
 			c.change(w)
-			_, err := p.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31"), w}})
-			require.Equal(t, []string{c.field}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, c.reason)))
+			_, err := p.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31"), w}})
+			require.Equal(t, []string{c.field},
+				fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, c.reason)))
 		})
 	}
-	_, err := p.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{Windows: slices.Repeat([]*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31")}, 1001)})
+	_, err := p.SumSpending(t.Context(), &spendingRequest{Windows: slices.Repeat([]*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31")}, 1001)})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
-	resp, err := p.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{})
+	resp, err := p.SumSpending(t.Context(), &spendingRequest{})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetSpendings())
 }

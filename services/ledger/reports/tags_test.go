@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -31,14 +30,18 @@ func TestGetSummaryByTag(t *testing.T) {
 		resp, err := p.GetSummary(p.Ctx, req)
 		require.NoError(t, err)
 		for _, r := range resp.GetSummary().GetByTag().GetValues() {
-			got = append(got, fmt.Sprint(r.GetName(), " ", r.GetCurrency(), " ", r.GetIncome(), " ", r.GetExpense(), " ", r.GetTransactionCount()))
+			got = append(got, fmt.Sprint(r.GetName(), " ", r.GetCurrency(), " ", r.GetIncome(), " ",
+				r.GetExpense(), " ", r.GetTransactionCount()))
 		}
 		return got
 	}
-	want := []string{"Work EUR 0.00 7.50 2", "Trip EUR 0.00 3.00 1", "Refund EUR 10.00 0.00 1", "Trip JPY 0 700 1"}
+	want := []string{
+		"Work EUR 0.00 7.50 2", "Trip EUR 0.00 3.00 1", "Refund EUR 10.00 0.00 1",
+		"Trip JPY 0 700 1",
+	}
 	require.Equal(t, want, rows(nil))
 	require.Equal(t, want[3:], rows(new("jpy")))
-	resp, err := p.GetSummary(p.Ctx, &ledgerv1.GetSummaryRequest{})
+	resp, err := p.GetSummary(p.Ctx, &summaryRequest{})
 	require.NoError(t, err)
 	require.Nil(t, resp.GetSummary().GetByTag())
 }
@@ -47,7 +50,8 @@ func TestTagsProtoLimits(t *testing.T) {
 	t.Parallel()
 	rows := []tagged{{Currency: "EUR", Count: 5, Read: 5}}
 	for i := range maxSummaryRows/2 + 1 {
-		rows = append(rows, tagged{Name: fmt.Sprint(i), Currency: "EUR", Expense: int64(i)}, tagged{Name: fmt.Sprint(i), Currency: "JPY"})
+		rows = append(rows, tagged{Name: fmt.Sprint(i), Currency: "EUR", Expense: int64(i)},
+			tagged{Name: fmt.Sprint(i), Currency: "JPY"})
 	}
 	got, err := tagsProto(append([]tagged{}, rows...), "")
 	require.NoError(t, err)

@@ -15,7 +15,8 @@ import (
 // setZone stores the time zone of a user.
 func (s *server) setZone(t require.TestingT, user uuid.UUID, zone string) {
 	_, err := s.DB.Exec(context.Background(), `
-		INSERT INTO settings (owner_id, time_zone, week_start, locale, base_currency, version, updated_at)
+		INSERT INTO settings (owner_id, time_zone, week_start, locale, base_currency, version,
+			updated_at)
 		VALUES ($1, $2, 'monday', '', '', 1, now())
 		ON CONFLICT (owner_id) DO UPDATE SET time_zone = $2`, user, zone)
 	require.NoError(t, err)
@@ -46,21 +47,24 @@ func TestGetSummaryInTimeZones(t *testing.T) {
 		reports := &Reports{Ledger: &ledger, Reads: s.Service.Reads}
 		s.setZone(t, u.ID, c.zone)
 		for _, include := range [][]string{nil, {"daily"}} {
-			resp, err := reports.GetSummary(u.Ctx, &ledgerv1.GetSummaryRequest{Include: include})
+			resp, err := reports.GetSummary(u.Ctx, &summaryRequest{Include: include})
 			require.NoError(t, err)
-			require.Equal(t, []string{c.from, c.to}, []string{resp.GetSummary().GetFrom(), resp.GetSummary().GetTo()}, c)
+			require.Equal(t, []string{c.from, c.to},
+				[]string{resp.GetSummary().GetFrom(), resp.GetSummary().GetTo()}, c)
 			want := int32(0)
 			if c.from == "2026-01-01" {
 				want = 1
 			}
-			require.Equal(t, want, resp.GetSummary().GetTotals()[0].GetTransactionCount(), "the day of a transaction is the one in UTC")
+			require.Equal(t, want, resp.GetSummary().GetTotals()[0].GetTransactionCount(),
+				"the day of a transaction is the one in UTC")
 		}
-		resp, err := reports.GetSummary(u.Ctx, &ledgerv1.GetSummaryRequest{From: new("2025-12-15")})
+		resp, err := reports.GetSummary(u.Ctx, &summaryRequest{From: new("2025-12-15")})
 		require.NoError(t, err)
 		require.Equal(t, c.to, resp.GetSummary().GetTo(), c)
 		resp, err = reports.GetSummary(u.Ctx, ask("2026-01-31", "2026-01-31"))
 		require.NoError(t, err)
-		require.Equal(t, int32(1), resp.GetSummary().GetTotals()[0].GetTransactionCount(), "a requested window has no zone")
+		require.Equal(t, int32(1), resp.GetSummary().GetTotals()[0].GetTransactionCount(),
+			"a requested window has no zone")
 	}
 }
 
@@ -73,10 +77,11 @@ func TestSumSpendingTimeZone(t *testing.T) {
 	s.setZone(t, first.ID, "Pacific/Auckland")
 	window := func(u fixture.User, wallet uuid.UUID) *ledgerv1.SpendingWindow {
 		return &ledgerv1.SpendingWindow{
-			OwnerId: u.ID.String(), WalletId: wallet.String(), CategoryIds: []string{u.Category.String()}, From: "2026-03-01", To: "2026-03-31",
+			OwnerId: u.ID.String(), WalletId: wallet.String(),
+			CategoryIds: []string{u.Category.String()}, From: "2026-03-01", To: "2026-03-31",
 		}
 	}
-	resp, err := s.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{
+	resp, err := s.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
 		window(first, first.Wallet), window(second, second.Wallet), window(first, second.Wallet),
 	}})
 	require.NoError(t, err)
@@ -88,5 +93,6 @@ func TestSumSpendingTimeZone(t *testing.T) {
 	for _, spending := range resp.GetSpendings() {
 		got = append(got, answer{spending.GetFound(), spending.GetTimeZone()})
 	}
-	require.Equal(t, []answer{{true, "Pacific/Auckland"}, {true, ""}, {false, "Pacific/Auckland"}}, got)
+	require.Equal(t, []answer{{true, "Pacific/Auckland"}, {true, ""}, {false, "Pacific/Auckland"}},
+		got)
 }

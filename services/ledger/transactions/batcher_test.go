@@ -9,28 +9,35 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
-	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// submit queues a transaction of the person and waits for its outcome.
-func (p person) submit(ctx context.Context, amountMinor int64, change ...func(*posting.Transaction)) (posting.Transaction, bool, error) {
-	t := posting.Transaction{
-		ID: p.NewID(), OwnerID: p.ID, AmountMinor: amountMinor, Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet, CategoryID: &p.Category,
+// transaction returns a new transaction of the person.
+func (p person) transaction(amountMinor int64) posting.Transaction {
+	return posting.Transaction{
+		ID: p.NewID(), OwnerID: p.ID, AmountMinor: amountMinor, Date: fixture.Today,
+		Currency: "EUR", WalletID: p.Wallet, CategoryID: &p.Category,
 		Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
 	}
+}
+
+// submit queues a transaction of the person and waits for its outcome.
+func (p person) submit(
+	ctx context.Context, amountMinor int64, change ...func(*posting.Transaction),
+) (posting.Transaction, bool, error) {
+	t := p.transaction(amountMinor)
 	for _, c := range change {
 		c(&t)
 	}
-	written, err := p.batcher.submit(ctx, t, p.Service.Ledger.Created(ctx, t.OwnerID, t.Proto()), idem.Record{})
+	event := p.Service.Ledger.Created(ctx, t.OwnerID, t.Proto())
+	written, err := p.batcher.submit(ctx, t, event, idem.Record{})
 	return t, written, err
 }
 
@@ -42,11 +49,9 @@ func TestBatcherSharesCommit(t *testing.T) {
 	var waiting sync.WaitGroup
 	for i := range 50 {
 		waiting.Go(func() {
-			tr := posting.Transaction{
-				ID: p.NewID(), OwnerID: p.ID, AmountMinor: int64(i + 1), Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet,
-				CategoryID: &p.Category, Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
-			}
-			written, err := idle.submit(t.Context(), tr, p.Service.Ledger.Created(t.Context(), tr.OwnerID, tr.Proto()), idem.Record{})
+			tr := p.transaction(int64(i + 1))
+			event := p.Service.Ledger.Created(t.Context(), tr.OwnerID, tr.Proto())
+			written, err := idle.submit(t.Context(), tr, event, idem.Record{})
 			require.NoError(t, err)
 			require.True(t, written)
 		})
@@ -55,7 +60,8 @@ func TestBatcherSharesCommit(t *testing.T) {
 	idle.run(t.Context())
 	waiting.Wait()
 	var commits int
-	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT count(DISTINCT xmin::text) FROM transactions`).Scan(&commits))
+	require.NoError(t, s.DB.QueryRow(t.Context(),
+		`SELECT count(DISTINCT xmin::text) FROM transactions`).Scan(&commits))
 	require.Equal(t, 1, commits)
 	s.RequireConsistent(t)
 }
@@ -106,19 +112,21 @@ func TestBatcherIdempotencyKeys(t *testing.T) {
 	fixture.RequireReason(t, err, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT")
 	free := other.Spends("1")
 	free.IdempotencyKey = "key 1"
-	require.False(t, mustCreate(t, other, free).GetReplayed(), "a refused request leaves its key free")
+	require.False(t, mustCreate(t, other, free).GetReplayed(),
+		"a refused request leaves its key free")
 	s.RequireConsistent(t)
 }
 
 // expiredHash returns the stored form of a key.
 func expiredHash(t *testing.T, key string) []byte {
 	t.Helper()
-	record, err := idem.Call{Key: key, Request: &ledgerv1.CreateTransactionRequest{}}.Record(&ledgerv1.CreateTransactionResponse{})
+	call := idem.Call{Key: key, Request: &createRequest{}}
+	record, err := call.Record(&ledgerv1.CreateTransactionResponse{})
 	require.NoError(t, err)
 	return record.KeyHash
 }
 
-func mustCreate(t *testing.T, p person, req *ledgerv1.CreateTransactionRequest) *ledgerv1.CreateTransactionResponse {
+func mustCreate(t *testing.T, p person, req *createRequest) *ledgerv1.CreateTransactionResponse {
 	t.Helper()
 	resp, err := p.CreateTransaction(p.Ctx, req)
 	require.NoError(t, err)
@@ -195,89 +203,6 @@ func TestCreateTransactionQueueLimit(t *testing.T) {
 	require.Equal(t, 4096, p.batcher.length())
 }
 
-// Transactions acknowledged before, while or after PostgreSQL ends connections exist once. Others
-// exist completely or not at all.
-func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	people := make([]person, 6)
-	for i := range people {
-		people[i] = newPerson(t.Context(), t, s)
-	}
-	killer := s.DB
-	named := killer.Config()
-	named.ConnConfig.RuntimeParams["application_name"] = t.Name()
-	victim, err := pgxpool.NewWithConfig(t.Context(), named)
-	require.NoError(t, err)
-	defer victim.Close()
-	for i := range people {
-		people[i].batcher = newBatcher(victim, func() {})
-		people[i].batcher.run(t.Context())
-	}
-	var acknowledged sync.Map
-	var tried, failed atomic.Int64
-	done := make(chan struct{})
-	var running sync.WaitGroup
-	for _, p := range people {
-		running.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
-				tried.Add(1)
-				tr, written, err := p.submit(t.Context(), -1)
-				if err == nil && written {
-					acknowledged.Store(tr.ID, true)
-				} else {
-					failed.Add(1)
-				}
-			}
-		})
-	}
-	for range 15 {
-		time.Sleep(20 * time.Millisecond)
-		_, err := killer.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-			WHERE application_name = $1 AND state = 'active'`, t.Name())
-		require.NoError(t, err)
-	}
-	close(done)
-	running.Wait()
-	require.Positive(t, failed.Load())
-	acknowledged.Range(func(id, _ any) bool {
-		_, err := posting.Select(t.Context(), s.DB, id.(uuid.UUID))
-		require.NoError(t, err)
-		return true
-	})
-	s.RequireConsistent(t)
-}
-
-func TestBatcherLockTimeout(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	locked, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	tx, err := s.DB.Begin(t.Context())
-	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), `SELECT id FROM categories WHERE id = $1 FOR UPDATE`, locked.Category)
-	require.NoError(t, err)
-	s.batcher = newBatcher(s.DB, func() {})
-	created := map[string]chan error{"locked": make(chan error, 1), "other": make(chan error, 1)}
-	for name, p := range map[string]person{"locked": locked, "other": other} {
-		go func() {
-			_, err := p.CreateTransaction(p.Ctx, p.Spends("1"))
-			created[name] <- err
-		}()
-	}
-	require.Eventually(t, func() bool { return s.batcher.length() == 2 }, time.Minute, time.Millisecond)
-	s.batcher.run(t.Context())
-	require.NoError(t, <-created["other"], "the lock is still held")
-	require.True(t, pg.IsLocked(<-created["locked"]))
-	require.NoError(t, tx.Rollback(t.Context()))
-	locked.Create(t, locked.Spends("1"))
-	s.RequireConsistent(t)
-}
-
 func BenchmarkSubmit(b *testing.B) {
 	for _, batched := range []bool{false, true} {
 		b.Run(fmt.Sprint("batched ", batched), func(b *testing.B) {
@@ -299,15 +224,14 @@ func BenchmarkSubmit(b *testing.B) {
 						}
 						continue
 					}
-					tr := posting.Transaction{
-						ID: p.NewID(), OwnerID: p.ID, AmountMinor: -1, Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet, CategoryID: &p.Category,
-						Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
-					}
-					rows, err := outbox.Encode(p.Service.Ledger.Created(b.Context(), tr.OwnerID, tr.Proto()))
+					ts := []posting.Transaction{p.transaction(-1)}
+					event := p.Service.Ledger.Created(b.Context(), p.ID, ts[0].Proto())
+					rows, err := outbox.Encode(event)
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := posting.Insert(b.Context(), s.DB, 0, []posting.Transaction{tr}, rows, make([]idem.Record, 1)); err != nil {
+					_, err = posting.Insert(b.Context(), s.DB, 0, ts, rows, make([]idem.Record, 1))
+					if err != nil {
 						b.Error(err)
 					}
 				}

@@ -17,7 +17,7 @@ import (
 func TestCreateTransactionsKeepsOrder(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
-	var requests []*ledgerv1.CreateTransactionRequest
+	var requests []*createRequest
 	for i := range maxBulkItems {
 		requests = append(requests, p.Spends(strconv.Itoa(i+1)))
 	}
@@ -85,7 +85,9 @@ func TestCreateTransactionsIsAtomic(t *testing.T) {
 			[]string{"transactions[0].idempotencyKey"},
 		},
 		"another user's wallet": {
-			func(r *ledgerv1.CreateTransactionsRequest) { r.Transactions[2].WalletId = stranger.Wallet.String() },
+			func(r *ledgerv1.CreateTransactionsRequest) {
+				r.Transactions[2].WalletId = stranger.Wallet.String()
+			},
 			codes.NotFound, "WALLET_NOT_FOUND",
 			[]string{"transactions[2].walletId"},
 		},
@@ -137,7 +139,10 @@ func TestCreateTransactionsNamesAllProblems(t *testing.T) {
 			_, err := s.CreateTransactions(p.Ctx, req)
 			return err
 		})
-		require.ElementsMatch(t, []string{"transactions[0].walletId", "transactions[2].categoryId", "transactions[3].amount"}, fixture.FieldNames(e))
+		require.ElementsMatch(t, []string{
+			"transactions[0].walletId", "transactions[2].categoryId",
+			"transactions[3].amount",
+		}, fixture.FieldNames(e))
 	})
 	t.Run("unknown references of all items", func(t *testing.T) {
 		req := fixture.Bulk(p.Spends("1"), p.Spends("2"), p.Spends("3"))
@@ -146,7 +151,8 @@ func TestCreateTransactionsNamesAllProblems(t *testing.T) {
 			_, err := s.CreateTransactions(p.Ctx, req)
 			return err
 		})
-		require.Equal(t, []string{"transactions[0].walletId", "transactions[2].categoryId"}, fixture.FieldNames(e))
+		require.Equal(t, []string{"transactions[0].walletId", "transactions[2].categoryId"},
+			fixture.FieldNames(e))
 	})
 }
 
@@ -154,7 +160,8 @@ func TestCreateTransactionsLimitsReportedProblems(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	e := p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-		_, err := p.CreateTransactions(p.Ctx, fixture.Bulk(slices.Repeat([]*ledgerv1.CreateTransactionRequest{{}}, maxBulkItems)...))
+		_, err := p.CreateTransactions(p.Ctx,
+			fixture.Bulk(slices.Repeat([]*createRequest{{}}, maxBulkItems)...))
 		return err
 	})
 	require.Len(t, e.Fields, 5*maxBadItems)

@@ -28,11 +28,14 @@ func TestUpdateTransactionNamesAllProblems(t *testing.T) {
 				}
 				return &after
 			}
-			req := &ledgerv1.UpdateTransactionRequest{
-				Id: id, Amount: changed(before.GetAmount(), after.GetAmount()), Description: changed(before.GetDescription(), after.GetDescription()),
-				Date: changed(before.GetDate(), after.GetDate()), Currency: changed(before.GetCurrency(), after.GetCurrency()),
-				WalletId: changed(before.GetWalletId(), after.GetWalletId()), CategoryId: changed(before.GetCategoryId(), after.GetCategoryId()),
-				Type: changed(before.GetType(), after.GetType()),
+			req := &updateRequest{
+				Id: id, Amount: changed(before.GetAmount(), after.GetAmount()),
+				Description: changed(before.GetDescription(), after.GetDescription()),
+				Date:        changed(before.GetDate(), after.GetDate()),
+				Currency:    changed(before.GetCurrency(), after.GetCurrency()),
+				WalletId:    changed(before.GetWalletId(), after.GetWalletId()),
+				CategoryId:  changed(before.GetCategoryId(), after.GetCategoryId()),
+				Type:        changed(before.GetType(), after.GetType()),
 			}
 			e := s.RequireRejected(t, c.code, c.reason, func() error {
 				_, err := s.UpdateTransaction(p.Ctx, req)
@@ -46,47 +49,47 @@ func TestUpdateTransactionNamesAllProblems(t *testing.T) {
 func TestUpdateTransactionFields(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		req  *ledgerv1.UpdateTransactionRequest
+		req  *updateRequest
 		want map[string]string
 		did  func(*ledgerv1.Transaction)
 	}{
 		"an amount alone keeps the sign": {
-			&ledgerv1.UpdateTransactionRequest{Amount: new("7")},
+			&updateRequest{Amount: new("7")},
 			map[string]string{"EUR": "-7.00"},
 			func(t *ledgerv1.Transaction) { t.Amount = "-7.00" },
 		},
 		"a type alone turns the sign": {
-			&ledgerv1.UpdateTransactionRequest{Type: new("income")},
+			&updateRequest{Type: new("income")},
 			map[string]string{"EUR": "5.00"},
 			func(t *ledgerv1.Transaction) { t.Amount, t.Type = "5.00", "income" },
 		},
 		"the type that it has changes nothing": {
-			&ledgerv1.UpdateTransactionRequest{Type: new("expense")},
+			&updateRequest{Type: new("expense")},
 			map[string]string{"EUR": "-5.00"},
 			func(*ledgerv1.Transaction) {},
 		},
 		"an amount follows the type that is given": {
-			&ledgerv1.UpdateTransactionRequest{Amount: new("7"), Type: new("income")},
+			&updateRequest{Amount: new("7"), Type: new("income")},
 			map[string]string{"EUR": "7.00"},
 			func(t *ledgerv1.Transaction) { t.Amount, t.Type = "7.00", "income" },
 		},
 		"the currency that it has changes nothing": {
-			&ledgerv1.UpdateTransactionRequest{Currency: new("eur")},
+			&updateRequest{Currency: new("eur")},
 			map[string]string{"EUR": "-5.00"},
 			func(*ledgerv1.Transaction) {},
 		},
 		"a currency with an amount of its own": {
-			&ledgerv1.UpdateTransactionRequest{Currency: new("BHD"), Amount: new("0.125")},
+			&updateRequest{Currency: new("BHD"), Amount: new("0.125")},
 			map[string]string{"EUR": "0.00", "BHD": "-0.125"},
 			func(t *ledgerv1.Transaction) { t.Amount, t.Currency = "-0.125", "BHD" },
 		},
 		"a description is emptied": {
-			&ledgerv1.UpdateTransactionRequest{Description: new("  ")},
+			&updateRequest{Description: new("  ")},
 			map[string]string{"EUR": "-5.00"},
 			func(t *ledgerv1.Transaction) { t.Description = "" },
 		},
 		"a date in another month": {
-			&ledgerv1.UpdateTransactionRequest{Date: new("2025-12-31")},
+			&updateRequest{Date: new("2025-12-31")},
 			map[string]string{"EUR": "-5.00"},
 			func(t *ledgerv1.Transaction) { t.Date = "2025-12-31T00:00:00.000Z" },
 		},
@@ -108,7 +111,8 @@ func TestUpdateTransactionFields(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, proto.Equal(after, got.GetTransaction()), got)
 			require.Equal(t, c.want, p.Balances(t, p.Wallet))
-			require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{OwnerId: p.ID.String(), Before: before, After: after}, p.LastEvent(t)))
+			p.RequireEvent(t,
+				&ledgerv1.TransactionUpdated{OwnerId: p.ID.String(), Before: before, After: after})
 			p.RequireConsistent(t)
 		})
 	}
@@ -119,8 +123,9 @@ func TestUpdateTransactionWalletAndCategory(t *testing.T) {
 	p := newPerson(t.Context(), t, setup(t))
 	bank, fun := p.MakeWallet(p.Ctx, t, "Bank", "USD"), p.MakeCategory(p.Ctx, t, "Fun")
 	before := p.Create(t, p.Spends("5"))
-	resp, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
-		Id: before.GetId(), WalletId: new(bank.String()), CategoryId: new(fun.String()), IfMatch: `"1"`,
+	resp, err := p.UpdateTransaction(p.Ctx, &updateRequest{
+		Id: before.GetId(), WalletId: new(bank.String()), CategoryId: new(fun.String()),
+		IfMatch: `"1"`,
 	})
 	require.NoError(t, err)
 	require.Equal(t, bank.String(), resp.GetTransaction().GetWalletId())
@@ -136,27 +141,27 @@ func TestUpdateTransactionErrors(t *testing.T) {
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	tr := p.Create(t, p.Spends("5.25"))
 	for name, c := range map[string]struct {
-		req    *ledgerv1.UpdateTransactionRequest
+		req    *updateRequest
 		code   codes.Code
 		reason string
 		fields []string
 	}{
-		"nothing":                    {&ledgerv1.UpdateTransactionRequest{}, codes.InvalidArgument, "EMPTY_UPDATE", nil},
-		"an amount of zero":          {&ledgerv1.UpdateTransactionRequest{Amount: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an empty amount":            {&ledgerv1.UpdateTransactionRequest{Amount: new("")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an amount too fine":         {&ledgerv1.UpdateTransactionRequest{Amount: new("1.125")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"another currency alone":     {&ledgerv1.UpdateTransactionRequest{Currency: new("USD")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"a currency too coarse":      {&ledgerv1.UpdateTransactionRequest{Currency: new("JPY"), Amount: new("0.5")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an empty currency":          {&ledgerv1.UpdateTransactionRequest{Currency: new("")}, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"currency"}},
-		"an empty date":              {&ledgerv1.UpdateTransactionRequest{Date: new("")}, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
-		"a type that is none":        {&ledgerv1.UpdateTransactionRequest{Type: new("gift")}, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
-		"a malformed wallet":         {&ledgerv1.UpdateTransactionRequest{WalletId: new("")}, codes.InvalidArgument, "WALLET_NOT_FOUND", []string{"walletId"}},
-		"another user's wallet":      {&ledgerv1.UpdateTransactionRequest{WalletId: new(stranger.Wallet.String())}, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
-		"a malformed category":       {&ledgerv1.UpdateTransactionRequest{CategoryId: new("x")}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
-		"another user's category":    {&ledgerv1.UpdateTransactionRequest{CategoryId: new(stranger.Category.String())}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
-		"a description too long":     {&ledgerv1.UpdateTransactionRequest{Description: new(strings.Repeat("x", 1001))}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"description"}},
-		"a version that is not met":  {&ledgerv1.UpdateTransactionRequest{Amount: new("1"), IfMatch: `"2"`}, codes.FailedPrecondition, "VERSION_MISMATCH", nil},
-		"more than one thing at all": {&ledgerv1.UpdateTransactionRequest{Amount: new("x"), Date: new("y")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount", "date"}},
+		"nothing":                    {&updateRequest{}, codes.InvalidArgument, "EMPTY_UPDATE", nil},
+		"an amount of zero":          {&updateRequest{Amount: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an empty amount":            {&updateRequest{Amount: new("")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an amount too fine":         {&updateRequest{Amount: new("1.125")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"another currency alone":     {&updateRequest{Currency: new("USD")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"a currency too coarse":      {&updateRequest{Currency: new("JPY"), Amount: new("0.5")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an empty currency":          {&updateRequest{Currency: new("")}, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"currency"}},
+		"an empty date":              {&updateRequest{Date: new("")}, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a type that is none":        {&updateRequest{Type: new("gift")}, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
+		"a malformed wallet":         {&updateRequest{WalletId: new("")}, codes.InvalidArgument, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"another user's wallet":      {&updateRequest{WalletId: new(stranger.Wallet.String())}, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"a malformed category":       {&updateRequest{CategoryId: new("x")}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"another user's category":    {&updateRequest{CategoryId: new(stranger.Category.String())}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"a description too long":     {&updateRequest{Description: new(strings.Repeat("x", 1001))}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"description"}},
+		"a version that is not met":  {&updateRequest{Amount: new("1"), IfMatch: `"2"`}, codes.FailedPrecondition, "VERSION_MISMATCH", nil},
+		"more than one thing at all": {&updateRequest{Amount: new("x"), Date: new("y")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount", "date"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.req.Id = tr.GetId()
@@ -177,7 +182,8 @@ func TestUpdateTransactionConcurrentVersions(t *testing.T) {
 	var asking sync.WaitGroup
 	for i := range errs {
 		asking.Go(func() {
-			_, errs[i] = p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: tr.GetId(), Amount: new("6"), IfMatch: `"1"`})
+			_, errs[i] = p.UpdateTransaction(p.Ctx,
+				&updateRequest{Id: tr.GetId(), Amount: new("6"), IfMatch: `"1"`})
 		})
 	}
 	asking.Wait()

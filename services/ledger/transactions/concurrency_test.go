@@ -42,18 +42,22 @@ func (p person) liveADay(ctx context.Context, i int, bank uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	change := &ledgerv1.UpdateTransactionRequest{
-		Id: created.GetTransaction().GetId(), WalletId: new(bank.String()), CategoryId: new(brief.GetCategory().GetId()),
+	change := &updateRequest{
+		Id: created.GetTransaction().GetId(), WalletId: new(bank.String()),
+		CategoryId: new(brief.GetCategory().GetId()),
 	}
 	if _, err := p.UpdateTransaction(ctx, change); err != nil {
 		return err
 	}
-	dissolve := &ledgerv1.DeleteCategoryRequest{Id: brief.GetCategory().GetId(), ReassignTo: new(p.Category.String())}
+	dissolve := &ledgerv1.DeleteCategoryRequest{
+		Id:         brief.GetCategory().GetId(),
+		ReassignTo: new(p.Category.String()),
+	}
 	if _, err := p.DeleteCategory(ctx, dissolve); err != nil {
 		return err
 	}
 	if i%2 == 0 {
-		_, err = p.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: created.GetTransaction().GetId()})
+		_, err = p.DeleteTransaction(ctx, &deleteRequest{Id: created.GetTransaction().GetId()})
 	}
 	return err
 }

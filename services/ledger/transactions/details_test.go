@@ -27,15 +27,18 @@ func TestCreateTransactionDetails(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
 	req := p.Spends("5")
-	req.Payee, req.Notes, req.ExternalId, req.IdempotencyKey = "  Bakery ", "one\n\ntwo\n", "bank:1", "key"
+	req.Payee, req.Notes = "  Bakery ", "one\n\ntwo\n"
+	req.ExternalId, req.IdempotencyKey = "bank:1", "key"
 	req.Tags = []string{"Straße", "Trip to Rome", "straße", " TRIP TO ROME "}
 	resp, err := p.CreateTransaction(p.Ctx, req)
 	require.NoError(t, err)
 	created := resp.GetTransaction()
-	require.Equal(t, []string{"Bakery", "one\n\ntwo", "bank:1"}, []string{created.GetPayee(), created.GetNotes(), created.GetExternalId()})
+	require.Equal(t, []string{"Bakery", "one\n\ntwo", "bank:1"},
+		[]string{created.GetPayee(), created.GetNotes(), created.GetExternalId()})
 	require.Equal(t, []string{"Straße", "Trip to Rome"}, created.GetTags())
 	require.True(t, proto.Equal(created, p.get(t, created.GetId())))
-	require.True(t, proto.Equal(created, p.LastEvent(t).(*ledgerv1.TransactionCreated).GetTransaction()))
+	require.True(t,
+		proto.Equal(created, p.LastEvent(t).(*ledgerv1.TransactionCreated).GetTransaction()))
 	again, err := p.CreateTransaction(p.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
@@ -51,7 +54,7 @@ func TestCreateTransactionDetails(t *testing.T) {
 	require.Equal(t, []string{"ÉTÉ"}, many.GetTransactions()[0].GetTags())
 	require.Equal(t, []string{"New"}, many.GetTransactions()[1].GetTags())
 
-	list, err := p.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{Q: new("ONE")})
+	list, err := p.ListTransactions(p.Ctx, &listRequest{Q: new("ONE")})
 	require.NoError(t, err)
 	require.Len(t, list.GetTransactions(), 1, "a search finds notes")
 	require.True(t, proto.Equal(created, list.GetTransactions()[0]))
@@ -65,8 +68,9 @@ func TestUpdateTransactionDetails(t *testing.T) {
 	req := p.Spends("5")
 	req.Tags, req.Payee = []string{"Work"}, "Bakery"
 	before := p.Create(t, req)
-	resp, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
-		Id: before.GetId(), Payee: new("Café"), Notes: new("n"), Tags: &ledgerv1.Tags{Values: []string{"x", "WORK", "X"}},
+	resp, err := p.UpdateTransaction(p.Ctx, &updateRequest{
+		Id: before.GetId(), Payee: new("Café"), Notes: new("n"),
+		Tags: &ledgerv1.Tags{Values: []string{"x", "WORK", "X"}},
 	})
 	require.NoError(t, err)
 	after := resp.GetTransaction()
@@ -75,7 +79,8 @@ func TestUpdateTransactionDetails(t *testing.T) {
 	event := p.LastEvent(t).(*ledgerv1.TransactionUpdated)
 	require.True(t, proto.Equal(before, event.GetBefore()), event)
 	require.True(t, proto.Equal(after, event.GetAfter()), event)
-	resp, err = p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: before.GetId(), Payee: new(""), Tags: &ledgerv1.Tags{}})
+	resp, err = p.UpdateTransaction(p.Ctx,
+		&updateRequest{Id: before.GetId(), Payee: new(""), Tags: &ledgerv1.Tags{}})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetTransaction().GetTags())
 	require.Empty(t, resp.GetTransaction().GetPayee())
@@ -88,20 +93,20 @@ func TestCreateTransactionDetailErrors(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
 	for name, c := range map[string]struct {
-		change func(*ledgerv1.CreateTransactionRequest)
+		change func(*createRequest)
 		field  string
 	}{
-		"a payee too long":        {func(r *ledgerv1.CreateTransactionRequest) { r.Payee = strings.Repeat("x", 201) }, "payee"},
-		"notes too long":          {func(r *ledgerv1.CreateTransactionRequest) { r.Notes = strings.Repeat("x", 4001) }, "notes"},
-		"a tag too long":          {func(r *ledgerv1.CreateTransactionRequest) { r.Tags = []string{"a", strings.Repeat("x", 51)} }, "tags[1]"},
-		"a tag with a slash":      {func(r *ledgerv1.CreateTransactionRequest) { r.Tags = []string{"a/b"} }, "tags[0]"},
-		"a tag with a comma":      {func(r *ledgerv1.CreateTransactionRequest) { r.Tags = []string{"a,b"} }, "tags[0]"},
-		"a tag with a newline":    {func(r *ledgerv1.CreateTransactionRequest) { r.Tags = []string{"a\nb"} }, "tags[0]"},
-		"a tag that is a path":    {func(r *ledgerv1.CreateTransactionRequest) { r.Tags = []string{".."} }, "tags[0]"},
-		"a blank tag":             {func(r *ledgerv1.CreateTransactionRequest) { r.Tags = []string{" "} }, "tags[0]"},
-		"21 tags":                 {func(r *ledgerv1.CreateTransactionRequest) { r.Tags = make([]string, 21) }, "tags"},
-		"a blank external id":     {func(r *ledgerv1.CreateTransactionRequest) { r.ExternalId = " " }, "externalId"},
-		"an external id too long": {func(r *ledgerv1.CreateTransactionRequest) { r.ExternalId = strings.Repeat("x", 256) }, "externalId"},
+		"a payee too long":        {func(r *createRequest) { r.Payee = strings.Repeat("x", 201) }, "payee"},
+		"notes too long":          {func(r *createRequest) { r.Notes = strings.Repeat("x", 4001) }, "notes"},
+		"a tag too long":          {func(r *createRequest) { r.Tags = []string{"a", strings.Repeat("x", 51)} }, "tags[1]"},
+		"a tag with a slash":      {func(r *createRequest) { r.Tags = []string{"a/b"} }, "tags[0]"},
+		"a tag with a comma":      {func(r *createRequest) { r.Tags = []string{"a,b"} }, "tags[0]"},
+		"a tag with a newline":    {func(r *createRequest) { r.Tags = []string{"a\nb"} }, "tags[0]"},
+		"a tag that is a path":    {func(r *createRequest) { r.Tags = []string{".."} }, "tags[0]"},
+		"a blank tag":             {func(r *createRequest) { r.Tags = []string{" "} }, "tags[0]"},
+		"21 tags":                 {func(r *createRequest) { r.Tags = make([]string, 21) }, "tags"},
+		"a blank external id":     {func(r *createRequest) { r.ExternalId = " " }, "externalId"},
+		"an external id too long": {func(r *createRequest) { r.ExternalId = strings.Repeat("x", 256) }, "externalId"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := p.Spends("5")
@@ -144,7 +149,8 @@ func TestCreateTransactionTagLimit(t *testing.T) {
 	require.Equal(t, 5, created)
 	req := p.Spends("1")
 	req.Tags = []string{"tag 1"}
-	require.Equal(t, []string{"Tag 1"}, p.Create(t, req).GetTags(), "existing tags can still be used")
+	require.Equal(t, []string{"Tag 1"}, p.Create(t, req).GetTags(),
+		"existing tags can still be used")
 	s.RequireConsistent(t)
 }
 
@@ -152,7 +158,7 @@ func TestExternalIDs(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
-	external := func(id string) *ledgerv1.CreateTransactionRequest {
+	external := func(id string) *createRequest {
 		req := p.Spends("1")
 		req.ExternalId = id
 		return req
@@ -177,11 +183,13 @@ func TestExternalIDs(t *testing.T) {
 	elsewhere := external("1")
 	elsewhere.WalletId = p.MakeWallet(p.Ctx, t, "Bank", "EUR").String()
 	second := p.Create(t, elsewhere).GetId()
-	_, err = p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: second, WalletId: new(p.Wallet.String())})
+	_, err = p.UpdateTransaction(p.Ctx,
+		&updateRequest{Id: second, WalletId: new(p.Wallet.String())})
 	requireDuplicate(t, err, "externalId", first)
-	_, err = p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: first})
+	_, err = p.DeleteTransaction(p.Ctx, &deleteRequest{Id: first})
 	require.NoError(t, err)
-	_, err = p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: second, WalletId: new(p.Wallet.String())})
+	_, err = p.UpdateTransaction(p.Ctx,
+		&updateRequest{Id: second, WalletId: new(p.Wallet.String())})
 	require.NoError(t, err, "the id is free after a deletion")
 	s.RequireConsistent(t)
 }

@@ -20,7 +20,9 @@ func TestWalletCurrencyLimit(t *testing.T) {
 	s := setup(t)
 	s.bulks = rpc.NewGate(8, 0, apierr.Unavailable)
 	p := newPerson(t.Context(), t, s)
-	codesOf := slices.DeleteFunc(fixture.CurrencyCodes(t), func(code string) bool { return code == "EUR" })
+	codesOf := slices.DeleteFunc(fixture.CurrencyCodes(t), func(code string) bool {
+		return code == "EUR"
+	})
 	const limit = 50
 	for _, code := range codesOf[:limit-3] {
 		req := p.Spends("1")
@@ -37,7 +39,8 @@ func TestWalletCurrencyLimit(t *testing.T) {
 			_, err := p.CreateTransaction(p.Ctx, req)
 			return err
 		}
-		_, err := p.CreateTransactions(p.Ctx, &ledgerv1.CreateTransactionsRequest{Transactions: []*ledgerv1.CreateTransactionRequest{req}})
+		_, err := p.CreateTransactions(p.Ctx,
+			&ledgerv1.CreateTransactionsRequest{Transactions: []*createRequest{req}})
 		return err
 	}
 	require.Equal(t, 2, fixture.Simultaneous(t, 6, "WALLET_CURRENCY_LIMIT_REACHED", attempt))
@@ -50,7 +53,8 @@ func TestWalletCurrencyLimit(t *testing.T) {
 	})
 	known := p.Create(t, p.Spends("1"))
 	p.RequireRejected(t, codes.AlreadyExists, "WALLET_CURRENCY_LIMIT_REACHED", func() error {
-		_, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: known.GetId(), Currency: &req.Currency, Amount: new("1")})
+		_, err := p.UpdateTransaction(p.Ctx,
+			&updateRequest{Id: known.GetId(), Currency: &req.Currency, Amount: new("1")})
 		return err
 	})
 	p.RequireConsistent(t)
@@ -68,7 +72,7 @@ func TestExpensiveReadLimit(t *testing.T) {
 		return err
 	}
 	search := func() error {
-		_, err := s.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{Q: new("nothing")})
+		_, err := s.ListTransactions(p.Ctx, &listRequest{Q: new("nothing")})
 		return err
 	}
 	leave, err := f.Reads.Enter(t.Context(), p.ID)
@@ -78,7 +82,7 @@ func TestExpensiveReadLimit(t *testing.T) {
 		require.Positive(t, e.RetryAfter)
 	}
 	require.NoError(t, summary(other.Ctx), "another user")
-	_, err = s.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{})
+	_, err = s.ListTransactions(p.Ctx, &listRequest{})
 	require.NoError(t, err, "a page that the rows nearby fill")
 	leave()
 	require.NoError(t, summary(p.Ctx))

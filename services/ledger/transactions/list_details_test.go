@@ -19,33 +19,39 @@ func TestListTransactionsByDetails(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
 	food, fun := p.Category.String(), p.MakeCategory(p.Ctx, t, "Fun").String()
-	create := func(change func(*ledgerv1.CreateTransactionRequest)) string {
+	create := func(change func(*createRequest)) string {
 		req := p.Spends("10")
 		change(req)
 		return p.Create(t, req).GetId()
 	}
-	plain := create(func(*ledgerv1.CreateTransactionRequest) {})
-	bakery := create(func(r *ledgerv1.CreateTransactionRequest) { r.Payee, r.Tags = "Bäckerei 100%", []string{"Trip"} })
-	short := create(func(r *ledgerv1.CreateTransactionRequest) { r.Payee, r.Tags = "Ö", []string{"Work", "trip"} })
-	split := create(func(r *ledgerv1.CreateTransactionRequest) {
+	plain := create(func(*createRequest) {})
+	bakery := create(func(r *createRequest) { r.Payee, r.Tags = "Bäckerei 100%", []string{"Trip"} })
+	short := create(func(r *createRequest) { r.Payee, r.Tags = "Ö", []string{"Work", "trip"} })
+	split := create(func(r *createRequest) {
 		r.CategoryId, r.Payee = "", "Bäckerei 1000"
-		r.Splits = []*ledgerv1.Split{{CategoryId: food, Amount: "12"}, {CategoryId: fun, Amount: "-1.5"}, {CategoryId: fun, Amount: "-0.5"}}
+		r.Splits = []*ledgerv1.Split{
+			{CategoryId: food, Amount: "12"},
+			{CategoryId: fun, Amount: "-1.5"},
+			{CategoryId: fun, Amount: "-0.5"},
+		}
 	})
-	other := create(func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId = fun })
+	other := create(func(r *createRequest) { r.CategoryId = fun })
 	imported, received := s.NewID().String(), s.NewID().String()
 	_, err := s.DB.Exec(t.Context(), `INSERT INTO receipts (id, owner_id, file_sha256, content, created_at) VALUES ($1, $2, '', '', now())`, received, p.ID)
 	require.NoError(t, err)
 	_, err = s.DB.Exec(t.Context(), `
 		UPDATE transactions
-		SET external_id = CASE WHEN id = $2 THEN 'bank 1' END, import_id = CASE WHEN id IN ($2, $3) THEN $4::uuid END,
-			receipt_id = CASE WHEN id IN ($3, $5) THEN $6::uuid END, attachment_count = CASE WHEN id = $5 THEN 2 ELSE 0 END
+		SET external_id = CASE WHEN id = $2 THEN 'bank 1' END,
+			import_id = CASE WHEN id IN ($2, $3) THEN $4::uuid END,
+			receipt_id = CASE WHEN id IN ($3, $5) THEN $6::uuid END,
+			attachment_count = CASE WHEN id = $5 THEN 2 ELSE 0 END
 		WHERE owner_id = $1`, p.ID, plain, bakery, imported, short, received)
 	require.NoError(t, err)
 	stranger := newPerson(t.Context(), t, s)
 	theirs := stranger.Create(t, stranger.Spends("1")).GetId()
 	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET external_id = 'bank 1', import_id = $2, attachment_count = 1 WHERE id = $1`, theirs, imported)
 	require.NoError(t, err)
-	type list = ledgerv1.ListTransactionsRequest
+	type list = listRequest
 	for name, c := range map[string]struct {
 		req  *list
 		want []string
@@ -73,7 +79,8 @@ func TestListTransactionsByDetails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, sort := range []string{newestFirst, oldestFirst, largestAmount, leastAmount} {
-				c.req.Sort, c.req.Limit, c.req.Cursor, c.req.Include = &sort, new(int32(2)), "", []string{includeTotals}
+				c.req.Sort, c.req.Limit = &sort, new(int32(2))
+				c.req.Cursor, c.req.Include = "", []string{includeTotals}
 				var got []string
 				for {
 					resp, err := p.ListTransactions(p.Ctx, c.req)

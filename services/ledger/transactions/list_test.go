@@ -16,13 +16,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/coffer-budget/coffer/internal/rpc"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // listed are the descriptions on all pages.
-func (p person) listed(t require.TestingT, req *ledgerv1.ListTransactionsRequest) []string {
+func (p person) listed(t require.TestingT, req *listRequest) []string {
 	got := []string{}
 	for {
 		resp, err := p.ListTransactions(p.Ctx, req)
@@ -30,7 +29,8 @@ func (p person) listed(t require.TestingT, req *ledgerv1.ListTransactionsRequest
 		for _, tr := range resp.GetTransactions() {
 			got = append(got, tr.GetDescription())
 		}
-		require.Equal(t, resp.GetPagination().GetHasMore(), resp.GetPagination().GetNextCursor() != "")
+		require.Equal(t, resp.GetPagination().GetHasMore(),
+			resp.GetPagination().GetNextCursor() != "")
 		if !resp.GetPagination().GetHasMore() {
 			return got
 		}
@@ -53,14 +53,14 @@ func TestListTransactionsFiltersAndSorts(t *testing.T) {
 		{"sushi_bar", "1800", "JPY", "2026-03-10T12:00:00Z", posting.Expense, p.Wallet, fun},
 		{"refund", "3.50", "EUR", "2026-03-11", posting.Income, p.Wallet, fun},
 	} {
-		p.Create(t, &ledgerv1.CreateTransactionRequest{
-			Amount: c.amount, Description: c.description, Date: c.date, Currency: c.currency, Type: &c.kind,
-			WalletId: c.wallet.String(), CategoryId: c.category.String(),
+		p.Create(t, &createRequest{
+			Amount: c.amount, Description: c.description, Date: c.date, Currency: c.currency,
+			Type: &c.kind, WalletId: c.wallet.String(), CategoryId: c.category.String(),
 		})
 	}
 	stranger := newPerson(t.Context(), t, p.server)
 	stranger.Create(t, stranger.Spends("1"))
-	type list = ledgerv1.ListTransactionsRequest
+	type list = listRequest
 	for name, c := range map[string]struct {
 		req  *list
 		want []string
@@ -101,7 +101,7 @@ func TestListTransactionsErrors(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	type list = ledgerv1.ListTransactionsRequest
+	type list = listRequest
 	for name, c := range map[string]struct {
 		req    *list
 		code   codes.Code
@@ -115,12 +115,18 @@ func TestListTransactionsErrors(t *testing.T) {
 		"an unknown wallet":     {&list{WalletId: []string{p.Wallet.String(), s.NewID().String()}}, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
 		"another user's wallet": {&list{WalletId: []string{stranger.Wallet.String()}}, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
 		"unknown wallet and category": {
-			&list{WalletId: []string{stranger.Wallet.String()}, CategoryId: []string{stranger.Category.String()}},
+			&list{
+				WalletId:   []string{stranger.Wallet.String()},
+				CategoryId: []string{stranger.Category.String()},
+			},
 			codes.NotFound, "WALLET_NOT_FOUND",
 			[]string{"walletId", "categoryId"},
 		},
 		"an unknown wallet beside other problems": {
-			&list{WalletId: []string{"x", stranger.Wallet.String()}, CategoryId: []string{s.NewID().String()}, From: new("x"), Limit: new(int32(0))},
+			&list{
+				WalletId:   []string{"x", stranger.Wallet.String()},
+				CategoryId: []string{s.NewID().String()}, From: new("x"), Limit: new(int32(0)),
+			},
 			codes.InvalidArgument, "VALIDATION_ERROR",
 			[]string{"limit", "walletId", "from", "walletId", "categoryId"},
 		},
@@ -139,7 +145,8 @@ func TestListTransactionsErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := s.ListTransactions(p.Ctx, c.req)
-			require.Equal(t, c.fields, fixture.FieldNames(fixture.RequireReason(t, err, c.code, c.reason)))
+			require.Equal(t, c.fields,
+				fixture.FieldNames(fixture.RequireReason(t, err, c.code, c.reason)))
 		})
 	}
 }
@@ -151,17 +158,18 @@ func TestListTransactionsCursorScope(t *testing.T) {
 	for range 3 {
 		p.Create(t, p.Spends("1"))
 	}
-	resp, err := s.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{Limit: new(int32(1)), Type: new(posting.Expense)})
+	resp, err := s.ListTransactions(p.Ctx,
+		&listRequest{Limit: new(int32(1)), Type: new(posting.Expense)})
 	require.NoError(t, err)
 	cursor := resp.GetPagination().GetNextCursor()
 	for name, c := range map[string]struct {
 		ctx context.Context
-		req *ledgerv1.ListTransactionsRequest
+		req *listRequest
 	}{
-		"another filter": {p.Ctx, &ledgerv1.ListTransactionsRequest{Cursor: cursor}},
-		"another order":  {p.Ctx, &ledgerv1.ListTransactionsRequest{Cursor: cursor, Type: new(posting.Expense), Sort: new("date")}},
-		"another user":   {stranger.Ctx, &ledgerv1.ListTransactionsRequest{Cursor: cursor, Type: new(posting.Expense)}},
-		"a changed one":  {p.Ctx, &ledgerv1.ListTransactionsRequest{Cursor: strings.ToUpper(cursor), Type: new(posting.Expense)}},
+		"another filter": {p.Ctx, &listRequest{Cursor: cursor}},
+		"another order":  {p.Ctx, &listRequest{Cursor: cursor, Type: new(posting.Expense), Sort: new("date")}},
+		"another user":   {stranger.Ctx, &listRequest{Cursor: cursor, Type: new(posting.Expense)}},
+		"a changed one":  {p.Ctx, &listRequest{Cursor: strings.ToUpper(cursor), Type: new(posting.Expense)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -170,7 +178,8 @@ func TestListTransactionsCursorScope(t *testing.T) {
 		})
 	}
 	// The page size is not part of a cursor's scope.
-	_, err = s.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{Limit: new(int32(2)), Type: new(posting.Expense), Cursor: cursor})
+	_, err = s.ListTransactions(p.Ctx,
+		&listRequest{Limit: new(int32(2)), Type: new(posting.Expense), Cursor: cursor})
 	require.NoError(t, err)
 }
 
@@ -183,10 +192,12 @@ func TestListTransactionsPagesAreComplete(t *testing.T) {
 		p := newPerson(context.Background(), r, s)
 		var all []posting.Transaction
 		for i := range rapid.IntRange(0, 25).Draw(r, "transactions") {
+			hours := rapid.IntRange(0, 3).Draw(r, "hours")
 			all = append(all, posting.Transaction{
-				WalletID: p.Wallet, CategoryID: &p.Category, Currency: "EUR", Description: fmt.Sprint(i),
+				WalletID: p.Wallet, CategoryID: &p.Category, Currency: "EUR",
+				Description: fmt.Sprint(i),
 				AmountMinor: rapid.SampledFrom([]int64{-200, -100, 100}).Draw(r, "amount"),
-				Date:        fixture.Today.Add(time.Duration(rapid.IntRange(0, 3).Draw(r, "hours")) * time.Hour),
+				Date:        fixture.Today.Add(time.Duration(hours) * time.Hour),
 			})
 		}
 		p.Record(p.Ctx, r, all...)
@@ -194,7 +205,8 @@ func TestListTransactionsPagesAreComplete(t *testing.T) {
 		slices.SortFunc(all, func(a, b posting.Transaction) int {
 			order := cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.ID.String(), b.ID.String()))
 			if strings.HasSuffix(sort, "amount") {
-				order = cmp.Or(cmp.Compare(a.AmountMinor, b.AmountMinor), cmp.Compare(a.ID.String(), b.ID.String()))
+				order = cmp.Or(cmp.Compare(a.AmountMinor, b.AmountMinor),
+					cmp.Compare(a.ID.String(), b.ID.String()))
 			}
 			if sort[0] == '-' {
 				order = -order
@@ -205,7 +217,7 @@ func TestListTransactionsPagesAreComplete(t *testing.T) {
 		for _, tr := range all {
 			want = append(want, tr.Description)
 		}
-		req := &ledgerv1.ListTransactionsRequest{Sort: &sort, Limit: new(int32(rapid.IntRange(1, 7).Draw(r, "limit")))}
+		req := &listRequest{Sort: &sort, Limit: new(int32(rapid.IntRange(1, 7).Draw(r, "limit")))}
 		require.Equal(r, want, p.listed(r, req))
 	})
 }
@@ -215,11 +227,15 @@ func TestListTransactionsMaximumLimit(t *testing.T) {
 	p := newPerson(t.Context(), t, setup(t))
 	ts := make([]posting.Transaction, 201)
 	for i := range ts {
-		ts[i] = posting.Transaction{WalletID: p.Wallet, CategoryID: &p.Category, Currency: "EUR", AmountMinor: 1, Date: fixture.Today}
+		ts[i] = posting.Transaction{
+			WalletID: p.Wallet, CategoryID: &p.Category, Currency: "EUR",
+			AmountMinor: 1, Date: fixture.Today,
+		}
 	}
 	p.Record(p.Ctx, t, ts...)
-	for asked, want := range map[*int32]int{nil: 50, new(int32(200)): 200, new(int32(1_000_000)): 200} {
-		resp, err := p.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{Limit: asked})
+	limits := map[*int32]int{nil: 50, new(int32(200)): 200, new(int32(1_000_000)): 200}
+	for asked, want := range limits {
+		resp, err := p.ListTransactions(p.Ctx, &listRequest{Limit: asked})
 		require.NoError(t, err)
 		require.Len(t, resp.GetTransactions(), want)
 		require.EqualValues(t, want, resp.GetPagination().GetLimit())
@@ -237,14 +253,17 @@ func TestListTransactionsSize(t *testing.T) {
 	ts := make([]posting.Transaction, count)
 	for i := range ts {
 		ts[i] = posting.Transaction{
-			WalletID: p.Wallet, Currency: "EUR", AmountMinor: -parts, Date: fixture.Today, SplitCount: parts, Notes: strings.Repeat("💶", 4000),
+			WalletID: p.Wallet, Currency: "EUR", AmountMinor: -parts, Date: fixture.Today,
+			SplitCount: parts, Notes: strings.Repeat("💶", 4000),
 		}
 		for range parts {
-			ts[i].Splits = append(ts[i].Splits, posting.Split{CategoryID: p.Category, AmountMinor: -1, Description: strings.Repeat("💶", 1000)})
+			ts[i].Splits = append(ts[i].Splits, posting.Split{
+				CategoryID: p.Category, AmountMinor: -1, Description: strings.Repeat("💶", 1000),
+			})
 		}
 	}
 	s.Record(p.Ctx, t, ts...)
-	req, seen := &ledgerv1.ListTransactionsRequest{Limit: new(int32(200))}, map[string]bool{}
+	req, seen := &listRequest{Limit: new(int32(200))}, map[string]bool{}
 	for {
 		resp, err := p.ListTransactions(p.Ctx, req)
 		require.NoError(t, err)

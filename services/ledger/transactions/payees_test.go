@@ -33,7 +33,7 @@ func TestListPayees(t *testing.T) {
 	theirs := stranger.Spends("1")
 	theirs.Payee = "Theirs"
 	stranger.Create(t, theirs)
-	names := func(req *ledgerv1.ListPayeesRequest) (names []string) {
+	names := func(req *payeesRequest) (names []string) {
 		resp, err := p.ListPayees(p.Ctx, req)
 		require.NoError(t, err)
 		for _, m := range resp.GetPayees() {
@@ -41,17 +41,21 @@ func TestListPayees(t *testing.T) {
 		}
 		return names
 	}
-	require.Equal(t, []string{"Bäckerei 100%", "Cinema", "Bakery"}, names(&ledgerv1.ListPayeesRequest{}))
-	require.Equal(t, []string{"Bäckerei 100%"}, names(&ledgerv1.ListPayeesRequest{Limit: new(int32(1))}))
-	require.Equal(t, []string{"Bäckerei 100%"}, names(&ledgerv1.ListPayeesRequest{Q: new("bÄCKEREI 100%")}))
-	require.Equal(t, []string{"Bakery"}, names(&ledgerv1.ListPayeesRequest{Q: new("ba")}))
-	require.Empty(t, names(&ledgerv1.ListPayeesRequest{Q: new("%")}), "a percent sign is itself")
-	require.Empty(t, names(&ledgerv1.ListPayeesRequest{Q: new("akery")}))
-	resp, err := p.ListPayees(p.Ctx, &ledgerv1.ListPayeesRequest{Limit: new(int32(1))})
+	require.Equal(t, []string{"Bäckerei 100%", "Cinema", "Bakery"}, names(&payeesRequest{}))
+	require.Equal(t, []string{"Bäckerei 100%"}, names(&payeesRequest{Limit: new(int32(1))}))
+	require.Equal(t, []string{"Bäckerei 100%"}, names(&payeesRequest{Q: new("bÄCKEREI 100%")}))
+	require.Equal(t, []string{"Bakery"}, names(&payeesRequest{Q: new("ba")}))
+	require.Empty(t, names(&payeesRequest{Q: new("%")}), "a percent sign is itself")
+	require.Empty(t, names(&payeesRequest{Q: new("akery")}))
+	resp, err := p.ListPayees(p.Ctx, &payeesRequest{Limit: new(int32(1))})
 	require.NoError(t, err)
-	want := &ledgerv1.Payee{Name: "Bäckerei 100%", TransactionCount: 2, LastDate: "2026-03-03T00:00:00.000Z", CategoryId: fun}
+	want := &ledgerv1.Payee{
+		Name: "Bäckerei 100%", TransactionCount: 2,
+		LastDate: "2026-03-03T00:00:00.000Z", CategoryId: fun,
+	}
 	require.True(t, proto.Equal(want, resp.GetPayees()[0]), resp)
-	_, err = p.ListPayees(p.Ctx, &ledgerv1.ListPayeesRequest{Limit: new(int32(0)), Q: new(strings.Repeat("x", 201))})
+	_, err = p.ListPayees(p.Ctx,
+		&payeesRequest{Limit: new(int32(0)), Q: new(strings.Repeat("x", 201))})
 	e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	require.Equal(t, []string{"limit", "q"}, fixture.FieldNames(e))
 }
@@ -63,7 +67,7 @@ func TestListPayeesPlan(t *testing.T) {
 	p := person{server: s, User: s.Rich(t)}
 	pool, plans := fixture.Explained(t, s.DB)
 	p.server = serve(t.Context(), fixture.On(pool))
-	_, err := p.ListPayees(p.Ctx, &ledgerv1.ListPayeesRequest{Q: new("a")})
+	_, err := p.ListPayees(p.Ctx, &payeesRequest{Q: new("a")})
 	require.NoError(t, err)
 	plans.RequireCheap(t, scannedRows, 15_000)
 }
@@ -74,10 +78,14 @@ func TestListCurrencies(t *testing.T) {
 	require.NoError(t, err)
 	list := resp.GetCurrencies()
 	require.Len(t, list, len(money.All()))
-	require.True(t, slices.IsSortedFunc(list, func(a, b *ledgerv1.Currency) int { return strings.Compare(a.GetCode(), b.GetCode()) }))
+	require.True(t, slices.IsSortedFunc(list, func(a, b *ledgerv1.Currency) int {
+		return strings.Compare(a.GetCode(), b.GetCode())
+	}))
 	for _, want := range []*ledgerv1.Currency{
 		{Code: "BHD", Name: "Bahraini Dinar", Decimals: 3}, {Code: "EUR", Name: "Euro", Decimals: 2}, {Code: "JPY", Name: "Japanese Yen"},
 	} {
-		require.True(t, slices.ContainsFunc(list, func(c *ledgerv1.Currency) bool { return proto.Equal(want, c) }), want)
+		require.True(t, slices.ContainsFunc(list, func(c *ledgerv1.Currency) bool {
+			return proto.Equal(want, c)
+		}), want)
 	}
 }

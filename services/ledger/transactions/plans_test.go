@@ -27,7 +27,7 @@ func TestListTransactionsPlans(t *testing.T) {
 	wallet := []string{p.Wallet.String()}
 	// Those nearbyRows and, when they are too few, all that match: a twentieth of the owner's.
 	const examined = nearbyRows + 5000 + 100
-	type list = ledgerv1.ListTransactionsRequest
+	type list = listRequest
 	for name, req := range p.lists(both) {
 		for _, sort := range []string{newestFirst, oldestFirst, largestAmount, leastAmount} {
 			t.Run(name+" by "+sort, func(t *testing.T) {
@@ -102,16 +102,20 @@ func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 	_, err := db.Exec(t.Context(), `
 		ALTER TABLE transactions DISABLE TRIGGER ALL;
 		UPDATE transactions t
-		SET import_id = CASE WHEN n > 95000 THEN '00000000-0000-0000-0000-00000000000a'::uuid END, external_id = 'bank ' || n,
+		SET import_id = CASE WHEN n > 95000 THEN '00000000-0000-0000-0000-00000000000a'::uuid END,
+			external_id = 'bank ' || n,
 			receipt_id = CASE WHEN n > 99900 THEN '00000000-0000-0000-0000-00000000000b'::uuid END,
-			attachment_count = CASE WHEN n <= 1200 OR n > 99000 THEN 1 ELSE 0 END, payee = 'Payee ' || n % 20, tags = CASE WHEN n > 99000 THEN '{}' WHEN n % 1000 = 0 THEN '{seldom,often}' ELSE '{often}' END::text[]
+			attachment_count = CASE WHEN n <= 1200 OR n > 99000 THEN 1 ELSE 0 END,
+			payee = 'Payee ' || n % 20,
+			tags = CASE WHEN n > 99000 THEN '{}' WHEN n % 1000 = 0
+				THEN '{seldom,often}' ELSE '{often}' END::text[]
 		FROM (SELECT id, row_number() OVER (ORDER BY date DESC) AS n FROM transactions WHERE owner_id = '`+p.ID.String()+`') AS o
 		WHERE t.id = o.id AND t.owner_id = '`+p.ID.String()+`';
 		ALTER TABLE transactions ENABLE TRIGGER ALL`)
 	require.NoError(t, err)
 	_, err = db.Exec(t.Context(), `VACUUM ANALYZE transactions`)
 	require.NoError(t, err)
-	type list = ledgerv1.ListTransactionsRequest
+	type list = listRequest
 	for name, req := range map[string]*list{
 		"payee":                  {Payee: new("payee 7")},
 		"unknown payee":          {Payee: new("nobody")},
@@ -151,7 +155,8 @@ func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 		}
 		t.Run(name+" in total", func(t *testing.T) {
 			total := proto.CloneOf(req)
-			total.Sort, total.WalletId, total.CategoryId, total.From, total.To = nil, nil, nil, nil, nil
+			total.Sort, total.From, total.To = nil, nil, nil
+			total.WalletId, total.CategoryId = nil, nil
 			total.Include = []string{includeTotals}
 			_, err := p.ListTransactions(p.Ctx, total)
 			require.NoError(t, err)
@@ -169,10 +174,12 @@ func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 }
 
 // lists returns requests with each filter and with several. wallets are all wallets of p.
-func (p person) lists(wallets []string) map[string]*ledgerv1.ListTransactionsRequest {
-	type list = ledgerv1.ListTransactionsRequest
+func (p person) lists(wallets []string) map[string]*listRequest {
+	type list = listRequest
 	wallet, category := []string{p.Wallet.String()}, []string{p.Category.String()}
-	other := slices.DeleteFunc(slices.Clone(wallets), func(id string) bool { return id == wallet[0] })
+	other := slices.DeleteFunc(slices.Clone(wallets), func(id string) bool {
+		return id == wallet[0]
+	})
 	return map[string]*list{
 		"everything":             {},
 		"one wallet":             {WalletId: wallet},
@@ -204,7 +211,7 @@ func (p person) totals(t *testing.T, plans *fixture.Plans, wallets []string) {
 	t.Helper()
 	lists := p.lists(wallets)
 	for _, short := range []string{"zz", "DM", "本"} {
-		lists["a search for "+short] = &ledgerv1.ListTransactionsRequest{Q: &short}
+		lists["a search for "+short] = &listRequest{Q: &short}
 	}
 	for name, req := range lists {
 		t.Run(name, func(t *testing.T) {
@@ -227,7 +234,7 @@ func (p person) findShort(t *testing.T) {
 		UPDATE transactions SET description = 'DM'
 		WHERE owner_id = $1 AND description ~ ' (5|25000|25001|60000|99990)$'`, p.ID)
 	require.NoError(t, err)
-	req, found, pages := &ledgerv1.ListTransactionsRequest{Q: new("dm"), Limit: new(int32(2))}, 0, 0
+	req, found, pages := &listRequest{Q: new("dm"), Limit: new(int32(2))}, 0, 0
 	for {
 		resp, err := p.ListTransactions(p.Ctx, req)
 		require.NoError(t, err)

@@ -18,7 +18,8 @@ func TestDeleteTransactionDeletesUnusedReceipt(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	upload := func(keepImage bool) *ledgerv1.CreateTransactionsFromReceiptResponse {
 		resp, err := p.CreateTransactionsFromReceipt(p.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
-			Receipt: []byte("a photograph"), WalletId: p.Wallet.String(), CategoryId: p.Category.String(), KeepImage: keepImage,
+			Receipt: []byte("a photograph"), WalletId: p.Wallet.String(),
+			CategoryId: p.Category.String(), KeepImage: keepImage,
 		})
 		require.NoError(t, err)
 		return resp
@@ -29,7 +30,7 @@ func TestDeleteTransactionDeletesUnusedReceipt(t *testing.T) {
 	count := func() {
 		require.NoError(t, p.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM receipts), (SELECT count(*) FROM receipt_images)`).Scan(&receipts, &images))
 	}
-	_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: transactions[0].GetId()})
+	_, err := p.DeleteTransaction(p.Ctx, &deleteRequest{Id: transactions[0].GetId()})
 	require.NoError(t, err)
 	count()
 	require.Equal(t, []int{1, 1}, []int{receipts, images})
@@ -37,7 +38,7 @@ func TestDeleteTransactionDeletesUnusedReceipt(t *testing.T) {
 	var racing sync.WaitGroup
 	for _, tr := range transactions[1:] {
 		racing.Go(func() {
-			if _, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId()}); err != nil {
+			if _, err := p.DeleteTransaction(p.Ctx, &deleteRequest{Id: tr.GetId()}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -9,10 +9,20 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/rpc"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
+)
+
+// These requests are frequent in the tests.
+type (
+	createRequest = ledgerv1.CreateTransactionRequest
+	updateRequest = ledgerv1.UpdateTransactionRequest
+	listRequest   = ledgerv1.ListTransactionsRequest
+	deleteRequest = ledgerv1.DeleteTransactionRequest
+	payeesRequest = ledgerv1.ListPayeesRequest
 )
 
 // server serves the RPCs that the tests of this package call.

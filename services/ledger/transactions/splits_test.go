@@ -16,7 +16,7 @@ import (
 )
 
 // splits returns a request for a split expense of the person.
-func (p person) splits(amount string, parts ...*ledgerv1.Split) *ledgerv1.CreateTransactionRequest {
+func (p person) splits(amount string, parts ...*ledgerv1.Split) *createRequest {
 	req := p.Spends(amount)
 	req.CategoryId, req.Splits = "", parts
 	return req
@@ -40,13 +40,14 @@ func TestCreateTransactionSplits(t *testing.T) {
 		require.True(t, proto.Equal(parts[i], created.GetSplits()[i]), created)
 	}
 	require.True(t, proto.Equal(created, p.get(t, created.GetId())))
-	require.True(t, proto.Equal(created, p.LastEvent(t).(*ledgerv1.TransactionCreated).GetTransaction()))
+	require.True(t,
+		proto.Equal(created, p.LastEvent(t).(*ledgerv1.TransactionCreated).GetTransaction()))
 	require.Equal(t, map[string]string{"EUR": "-10.00"}, p.Balances(t, p.Wallet))
 	s.RequireConsistent(t)
 
 	_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: fun})
 	fixture.RequireReason(t, err, codes.FailedPrecondition, "CATEGORY_IN_USE")
-	_, err = p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: created.GetId()})
+	_, err = p.DeleteTransaction(p.Ctx, &deleteRequest{Id: created.GetId()})
 	require.NoError(t, err)
 	_, err = p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: fun})
 	require.NoError(t, err)
@@ -69,7 +70,7 @@ func TestCreateTransactionSplitErrors(t *testing.T) {
 	yen.Currency = "JPY"
 	invalid, notFound := codes.InvalidArgument, codes.NotFound
 	for name, c := range map[string]struct {
-		req    *ledgerv1.CreateTransactionRequest
+		req    *createRequest
 		code   codes.Code
 		reason string
 		fields []string
@@ -102,7 +103,8 @@ func TestCreateTransactionSplitErrors(t *testing.T) {
 		})
 	}
 	_, err := p.CreateTransaction(p.Ctx, p.splits("3", part("1"), part("1.8")))
-	require.Equal(t, "The parts add up to 2.80, which is 0.20 less than the amount", apierr.From(err).Message)
+	require.Equal(t, "The parts add up to 2.80, which is 0.20 less than the amount",
+		apierr.From(err).Message)
 }
 
 // TestCreateTransactionSplitsReplay merges the category of a part between a request and its
@@ -112,9 +114,12 @@ func TestCreateTransactionSplitsReplay(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
 	part := func(category string) []*ledgerv1.Split {
-		return []*ledgerv1.Split{{CategoryId: category, Amount: "4"}, {CategoryId: p.Category.String(), Amount: "6"}}
+		return []*ledgerv1.Split{
+			{CategoryId: category, Amount: "4"},
+			{CategoryId: p.Category.String(), Amount: "6"},
+		}
 	}
-	one := func(req *ledgerv1.CreateTransactionRequest) func() (string, bool, error) {
+	one := func(req *createRequest) func() (string, bool, error) {
 		return func() (string, bool, error) {
 			resp, err := p.CreateTransaction(p.Ctx, req)
 			return resp.GetTransaction().GetId(), resp.GetReplayed(), err
@@ -132,7 +137,8 @@ func TestCreateTransactionSplitsReplay(t *testing.T) {
 			return one(req)
 		},
 		"bulk": func(category string) func() (string, bool, error) {
-			req := &ledgerv1.CreateTransactionsRequest{Transactions: []*ledgerv1.CreateTransactionRequest{p.splits("10", part(category)...)}, IdempotencyKey: "bulk"}
+			req := fixture.Bulk(p.splits("10", part(category)...))
+			req.IdempotencyKey = "bulk"
 			return func() (string, bool, error) {
 				resp, err := p.CreateTransactions(p.Ctx, req)
 				if err != nil {
@@ -148,7 +154,8 @@ func TestCreateTransactionSplitsReplay(t *testing.T) {
 			first, replayed, err := send()
 			require.NoError(t, err)
 			require.False(t, replayed)
-			_, err = p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: category, ReassignTo: new(p.Category.String())})
+			_, err = p.DeleteCategory(p.Ctx,
+				&ledgerv1.DeleteCategoryRequest{Id: category, ReassignTo: new(p.Category.String())})
 			require.NoError(t, err)
 			again, replayed, err := send()
 			require.NoError(t, err)
@@ -164,11 +171,14 @@ func TestUpdateTransactionSplits(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	food, fun := p.Category.String(), p.MakeCategory(p.Ctx, t, "Fun").String()
 	two := func(a, b string) *ledgerv1.Splits {
-		return &ledgerv1.Splits{Values: []*ledgerv1.Split{{CategoryId: food, Amount: a}, {CategoryId: fun, Amount: b}}}
+		return &ledgerv1.Splits{Values: []*ledgerv1.Split{
+			{CategoryId: food, Amount: a},
+			{CategoryId: fun, Amount: b},
+		}}
 	}
 	none := &ledgerv1.Splits{}
 	bank := p.MakeWallet(p.Ctx, t, "Bank", "EUR").String()
-	type update = ledgerv1.UpdateTransactionRequest
+	type update = updateRequest
 	for name, c := range map[string]struct {
 		split  bool
 		req    *update
@@ -226,15 +236,20 @@ func TestUpdateTransactionSplits(t *testing.T) {
 func TestSplitSums(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		c := money.CurrencyOf(rapid.SampledFrom([]string{"JPY", "EUR", "BHD", "CLF"}).Draw(r, "currency"))
+		c := money.CurrencyOf(rapid.SampledFrom([]string{"JPY", "EUR", "BHD", "CLF"}).Draw(r,
+			"currency"))
 		n := rapid.IntRange(minParts, maxParts).Draw(r, "parts")
 		sum, off := int64(0), rapid.SampledFrom([]int64{0, 0, 1, -1, 100}).Draw(r, "off")
 		var cs changes
 		parts := make([]*ledgerv1.Split, n)
 		for i := range parts {
-			minor := rapid.OneOf(rapid.Int64Range(1, 100), rapid.Int64Range(1, 19_999_999_999), rapid.Int64Range(-50, -1)).Draw(r, "part")
+			minor := rapid.OneOf(rapid.Int64Range(1, 100), rapid.Int64Range(1, 19_999_999_999),
+				rapid.Int64Range(-50, -1)).Draw(r, "part")
 			sum += minor
-			parts[i] = &ledgerv1.Split{CategoryId: "0193f3a0-0000-7000-8000-000000000001", Amount: c.Format(minor)}
+			parts[i] = &ledgerv1.Split{
+				CategoryId: "0193f3a0-0000-7000-8000-000000000001",
+				Amount:     c.Format(minor),
+			}
 		}
 		if sum+off <= 0 {
 			return

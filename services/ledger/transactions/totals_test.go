@@ -28,12 +28,16 @@ func TestListTransactionsTotalsEqualPages(t *testing.T) {
 		var all []posting.Transaction
 		for range rapid.IntRange(0, 25).Draw(r, "transactions") {
 			all = append(all, posting.Transaction{
-				WalletID:    rapid.SampledFrom([]uuid.UUID{p.Wallet, bank}).Draw(r, "wallet"),
-				CategoryID:  new(rapid.SampledFrom([]uuid.UUID{p.Category, fun}).Draw(r, "category")),
-				Currency:    rapid.SampledFrom([]string{"EUR", "JPY", "BHD"}).Draw(r, "currency"),
-				Description: rapid.SampledFrom([]string{"", "DM", "dm market", "Café"}).Draw(r, "description"),
-				AmountMinor: rapid.SampledFrom([]int64{-20_000, -100, 1, 99_999_999_999}).Draw(r, "amount"),
-				Date:        fixture.Today.Add(time.Duration(rapid.IntRange(0, 50).Draw(r, "hours")) * time.Hour),
+				WalletID: rapid.SampledFrom([]uuid.UUID{p.Wallet, bank}).Draw(r, "wallet"),
+				CategoryID: new(rapid.SampledFrom([]uuid.UUID{p.Category, fun}).Draw(r,
+					"category")),
+				Currency: rapid.SampledFrom([]string{"EUR", "JPY", "BHD"}).Draw(r, "currency"),
+				Description: rapid.SampledFrom([]string{"", "DM", "dm market", "Café"}).Draw(r,
+					"description"),
+				AmountMinor: rapid.SampledFrom([]int64{-20_000, -100, 1, 99_999_999_999}).Draw(r,
+					"amount"),
+				Date: fixture.Today.Add(time.Duration(rapid.IntRange(0, 50).Draw(r,
+					"hours")) * time.Hour),
 			})
 		}
 		p.Record(p.Ctx, r, all...)
@@ -46,7 +50,8 @@ func TestListTransactionsTotalsEqualPages(t *testing.T) {
 			require.NoError(r, err)
 			require.False(r, resp.GetCapped())
 			if page > 0 {
-				require.True(r, proto.Equal(&ledgerv1.ListTransactionsResponse{Totals: totals}, &ledgerv1.ListTransactionsResponse{Totals: resp.GetTotals()}))
+				require.True(r, proto.Equal(&ledgerv1.ListTransactionsResponse{Totals: totals},
+					&ledgerv1.ListTransactionsResponse{Totals: resp.GetTotals()}))
 			}
 			totals = resp.GetTotals()
 			for _, tr := range resp.GetTransactions() {
@@ -69,14 +74,15 @@ func TestListTransactionsTotalsEqualPages(t *testing.T) {
 			require.True(r, i == 0 || totals[i-1].GetCurrency() < got.GetCurrency(), "by currency")
 			c, expected := money.CurrencyOf(got.GetCurrency()), want[got.GetCurrency()]
 			require.NotNil(r, expected, got)
-			expected.Income, expected.Expense = c.Format(income[got.GetCurrency()]), c.Format(expense[got.GetCurrency()])
+			expected.Income = c.Format(income[got.GetCurrency()])
+			expected.Expense = c.Format(expense[got.GetCurrency()])
 			require.True(r, proto.Equal(expected, got), "want %v\ngot %v", expected, got)
 		}
 	})
 }
 
 // anyList draws a list of p's transactions, with filters and totals.
-func anyList(r *rapid.T, p person, bank, fun uuid.UUID) *ledgerv1.ListTransactionsRequest {
+func anyList(r *rapid.T, p person, bank, fun uuid.UUID) *listRequest {
 	sometimes := func(name string, values ...string) *string {
 		if rapid.Bool().Draw(r, "filter by "+name) {
 			return new(rapid.SampledFrom(values).Draw(r, name))
@@ -91,11 +97,14 @@ func anyList(r *rapid.T, p person, bank, fun uuid.UUID) *ledgerv1.ListTransactio
 		}
 		return out
 	}
-	return &ledgerv1.ListTransactionsRequest{
+	return &listRequest{
 		Include: []string{includeTotals}, Limit: new(int32(rapid.IntRange(1, 30).Draw(r, "limit"))),
-		Sort: sometimes("sort", "-date", "date", "-amount", "amount"), Type: sometimes("type", "expense", "income"),
-		Currency: sometimes("currency", "EUR", "JPY", "USD"), Q: sometimes("q", "dm", "DM MARKET", "é", "x"),
-		From: sometimes("from", "2026-03-15", "2026-03-16"), To: sometimes("to", "2026-03-16", "2026-03-17"),
+		Sort:      sometimes("sort", "-date", "date", "-amount", "amount"),
+		Type:      sometimes("type", "expense", "income"),
+		Currency:  sometimes("currency", "EUR", "JPY", "USD"),
+		Q:         sometimes("q", "dm", "DM MARKET", "é", "x"),
+		From:      sometimes("from", "2026-03-15", "2026-03-16"),
+		To:        sometimes("to", "2026-03-16", "2026-03-17"),
 		MinAmount: sometimes("minimum", "-100", "0"), MaxAmount: sometimes("maximum", "1", "1000"),
 		WalletId: ids("wallet", p.Wallet, bank), CategoryId: ids("category", p.Category, fun),
 	}
@@ -111,18 +120,20 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 		_, err := p.DB.Exec(p.Ctx, `
 			WITH total AS (
 				INSERT INTO monthly_totals AS m
-					(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
+					(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor,
+					transaction_count)
 				VALUES ($1, '2026-03-01', $2, $3, 'EUR', 0, $6::bigint * $7::bigint, $6)
 				ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
 				SET expense_minor = m.expense_minor + EXCLUDED.expense_minor,
 					transaction_count = m.transaction_count + EXCLUDED.transaction_count
 			)
-			INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, created_at, updated_at)
+			INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
+				amount_e4, description, date, created_at, updated_at)
 			SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -$7::bigint, -100 * $7, $4, $5, $5, $5 FROM generate_series(1, $6::bigint)`,
 			p.ID, p.Wallet, p.Category, description, date, n, cents)
 		require.NoError(t, err)
 	}
-	type list = ledgerv1.ListTransactionsRequest
+	type list = listRequest
 	requireTotals := func(req *list, count int, expense string, capped bool) {
 		t.Helper()
 		req.Include = []string{includeTotals}
@@ -145,8 +156,16 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 		require.Equal(t, expense, resp.GetTotals()[0].GetExpense())
 	}
 	months := func() []*list {
-		march := list{From: new("2026-03-01"), To: new("2026-03-31"), Currency: new("EUR"), WalletId: []string{p.Wallet.String()}}
-		return []*list{{}, &march, {From: new("2026-03-01"), Sort: new(leastAmount)}, {To: new("2026-03-31")}}
+		march := list{
+			From: new("2026-03-01"), To: new("2026-03-31"), Currency: new("EUR"),
+			WalletId: []string{p.Wallet.String()},
+		}
+		return []*list{
+			{},
+			&march,
+			{From: new("2026-03-01"), Sort: new(leastAmount)},
+			{To: new("2026-03-31")},
+		}
 	}
 	some := func() []*list {
 		return []*list{
@@ -172,37 +191,49 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 	for _, req := range some() {
 		requireTotals(req, totaledRows, "20000.00", true)
 	}
-	requireTotals(&list{WalletId: []string{p.MakeWallet(p.Ctx, t, "Other", "EUR").String()}}, 0, "", false)
+	requireTotals(&list{WalletId: []string{p.MakeWallet(p.Ctx, t, "Other", "EUR").String()}}, 0, "",
+		false)
 	requireTotals(&list{From: new("2026-04-01")}, 0, "", false)
 	requireTotals(&list{Currency: new("USD")}, 0, "", false)
 	insert(1, 50, "dm", fixture.Today.AddDate(0, 0, -2))
-	// No index supports the search, so the transactions are examined, and an older one may match. The
-	// sort does not matter.
+	// No index supports the search, so the transactions are examined, and an older one may match.
+	// The sort does not matter.
 	requireTotals(&list{Q: new("dm"), Sort: new(largestAmount)}, 1, "1.00", true)
 	insert(1, 100, "DM", fixture.Today.AddDate(0, 0, 1))
-	requireTotals(&list{Q: new("dm"), From: new("2026-03-16"), Sort: new(largestAmount)}, 1, "1.00", false)
+	requireTotals(&list{Q: new("dm"), From: new("2026-03-16"), Sort: new(largestAmount)}, 1, "1.00",
+		false)
 }
 
 func TestListTransactionsTotalsErrors(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
-	for _, include := range [][]string{{""}, {"sums"}, {"Totals"}, {"totals,totals"}, {"totals", "daily"}} {
-		_, err := p.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{Include: include})
-		require.Equal(t, []string{"include"}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")), include)
+	for _, include := range [][]string{
+		{""},
+		{"sums"},
+		{"Totals"},
+		{"totals,totals"},
+		{"totals", "daily"},
+	} {
+		_, err := p.ListTransactions(p.Ctx, &listRequest{Include: include})
+		require.Equal(t, []string{"include"}, fixture.FieldNames(fixture.RequireReason(t, err,
+			codes.InvalidArgument, "VALIDATION_ERROR")), include)
 	}
-	resp, err := p.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{})
+	resp, err := p.ListTransactions(p.Ctx, &listRequest{})
 	require.NoError(t, err)
 	require.Nil(t, resp.Capped)
-	resp, err = p.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{Include: []string{"totals", "totals"}})
+	resp, err = p.ListTransactions(p.Ctx, &listRequest{Include: []string{"totals", "totals"}})
 	require.NoError(t, err)
 	require.NotNil(t, resp.Capped)
 	require.Empty(t, resp.GetTotals())
 	// 1000 transactions of the largest amount in a currency with four decimals exceed 64 bits.
 	_, err = p.DB.Exec(p.Ctx, `
-		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, created_at, updated_at)
+		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
+			amount_e4, description, date, created_at, updated_at)
 		SELECT gen_random_uuid(), $1, $2, $3, 'CLF', 9999999999999900, 9999999999999900, '', $4, $4, $4 FROM generate_series(1, 1000)`,
 		p.ID, p.Wallet, p.Category, fixture.Today)
 	require.NoError(t, err)
-	_, err = p.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{Include: []string{"totals"}, Type: new(posting.Income)})
-	require.Equal(t, []string{"include"}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")))
+	_, err = p.ListTransactions(p.Ctx,
+		&listRequest{Include: []string{"totals"}, Type: new(posting.Income)})
+	require.Equal(t, []string{"include"}, fixture.FieldNames(fixture.RequireReason(t, err,
+		codes.InvalidArgument, "VALIDATION_ERROR")))
 }

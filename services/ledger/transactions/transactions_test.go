@@ -23,23 +23,28 @@ func TestCreateTransaction(t *testing.T) {
 	resp, err := p.CreateTransaction(p.Ctx, req)
 	require.NoError(t, err)
 	want := &ledgerv1.Transaction{
-		Id: resp.GetTransaction().GetId(), Amount: "-12.30", Description: "Lunch", Date: "2026-03-14T21:30:00.123Z", Currency: "EUR",
+		Id: resp.GetTransaction().GetId(), Amount: "-12.30", Description: "Lunch",
+		Date: "2026-03-14T21:30:00.123Z", Currency: "EUR",
 		WalletId: p.Wallet.String(), CategoryId: p.Category.String(), Type: "expense",
 		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
 	}
 	require.True(t, proto.Equal(want, resp.GetTransaction()), resp)
 	require.Equal(t, `"1"`, resp.GetEtag())
-	got, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: strings.ToUpper(want.GetId())})
+	got, err := p.GetTransaction(p.Ctx,
+		&ledgerv1.GetTransactionRequest{Id: strings.ToUpper(want.GetId())})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(want, got.GetTransaction()), got)
-	require.True(t, proto.Equal(&ledgerv1.TransactionCreated{OwnerId: p.ID.String(), Transaction: want}, p.LastEvent(t)))
+	p.RequireEvent(t, &ledgerv1.TransactionCreated{OwnerId: p.ID.String(), Transaction: want})
 	p.RequireConsistent(t)
 }
 
 func TestCreateTransactionSignFollowsType(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
-	for kind, want := range map[*string]string{nil: "5.00", new("income"): "5.00", new("expense"): "-5.00"} {
+	for kind, want := range map[*string]string{
+		nil: "5.00", new("income"): "5.00",
+		new("expense"): "-5.00",
+	} {
 		req := p.Spends("5")
 		req.Type = kind
 		require.Equal(t, want, p.Create(t, req).GetAmount())
@@ -55,7 +60,8 @@ func TestCreateTransactionOtherCurrency(t *testing.T) {
 		req.Currency = currency
 		p.Create(t, req)
 	}
-	require.Equal(t, map[string]string{"EUR": "-1.25", "JPY": "-700", "BHD": "-0.125"}, p.Balances(t, p.Wallet))
+	require.Equal(t, map[string]string{"EUR": "-1.25", "JPY": "-700", "BHD": "-0.125"},
+		p.Balances(t, p.Wallet))
 	p.RequireConsistent(t)
 }
 
@@ -64,39 +70,39 @@ func TestCreateTransactionErrors(t *testing.T) {
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	for name, c := range map[string]struct {
-		change func(*ledgerv1.CreateTransactionRequest)
+		change func(*createRequest)
 		code   codes.Code
 		reason string
 		fields []string
 	}{
 		"nothing at all": {
-			func(r *ledgerv1.CreateTransactionRequest) { proto.Reset(r) },
+			func(r *createRequest) { proto.Reset(r) },
 			codes.InvalidArgument, "VALIDATION_ERROR",
 			[]string{"amount", "date", "currency", "walletId", "categoryId"},
 		},
-		"no amount":                  {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an amount of zero":          {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "0.00" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"a negative amount":          {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "-1" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an amount that is none":     {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "NaN" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an amount too fine":         {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "0.001" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an amount too large":        {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "1e12" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"a description too long":     {func(r *ledgerv1.CreateTransactionRequest) { r.Description = strings.Repeat("x", 1001) }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"description"}},
-		"a date that is none":        {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2026-02-29" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
-		"a date too early":           {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "1899-12-31" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
-		"a date too late":            {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2200-12-31T23:59:59-01:00" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
-		"a date with a space":        {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2026-03-14 12:00:00" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
-		"a date of bad form":         {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2026-03-14T7:00:00Z" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
-		"a currency that is none":    {func(r *ledgerv1.CreateTransactionRequest) { r.Currency = "EURO" }, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"currency"}},
-		"a type that is none":        {func(r *ledgerv1.CreateTransactionRequest) { r.Type = new("Expense") }, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
-		"an empty type":              {func(r *ledgerv1.CreateTransactionRequest) { r.Type = new("") }, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
-		"a malformed wallet":         {func(r *ledgerv1.CreateTransactionRequest) { r.WalletId = "1" }, codes.InvalidArgument, "WALLET_NOT_FOUND", []string{"walletId"}},
-		"an unknown wallet":          {func(r *ledgerv1.CreateTransactionRequest) { r.WalletId = s.NewID().String() }, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
-		"another user's wallet":      {func(r *ledgerv1.CreateTransactionRequest) { r.WalletId = stranger.Wallet.String() }, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
-		"a malformed category":       {func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId = "x" }, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
-		"an unknown category":        {func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId = s.NewID().String() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
-		"another user's category":    {func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId = stranger.Category.String() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
-		"the same with a key":        {func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId, r.IdempotencyKey = s.NewID().String(), "k" }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
-		"several codes, first given": {func(r *ledgerv1.CreateTransactionRequest) { r.Date, r.Currency = "x", "y" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date", "currency"}},
+		"no amount":                  {func(r *createRequest) { r.Amount = "" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an amount of zero":          {func(r *createRequest) { r.Amount = "0.00" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"a negative amount":          {func(r *createRequest) { r.Amount = "-1" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an amount that is none":     {func(r *createRequest) { r.Amount = "NaN" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an amount too fine":         {func(r *createRequest) { r.Amount = "0.001" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an amount too large":        {func(r *createRequest) { r.Amount = "1e12" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"a description too long":     {func(r *createRequest) { r.Description = strings.Repeat("x", 1001) }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"description"}},
+		"a date that is none":        {func(r *createRequest) { r.Date = "2026-02-29" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a date too early":           {func(r *createRequest) { r.Date = "1899-12-31" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a date too late":            {func(r *createRequest) { r.Date = "2200-12-31T23:59:59-01:00" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a date with a space":        {func(r *createRequest) { r.Date = "2026-03-14 12:00:00" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a date of bad form":         {func(r *createRequest) { r.Date = "2026-03-14T7:00:00Z" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a currency that is none":    {func(r *createRequest) { r.Currency = "EURO" }, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"currency"}},
+		"a type that is none":        {func(r *createRequest) { r.Type = new("Expense") }, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
+		"an empty type":              {func(r *createRequest) { r.Type = new("") }, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
+		"a malformed wallet":         {func(r *createRequest) { r.WalletId = "1" }, codes.InvalidArgument, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"an unknown wallet":          {func(r *createRequest) { r.WalletId = s.NewID().String() }, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"another user's wallet":      {func(r *createRequest) { r.WalletId = stranger.Wallet.String() }, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"a malformed category":       {func(r *createRequest) { r.CategoryId = "x" }, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"an unknown category":        {func(r *createRequest) { r.CategoryId = s.NewID().String() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"another user's category":    {func(r *createRequest) { r.CategoryId = stranger.Category.String() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"the same with a key":        {func(r *createRequest) { r.CategoryId, r.IdempotencyKey = s.NewID().String(), "k" }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"several codes, first given": {func(r *createRequest) { r.Date, r.Currency = "x", "y" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date", "currency"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := p.Spends("5")
@@ -113,12 +119,12 @@ func TestCreateTransactionErrors(t *testing.T) {
 // problemCases are the combinations of problems that a create, an item of a batch and an update
 // report together.
 func problemCases(unknown string) map[string]struct {
-	change func(*ledgerv1.CreateTransactionRequest)
+	change func(*createRequest)
 	code   codes.Code
 	reason string
 	fields []string
 } {
-	type request = *ledgerv1.CreateTransactionRequest
+	type request = *createRequest
 	return map[string]struct {
 		change func(request)
 		code   codes.Code
@@ -141,13 +147,16 @@ func problemCases(unknown string) map[string]struct {
 			[]string{"walletId", "categoryId"},
 		},
 		"nil UUIDs beside a bad date": {
-			func(r request) { r.Date, r.WalletId, r.CategoryId = "x", uuid.Nil.String(), uuid.Nil.String() },
+			func(r request) {
+				r.Date, r.WalletId, r.CategoryId = "x", uuid.Nil.String(), uuid.Nil.String()
+			},
 			codes.InvalidArgument, "INVALID_TRANSACTION_DATE",
 			[]string{"date", "walletId", "categoryId"},
 		},
 		"everything": {
 			func(r request) {
-				r.Amount, r.Date, r.Currency, r.WalletId, r.CategoryId, r.Type = "x", "x", "x", unknown, unknown, new("x")
+				r.Amount, r.Date, r.Currency = "x", "x", "x"
+				r.WalletId, r.CategoryId, r.Type = unknown, unknown, new("x")
 				r.Description = strings.Repeat("x", 1001)
 			},
 			codes.InvalidArgument, "VALIDATION_ERROR",
@@ -193,7 +202,8 @@ func TestCreateTransactionInvalidDateMessage(t *testing.T) {
 func TestCreateTransactionBalanceOutOfRange(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
-	_, err := p.DB.Exec(t.Context(), `UPDATE wallet_balances SET amount_minor = -100000000000000000`)
+	_, err := p.DB.Exec(t.Context(),
+		`UPDATE wallet_balances SET amount_minor = -100000000000000000`)
 	require.NoError(t, err)
 	e := p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
 		_, err := p.CreateTransaction(p.Ctx, p.Spends("0.01"))
@@ -251,15 +261,17 @@ func TestTransactionIDErrors(t *testing.T) {
 				return err
 			},
 			"update": func() error {
-				_, err := s.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: id, Amount: new("1")})
+				_, err := s.UpdateTransaction(p.Ctx, &updateRequest{Id: id, Amount: new("1")})
 				return err
 			},
 			"delete": func() error {
-				_, err := s.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: id})
+				_, err := s.DeleteTransaction(p.Ctx, &deleteRequest{Id: id})
 				return err
 			},
 		} {
-			t.Run(name+" "+id, func(t *testing.T) { s.RequireRejected(t, want.Code, want.Reason, do) })
+			t.Run(name+" "+id, func(t *testing.T) {
+				s.RequireRejected(t, want.Code, want.Reason, do)
+			})
 		}
 	}
 }
@@ -271,13 +283,13 @@ func TestDeleteTransactionCorrectsBalance(t *testing.T) {
 	tr := p.Create(t, p.Spends("5"))
 	del := func(ifMatch string) func() error {
 		return func() error {
-			_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId(), IfMatch: ifMatch})
+			_, err := p.DeleteTransaction(p.Ctx, &deleteRequest{Id: tr.GetId(), IfMatch: ifMatch})
 			return err
 		}
 	}
 	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", del(`"2"`))
 	require.NoError(t, del(`"1"`)())
-	require.True(t, proto.Equal(&ledgerv1.TransactionDeleted{OwnerId: p.ID.String(), Transaction: tr}, p.LastEvent(t)))
+	p.RequireEvent(t, &ledgerv1.TransactionDeleted{OwnerId: p.ID.String(), Transaction: tr})
 	require.Equal(t, map[string]string{"EUR": "-1.00"}, p.Balances(t, p.Wallet))
 	p.RequireConsistent(t)
 	p.RequireRejected(t, codes.NotFound, "TRANSACTION_NOT_FOUND", del(""))

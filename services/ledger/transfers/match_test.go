@@ -17,14 +17,18 @@ func TestMatchTransfer(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
 	spends, receives := p.Spends("30"), p.receives("30")
-	spends.Description, receives.Description, receives.Date = "to the bank", "from cash", "2026-03-16"
+	spends.Description = "to the bank"
+	receives.Description, receives.Date = "from cash", "2026-03-16"
 	out, in := p.Create(t, spends), p.Create(t, receives)
 	// Another version of one of them: the transfer's version is newer than both.
-	_, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: in.GetId(), Description: new("cash")})
+	_, err := p.UpdateTransaction(p.Ctx,
+		&ledgerv1.UpdateTransactionRequest{Id: in.GetId(), Description: new("cash")})
 	require.NoError(t, err)
 	in = p.leg(t, in.GetId())
 
-	resp, err := p.MatchTransfer(p.Ctx, &ledgerv1.MatchTransferRequest{OutTransactionId: out.GetId(), InTransactionId: in.GetId(), IdempotencyKey: "key"})
+	resp, err := p.MatchTransfer(p.Ctx, &matchRequest{
+		OutTransactionId: out.GetId(), InTransactionId: in.GetId(), IdempotencyKey: "key",
+	})
 	require.NoError(t, err)
 	made := resp.GetTransfer()
 	require.Equal(t, `"3"`, resp.GetEtag())
@@ -35,16 +39,23 @@ func TestMatchTransfer(t *testing.T) {
 	require.Equal(t, "2026-03-16T00:00:00.000Z", inLeg.GetDate())
 	require.Empty(t, inLeg.GetCategoryId())
 	events := s.Events(t)
-	require.True(t, proto.Equal(&ledgerv1.TransferCreated{OwnerId: p.ID.String(), Transfer: made}, events[len(events)-3]))
-	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{OwnerId: p.ID.String(), Before: out, After: outLeg}, events[len(events)-2]))
-	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{OwnerId: p.ID.String(), Before: in, After: inLeg}, events[len(events)-1]))
+	require.True(t, proto.Equal(&ledgerv1.TransferCreated{OwnerId: p.ID.String(), Transfer: made},
+		events[len(events)-3]))
+	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{
+		OwnerId: p.ID.String(), Before: out, After: outLeg,
+	}, events[len(events)-2]))
+	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{
+		OwnerId: p.ID.String(), Before: in, After: inLeg,
+	}, events[len(events)-1]))
 	summary, err := p.GetSummary(p.Ctx, &ledgerv1.GetSummaryRequest{})
 	require.NoError(t, err)
 	require.Equal(t, "0.00", summary.GetSummary().GetTotals()[0].GetExpense())
 	s.RequireConsistent(t)
 
 	stored := s.Stored(t)
-	again, err := p.MatchTransfer(p.Ctx, &ledgerv1.MatchTransferRequest{OutTransactionId: out.GetId(), InTransactionId: in.GetId(), IdempotencyKey: "key"})
+	again, err := p.MatchTransfer(p.Ctx, &matchRequest{
+		OutTransactionId: out.GetId(), InTransactionId: in.GetId(), IdempotencyKey: "key",
+	})
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.Equal(t, stored, s.Stored(t))
@@ -55,7 +66,8 @@ func TestMatchTransfer(t *testing.T) {
 	require.Equal(t, []string{"outTransactionId", "inTransactionId"}, fixture.FieldNames(e))
 
 	fun := p.MakeCategory(p.Ctx, t, "Fun").String()
-	unlinked, err := p.UnlinkTransfer(p.Ctx, &ledgerv1.UnlinkTransferRequest{Id: made.GetId(), CategoryId: p.Category.String(), InCategoryId: &fun})
+	unlinked, err := p.UnlinkTransfer(p.Ctx,
+		&unlinkRequest{Id: made.GetId(), CategoryId: p.Category.String(), InCategoryId: &fun})
 	require.NoError(t, err)
 	require.Len(t, unlinked.GetTransactions(), 2)
 	require.Equal(t, posting.Expense, p.leg(t, out.GetId()).GetType())
@@ -63,8 +75,11 @@ func TestMatchTransfer(t *testing.T) {
 	require.Equal(t, posting.Income, p.leg(t, in.GetId()).GetType())
 	require.Equal(t, fun, p.leg(t, in.GetId()).GetCategoryId())
 	events = s.Events(t)
-	require.True(t, proto.Equal(&ledgerv1.TransferDeleted{OwnerId: p.ID.String(), Transfer: made}, events[len(events)-3]))
-	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{OwnerId: p.ID.String(), Before: inLeg, After: p.leg(t, in.GetId())}, events[len(events)-1]))
+	require.True(t, proto.Equal(&ledgerv1.TransferDeleted{OwnerId: p.ID.String(), Transfer: made},
+		events[len(events)-3]))
+	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{
+		OwnerId: p.ID.String(), Before: inLeg, After: p.leg(t, in.GetId()),
+	}, events[len(events)-1]))
 	_, err = p.GetTransfer(p.Ctx, &ledgerv1.GetTransferRequest{Id: made.GetId()})
 	fixture.RequireReason(t, err, codes.NotFound, "TRANSFER_NOT_FOUND")
 	s.RequireConsistent(t)
@@ -95,9 +110,11 @@ func TestMatchTransferRejects(t *testing.T) {
 	scanned, divided := p.Create(t, p.Spends("30")).GetId(), p.Create(t, split).GetId()
 	_, err := s.DB.Exec(t.Context(), `INSERT INTO receipts (owner_id, id, file_sha256, content, created_at) VALUES ($1, $2, '', '', now())`, p.ID, receipt)
 	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET receipt_id = $1 WHERE id = $2`, receipt, scanned)
+	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET receipt_id = $1 WHERE id = $2`,
+		receipt, scanned)
 	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET split_count = 2, category_id = NULL WHERE id = $1`, divided)
+	_, err = s.DB.Exec(t.Context(),
+		`UPDATE transactions SET split_count = 2, category_id = NULL WHERE id = $1`, divided)
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		out, in string
@@ -135,7 +152,7 @@ func TestUnlinkTransferRejects(t *testing.T) {
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	id, food := p.transfer(t, p.moves("30")).GetId(), p.Category.String()
 	theirs := stranger.Category.String()
-	type req = ledgerv1.UnlinkTransferRequest
+	type req = unlinkRequest
 	for name, c := range map[string]struct {
 		person person
 		req    *req

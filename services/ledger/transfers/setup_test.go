@@ -16,6 +16,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
+// These requests are frequent in the tests.
+type (
+	listRequest    = ledgerv1.ListTransfersRequest
+	suggestRequest = ledgerv1.SuggestTransfersRequest
+	updateRequest  = ledgerv1.UpdateTransferRequest
+	createRequest  = ledgerv1.CreateTransferRequest
+	matchRequest   = ledgerv1.MatchTransferRequest
+	unlinkRequest  = ledgerv1.UnlinkTransferRequest
+)
+
 // server serves the RPCs that the tests of this package call.
 type server struct {
 	*fixture.Service
@@ -59,14 +69,15 @@ func newPerson(ctx context.Context, t require.TestingT, s *server) person {
 }
 
 // moves returns a request for a transfer from the user's first wallet to the bank.
-func (p person) moves(amount string) *ledgerv1.CreateTransferRequest {
-	return &ledgerv1.CreateTransferRequest{
-		FromWalletId: p.Wallet.String(), ToWalletId: p.bank.String(), Amount: amount, Date: "2026-03-14", Description: "card",
+func (p person) moves(amount string) *createRequest {
+	return &createRequest{
+		FromWalletId: p.Wallet.String(), ToWalletId: p.bank.String(), Amount: amount,
+		Date: "2026-03-14", Description: "card",
 	}
 }
 
 // transfer creates a transfer.
-func (p person) transfer(t require.TestingT, req *ledgerv1.CreateTransferRequest) *ledgerv1.Transfer {
+func (p person) transfer(t require.TestingT, req *createRequest) *ledgerv1.Transfer {
 	resp, err := p.CreateTransfer(p.Ctx, req)
 	require.NoError(t, err)
 	return resp.GetTransfer()
@@ -88,6 +99,6 @@ func (p person) receives(amount string) *ledgerv1.CreateTransactionRequest {
 
 // match makes a transfer of an expense and an income.
 func (p person) match(out, in string) (*ledgerv1.Transfer, error) {
-	resp, err := p.MatchTransfer(p.Ctx, &ledgerv1.MatchTransferRequest{OutTransactionId: out, InTransactionId: in})
+	resp, err := p.MatchTransfer(p.Ctx, &matchRequest{OutTransactionId: out, InTransactionId: in})
 	return resp.GetTransfer(), err
 }

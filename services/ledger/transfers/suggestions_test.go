@@ -13,13 +13,14 @@ import (
 )
 
 // suggested returns the pairs of ids that the service suggests.
-func (p person) suggested(t *testing.T, req *ledgerv1.SuggestTransfersRequest) [][2]string {
+func (p person) suggested(t *testing.T, req *suggestRequest) [][2]string {
 	t.Helper()
 	resp, err := p.SuggestTransfers(p.Ctx, req)
 	require.NoError(t, err)
 	pairs := [][2]string{}
 	for _, s := range resp.GetSuggestions() {
-		pairs = append(pairs, [2]string{s.GetOutTransaction().GetId(), s.GetInTransaction().GetId()})
+		pairs = append(pairs,
+			[2]string{s.GetOutTransaction().GetId(), s.GetInTransaction().GetId()})
 	}
 	return pairs
 }
@@ -40,12 +41,15 @@ func TestSuggestTransfers(t *testing.T) {
 		second := p.Create(t, on(p.Spends("10"), "2026-03-03")).GetId()
 		near := p.Create(t, on(p.receives("10"), "2026-03-03T23:00:00Z")).GetId()
 		far := p.Create(t, on(p.receives("10"), "2026-03-05")).GetId()
-		require.Equal(t, [][2]string{{second, near}, {first, far}}, p.suggested(t, &ledgerv1.SuggestTransfersRequest{}))
-		require.Equal(t, [][2]string{{second, near}}, p.suggested(t, &ledgerv1.SuggestTransfersRequest{Limit: new(int32(1))}))
-		require.Equal(t, [][2]string{{second, near}}, p.suggested(t, &ledgerv1.SuggestTransfersRequest{From: new("2026-03-02"), To: new("2026-03-31")}))
+		require.Equal(t, [][2]string{{second, near}, {first, far}},
+			p.suggested(t, &suggestRequest{}))
+		require.Equal(t, [][2]string{{second, near}},
+			p.suggested(t, &suggestRequest{Limit: new(int32(1))}))
+		require.Equal(t, [][2]string{{second, near}},
+			p.suggested(t, &suggestRequest{From: new("2026-03-02"), To: new("2026-03-31")}))
 		_, err := p.match(second, near)
 		require.NoError(t, err)
-		require.Equal(t, [][2]string{{first, far}}, p.suggested(t, &ledgerv1.SuggestTransfersRequest{}))
+		require.Equal(t, [][2]string{{first, far}}, p.suggested(t, &suggestRequest{}))
 	})
 	t.Run("prefers the smaller id", func(t *testing.T) {
 		t.Parallel()
@@ -53,7 +57,7 @@ func TestSuggestTransfers(t *testing.T) {
 		older := p.Create(t, p.Spends("10")).GetId()
 		p.Create(t, p.Spends("10"))
 		in := p.Create(t, p.receives("10")).GetId()
-		require.Equal(t, [][2]string{{older, in}}, p.suggested(t, &ledgerv1.SuggestTransfersRequest{}))
+		require.Equal(t, [][2]string{{older, in}}, p.suggested(t, &suggestRequest{}))
 	})
 	t.Run("ignores others", func(t *testing.T) {
 		t.Parallel()
@@ -70,24 +74,25 @@ func TestSuggestTransfers(t *testing.T) {
 		p.Create(t, on(dollars, "2026-03-01"))
 		stranger.Create(t, on(stranger.receives("10"), "2026-03-01"))
 		p.transfer(t, p.moves("10"))
-		require.Empty(t, p.suggested(t, &ledgerv1.SuggestTransfersRequest{}))
+		require.Empty(t, p.suggested(t, &suggestRequest{}))
 	})
 	t.Run("rejects bad windows", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t.Context(), t, s)
 		for _, c := range []struct {
-			req    *ledgerv1.SuggestTransfersRequest
+			req    *suggestRequest
 			reason string
 		}{
-			{&ledgerv1.SuggestTransfersRequest{From: new("x")}, "INVALID_TRANSACTION_DATE"},
-			{&ledgerv1.SuggestTransfersRequest{From: new("2026-03-02"), To: new("2026-03-01")}, "VALIDATION_ERROR"},
-			{&ledgerv1.SuggestTransfersRequest{From: new("2025-01-01"), To: new("2026-02-05")}, "VALIDATION_ERROR"},
-			{&ledgerv1.SuggestTransfersRequest{Limit: new(int32(0))}, "VALIDATION_ERROR"},
+			{&suggestRequest{From: new("x")}, "INVALID_TRANSACTION_DATE"},
+			{&suggestRequest{From: new("2026-03-02"), To: new("2026-03-01")}, "VALIDATION_ERROR"},
+			{&suggestRequest{From: new("2025-01-01"), To: new("2026-02-05")}, "VALIDATION_ERROR"},
+			{&suggestRequest{Limit: new(int32(0))}, "VALIDATION_ERROR"},
 		} {
 			_, err := p.SuggestTransfers(p.Ctx, c.req)
 			fixture.RequireReason(t, err, codes.InvalidArgument, c.reason)
 		}
-		_, err := p.SuggestTransfers(p.Ctx, &ledgerv1.SuggestTransfersRequest{From: new("2025-01-01"), To: new("2026-02-04")})
+		_, err := p.SuggestTransfers(p.Ctx,
+			&suggestRequest{From: new("2025-01-01"), To: new("2026-02-04")})
 		require.NoError(t, err)
 	})
 }
@@ -107,6 +112,6 @@ func TestSuggestTransfersOfEqualAmounts(t *testing.T) {
 		require.NoError(t, err)
 	}
 	start := time.Now()
-	require.Len(t, p.suggested(t, &ledgerv1.SuggestTransfersRequest{Limit: new(int32(200))}), 100)
+	require.Len(t, p.suggested(t, &suggestRequest{Limit: new(int32(200))}), 100)
 	t.Logf("took %s", time.Since(start))
 }

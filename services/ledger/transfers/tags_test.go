@@ -23,7 +23,7 @@ func (p person) requireTags(t *testing.T, id string, tags ...string) {
 	for _, leg := range []string{got.GetOutTransactionId(), got.GetInTransactionId()} {
 		require.Equal(t, tags, p.leg(t, leg).GetTags())
 	}
-	list, err := p.ListTransfers(p.Ctx, &ledgerv1.ListTransfersRequest{})
+	list, err := p.ListTransfers(p.Ctx, &listRequest{})
 	require.NoError(t, err)
 	require.Len(t, list.GetTransfers(), 1)
 	require.True(t, proto.Equal(got, list.GetTransfers()[0]), list)
@@ -39,16 +39,18 @@ func TestTransferTags(t *testing.T) {
 	require.NoError(t, err)
 	id := created.GetTransfer().GetId()
 	require.Equal(t, []string{"Card", "work"}, created.GetTransfer().GetTags())
-	require.True(t, proto.Equal(&ledgerv1.TransferCreated{OwnerId: p.ID.String(), Transfer: created.GetTransfer()}, s.LastEvent(t)))
+	s.RequireEvent(t,
+		&ledgerv1.TransferCreated{OwnerId: p.ID.String(), Transfer: created.GetTransfer()})
 	p.requireTags(t, id, "Card", "work")
 	again, err := p.CreateTransfer(p.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, proto.Equal(created.GetTransfer(), again.GetTransfer()))
 
-	_, err = p.UpdateTransfer(p.Ctx, &ledgerv1.UpdateTransferRequest{Id: id, Amount: new("3")})
+	_, err = p.UpdateTransfer(p.Ctx, &updateRequest{Id: id, Amount: new("3")})
 	require.NoError(t, err)
 	p.requireTags(t, id, "Card", "work")
-	updated, err := p.UpdateTransfer(p.Ctx, &ledgerv1.UpdateTransferRequest{Id: id, Tags: &ledgerv1.Tags{Values: []string{"WORK", "New"}}})
+	updated, err := p.UpdateTransfer(p.Ctx,
+		&updateRequest{Id: id, Tags: &ledgerv1.Tags{Values: []string{"WORK", "New"}}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"work", "New"}, updated.GetTransfer().GetTags())
 	event, ok := s.LastEvent(t).(*ledgerv1.TransferUpdated)
@@ -56,11 +58,12 @@ func TestTransferTags(t *testing.T) {
 	require.Equal(t, []string{"Card", "work"}, event.GetBefore().GetTags())
 	require.True(t, proto.Equal(updated.GetTransfer(), event.GetAfter()))
 	p.requireTags(t, id, "work", "New")
-	_, err = p.UpdateTransfer(p.Ctx, &ledgerv1.UpdateTransferRequest{Id: id, Tags: &ledgerv1.Tags{}})
+	_, err = p.UpdateTransfer(p.Ctx, &updateRequest{Id: id, Tags: &ledgerv1.Tags{}})
 	require.NoError(t, err)
 	p.requireTags(t, id)
 	_, err = p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
-		Id: created.GetTransfer().GetInTransactionId(), Tags: &ledgerv1.Tags{Values: []string{"Card"}},
+		Id:   created.GetTransfer().GetInTransactionId(),
+		Tags: &ledgerv1.Tags{Values: []string{"Card"}},
 	})
 	require.NoError(t, err)
 	p.requireTags(t, id, "Card")
@@ -76,7 +79,7 @@ func TestTransferTagsOfLegs(t *testing.T) {
 	spends, receives := p.Spends("5"), p.receives("5")
 	spends.Tags, receives.Tags = []string{"Out"}, []string{"In", "out"}
 	out, in := p.Create(t, spends), p.Create(t, receives)
-	suggested, err := p.SuggestTransfers(p.Ctx, &ledgerv1.SuggestTransfersRequest{})
+	suggested, err := p.SuggestTransfers(p.Ctx, &suggestRequest{})
 	require.NoError(t, err)
 	require.Len(t, suggested.GetSuggestions(), 1)
 	require.True(t, proto.Equal(out, suggested.GetSuggestions()[0].GetOutTransaction()), suggested)
@@ -85,7 +88,8 @@ func TestTransferTagsOfLegs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"Out"}, matched.GetTags())
 	require.Equal(t, []string{"In", "Out"}, p.leg(t, in.GetId()).GetTags())
-	unlinked, err := p.UnlinkTransfer(p.Ctx, &ledgerv1.UnlinkTransferRequest{Id: matched.GetId(), CategoryId: p.Category.String()})
+	unlinked, err := p.UnlinkTransfer(p.Ctx,
+		&unlinkRequest{Id: matched.GetId(), CategoryId: p.Category.String()})
 	require.NoError(t, err)
 	require.Equal(t, []string{"Out"}, unlinked.GetTransactions()[0].GetTags())
 	require.Equal(t, []string{"In", "Out"}, unlinked.GetTransactions()[1].GetTags())
@@ -101,13 +105,17 @@ func TestTransferTagsRejects(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint(i)
 	}
-	for field, tags := range map[string][]string{"tags": many, "tags[1]": {"a", "b/c"}, "tags[0]": {""}} {
+	for field, tags := range map[string][]string{
+		"tags": many, "tags[1]": {"a", "b/c"},
+		"tags[0]": {""},
+	} {
 		req := p.moves("1")
 		req.Tags = tags
 		for _, call := range []func() error{
 			func() error { _, err := p.CreateTransfer(p.Ctx, req); return err },
 			func() error {
-				_, err := p.UpdateTransfer(p.Ctx, &ledgerv1.UpdateTransferRequest{Id: id, Tags: &ledgerv1.Tags{Values: tags}})
+				_, err := p.UpdateTransfer(p.Ctx,
+					&updateRequest{Id: id, Tags: &ledgerv1.Tags{Values: tags}})
 				return err
 			},
 		} {

@@ -70,7 +70,8 @@ func TestVerify(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, repaired, "2 owners checked, 1 repaired\n")
 			// Devices receive a repaired balance with the wallet's new number.
-			renumbered, err := s.DB.Exec(t.Context(), `UPDATE wallets SET seq = 1 WHERE owner_id = $1 AND seq > 1`, damaged.ID)
+			renumbered, err := s.DB.Exec(t.Context(),
+				`UPDATE wallets SET seq = 1 WHERE owner_id = $1 AND seq > 1`, damaged.ID)
 			require.NoError(t, err)
 			require.Equal(t, strings.HasPrefix(name, "balance"), renumbered.RowsAffected() == 1)
 			require.Equal(t, before, s.Stored(t))
@@ -92,7 +93,8 @@ func (p person) recordDetails(t require.TestingT) {
 	p.Record(p.Ctx, t, ts...)
 	_, err := p.DB.Exec(p.Ctx, `
 		WITH attached AS (
-			INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at) VALUES ($1, $2, $2, 'ready', 'a.pdf', now())
+			INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at)
+				VALUES ($1, $2, $2, 'ready', 'a.pdf', now())
 		)
 		UPDATE transactions SET attachment_count = 1 WHERE id = $2`, p.ID, ts[0].ID)
 	require.NoError(t, err)
@@ -131,7 +133,8 @@ func TestVerifyDetails(t *testing.T) {
 			_, err := s.DB.Exec(t.Context(), c.corruption, damaged.ID)
 			require.NoError(t, err)
 			var out bytes.Buffer
-			require.ErrorContains(t, verifyAll(t.Context(), s.DB, false, &out), "of 1 owners differ")
+			require.ErrorContains(t, verifyAll(t.Context(), s.DB, false, &out),
+				"of 1 owners differ")
 			require.Contains(t, out.String(), "owner "+damaged.ID.String()+": ")
 			require.Contains(t, out.String(), c.difference)
 			require.NotContains(t, out.String(), sound.ID.String())
@@ -158,7 +161,8 @@ func TestVerifyWithoutWallets(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	_, err := s.DB.Exec(t.Context(), `
-		INSERT INTO monthly_transfers (owner_id, month, wallet_id, currency, in_minor, out_minor, transfer_count)
+		INSERT INTO monthly_transfers (owner_id, month, wallet_id, currency, in_minor, out_minor,
+			transfer_count)
 		VALUES ($1, '2026-02-01', $1, 'EUR', 1, 0, 1)`, s.NewID())
 	require.NoError(t, err)
 	var out bytes.Buffer
@@ -172,7 +176,10 @@ func TestVerifyOutput(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
 	p.Create(t, p.Spends("12.50"))
-	for _, sql := range []string{corruptions["balance differs"], corruptions["total's count differs"]} {
+	for _, sql := range []string{
+		corruptions["balance differs"],
+		corruptions["total's count differs"],
+	} {
 		_, err := s.DB.Exec(t.Context(), sql, p.ID)
 		require.NoError(t, err)
 	}
@@ -187,14 +194,18 @@ owner %[1]s: total of 2026-03 in wallet %[2]s and category %[3]s is +0.00 -12.50
 func TestVerifyArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"-unknown"}, {"all"}} {
-		require.Error(t, Command(os.DirFS(".."))(t.Context(), "postgres://nobody@127.0.0.1:1/none", args, &bytes.Buffer{}))
+		require.Error(t, Command(os.DirFS(".."))(t.Context(), "postgres://nobody@127.0.0.1:1/none",
+			args, &bytes.Buffer{}))
 	}
 }
 
 func TestScrubber(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	people := []person{newPerson(t.Context(), t, s), newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)}
+	people := []person{
+		newPerson(t.Context(), t, s), newPerson(t.Context(), t, s),
+		newPerson(t.Context(), t, s),
+	}
 	var logged bytes.Buffer
 	scrub := &Scrubber{DB: s.DB, Log: slog.New(slog.NewTextHandler(&logged, nil))}
 	pass := func() {
@@ -207,7 +218,8 @@ func TestScrubber(t *testing.T) {
 	pass()
 	require.Zero(t, scrub.differing.Load())
 
-	_, err := s.DB.Exec(t.Context(), `UPDATE wallet_balances SET amount_minor = 1 WHERE owner_id <> $1`, people[0].ID)
+	_, err := s.DB.Exec(t.Context(),
+		`UPDATE wallet_balances SET amount_minor = 1 WHERE owner_id <> $1`, people[0].ID)
 	require.NoError(t, err)
 	require.NoError(t, scrub.step(t.Context(), time.Minute))
 	require.EqualValues(t, 2, scrub.differing.Load())

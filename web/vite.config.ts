@@ -5,13 +5,15 @@ import { serviceWorker } from "./build/service-worker.js";
 import { shortNames } from "./build/short-names.js";
 import { sizeLimit } from "./build/size-limit.js";
 
-// The development server forwards the API of a running Coffer, so that the console and the API have the same origin.
+// The development server forwards the API of a running Coffer, so that the console and the API have
+// the same origin.
 const coffer = process.env.COFFER_URL ?? "http://localhost:8080";
 const forwarded = { target: coffer, changeOrigin: false };
 const proxy = { "/api": forwarded, "/docs": forwarded, "/version": forwarded, "/readyz": forwarded };
 
-/** data matches the files of the screens for import, export, rules, webhooks, tags, preferences and activity, and those of attachments and unsent entries. */
-const data = /src\/screens\/(imports|export|rules|webhooks|tags|preferences|activity|attachments|unsent)\//;
+/** data matches the files of the screens and parts that are used rarely (ADR 110). */
+const data =
+  /src\/screens\/(imports|export|rules|webhooks|tags|preferences|activity|attachments|unsent)\//;
 
 /** messages returns the chunk of a file with messages, or null for another file. */
 function messages(id: string): string | null {
@@ -20,18 +22,25 @@ function messages(id: string): string | null {
 }
 
 export default defineConfig({
-  plugins: [svelte({ compilerOptions: { cssHash: shortNames(`${import.meta.dirname}/src`) } }), serviceWorker(), sizeLimit({ firstPaint: 86_000, app: 196_000 }), compress()],
+  plugins: [
+    svelte({ compilerOptions: { cssHash: shortNames(`${import.meta.dirname}/src`) } }),
+    serviceWorker(),
+    sizeLimit({ firstPaint: 86_000, app: 196_000 }),
+    compress(),
+  ],
   build: {
     target: ["chrome123", "firefox120", "safari17.5"],
     modulePreload: { polyfill: false },
-    // Inlined files would need data: URLs, which the Content Security Policy allows for images only.
+    // Inlined files would need data: URLs, which the Content Security Policy allows for images
+    // only.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // Few chunks compress better than many. The base has the code that most screens share. The charts, each language, the daily
-        // screens and the screens of the account have a chunk each. The home screen has one too, so that the first paint is small. The
-        // screens that data matches are used rarely. They have separate messages and styles (ADR 110). All other
+        // Few chunks compress better than many. The base has the code that most screens share. The
+        // charts, each language, the daily screens and the screens of the account have a chunk
+        // each. The home screen has one too, so that the first paint is small. The screens that
+        // data matches are used rarely. They have separate messages and styles (ADR 110). All other
         // styles are 15 kB in one file, and 24 kB in one file per screen.
         codeSplitting: {
           groups: [

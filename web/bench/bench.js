@@ -1,5 +1,6 @@
-// Measures the console with a year of a household and with a long list of transactions, against a temporary stack: the median of five
-// Lighthouse runs on Home, the time from navigation to a usable Home on a slow phone, and the frames of a fast scroll.
+// Measures the console with a year of a household and with a long list of transactions, against a
+// temporary stack: the median of five Lighthouse runs on Home, the time from navigation to a usable
+// Home on a slow phone, and the frames of a fast scroll.
 //
 //   make bench-web [ROWS=100000]
 import { execFileSync } from "node:child_process";
@@ -17,7 +18,7 @@ const rows = Number(process.env.ROWS || 100_000);
 const email = "ada@coffer.example";
 const password = "a household of two";
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, locale: "en-US", timezoneId: "UTC" };
-/** Lighthouse's profile of a phone on a slow 4G connection. The processor of this machine is slowed down by four. */
+/** Lighthouse's profile of a phone on slow 4G. The processor is slowed down by four. */
 const slow = { offline: false, latency: 150, downloadThroughput: (1.6e6 / 8) * 0.9, uploadThroughput: (750e3 / 8) * 0.9 };
 const runs = 5;
 
@@ -26,7 +27,10 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 async function call(url, method, path, token, body) {
   const response = await fetch(`${url}/api/v1${path}`, {
     method,
-    headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
+    headers: {
+      "Content-Type": "application/json",
+      ...(token && { Authorization: `Bearer ${token}` }),
+    },
     body: body && JSON.stringify(body),
   });
   const answer = await response.json();
@@ -36,7 +40,11 @@ async function call(url, method, path, token, body) {
 
 /** fill creates transactions over five years in requests of 100. */
 async function fill(url, token) {
-  const { wallet } = await call(url, "POST", "/wallet", token, { name: "Everyday", currency: "EUR", balance: 1000 });
+  const { wallet } = await call(url, "POST", "/wallet", token, {
+    name: "Everyday",
+    currency: "EUR",
+    balance: 1000,
+  });
   const { category } = await call(url, "POST", "/categories", token, { name: "Everything" });
   const first = Date.now() - 5 * 365 * 86_400_000;
   const all = Array.from({ length: rows }, (_, i) => ({
@@ -48,7 +56,8 @@ async function fill(url, token) {
     walletId: wallet.id,
     categoryId: category.id,
   }));
-  for (let i = 0; i < rows; i += 100) await call(url, "POST", "/transaction/batch", token, { transactions: all.slice(i, i + 100) });
+  for (let i = 0; i < rows; i += 100)
+    await call(url, "POST", "/transaction/batch", token, { transactions: all.slice(i, i + 100) });
 }
 
 /** open returns a page in a profile of its own that is signed in. */
@@ -57,9 +66,14 @@ async function open(url, user, signIn, flags, options) {
   const context = await launchProfile(profile, flags, options);
   const page = context.pages()[0] ?? (await context.newPage());
   await page.goto(`${url}/livez`);
-  const response = await page.request.post(`${url}/api/v1/auth/login?session=cookie`, { data: signIn });
+  const response = await page.request.post(`${url}/api/v1/auth/login?session=cookie`, {
+    data: signIn,
+  });
   if (response.status() !== 200) throw new Error(`sign-in: ${response.status()}`);
-  await page.evaluate((stored) => localStorage.setItem("coffer.user", JSON.stringify(stored)), user);
+  await page.evaluate(
+    (stored) => localStorage.setItem("coffer.user", JSON.stringify(stored)),
+    user,
+  );
   const close = async () => {
     await context.close();
     rmSync(profile, { recursive: true, force: true });
@@ -67,14 +81,19 @@ async function open(url, user, signIn, flags, options) {
   return { context, page, close };
 }
 
-/** audit runs Lighthouse on Home several times, and prints the scores of the median run and the performance of all runs. */
+/** audit runs Lighthouse on Home several times, and prints the median run. */
 async function audit(url, user, signIn) {
   const results = [];
   for (let run = 0; run < runs; run++) {
-    // Each browser has a port of its own: Lighthouse waits forever if it finds the port of the browser before.
+    // Each browser has a port of its own: Lighthouse waits forever if it finds the port of the
+    // browser before.
     const port = 9300 + run * 500 + (process.pid % 500);
     const { close } = await open(url, user, signIn, [`--remote-debugging-port=${port}`], {});
-    const { lhr } = await lighthouse(url, { port, disableStorageReset: true, onlyCategories: ["performance", "accessibility", "best-practices"] });
+    const { lhr } = await lighthouse(url, {
+      port,
+      disableStorageReset: true,
+      onlyCategories: ["performance", "accessibility", "best-practices"],
+    });
     await close();
     results.push(lhr);
   }
@@ -84,7 +103,9 @@ async function audit(url, user, signIn) {
     console.log(`Lighthouse run: performance ${Math.round(of.categories.performance.score * 100)}, blocking time ${figure(of, "total-blocking-time")} ms`);
   }
   for (const { id, score, auditRefs } of Object.values(lhr.categories)) {
-    const failed = auditRefs.filter(({ id: audited, weight }) => weight > 0 && (lhr.audits[audited].score ?? 1) < 0.9).map(({ id: audited }) => audited);
+    const failed = auditRefs
+      .filter(({ id: audited, weight }) => weight > 0 && (lhr.audits[audited].score ?? 1) < 0.9)
+      .map(({ id: audited }) => audited);
     console.log(`Lighthouse ${id}: ${Math.round(score * 100)}${failed.length ? ` (below 0.9: ${failed.join(", ")})` : ""}`);
   }
   console.log(`final URL ${lhr.finalDisplayedUrl}`);
@@ -93,7 +114,7 @@ async function audit(url, user, signIn) {
   }
 }
 
-/** home prints the time until Home shows its chart and figures on a slow phone, with an empty cache and with the service worker. */
+/** home prints the time to a usable Home on a slow phone, also with the service worker. */
 async function home(url, user, signIn) {
   const times = { "empty cache": [], "installed app": [] };
   for (let run = 0; run < runs; run++) {
@@ -114,7 +135,9 @@ async function home(url, user, signIn) {
     await close();
   }
   for (const [name, taken] of Object.entries(times)) {
-    console.log(`usable Home on a slow phone, ${name}: median ${median(taken)} ms of ${taken.join(", ")}`);
+    console.log(
+      `usable Home on a slow phone, ${name}: median ${median(taken)} ms of ${taken.join(", ")}`,
+    );
   }
 }
 
@@ -153,12 +176,18 @@ async function scroll(url, user, signIn) {
 
 const stack = await start();
 try {
-  execFileSync("go", ["run", "./test/cmd/demo", "-url", stack.url, "-email", email], { cwd: root, stdio: "ignore" });
+  execFileSync("go", ["run", "./test/cmd/demo", "-url", stack.url, "-email", email], {
+    cwd: root,
+    stdio: "ignore",
+  });
   const { user } = await call(stack.url, "POST", "/auth/login", undefined, { email, password });
   await audit(stack.url, user, { email, password });
   await home(stack.url, user, { email, password });
   const long = { email: "long@coffer.example", password };
-  const registered = await call(stack.url, "POST", "/auth/register", undefined, { name: "Long List", ...long });
+  const registered = await call(stack.url, "POST", "/auth/register", undefined, {
+    name: "Long List",
+    ...long,
+  });
   const { accessToken } = await call(stack.url, "POST", "/auth/login", undefined, long);
   await fill(stack.url, accessToken);
   await scroll(stack.url, registered.user, long);

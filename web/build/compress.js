@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
-/** compress writes a .br and a .gz file beside each text file of the build, if it is smaller. The result depends on the content only. */
+/** compress writes a .br and a .gz file beside each text file of the build, if it is smaller. */
 export function compress() {
   let dir;
   return {

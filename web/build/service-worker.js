@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * serviceWorker writes sw.js: src/offline/sw.js preceded by the list of files to store and by a version, the hash of their contents.
+ * serviceWorker writes sw.js: src/offline/sw.js preceded by the list of files to store and by a
+ * version, the hash of their contents.
  */
 export function serviceWorker() {
   let root;

@@ -1,5 +1,6 @@
-// This script generates src/api/coffer.d.ts from the OpenAPI document. Amounts of money get the type Digits, because the console reads
-// and writes them as strings of digits and never as floating-point numbers (src/money/json.ts).
+// This script generates src/api/coffer.d.ts from the OpenAPI document. Amounts of money get the
+// type Digits, because the console reads and writes them as strings of digits and never as
+// floating-point numbers (src/money/json.ts).
 import { writeFileSync } from "node:fs";
 import openapi, { astToString } from "openapi-typescript";
 import ts from "typescript";

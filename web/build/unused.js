@@ -1,5 +1,5 @@
-// Fails if nothing uses an exported name, a text, a class, or a variable of the styles. It searches for words, so a name
-// that something else has too counts as used.
+// Fails if nothing uses an exported name, a text, a class, or a variable of the styles. It searches
+// for words, so a name that something else has too counts as used.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -23,15 +23,20 @@ const styles = source.filter(({ name }) => name.endsWith(".css"));
 /** check reports the words of a file that a pattern finds and that none of the users has. */
 function check({ name, text }, pattern, users, message) {
   for (const [, word] of text.matchAll(pattern)) {
-    if (!users.some((file) => file.name !== name && file.words.has(word))) found.add(`${name}: ${message} ${word}`);
+    if (!users.some((file) => file.name !== name && file.words.has(word)))
+      found.add(`${name}: ${message} ${word}`);
   }
 }
 
 const exported = /^export (?:async )?(?:const|let|function|class|interface|type) (\w+)/gm;
 for (const file of source) check(file, exported, [...source, ...tests], "no other file imports");
 for (const file of source.filter(({ name }) => name.endsWith("/en.ts"))) {
-  const folder = file.name.replace(/(i18n|screens)\/.*/, (path, kind) => (kind === "i18n" ? "" : path.slice(0, -5)));
-  const readers = source.filter(({ name }) => name.startsWith(folder) && !/\/(en|de)\.ts$/.test(name));
+  const folder = file.name.replace(/(i18n|screens)\/.*/, (path, kind) =>
+    kind === "i18n" ? "" : path.slice(0, -5),
+  );
+  const readers = source.filter(
+    ({ name }) => name.startsWith(folder) && !/\/(en|de)\.ts$/.test(name),
+  );
   for (const [, key] of file.text.matchAll(/^ {2}(\w+):/gm)) {
     const shown = readers.some(({ text }) => text.includes(`.${key}`) || text.includes(`"${key}"`));
     if (!shown) found.add(`${file.name}: nothing shows ${key}`);

@@ -11,7 +11,7 @@ import { router, startRouter } from "./shell/router.svelte";
 import { openScreen, routes } from "./shell/routes";
 import { startShortcuts } from "./shell/shortcuts";
 
-/** start mounts the console. It is a function because a chunk that imports this module would wait for a top-level await. */
+/** start is a function because chunks that import this one would wait for a top-level await. */
 async function start(): Promise<void> {
   startAppearance();
   startRouter(routes);
@@ -19,13 +19,15 @@ async function start(): Promise<void> {
   const started = startSession();
   // The code of the screen and the texts are loaded at the same time.
   if (session.status === "signed-in") void openScreen(router.route.screen);
-  // The first formatters take the browser long to create. It does that while the page waits for these files, in two tasks.
+  // The first formatters take the browser long to create. It does that while the page waits for
+  // these files, in two tasks.
   setTimeout(() => new Intl.NumberFormat(i18n.locale));
   setTimeout(() => new Intl.DateTimeFormat(i18n.locale));
   await startLanguage();
   mount(App, { target: document.getElementById("app") ?? document.body });
   await started;
-  // The worker stores all files of the build. The first screen needs the processor and the network before.
+  // The worker stores all files of the build. The first screen needs the processor and the network
+  // before.
   setTimeout(startWorker, 3000);
 }
 

@@ -1,5 +1,5 @@
-// Typed requests to the API. openapi-fetch is not used, because it parses JSON numbers to doubles; the types are generated from the
-// same OpenAPI document (build/types.js).
+// Typed requests to the API. openapi-fetch is not used, because it parses JSON numbers to doubles;
+// the types are generated from the same OpenAPI document (build/types.js).
 import { parseJSON, stringifyJSON } from "../money/json";
 import type { paths } from "./coffer";
 import { isProblem, networkCode, Problem, problemOf } from "./problem";
@@ -13,7 +13,7 @@ export interface Fetched<T> {
   version: string;
 }
 
-/** cached holds the last answers with an ETag by URL. An unchanged list is answered with 304 and without a body. */
+/** cached holds the last answers with an ETag by URL, for requests that are answered with 304. */
 const cached = new Map<string, Fetched<unknown>>();
 const cacheSize = 60;
 
@@ -23,17 +23,22 @@ export function forgetAnswers(): void {
 }
 
 function url(template: string, path: object | undefined, query: object | undefined): string {
-  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String((path as Record<string, unknown>)[name])));
+  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String((path as Record<string, unknown>)[name])),
+  );
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value === undefined || value === "" || value === null) continue;
-    for (const item of Array.isArray(value) ? value : [value]) parameters.append(name, String(item));
+    for (const item of Array.isArray(value) ? value : [value])
+      parameters.append(name, String(item));
   }
   const text = parameters.toString();
   return text ? `${filled}?${text}` : filled;
 }
 
-async function send(method: Method, at: string, options: Request<unknown> & { body?: unknown }): Promise<Response> {
+type Options = Request<unknown> & { body?: unknown };
+
+async function send(method: Method, at: string, options: Options): Promise<Response> {
   const headers = new Headers({ Accept: "application/json", ...clientHeader });
   const token = accessToken();
   if (token) headers.set("Authorization", `Bearer ${token}`);
@@ -49,17 +54,21 @@ async function send(method: Method, at: string, options: Request<unknown> & { bo
     body = stringifyJSON(given);
   }
   try {
-    if (body instanceof FormData && options.progress) return await upload(at, { method: method.toUpperCase(), headers, body, signal: options.signal }, options.progress);
+    const init = { method: method.toUpperCase(), headers, signal: options.signal };
+    if (body instanceof FormData && options.progress)
+      return await upload(at, { ...init, body }, options.progress);
     // A DELETE is also sent while the page is left, when the time for Undo ends early.
-    return await fetch(at, { method: method.toUpperCase(), headers, body, signal: options.signal, cache: "no-store", keepalive: method === "delete" });
+    return await fetch(at, { ...init, body, cache: "no-store", keepalive: method === "delete" });
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw new Problem(networkCode, "The server cannot be reached");
   }
 }
 
-/** request sends a request, once more after a refresh if the access token expired, and returns what read makes of the answer. */
-async function request<T>(method: Method, at: string, options: Request<unknown> & { body?: unknown }, read: (response: Response) => Promise<T>): Promise<T> {
+/** request sends a request, and once more after a refresh if the access token has expired. */
+type Read<T> = (response: Response) => Promise<T>;
+
+async function request<T>(method: Method, at: string, options: Options, read: Read<T>): Promise<T> {
   await untilStarted();
   const token = accessToken();
   try {
@@ -71,7 +80,7 @@ async function request<T>(method: Method, at: string, options: Request<unknown> 
   }
 }
 
-/** parsed returns the answer of a successful response, from the cache for 304, and throws the problem of a failed one. */
+/** parsed returns the answer of a response, from the cache for 304, or throws its problem. */
 async function parsed(method: Method, at: string, response: Response): Promise<Fetched<unknown>> {
   const known = cached.get(at);
   if (response.status === 304 && known) return known;
@@ -102,42 +111,57 @@ function remember(at: string, answer: Fetched<unknown>): void {
 }
 
 /** call sends a request of an operation. Without read, the answer is JSON. */
-function call<T = Fetched<unknown>>(method: Method, path: string, options: object = {}, read?: (response: Response) => Promise<T>): Promise<T> {
+function call<T = Fetched<unknown>>(method: Method, path: string, options: object = {}, read?: Read<T>) {
   const given = options as Request<unknown>;
   const at = url(path, given.path, given.query);
   return request(method, at, given, read ?? (((response: Response) => parsed(method, at, response)) as never));
 }
 
 function caller<M extends Method>(method: M) {
-  return async <P extends PathsWith<M>>(path: P, options?: Request<Operation<P, M>>): Promise<Answer<Operation<P, M>>> =>
+  return async <P extends PathsWith<M>>(
+    path: P,
+    options?: Request<Operation<P, M>>,
+  ): Promise<Answer<Operation<P, M>>> =>
     (await call(method, path, options)).data as Answer<Operation<P, M>>;
 }
 
 /** fetched returns a single resource together with its version. */
-export async function fetched<P extends PathsWith<"get">>(path: P, options?: Request<Operation<P, "get">>): Promise<Fetched<Answer<Operation<P, "get">>>> {
+export async function fetched<P extends PathsWith<"get">>(
+  path: P,
+  options?: Request<Operation<P, "get">>,
+): Promise<Fetched<Answer<Operation<P, "get">>>> {
   return (await call("get", path, options)) as Fetched<Answer<Operation<P, "get">>>;
 }
 
 /**
- * versionSeen returns the version of a resource that the user saw in a list, because lists contain no versions. If the resource has changed
- * since, it throws the same problem as a PATCH with an old version.
+ * versionSeen returns the version of a resource that the user saw in a list, because lists contain
+ * no versions. If the resource has changed since, it throws the same problem as a PATCH with an old
+ * version.
  */
-export async function versionSeen<P extends PathsWith<"get">>(path: P, { id, updatedAt }: { id: string; updatedAt: string }): Promise<string> {
+export async function versionSeen<P extends PathsWith<"get">>(
+  path: P,
+  { id, updatedAt }: { id: string; updatedAt: string },
+): Promise<string> {
   const { data, version } = await call("get", path, { path: { id } });
-  const changed = Object.values(data as object).some((of: { updatedAt?: string }) => of.updatedAt && of.updatedAt !== updatedAt);
+  const changed = Object.values(data as object).some(
+    (of: { updatedAt?: string }) => of.updatedAt && of.updatedAt !== updatedAt,
+  );
   if (changed) throw new Problem("VERSION_MISMATCH", "The resource has changed", 412);
   return version;
 }
 
-/** download returns a file as bytes without a type, so that the browser never opens it as a page of the console. */
-export function download<P extends PathsWith<"get">>(path: P, options?: Request<Operation<P, "get">>): Promise<Blob> {
+/** download returns a file without a type, so that the browser never opens it as a page. */
+export function download<P extends PathsWith<"get">>(
+  path: P,
+  options?: Request<Operation<P, "get">>,
+): Promise<Blob> {
   return call("get", path, options, async (response) => {
     if (!response.ok) throw problemOf(response.status, parseBody(await response.text()));
     return new Blob([await response.arrayBuffer()]);
   });
 }
 
-/** api sends requests and returns the bodies of successful answers. A failed request throws a Problem. */
+/** api sends requests and returns the bodies of answers. A failed request throws a Problem. */
 export const api = { get: caller("get"), post: caller("post"), patch: caller("patch"), delete: caller("delete") };
 
 /** newKey returns an Idempotency-Key. A form generates one when it opens. */

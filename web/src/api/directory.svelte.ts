@@ -1,4 +1,5 @@
-// The wallets, categories and settings of the user. Nearly every screen needs some of them, so they are loaded once and kept current.
+// The wallets, categories and settings of the user. Nearly every screen needs some of them, so they
+// are loaded once and kept current.
 import { SvelteMap } from "svelte/reactivity";
 import { browserZone, today, useDaySettings, type Day } from "../dates/dates";
 import { read, write } from "../offline/store";
@@ -9,7 +10,8 @@ import type { Category, Settings, Wallet } from "./types";
 
 let wallets = $state.raw<readonly Wallet[]>([]);
 let categories = $state.raw<readonly Category[]>([]);
-// Sorted when a screen reads them: the first comparison of names takes the browser long, and Home needs none.
+// Sorted when a screen reads them: the first comparison of names takes the browser long, and Home
+// needs none.
 const sorted = $derived([...categories].sort((a, b) => a.name.localeCompare(b.name)));
 let settings = $state.raw<Partial<Settings> | undefined>();
 let day = $state<Day>(today());
@@ -29,7 +31,7 @@ export const directory = {
   get problem(): Problem | undefined {
     return problem;
   },
-  /** wallets are all wallets, archived ones too, in the order of the API: by position, then newest first. */
+  /** wallets are all wallets in the order of the API: by position, then newest first. */
   get wallets(): readonly Wallet[] {
     return wallets;
   },
@@ -37,7 +39,7 @@ export const directory = {
   get settings(): Partial<Settings> | undefined {
     return settings;
   },
-  /** day is the day that was today when the settings last changed. It changes if other settings make another day today. */
+  /** day is today as of the last change of the settings, which may make another day today. */
   get day(): Day {
     return day;
   },
@@ -49,7 +51,8 @@ export const directory = {
     return sorted;
   },
   wallet: (id: string): Wallet | undefined => walletsById.get(id),
-  category: (id: string | undefined): Category | undefined => (id ? categoriesById.get(id) : undefined),
+  category: (id: string | undefined): Category | undefined =>
+    id ? categoriesById.get(id) : undefined,
 };
 
 function setWallets(list: readonly Wallet[]): void {
@@ -67,7 +70,13 @@ function setCategories(list: readonly Category[]): void {
 type Page<T> = { items: readonly T[]; pagination: { nextCursor: string } };
 
 /** loadAll loads all pages of a list, and stores the list on the device. */
-async function loadAll<T>(name: string, load: (query: { limit: number; cursor?: string }) => Promise<Page<T>>, set: (all: readonly T[]) => void): Promise<void> {
+type Load<T> = (query: { limit: number; cursor?: string }) => Promise<Page<T>>;
+
+async function loadAll<T>(
+  name: string,
+  load: Load<T>,
+  set: (all: readonly T[]) => void,
+): Promise<void> {
   const started = turn;
   const all: T[] = [];
   let cursor: string | undefined;
@@ -81,8 +90,16 @@ async function loadAll<T>(name: string, load: (query: { limit: number; cursor?: 
   await write("snapshot", [name, all]);
 }
 
-const loadWallets = () => loadAll("wallets", (query) => api.get("/api/v1/wallet", { query }).then(({ wallets: items, pagination }) => ({ items, pagination })), setWallets);
-const loadCategories = () => loadAll("categories", (query) => api.get("/api/v1/categories", { query }).then(({ categories: items, pagination }) => ({ items, pagination })), setCategories);
+const loadWallets = () =>
+  loadAll("wallets", async (query) => {
+    const { wallets: items, pagination } = await api.get("/api/v1/wallet", { query });
+    return { items, pagination };
+  }, setWallets);
+const loadCategories = () =>
+  loadAll("categories", async (query) => {
+    const { categories: items, pagination } = await api.get("/api/v1/categories", { query });
+    return { items, pagination };
+  }, setCategories);
 
 function setSettings(loaded: Partial<Settings> | undefined): void {
   settings = loaded;
@@ -102,21 +119,22 @@ async function loadSettings(): Promise<void> {
 }
 
 /**
- * currentSettings returns the settings. If the user has never changed any, it first stores the time zone of the browser, so that the
- * server and all devices agree about which day is today.
+ * currentSettings returns the settings. If the user has never changed any, it first stores the time
+ * zone of the browser, so that the server and all devices agree about which day is today.
  */
 async function currentSettings(): Promise<Settings> {
   const { data, version } = await fetched("/api/v1/settings");
   if (data.settings.updatedAt || data.settings.timeZone === browserZone) return data.settings;
   try {
-    return (await api.patch("/api/v1/settings", { body: { timeZone: browserZone }, version })).settings;
+    return (await api.patch("/api/v1/settings", { body: { timeZone: browserZone }, version }))
+      .settings;
   } catch (error) {
     if (!isProblem(error)) throw error;
     return data.settings;
   }
 }
 
-/** reloadDirectory loads both lists again, for a screen that needs the result of its own change at once. */
+/** reloadDirectory loads both lists again, for a screen that needs its own change at once. */
 export async function reloadDirectory(): Promise<void> {
   const started = turn;
   await Promise.all([loadWallets(), loadCategories()]);
@@ -135,11 +153,15 @@ function keepProblem(error: unknown): void {
   problem = error;
 }
 
-/** startDirectory shows the stored lists, loads the current ones, and keeps them current until the returned function is called. */
+/** startDirectory loads the lists and keeps them current until the returned function is called. */
 export function startDirectory(): () => void {
   const started = turn;
   void (async () => {
-    const [storedWallets, storedCategories, storedSettings] = await Promise.all([read<Wallet[]>("snapshot", "wallets"), read<Category[]>("snapshot", "categories"), read<Settings>("snapshot", "settings")]);
+    const [storedWallets, storedCategories, storedSettings] = await Promise.all([
+      read<Wallet[]>("snapshot", "wallets"),
+      read<Category[]>("snapshot", "categories"),
+      read<Settings>("snapshot", "settings"),
+    ]);
     if (started === turn) {
       setSettings(storedSettings);
       void loadSettings();
@@ -151,7 +173,11 @@ export function startDirectory(): () => void {
     }
   })();
   void retryDirectory();
-  const ends = [onChange(["settings"], () => void loadSettings()), onChange(["wallets"], () => void loadWallets().catch(keepProblem)), onChange(["categories"], () => void loadCategories().catch(keepProblem))];
+  const ends = [
+    onChange(["settings"], () => void loadSettings()),
+    onChange(["wallets"], () => void loadWallets().catch(keepProblem)),
+    onChange(["categories"], () => void loadCategories().catch(keepProblem)),
+  ];
   return () => {
     ends.forEach((end) => end());
     turn++;

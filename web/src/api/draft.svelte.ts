@@ -1,4 +1,5 @@
-// Drafts: the edited fields of a form, of a new resource or of a stored one that is saved with If-Match.
+// Drafts: the edited fields of a form, of a new resource or of a stored one that is saved with
+// If-Match.
 import { newKey, type Fetched } from "./api";
 import { isProblem, type Problem } from "./problem";
 
@@ -8,7 +9,7 @@ export interface Draft<F extends object> {
   /** problem is why loading or the last save failed. */
   readonly problem: Problem | undefined;
   readonly busy: boolean;
-  /** conflict is set if another version was saved meanwhile. names are the fields that differ. See DraftConflict. */
+  /** conflict is set if another version was saved meanwhile. names are the fields that differ. */
   readonly conflict: { mine: F; theirs: F; names: readonly (keyof F)[] } | undefined;
   /** save sends the fields, and reports whether the resource now has the edited values. */
   save(): Promise<boolean>;
@@ -18,7 +19,7 @@ export interface Draft<F extends object> {
   keepTheirs(): void;
 }
 
-/** StoredDraft can load again, for a form that stays open after a save. It keeps what was edited since the save. */
+/** StoredDraft can load again, for a form that stays open after a save. It keeps later edits. */
 interface StoredDraft<F extends object> extends Draft<F> {
   reload(): Promise<boolean>;
 }
@@ -51,8 +52,11 @@ function attempts() {
   };
 }
 
-/** newDraft has the fields of a new resource. send gets them with the key for Idempotency-Key, which changes after each answer. */
-export function newDraft<F extends object>(initial: F, send: (fields: F, key: string) => Promise<unknown>): Draft<F> {
+/** newDraft has the fields of a new resource. send gets the Idempotency-Key as key. */
+export function newDraft<F extends object>(
+  initial: F,
+  send: (fields: F, key: string) => Promise<unknown>,
+): Draft<F> {
   const fields = $state(initial);
   const attempt = attempts();
   let key = newKey();
@@ -82,8 +86,8 @@ export function newDraft<F extends object>(initial: F, send: (fields: F, key: st
 }
 
 /**
- * draft loads the fields of a resource now. send gets the changed fields and the version for If-Match. It must be called while a
- * component is created.
+ * draft loads the fields of a resource now. send gets the changed fields and the version for
+ * If-Match. It must be called while a component is created.
  */
 export function draft<F extends object>(
   load: () => Promise<Fetched<F>>,
@@ -95,8 +99,10 @@ export function draft<F extends object>(
   let original: Fetched<F>;
 
   const same = (a: F, b: F, name: keyof F) => JSON.stringify(a[name]) === JSON.stringify(b[name]);
-  const changed = (from: F, to: F) => (Object.keys(from) as (keyof F)[]).filter((name) => !same(from, to, name));
-  const only = (of: F, names: (keyof F)[]) => Object.fromEntries(names.map((name) => [name, of[name]])) as Partial<F>;
+  const changed = (from: F, to: F) =>
+    (Object.keys(from) as (keyof F)[]).filter((name) => !same(from, to, name));
+  const only = (of: F, names: (keyof F)[]) =>
+    Object.fromEntries(names.map((name) => [name, of[name]])) as Partial<F>;
 
   async function save(): Promise<boolean> {
     const edited = $state.snapshot(fields) as F;
@@ -142,7 +148,10 @@ export function draft<F extends object>(
       return attempt.busy;
     },
     get conflict() {
-      return theirs && fields && { mine: fields, theirs: theirs.data, names: changed(theirs.data, fields) };
+      return (
+        theirs &&
+        fields && { mine: fields, theirs: theirs.data, names: changed(theirs.data, fields) }
+      );
     },
     save: () => attempt.run(save),
     keepMine() {

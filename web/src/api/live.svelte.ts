@@ -1,5 +1,5 @@
-// Live events of the server. EventSource cannot send a bearer token, so the stream is read with fetch. It continues after the last event
-// that it read, also after the device slept.
+// Live events of the server. EventSource cannot send a bearer token, so the stream is read with
+// fetch. It continues after the last event that it read, also after the device slept.
 import { accessToken, clientHeader, expiresSoon, renewAfter } from "./token";
 import { announce, topicsOf } from "./topics";
 
@@ -43,7 +43,7 @@ async function run(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** backoff returns up to 30 s with jitter, so that the clients of a restarted server do not return at the same moment. */
+/** backoff returns up to 30 s, with jitter so that clients of a restarted server spread out. */
 function backoff(failures: number, random = Math.random()): number {
   return Math.min(30_000, 500 * 2 ** failures) * (0.5 + random / 2);
 }
@@ -68,7 +68,11 @@ async function readStream(signal: AbortSignal): Promise<boolean> {
   const rejected = accessToken();
   if (expiresSoon() && !(await renewAfter(rejected))) return false;
   const response = await fetch("/api/v1/events", {
-    headers: { ...clientHeader, Authorization: `Bearer ${accessToken()}`, ...(lastId && { "Last-Event-ID": lastId }) },
+    headers: {
+      ...clientHeader,
+      Authorization: `Bearer ${accessToken()}`,
+      ...(lastId && { "Last-Event-ID": lastId }),
+    },
     cache: "no-store",
     signal,
   });

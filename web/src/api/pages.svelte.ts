@@ -10,7 +10,7 @@ export interface Page<T> {
 }
 
 interface Pages<T> {
-  /** list is the first page, which is kept current, and the older pages; undefined until the first page is loaded. */
+  /** list has the first page, kept current, and older ones; undefined until it is loaded. */
   readonly list: readonly T[] | undefined;
   readonly problem: Problem | undefined;
   readonly hasOlder: boolean;
@@ -22,8 +22,11 @@ interface Pages<T> {
   reset(): void;
 }
 
-/** pages loads the first page now and after a change of a topic. It must be called while a component is created. */
-export function pages<T extends { id: string }>(load: (cursor: string | undefined, signal?: AbortSignal) => Promise<Page<T>>, topics: readonly Topic[]): Pages<T> {
+/** pages loads the first page now and after changes. Call it while a component is created. */
+export function pages<T extends { id: string }>(
+  load: (cursor: string | undefined, signal?: AbortSignal) => Promise<Page<T>>,
+  topics: readonly Topic[],
+): Pages<T> {
   const first = resource((signal) => load(undefined, signal), topics);
   let older = $state.raw<readonly T[]>([]);
   let olderCursor = $state<string | undefined>();

@@ -23,16 +23,23 @@ export class Problem extends Error {
     this.requestId = requestId;
   }
 
-  /** field returns the message for a field of a form, also if the detail names a part of it such as lines[2].amount. */
+  /** field returns the message for a field, also if the detail names a part: lines[2].amount. */
   field(name: string): string | undefined {
-    return this.details.find(({ field }) => field === name || field.startsWith(`${name}[`) || field.startsWith(`${name}.`))?.message;
+    return this.details.find(
+      ({ field }) => field === name || field.startsWith(`${name}[`) || field.startsWith(`${name}.`),
+    )?.message;
   }
 }
 
-/** problemOf converts the body of a failed answer. A body without a code, such as that of a proxy, gets one by its status. */
+/** problemOf converts the body of a failed answer. Without a code it gets one by its status. */
 export function problemOf(status: number, body: unknown): Problem {
-  const { code, message, details, requestId } = (body ?? {}) as { code?: string; message?: string; details?: Detail[]; requestId?: string };
-  return new Problem(code ?? `HTTP_${status}`, message ?? `The server answered with status ${status}`, status, details ?? [], requestId ?? "");
+  const {
+    code = `HTTP_${status}`,
+    message = `The server answered with status ${status}`,
+    details,
+    requestId,
+  } = (body ?? {}) as Partial<Problem>;
+  return new Problem(code, message, status, details, requestId);
 }
 
 export function isProblem(error: unknown, code?: string): error is Problem {

@@ -1,9 +1,12 @@
-// Items that the user deleted a moment ago. They are hidden at once, and deleted on the server when the toast with Undo closes.
+// Items that the user deleted a moment ago. They are hidden at once, and deleted on the server when
+// the toast with Undo closes.
 import { SvelteSet } from "svelte/reactivity";
 import { fail, undoable } from "../components/toasts.svelte";
 import { api } from "./api";
 import { Problem } from "./problem";
 import { announce, type Topic } from "./topics";
+
+type Send = (id: string) => Promise<unknown>;
 
 const hidden = new SvelteSet<string>();
 
@@ -12,8 +15,10 @@ export function isRemoved(id: string): boolean {
   return hidden.has(id);
 }
 
-/** withoutRemoved returns the items that lists show: the same list if no item is hidden, so that a long one is not copied. */
-export function withoutRemoved<T extends { readonly id: string }>(items: readonly T[]): readonly T[] {
+/** withoutRemoved returns the items that lists show. It copies the list only if it must. */
+export function withoutRemoved<T extends { readonly id: string }>(
+  items: readonly T[],
+): readonly T[] {
   return hidden.size ? items.filter(({ id }) => !hidden.has(id)) : items;
 }
 
@@ -22,8 +27,8 @@ export function removeTransactions(ids: readonly string[], text: string): void {
   remove(ids, text, (id) => api.delete("/api/v1/transaction/{id}", { path: { id } }), "transactions");
 }
 
-/** remove hides items, and calls send for each of them unless the user takes it back. An item that no longer exists is no failure. */
-export function remove(ids: readonly string[], text: string, send: (id: string) => Promise<unknown>, topic: Topic): void {
+/** remove hides items, and sends each unless the user takes it back. A 404 is no failure. */
+export function remove(ids: readonly string[], text: string, send: Send, topic: Topic): void {
   ids.forEach((id) => hidden.add(id));
   undoable(
     text,
@@ -32,7 +37,7 @@ export function remove(ids: readonly string[], text: string, send: (id: string) 
   );
 }
 
-async function commit(ids: readonly string[], send: (id: string) => Promise<unknown>, topic: Topic): Promise<void> {
+async function commit(ids: readonly string[], send: Send, topic: Topic): Promise<void> {
   const failed = async (id: string) => {
     try {
       await send(id);

@@ -13,10 +13,15 @@ export interface Resource<T> {
 }
 
 /**
- * resource loads data now, again when a signal that load reads before its first await changes, and again after a change of one of the
- * topics. It must be called while a component is created. initial is shown until the first answer, for example a stored snapshot.
+ * resource loads data now, again when a signal that load reads before its first await changes, and
+ * again after a change of one of the topics. It must be called while a component is created.
+ * initial is shown until the first answer, for example a stored snapshot.
  */
-export function resource<T>(load: (signal: AbortSignal) => Promise<T>, topics: readonly Topic[], initial?: T): Resource<T> {
+export function resource<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  topics: readonly Topic[],
+  initial?: T,
+): Resource<T> {
   let data = $state.raw<T | undefined>(initial);
   let problem = $state.raw<Problem | undefined>();
   let loading = $state(true);

@@ -1,6 +1,7 @@
-// The session of the user: sign-in, sign-out, and the user's profile. localStorage has the profile of the user who is signed in in this
-// browser, and all tabs follow it. A tab whose user was replaced by another one loads the page again, so that nothing of the former user
-// stays in its memory.
+// The session of the user: sign-in, sign-out, and the user's profile. localStorage has the profile
+// of the user who is signed in in this browser, and all tabs follow it. A tab whose user was
+// replaced by another one loads the page again, so that nothing of the former user stays in its
+// memory.
 import { commitAll } from "../components/toasts.svelte";
 import { keepKey } from "../offline/seal";
 import { endStore, startStore, write } from "../offline/store";
@@ -34,7 +35,7 @@ export const session = {
   },
 };
 
-/** ownKey returns the key in localStorage of a setting that belongs to the signed-in user and not to the device. */
+/** ownKey returns the key in localStorage of a setting of the signed-in user, not of the device. */
 export function ownKey(name: string): string {
   return `coffer.${name}.${user?.id}`;
 }
@@ -44,7 +45,7 @@ function storedUser(): User | undefined {
   return stored ? (JSON.parse(stored) as User) : undefined;
 }
 
-/** startSession continues the session of the cookie. Without a connection the stored data of the last user are shown. */
+/** startSession continues the session of the cookie. Offline, it shows the stored data. */
 export async function startSession(): Promise<void> {
   whenEnded(() => void leave({ byServer: true }));
   window.addEventListener("storage", follow);
@@ -69,7 +70,7 @@ function begin(of: User): void {
   status = "signed-in";
 }
 
-/** connect gets an access token by the cookie. Without a connection it is called again when the connection returns. */
+/** connect gets an access token by the cookie. Offline, it waits for the connection. */
 async function connect(): Promise<void> {
   if (!user) return;
   if (await startToken()) {
@@ -80,7 +81,7 @@ async function connect(): Promise<void> {
   }
 }
 
-/** follow leaves the session after another tab has signed the user out, or signed another user in. */
+/** follow leaves the session after another tab has signed the user out, or another one in. */
 function follow({ key }: StorageEvent): void {
   const changed = key === userKey || key === null;
   if (changed && user && storedUser()?.id !== user.id) void leave();
@@ -104,11 +105,16 @@ function keepUser(of: User): void {
 }
 
 /**
- * signIn starts a session whose refresh token is in a cookie. A tab in which another user was signed in before loads the page of the
- * address, so that its memory has nothing of the former user.
+ * signIn starts a session whose refresh token is in a cookie. A tab in which another user was
+ * signed in before loads the page of the address, so that its memory has nothing of the former
+ * user.
  */
 export async function signIn(email: string, password: string, key: string, address = location.href): Promise<void> {
-  const answer = await api.post("/api/v1/auth/login", { query: { session: "cookie" }, body: { email, password }, key });
+  const answer = await api.post("/api/v1/auth/login", {
+    query: { session: "cookie" },
+    body: { email, password },
+    key,
+  });
   const before = storedUser();
   keepUser(answer.user);
   if (before && before.id !== answer.user.id) await forget(before.id, true);
@@ -121,17 +127,19 @@ export async function signIn(email: string, password: string, key: string, addre
   startLive();
 }
 
-/** signOut ends the session on the server and deletes everything that is stored on the device of the user. */
+/** signOut ends the session on the server and deletes all that the device stores of the user. */
 export async function signOut(): Promise<void> {
   commitAll();
-  // Without a connection the session stays in the list of sessions, and ends when its refresh token expires.
+  // Without a connection the session stays in the list of sessions, and ends when its refresh token
+  // expires.
   await api.post("/api/v1/auth/logout", { body: {} }).catch(quietly);
   await leave({ keep: false });
 }
 
 /**
- * leave shows the sign-in screen, or starts again as the user who signed in in another tab. Unsent entries stay on the device with keep;
- * byServer is true if the session ended without a sign-out in this browser.
+ * leave shows the sign-in screen, or starts again as the user who signed in in another tab. Unsent
+ * entries stay on the device with keep; byServer is true if the session ended without a sign-out in
+ * this browser.
  */
 async function leave({ keep = true, byServer = false } = {}): Promise<void> {
   if (!user) return;
@@ -150,11 +158,13 @@ async function leave({ keep = true, byServer = false } = {}): Promise<void> {
   status = "signed-out";
 }
 
-/** forget deletes what this browser stores of a user. The settings of the device remain if another user is signed in. */
+/** forget deletes what this browser stores of a user, but not the settings of the device. */
 async function forget(id: string, keep: boolean): Promise<void> {
   await endStore(id, keep);
   if ((storedUser()?.id ?? id) !== id) {
-    Object.keys(localStorage).filter((key) => key.endsWith(id)).forEach((key) => localStorage.removeItem(key));
+    Object.keys(localStorage)
+      .filter((key) => key.endsWith(id))
+      .forEach((key) => localStorage.removeItem(key));
     return;
   }
   localStorage.clear();

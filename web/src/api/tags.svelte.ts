@@ -7,7 +7,7 @@ import type { Tag } from "./types";
 
 const colors = new SvelteMap<string, string>();
 
-/** tagColor returns the color of a tag as a CSS value. Until the tags are loaded, and without a chosen color, it follows from the name. */
+/** tagColor returns a tag's color as a CSS value: the chosen one, or one that the name gives. */
 export function tagColor(name: string): string {
   return colors.get(name) || hue(name);
 }

@@ -1,5 +1,6 @@
-// The access token, in memory only. The refresh token is in a cookie that scripts cannot read. All tabs of the browser share the cookie,
-// so a refresh may return a token of another user, who signed in in another tab. A tab uses tokens of its own user only.
+// The access token, in memory only. The refresh token is in a cookie that scripts cannot read. All
+// tabs of the browser share the cookie, so a refresh may return a token of another user, who signed
+// in in another tab. A tab uses tokens of its own user only.
 import { keepKey } from "../offline/seal";
 import type { Answer, Operation } from "./types";
 
@@ -39,7 +40,7 @@ export function dropTokens(): void {
   owner = "";
 }
 
-/** setToken stores the token of a sign-in or refresh, and shares it with the other tabs of the user. */
+/** setToken stores the token of a sign-in or refresh, and shares it with the user's other tabs. */
 export function setToken(value: string, expiresIn: number): void {
   current = { value, expires: Date.now() + expiresIn * 1000 };
   channel?.postMessage(current);
@@ -50,7 +51,7 @@ export function whenEnded(run: () => void): void {
   onEnded = run;
 }
 
-/** expiresSoon reports whether the token should be renewed before a long request, such as the stream of events. */
+/** expiresSoon reports whether to renew the token before a long request, such as the events. */
 export function expiresSoon(): boolean {
   return !current || current.expires - Date.now() < 60_000;
 }
@@ -70,8 +71,9 @@ export function untilStarted(): Promise<unknown> {
 }
 
 /**
- * renewAfter gets another access token after one was rejected, and reports whether the session continues. Only one tab at a time sends
- * a refresh; the others wait for the lock and then find its token. The lock is the same for all users, as the cookie is.
+ * renewAfter gets another access token after one was rejected, and reports whether the session
+ * continues. Only one tab at a time sends a refresh; the others wait for the lock and then find its
+ * token. The lock is the same for all users, as the cookie is.
  */
 export async function renewAfter(rejected: string | undefined): Promise<boolean> {
   const user = owner;

@@ -1,9 +1,10 @@
-// Topics are the kinds of data that screens show. A change of one, by this page or reported by a live event, reloads what depends on it.
+// Topics are the kinds of data that screens show. A change of one, by this page or reported by a
+// live event, reloads what depends on it.
 
-export type Topic = "transactions" | "wallets" | "categories" | "budgets" | "summary" | "invitations" | "notifications" | "webhooks" | "user" | "tags" | "settings" | "imports" | "rules";
+export type Topic = keyof typeof dependents;
 
 /** dependents are the topics that change with a topic. */
-const dependents: Record<Topic, readonly Topic[]> = {
+const dependents = {
   transactions: ["wallets", "budgets", "summary"],
   wallets: ["summary"],
   categories: ["summary", "transactions", "budgets"],
@@ -17,7 +18,7 @@ const dependents: Record<Topic, readonly Topic[]> = {
   settings: ["summary", "budgets"],
   imports: [],
   rules: [],
-};
+} as const;
 
 const listeners = new Map<Topic, Set<() => void>>();
 const changed = new Set<Topic>();
@@ -32,7 +33,7 @@ export function onChange(topics: readonly Topic[], run: () => void): () => void 
   return () => topics.forEach((topic) => listeners.get(topic)?.delete(run));
 }
 
-/** announce marks topics and their dependents as changed. Changes within a short time, such as those of a batch, reload once. */
+/** announce marks topics and their dependents as changed. Changes of a batch reload once. */
 export function announce(...topics: Topic[]): void {
   for (const topic of topics) {
     changed.add(topic);
@@ -49,7 +50,7 @@ function flush(): void {
   runs.forEach((run) => run());
 }
 
-/** topicsOf returns the topics of a live event by its type, such as ledger.v1.transaction.created. */
+/** topicsOf returns the topics of an event by its type, such as ledger.v1.transaction.created. */
 export function topicsOf(type: string): Topic[] {
   const kind = type.split(".")[2];
   switch (kind) {

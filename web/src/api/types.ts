@@ -27,23 +27,39 @@ export type PathsWith<M extends Method> = {
   [P in keyof paths]: paths[P] extends { [K in M]: { responses: unknown } } ? P : never;
 }[keyof paths];
 
-export type Operation<P extends keyof paths, M extends Method> = paths[P] extends { [K in M]: infer O } ? O : never;
+export type Operation<P extends keyof paths, M extends Method> = paths[P] extends {
+  [K in M]: infer O;
+}
+  ? O
+  : never;
 
-type Query<O> = O extends { parameters: { query?: infer Q } } ? ([Q] extends [undefined] ? undefined : Q) : undefined;
+type Query<O> = O extends { parameters: { query?: infer Q } }
+  ? [Q] extends [undefined]
+    ? undefined
+    : Q
+  : undefined;
 type PathParameters<O> = O extends { parameters: { path: infer P } } ? P : undefined;
 type Body<O> = O extends { requestBody?: { content: infer C } }
-  ? C extends { "application/json": infer B } ? B : C extends { "multipart/form-data": unknown } ? FormData : undefined
+  ? C extends { "application/json": infer B }
+    ? B
+    : C extends { "multipart/form-data": unknown }
+      ? FormData
+      : undefined
   : undefined;
 type Content<R> = R extends { content: { "application/json": infer B } } ? B : never;
 
 /** Answer is the body of a successful answer. */
-export type Answer<O> = O extends { responses: infer R } ? { [S in keyof R]: S extends 200 | 201 | 202 ? Content<R[S]> : never }[keyof R] : never;
+export type Answer<O> = O extends { responses: infer R }
+  ? { [S in keyof R]: S extends 200 | 201 | 202 ? Content<R[S]> : never }[keyof R]
+  : never;
 
 /** Request holds the parts of a request that an operation has. */
-export type Request<O> = (PathParameters<O> extends undefined ? { path?: undefined } : { path: PathParameters<O> }) & {
+export type Request<O> = (PathParameters<O> extends undefined
+  ? { path?: undefined }
+  : { path: PathParameters<O> }) & {
   query?: Query<O>;
   body?: Body<O>;
-  /** key is the Idempotency-Key: generated once per form, so that a repeated request has no second effect. */
+  /** key is the Idempotency-Key: one per form, so that a repetition has no second effect. */
   key?: string;
   /** version is the ETag for If-Match. */
   version?: string;

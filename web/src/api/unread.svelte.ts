@@ -17,7 +17,8 @@ export const unread = {
 
 async function load(): Promise<void> {
   try {
-    total = (await api.get("/api/v1/notifications", { query: { read: false, limit: 1 } })).unreadCount;
+    total = (await api.get("/api/v1/notifications", { query: { read: false, limit: 1 } }))
+      .unreadCount;
   } catch (error) {
     if (!isProblem(error)) throw error;
   }

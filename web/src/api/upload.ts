@@ -3,13 +3,18 @@
 /** Progress receives the part of a body that was sent, from 0 to 1. */
 export type Progress = (sent: number) => void;
 
-/** upload sends a form like fetch, and reports its progress. It rejects as fetch does if there is no answer. */
-export function upload(at: string, init: { method: string; headers: Headers; body: FormData; signal?: AbortSignal }, progress: Progress): Promise<Response> {
+/** upload sends a form like fetch, and reports its progress. */
+export function upload(
+  at: string,
+  init: { method: string; headers: Headers; body: FormData; signal?: AbortSignal },
+  progress: Progress,
+): Promise<Response> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(init.method, at);
     init.headers.forEach((value, name) => request.setRequestHeader(name, value));
-    request.upload.onprogress = ({ lengthComputable, loaded, total }) => lengthComputable && progress(loaded / total);
+    request.upload.onprogress = ({ lengthComputable, loaded, total }) =>
+      lengthComputable && progress(loaded / total);
     request.onload = () => {
       const headers = new Headers();
       const version = request.getResponseHeader("ETag");

@@ -1,5 +1,5 @@
-// Geometry of the charts as pure functions: values in, coordinates and SVG paths out. Amounts become floating-point numbers only here,
-// as positions on the screen.
+// Geometry of the charts as pure functions: values in, coordinates and SVG paths out. Amounts
+// become floating-point numbers only here, as positions on the screen.
 
 interface Point {
   readonly x: number;
@@ -29,7 +29,7 @@ export function position(value: bigint, { min, max }: Range): number {
   return Number(((value - min) * 1_000_000n) / (max - min)) / 1_000_000;
 }
 
-/** ticks returns two to six round values that cover a range, such as 0, 500, 1000. unit is the number of minor units of 1. */
+/** ticks returns two to six round values that cover a range. unit is the minor units of 1. */
 export function ticks({ min, max }: Range, unit: bigint, most = 4): bigint[] {
   let step = 1n;
   const steps = [1n, 2n, 5n];
@@ -56,18 +56,27 @@ export interface Mark {
 }
 
 /**
- * spaced returns the marks whose texts do not overlap. The first mark is left-aligned and the one at last is right-aligned; both stay
- * before those between them. wide estimates the width of a text.
+ * spaced returns the marks whose texts do not overlap. The first mark is left-aligned and the one
+ * at last is right-aligned; both stay before those between them. wide estimates the width of a
+ * text.
  */
-export function spaced(marks: readonly Mark[], last: number, x: (index: number) => number, wide: (text: string) => number): Mark[] {
+export function spaced(
+  marks: readonly Mark[],
+  last: number,
+  x: (index: number) => number,
+  wide: (text: string) => number,
+): Mark[] {
   const span = ({ at, text }: Mark): [number, number] => {
     const width = wide(text);
     const start = at === 0 ? x(at) : at === last ? x(at) - width : x(at) - width / 2;
     return [start, start + width];
   };
   const kept: Mark[] = [];
-  const free = (mark: Mark) => kept.every((other) => span(mark)[0] >= span(other)[1] || span(mark)[1] <= span(other)[0]);
-  for (const mark of [...marks].sort((a, b) => Number(b.at === 0 || b.at === last) - Number(a.at === 0 || a.at === last))) {
+  const free = (mark: Mark) =>
+    kept.every((other) => span(mark)[0] >= span(other)[1] || span(mark)[1] <= span(other)[0]);
+  for (const mark of [...marks].sort(
+    (a, b) => Number(b.at === 0 || b.at === last) - Number(a.at === 0 || a.at === last),
+  )) {
     if (free(mark)) kept.push(mark);
   }
   return kept.sort((a, b) => a.at - b.at);
@@ -76,14 +85,17 @@ export function spaced(marks: readonly Mark[], last: number, x: (index: number) 
 /** points places values in a plot. Gaps, such as the days to come, are left out. */
 export function points(values: readonly (bigint | undefined)[], range: Range, width: number, height: number): Point[] {
   const gap = values.length > 1 ? width / (values.length - 1) : 0;
-  return values.flatMap((value, i) => (value === undefined ? [] : [{ x: i * gap, y: height - position(value, range) * height }]));
+  return values.flatMap((value, i) =>
+    value === undefined ? [] : [{ x: i * gap, y: height - position(value, range) * height }],
+  );
 }
 
 const round = (n: number) => Math.round(n * 100) / 100;
 
 /**
- * line returns a smooth path through points whose x increase. It is monotone: between two points it never rises above or falls below
- * both, so a curve of cumulative spending never falls (Fritsch and Carlson, 1980).
+ * line returns a smooth path through points whose x increase. It is monotone: between two points it
+ * never rises above or falls below both, so a curve of cumulative spending never falls (Fritsch and
+ * Carlson, 1980).
  */
 export function line(through: readonly Point[]): string {
   const smooth = through.map((b, i) => ({ ...b, slope: slope(through[i - 1], b, through[i + 1]) }));
@@ -105,13 +117,18 @@ function slope(a: Point | undefined, b: Point, c: Point | undefined): number {
   const after = c && secant(b, c);
   if (before === undefined || after === undefined) return before ?? after ?? 0;
   if (before * after <= 0) return 0;
-  return Math.sign(before) * Math.min(Math.abs(before + after) / 2, 3 * Math.min(Math.abs(before), Math.abs(after)));
+  return (
+    Math.sign(before) *
+    Math.min(Math.abs(before + after) / 2, 3 * Math.min(Math.abs(before), Math.abs(after)))
+  );
 }
 
 /** area returns the closed path between a line and the base of the plot. */
 export function area(through: readonly Point[], base: number): string {
   const [first, last] = [through[0], through.at(-1)];
-  return first && last ? `${line(through)}L${round(last.x)} ${round(base)}L${round(first.x)} ${round(base)}Z` : "";
+  return first && last
+    ? `${line(through)}L${round(last.x)} ${round(base)}L${round(first.x)} ${round(base)}Z`
+    : "";
 }
 
 /** Slice is a part of a donut, as parts of the circumference. */
@@ -123,14 +140,15 @@ interface Slice {
 /** thinnest is the length of a slice that would be too thin to see. */
 const thinnest = 0.002;
 
-/** slices divides a circle in proportion to the values, which must not be negative. Every value above 0 stays visible. */
+/** slices divides a circle by values of at least 0. Every value above 0 stays visible. */
 export function slices(values: readonly bigint[], gap = 0.008): Slice[] {
   const total = values.reduce((sum, value) => sum + value, 0n);
   if (total === 0n) return values.map(() => ({ start: 0, length: 0 }));
   let start = 0;
   return values.map((value) => {
     const share = Number((value * 1_000_000n) / total) / 1_000_000;
-    const slice = { start, length: value === 0n ? 0 : values.length === 1 ? 1 : Math.max(share - gap, Math.min(share, gap), thinnest) };
+    const visible = values.length === 1 ? 1 : Math.max(share - gap, Math.min(share, gap), thinnest);
+    const slice = { start, length: value === 0n ? 0 : visible };
     start += share;
     return slice;
   });

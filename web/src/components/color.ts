@@ -1,4 +1,5 @@
-// Colors and signs of wallets and categories. Those without a color get one of eight hues that follows from the name.
+// Colors and signs of wallets and categories. Those without a color get one of eight hues that
+// follows from the name.
 
 /** hue returns one of the hues of tokens.css for a text, always the same one. */
 export function hue(text: string): string {
@@ -7,8 +8,11 @@ export function hue(text: string): string {
   return `var(--hue-${(hash % 8) + 1})`;
 }
 
-/** palette are the colors that a user can choose from; common().colors has their names in the same order. */
-export const palette: readonly string[] = ["#2f8f63", "#7d8a3a", "#b9772e", "#c2603f", "#c05a52", "#b25487", "#8a63ad", "#4a76b5", "#3f87b8", "#2c93a0", "#8a6f57", "#5f6f7a"];
+/** palette are the colors to choose from. common().colors has their names in the same order. */
+export const palette: readonly string[] = [
+  "#2f8f63", "#7d8a3a", "#b9772e", "#c2603f", "#c05a52", "#b25487",
+  "#8a63ad", "#4a76b5", "#3f87b8", "#2c93a0", "#8a6f57", "#5f6f7a",
+];
 
 interface Colored {
   name: string;

@@ -1,4 +1,5 @@
-// Icons as paths in a box of 24 x 24, converted from Lucide 0.544.0 (https://lucide.dev, ISC license).
+// Icons as paths in a box of 24 x 24, converted from Lucide 0.544.0 (https://lucide.dev, ISC
+// license).
 export const icons = {
   archive: "M3 3h18a1 1 0 0 1 1 1v3a1 1 0 0 1 -1 1h-18a1 1 0 0 1 -1 -1v-3a1 1 0 0 1 1 -1zM4 8v11a2 2 0 0 0 2 2h12a2 2 0 0 0 2-2V8M10 12h4",
   "arrow-right": "M5 12h14M12 5l7 7-7 7",

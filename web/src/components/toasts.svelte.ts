@@ -16,7 +16,7 @@ interface Toast {
 }
 
 const shownFor = 6000;
-/** grace is the time between the end of a hover or focus and the end of a toast whose time is over. */
+/** grace is the time between the end of a hover or focus and the end of an overdue toast. */
 const grace = 1000;
 let list = $state.raw<readonly Toast[]>([]);
 let next = 1;
@@ -35,14 +35,15 @@ function show(toast: Omit<Toast, "id">, commit?: () => void): number {
   return id;
 }
 
-/** expire dismisses a toast. While the pointer or the focus is on the toasts, it leaves that to resume. */
+/** expire dismisses a toast. While the pointer or the focus is on the toasts, resume does. */
 function expire(id: number): void {
   const ending = endings.get(id);
-  if (ending && document.querySelector(".toasts:is(:hover, :focus-within)")) ending.timer = undefined;
+  if (ending && document.querySelector(".toasts:is(:hover, :focus-within)"))
+    ending.timer = undefined;
   else dismiss(id);
 }
 
-/** resume sets the timers of overdue toasts again, because the pointer or the focus left an element. */
+/** resume sets the timers of overdue toasts again, after the pointer or the focus left. */
 function resume(): void {
   for (const [id, ending] of endings) ending.timer ??= setTimeout(() => expire(id), grace);
 }
@@ -57,13 +58,13 @@ export function offer(text: string, note: string, action: Action): void {
   show({ text, note, action });
 }
 
-/** fail shows why something failed: the message of the API, with the request id that helps the operator. */
+/** fail shows the message of a problem with its request id, which helps the operator. */
 export function fail(error: unknown): void {
   if (!(error instanceof Problem)) throw error;
   show({ text: problemText(error), note: error.requestId ? common().requestId(error.requestId) : undefined, failed: true });
 }
 
-/** problemText returns the message of a problem in the user's language if the console knows its code. */
+/** problemText returns a problem's message, in the user's language if its code is known. */
 export function problemText(problem: Problem): string {
   if (problem.code === networkCode) return common().unreachable;
   if (problem.code === "RATE_LIMITED") return common().rateLimited;
@@ -73,8 +74,8 @@ export function problemText(problem: Problem): string {
 }
 
 /**
- * undoable shows a text with Undo. commit runs when the toast closes or the page is left, undo if the user takes the change back: the
- * API cannot restore what it deleted, so the request waits.
+ * undoable shows a text with Undo. commit runs when the toast closes or the page is left, undo if
+ * the user takes the change back: the API cannot restore what it deleted, so the request waits.
  */
 export function undoable(text: string, commit: () => void, undo: () => void): void {
   show({ text, action: { label: common().undo, run: undo } }, commit);
@@ -101,7 +102,7 @@ function end(id: number): (() => void) | undefined {
   return ending?.commit;
 }
 
-/** commitAll commits all changes that wait for their toast, because the page is left or the user signs out. */
+/** commitAll commits the changes that wait for their toast, before the page or session ends. */
 export function commitAll(): void {
   for (const id of [...endings.keys()]) dismiss(id);
 }

@@ -1,4 +1,5 @@
-// Civil dates as strings YYYY-MM-DD and months as YYYY-MM. The day of a transaction is the UTC date of its time, as in the API.
+// Civil dates as strings YYYY-MM-DD and months as YYYY-MM. The day of a transaction is the UTC date
+// of its time, as in the API.
 
 export type Day = string;
 export type Month = string;
@@ -22,10 +23,13 @@ let zone = browserZone;
 let weekStart: WeekStart = "monday";
 
 /**
- * useDaySettings sets the time zone that decides which day is today, and the first day of the week, from the settings of the user.
- * Without settings, or if the browser does not know the zone, it is that of the browser.
+ * useDaySettings sets the time zone that decides which day is today, and the first day of the week,
+ * from the settings of the user. Without settings, or if the browser does not know the zone, it is
+ * that of the browser.
  */
-export function useDaySettings(settings: { timeZone?: string; weekStart?: WeekStart } | undefined): void {
+export function useDaySettings(
+  settings: { timeZone?: string; weekStart?: WeekStart } | undefined,
+): void {
   weekStart = settings?.weekStart ?? "monday";
   zone = settings?.timeZone ?? browserZone;
   try {
@@ -35,7 +39,7 @@ export function useDaySettings(settings: { timeZone?: string; weekStart?: WeekSt
   }
 }
 
-/** today returns the current day in the time zone of the user's settings. It is the only place where the zone decides about a day. */
+/** today returns the current day in the time zone of the settings. Nothing else decides it. */
 export function today(now = new Date()): Day {
   // Swedish dates have the form YYYY-MM-DD.
   return format(now, "sv-SE", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" });
@@ -43,7 +47,7 @@ export function today(now = new Date()): Day {
 
 const firstWeekdays: Record<WeekStart, number> = { sunday: 0, monday: 1, saturday: 6 };
 
-/** weekDays returns the first and the last day of the week of a day, which begins as the user's settings say. */
+/** weekDays returns the first and last day of a day's week, which begins as the settings say. */
 export function weekDays(day: Day): { from: Day; to: Day } {
   const from = addDays(day, -((utc(day).getUTCDay() - firstWeekdays[weekStart] + 7) % 7));
   return { from, to: addDays(from, 6) };
@@ -100,7 +104,7 @@ function format(date: Date, locale: string, options: Intl.DateTimeFormatOptions)
   return made.format(date);
 }
 
-/** formatDay returns "Mon, November 16", with the year if it is not the current one, or "Today" and "Yesterday" in the user's language. */
+/** formatDay returns "Mon, November 16", with another year than this one, or "Today". */
 export function formatDay(day: Day, locale: string, now: Day = today()): string {
   const distance = daysBetween(now, day);
   if (distance >= -1 && distance <= 1) {
@@ -123,7 +127,7 @@ export function formatMonth(month: Month, locale: string, now: Day = today()): s
   return format(utc(`${month}-01`), locale, { month: "long", year, timeZone: "UTC" });
 }
 
-/** formatTime returns the date and time of an RFC 3339 time in the time zone of the user's settings. */
+/** formatTime returns the date and time of an RFC 3339 time in the time zone of the settings. */
 export function formatTime(time: string, locale: string): string {
   return format(new Date(time), locale, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: zone });
 }

@@ -1,4 +1,5 @@
-// Windows of budgets: how much of one has passed, and days of the windows before it. The API computes the windows themselves.
+// Windows of budgets: how much of one has passed, and days of the windows before it. The API
+// computes the windows themselves.
 import { addDays, addMonths, dayNumber, daysBetween, monthDays, monthOf, type Day } from "./dates";
 
 export interface Window {
@@ -20,7 +21,7 @@ export function elapsedDays(window: Window, now: Day): number {
   return Math.max(0, Math.min(windowLength(window), daysBetween(window.from, now) + 1));
 }
 
-/** daysLeft returns the number of days until the end of a window, today included, and 0 after it. */
+/** daysLeft returns the days until the end of a window, today included, and 0 after it. */
 export function daysLeft({ to }: Window, now: Day): number {
   return Math.max(0, daysBetween(now, to) + 1);
 }
@@ -31,8 +32,9 @@ export function daysOf(window: Window): Day[] {
 }
 
 /**
- * earlierDays returns a day in each of the windows before one, newest first, none before the first day of the budget. The days are in
- * the middle of their windows, so that the different lengths of months do not matter.
+ * earlierDays returns a day in each of the windows before one, newest first, none before the first
+ * day of the budget. The days are in the middle of their windows, so that the different lengths of
+ * months do not matter.
  */
 export function earlierDays(period: string, window: Window, first: Day, most: number): Day[] {
   const middle = addDays(window.from, Math.floor((windowLength(window) - 1) / 2));

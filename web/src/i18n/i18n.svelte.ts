@@ -1,5 +1,5 @@
-// Languages. Messages are objects of texts and functions. Each screen has its own en.ts and de.ts. All languages have the
-// type of en.ts, so a missing text is a type error.
+// Languages. Messages are objects of texts and functions. Each screen has its own en.ts and de.ts.
+// All languages have the type of en.ts, so a missing text is a type error.
 import type commonMessages from "./en";
 
 export type Language = "en" | "de";
@@ -35,13 +35,13 @@ async function load(screen: string, of: Language): Promise<void> {
   loaded.texts = { ...loaded.texts, [at]: texts };
 }
 
-/** loadMessages loads the texts of a screen in the current language. The router calls it together with the code of the screen. */
+/** loadMessages loads the texts of a screen. The router calls it with the screen's code. */
 export async function loadMessages(screen: string): Promise<void> {
   open.add(screen);
   await load(screen, language);
 }
 
-/** messages returns the texts of a screen whose messages are loaded: messages<typeof en>("home"). */
+/** messages returns the texts of a loaded screen: messages<typeof en>("home"). */
 export function messages<Texts>(screen: string): Texts {
   return loaded.texts[path(screen, language)] as Texts;
 }
@@ -55,7 +55,7 @@ export const i18n = {
   get language(): Language {
     return language;
   },
-  /** locale is the tag for Intl: the browser's own tag of the language if it has one, such as de-AT. */
+  /** locale is the tag for Intl: the browser's own of the language if it has one, such as de-AT. */
   get locale(): string {
     return locale;
   },
@@ -74,7 +74,7 @@ async function show(to: Language): Promise<void> {
   document.documentElement.lang = to;
 }
 
-/** startLanguage loads the common texts, sets the language of the document, and follows a choice in another tab. */
+/** startLanguage loads the common texts, and follows a choice of the language in another tab. */
 export async function startLanguage(): Promise<void> {
   document.documentElement.lang = language;
   window.addEventListener("storage", (event) => {
@@ -85,7 +85,7 @@ export async function startLanguage(): Promise<void> {
 
 const rules = new Map<string, Intl.PluralRules>();
 
-/** plural selects a form by a number, and puts the number in place of #: plural(n, { one: "# day", other: "# days" }). */
+/** plural selects a form by a number: plural(n, { one: "# day", other: "# days" }). */
 export function plural(n: number, forms: { one: string; other: string }): string {
   const locale = i18n.locale;
   const rule = rules.get(locale) ?? new Intl.PluralRules(locale);

@@ -1,4 +1,5 @@
-// The active ISO 4217 currencies, as in internal/money/currencies.go. A unit test compares the two lists.
+// The active ISO 4217 currencies, as in internal/money/currencies.go. A unit test compares the two
+// lists.
 
 const byDecimals: Record<number, string> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",

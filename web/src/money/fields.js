@@ -1,4 +1,4 @@
-/** moneyFields are the names of all JSON fields that contain an amount of money. A unit test compares them with the OpenAPI document. */
+/** moneyFields are the JSON fields with amounts. A unit test compares them with the API. */
 export const moneyFields = new Set([
   "amount", "balance", "initialBalance", "income", "expense", "net", "spent", "remaining", "limit", "unitPrice",
   "discount", "rounding", "subtotal", "tax", "tip", "total", "minAmount", "maxAmount", "toAmount", "transferredIn", "transferredOut",

@@ -10,7 +10,8 @@ function formatter(locale: string, currency: string, sign: Sign, short: boolean)
   const key = `${locale} ${currency} ${sign} ${short}`;
   let made = formatters.get(key);
   if (!made) {
-    // Without a number of digits, a compact amount is rounded to its integer, or to two digits if that has only one.
+    // Without a number of digits, a compact amount is rounded to its integer, or to two digits if
+    // that has only one.
     const places = short ? undefined : decimals(currency);
     made = new Intl.NumberFormat(locale, {
       style: "currency",
@@ -31,12 +32,12 @@ function minus(text: string): string {
   return text.replace("-", "\u2212");
 }
 
-/** formatMoney returns the exact amount, such as "€1,234.50". Intl formats the digits, so that no digit is lost. */
+/** formatMoney returns an amount such as "€1,234.50". Intl formats the digits, so none is lost. */
 export function formatMoney(amount: Money, locale: string, sign: Sign = "auto"): string {
   return minus(formatter(locale, amount.currency, sign, false).format(digits(amount) as Intl.StringNumericLiteral));
 }
 
-/** formatShort returns a rounded amount for a chart, such as "€1.2K". German does not shorten thousands: "1234 €". */
+/** formatShort rounds for a chart: "€1.2K". German does not shorten thousands: "1234 €". */
 export function formatShort(amount: Money, locale: string): string {
   return minus(formatter(locale, amount.currency, "auto", true).format(digits(amount) as Intl.StringNumericLiteral));
 }
@@ -45,12 +46,18 @@ export function formatShort(amount: Money, locale: string): string {
 export function moneyParts(amount: Money, locale: string, sign: Sign = "auto"): { text: string; fraction: boolean }[] {
   return formatter(locale, amount.currency, sign, false)
     .formatToParts(digits(amount) as Intl.StringNumericLiteral)
-    .map(({ type, value }) => ({ text: minus(value), fraction: type === "fraction" || type === "decimal" }));
+    .map(({ type, value }) => ({
+      text: minus(value),
+      fraction: type === "fraction" || type === "decimal",
+    }));
 }
 
 /** decimalSign returns "." or ",". */
 export function decimalSign(locale: string): string {
-  return new Intl.NumberFormat(locale).formatToParts(1.5).find((part) => part.type === "decimal")?.value ?? ".";
+  return (
+    new Intl.NumberFormat(locale).formatToParts(1.5).find((part) => part.type === "decimal")
+      ?.value ?? "."
+  );
 }
 
 /** currencyName returns the name of a currency in the user's language. */

@@ -1,4 +1,5 @@
-// JSON of the API without floating-point numbers: amounts of money are read and written as the digits of the document.
+// JSON of the API without floating-point numbers: amounts of money are read and written as the
+// digits of the document.
 import { moneyFields } from "./fields.js";
 
 /** Digits is an amount in the major unit as decimal digits, such as "-12.30". */
@@ -16,7 +17,8 @@ function revive(this: object, key: string, value: unknown, context?: { source?: 
   // The limit of a page, and the total of a job or of the rows of an import, are counts.
   if (key === "limit" && "hasMore" in this) return value;
   if (key === "total" && ("done" in this || "ready" in this)) return value;
-  // Browsers without context.source have parsed a double. It writes back up to 15 digits exactly, which covers every single amount.
+  // Browsers without context.source have parsed a double. It writes back up to 15 digits exactly,
+  // which covers every single amount.
   return context?.source ?? String(value);
 }
 

@@ -1,5 +1,5 @@
-// Amounts of money as exact counts of the minor unit. No function of the console converts an amount to a floating-point number, except
-// share and ratio for the geometry of charts.
+// Amounts of money as exact counts of the minor unit. No function of the console converts an amount
+// to a floating-point number, except share and ratio for the geometry of charts.
 import { decimals } from "./currencies";
 import type { Digits } from "./json";
 
@@ -11,12 +11,13 @@ export interface Money {
 /** maxMajor is the highest absolute amount that the API accepts: 999 999 999 999.99. */
 const maxMajor = 999_999_999_999n;
 
-/** money converts digits of the API, such as "-12.3". Digits beyond the decimals of the currency are an error. */
+/** money converts digits such as "-12.3". Digits beyond the currency's decimals are an error. */
 export function money(digits: Digits | string, currency: string): Money {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(digits);
   const places = decimals(currency);
   const fraction = (match?.[3] ?? "").replace(/0+$/, "");
-  if (!match || fraction.length > places) throw new RangeError(`not an amount in ${currency}: ${digits}`);
+  if (!match || fraction.length > places)
+    throw new RangeError(`not an amount in ${currency}: ${digits}`);
   const minor = BigInt(match[2] + fraction.padEnd(places, "0"));
   return { minor: match[1] ? -minor : minor, currency };
 }
@@ -58,7 +59,8 @@ function absolute(minor: bigint): bigint {
 /** sum adds amounts per currency, in the order in which the currencies first occur. */
 export function sum(amounts: Iterable<Money>): Money[] {
   const totals = new Map<string, bigint>();
-  for (const { minor, currency } of amounts) totals.set(currency, (totals.get(currency) ?? 0n) + minor);
+  for (const { minor, currency } of amounts)
+    totals.set(currency, (totals.get(currency) ?? 0n) + minor);
   return [...totals].map(([currency, minor]) => ({ minor, currency }));
 }
 
@@ -70,8 +72,8 @@ export function ratio(part: bigint, whole: bigint): number {
 export type AmountProblem = "empty" | "invalid" | "decimals" | "tooLarge";
 
 /**
- * parseAmount reads what a user typed: "12,30", "1.234,56", "1 234.5" or "12+3.50". decimalSign is that of the user's locale; it
- * decides only between the two meanings of "1.234".
+ * parseAmount reads what a user typed: "12,30", "1.234,56", "1 234.5" or "12+3.50". decimalSign is
+ * that of the user's locale; it decides only between the two meanings of "1.234".
  */
 export function parseAmount(text: string, currency: string, decimalSign: string): Money | AmountProblem {
   const compact = text.replace(/[\s\u00a0\u202f'’_]/g, "").replace(/\u2212/g, "-");
@@ -100,8 +102,10 @@ function parseTerm(term: string, currency: string, decimalSign: string): bigint 
     const tail = number.slice(last + 1);
     const single = separators.length === 1;
     const mixed = new Set(separators).size === 2;
-    // A single separator before three digits groups thousands, unless it is the decimal sign of the locale.
-    const decimal = mixed || (single && (tail.length !== 3 || number[last] === decimalSign || last === 0));
+    // A single separator before three digits groups thousands, unless it is the decimal sign of the
+    // locale.
+    const decimal =
+      mixed || (single && (tail.length !== 3 || number[last] === decimalSign || last === 0));
     if (decimal) {
       major = number.slice(0, last);
       fraction = tail;

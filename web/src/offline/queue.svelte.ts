@@ -1,6 +1,8 @@
-// The queue of transactions and transfers that were entered without a connection, and of their files. Each has the Idempotency-Key of
-// its form, so a request that is sent again after a lost answer has no second effect. An entry leaves the queue when the server has the
-// transaction and all files. The rows are sealed, because they stay on the device if the session ends before they are sent.
+// The queue of transactions and transfers that were entered without a connection, and of their
+// files. Each has the Idempotency-Key of its form, so a request that is sent again after a lost
+// answer has no second effect. An entry leaves the queue when the server has the transaction and
+// all files. The rows are sealed, because they stay on the device if the session ends before they
+// are sent.
 import { api } from "../api/api";
 import { networkCode, Problem } from "../api/problem";
 import { announce } from "../api/topics";
@@ -9,12 +11,13 @@ import { common } from "../i18n/i18n.svelte";
 import { hasKey, seal, type Sealed, unseal } from "./seal";
 import { read, readAll, remove, storeOwner, write } from "./store";
 
-type NewTransaction = paths["/api/v1/transaction"]["post"]["requestBody"]["content"]["application/json"];
+type NewTransaction =
+  paths["/api/v1/transaction"]["post"]["requestBody"]["content"]["application/json"];
 
 type NewTransfer = paths["/api/v1/transfers"]["post"]["requestBody"]["content"]["application/json"];
 export type NewEntry = NewTransaction | NewTransfer;
 
-/** QueuedFile describes a file. The key is that of its content in the store, and its Idempotency-Key. */
+/** QueuedFile describes a file. key is that of its content, and its Idempotency-Key. */
 interface QueuedFile {
   readonly key: string;
   readonly name: string;
@@ -33,13 +36,13 @@ export interface Queued {
   readonly problem?: string;
 }
 
-/** keyLifetime is how long the server recognizes a repeated key. Older entries are shown to the user before they are sent. */
+/** keyLifetime is how long the server knows a key. The user confirms older entries. */
 const keyLifetime = 24 * 3_600_000;
 
 let entries = $state.raw<readonly Queued[]>([]);
-/** unreadable are the keys of rows that were sealed with another key: the service key of the server has changed. */
+/** unreadable are the keys of rows that were sealed with another service key. */
 let unreadable = $state.raw<readonly string[]>([]);
-/** signedIn is the time of the sign-in. Entries from before it are not sent without the user's decision. */
+/** signedIn is the time of the sign-in. Earlier entries wait for the user's decision. */
 let signedIn = $state(0);
 let sending = false;
 
@@ -74,7 +77,9 @@ export async function countUnsent(): Promise<number> {
 async function refresh(): Promise<void> {
   signedIn = (await read<number>("device", "signedIn")) ?? 0;
   const rows = (await hasKey()) ? await readAll<Sealed>("queue") : [];
-  const opened = await Promise.all(rows.map(async ([key, row]) => ({ key, entry: await open(key, row).catch(() => undefined) })));
+  const opened = await Promise.all(
+    rows.map(async ([key, row]) => ({ key, entry: await open(key, row).catch(() => undefined) })),
+  );
   entries = opened.flatMap(({ entry }) => entry ?? []).sort((a, b) => a.queuedAt - b.queuedAt);
   unreadable = opened.filter(({ entry }) => !entry).map(({ key }) => key);
 }
@@ -85,7 +90,10 @@ async function open(key: string, row: Sealed): Promise<Queued> {
 
 /** store seals an entry and writes it. */
 async function store(entry: Queued): Promise<void> {
-  await write("queue", [entry.key, await seal(entry.key, new TextEncoder().encode(JSON.stringify(entry)))]);
+  await write("queue", [
+    entry.key,
+    await seal(entry.key, new TextEncoder().encode(JSON.stringify(entry))),
+  ]);
 }
 
 /** isTransfer distinguishes the two kinds of entries. */
@@ -93,9 +101,10 @@ export function isTransfer(body: NewEntry): body is NewTransfer {
   return "fromWalletId" in body;
 }
 
-/** create creates a transaction or a transfer, and returns the id of the transaction to which its files are attached. */
+/** create creates a transaction or transfer, and returns the transaction that gets the files. */
 export async function create(body: NewEntry, key: string): Promise<string> {
-  if (isTransfer(body)) return (await api.post("/api/v1/transfers", { body, key })).transfer.outTransactionId;
+  if (isTransfer(body))
+    return (await api.post("/api/v1/transfers", { body, key })).transfer.outTransactionId;
   return (await api.post("/api/v1/transaction", { body, key })).transaction.id;
 }
 
@@ -111,32 +120,38 @@ export async function attach(id: string, files: readonly File[] = []): Promise<b
   return done;
 }
 
-/** enqueue keeps an entry and its files until the connection returns. It throws a Problem if the device cannot keep them. */
+/** enqueue keeps an entry for later. It throws a Problem if the device cannot keep it. */
 export async function enqueue(body: NewEntry, key: string, files: readonly File[]): Promise<void> {
   await keep(body, key, files, Date.now()).catch(() => {
     throw new Problem("NOT_KEPT", common().notKept);
   });
   await refresh();
   const registration = await navigator.serviceWorker?.getRegistration();
-  const sync = (registration as { sync?: { register(tag: string): Promise<void> } } | undefined)?.sync;
+  const sync = (registration as { sync?: { register(tag: string): Promise<void> } } | undefined)
+    ?.sync;
   await sync?.register("coffer-queue").catch(() => undefined);
 }
 
 async function keep(body: NewEntry, key: string, files: readonly File[], queuedAt: number): Promise<void> {
   const keyed = files.map((file, i) => ({ file, key: `${key}.${i}` }));
-  const contents = keyed.map(async ({ file, key }) => [key, await seal(key, await file.arrayBuffer())] as const);
+  const contents = keyed.map(
+    async ({ file, key }) => [key, await seal(key, await file.arrayBuffer())] as const,
+  );
   await write("files", ...(await Promise.all(contents)));
   await store({ key, body, files: keyed.map(({ file: { name, type }, key }) => ({ key, name, type })), queuedAt });
 }
 
 /**
- * adoptFormer moves the entries of the database that all users shared into that of the signed-in user. They wait for the user's decision,
- * because nothing says whose they are.
+ * adoptFormer moves the entries of the database that all users shared into that of the signed-in
+ * user. They wait for the user's decision, because nothing says whose they are.
  */
 async function adoptFormer(): Promise<void> {
-  if (!(await hasKey()) || !(await indexedDB.databases()).some(({ name }) => name === "coffer")) return;
+  if (!(await hasKey()) || !(await indexedDB.databases()).some(({ name }) => name === "coffer"))
+    return;
   const { adopt } = await import("../screens/unsent/former");
-  await adopt<{ body: NewEntry; key: string; files?: readonly File[] }>(({ body, key, files = [] }) => keep(body, key, files, 0));
+  await adopt<{ body: NewEntry; key: string; files?: readonly File[] }>(
+    ({ body, key, files = [] }) => keep(body, key, files, 0),
+  );
 }
 
 /** discard removes entries that the user does not want to send. */
@@ -146,7 +161,9 @@ export async function discard(...keys: readonly string[]): Promise<void> {
 }
 
 async function drop(key: string): Promise<void> {
-  const files = (await readAll<Sealed>("files")).map(([name]) => name).filter((name) => name.startsWith(`${key}.`));
+  const files = (await readAll<Sealed>("files"))
+    .map(([name]) => name)
+    .filter((name) => name.startsWith(`${key}.`));
   await remove("files", ...files);
   await remove("queue", key);
 }
@@ -154,7 +171,9 @@ async function drop(key: string): Promise<void> {
 /** confirm sends entries that waited for the user, who has seen that they were not booked. */
 export async function confirm(...keys: readonly string[]): Promise<void> {
   const chosen = entries.filter(({ key }) => keys.includes(key));
-  await Promise.all(chosen.map((entry) => store({ ...entry, queuedAt: Date.now(), problem: undefined })));
+  await Promise.all(
+    chosen.map((entry) => store({ ...entry, queuedAt: Date.now(), problem: undefined })),
+  );
   await refresh();
   await sendQueue();
 }
@@ -164,7 +183,7 @@ export function waiting(entry: Queued, now = Date.now()): boolean {
   return entry.problem !== undefined || isEarlier(entry) || now - entry.queuedAt > keyLifetime;
 }
 
-/** sendQueue sends the entries in order until the connection is lost again. Only one tab of the user sends at a time. */
+/** sendQueue sends the entries in order, in one tab of the user at a time. */
 async function sendQueue(): Promise<void> {
   if (sending) return;
   sending = true;
@@ -218,10 +237,11 @@ async function sendFile(transactionId: string, { key, name, type }: QueuedFile):
   await api.post("/api/v1/transaction/{transactionId}/attachments", { path: { transactionId }, body, key });
 }
 
-/** startQueue sends the queue now and when the connection returns, until the returned function is called. */
+/** startQueue sends the queue now and when the connection returns. It returns its end. */
 export function startQueue(): () => void {
   const send = () => void sendQueue();
-  const message = (event: MessageEvent<{ type?: string }>) => event.data?.type === "send-queue" && send();
+  const message = (event: MessageEvent<{ type?: string }>) =>
+    event.data?.type === "send-queue" && send();
   void adoptFormer().finally(send);
   window.addEventListener("online", send);
   navigator.serviceWorker?.addEventListener("message", message);

@@ -1,6 +1,7 @@
-// Encryption of what stays on the device after the session of its user has ended. The server returns the key of a user with each
-// sign-in and refresh. While the user is signed in, the key is stored as one that scripts cannot export, so that the queue also works
-// when the page opens without a connection. The end of the session deletes it (ADR 109).
+// Encryption of what stays on the device after the session of its user has ended. The server
+// returns the key of a user with each sign-in and refresh. While the user is signed in, the key is
+// stored as one that scripts cannot export, so that the queue also works when the page opens
+// without a connection. The end of the session deletes it (ADR 109).
 import { read, write } from "./store";
 
 const cipher = "AES-GCM";
@@ -9,11 +10,16 @@ const nonceSize = 12;
 /** Sealed is a nonce and the encrypted value. */
 export type Sealed = Uint8Array<ArrayBuffer>;
 
-/** keepKey stores the key of the signed-in user. text is the key in base64url; a server of an earlier release returns none. */
+/** keepKey stores the user's key from base64url; a server of an earlier release returns none. */
 export async function keepKey(text: string | undefined): Promise<void> {
   if (!text) return;
-  const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
-  await write("device", ["key", await crypto.subtle.importKey("raw", bytes, cipher, false, ["encrypt", "decrypt"])]);
+  const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) =>
+    character.charCodeAt(0),
+  );
+  await write("device", [
+    "key",
+    await crypto.subtle.importKey("raw", bytes, cipher, false, ["encrypt", "decrypt"]),
+  ]);
 }
 
 function storedKey(): Promise<CryptoKey | undefined> {
@@ -33,7 +39,7 @@ async function key(): Promise<CryptoKey> {
 
 const algorithm = (nonce: Uint8Array<ArrayBuffer>, use: string) => ({ name: cipher, iv: nonce, additionalData: new TextEncoder().encode(use) });
 
-/** seal encrypts a value for a use, such as the name of its row. It rejects if the device has no key. */
+/** seal encrypts a value for a use, such as the name of its row. It rejects without a key. */
 export async function seal(use: string, value: BufferSource): Promise<Sealed> {
   const nonce = crypto.getRandomValues(new Uint8Array(nonceSize));
   const encrypted = await crypto.subtle.encrypt(algorithm(nonce, use), await key(), value);

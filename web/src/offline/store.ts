@@ -1,13 +1,14 @@
-// The data that the console keeps on the device, in an IndexedDB database for each user: a snapshot of the last home and the latest
-// transactions, the sealed queue of entries that were made without a connection, and the key that seals them. A tab reads and writes
-// only the database of its own user. When the session ends, all of it is deleted except unsent entries, which nobody can read without
-// the next sign-in of their user (ADR 109).
+// The data that the console keeps on the device, in an IndexedDB database for each user: a snapshot
+// of the last home and the latest transactions, the sealed queue of entries that were made without
+// a connection, and the key that seals them. A tab reads and writes only the database of its own
+// user. When the session ends, all of it is deleted except unsent entries, which nobody can read
+// without the next sign-in of their user (ADR 109).
 
-/** Store names an object store. queue and files contain sealed values only (seal.ts). device has the key and the time of the sign-in. */
+/** Store names an object store. queue and files have sealed values, device has the key. */
 type Store = "snapshot" | "queue" | "files" | "device";
 
 const prefix = "coffer-";
-/** owner is the user of this tab, empty while nobody is signed in: an answer that arrives late must not store anything. */
+/** owner is the user of this tab; empty, so that late answers store nothing after a sign-out. */
 let owner = "";
 let opened: Promise<IDBDatabase> | undefined;
 
@@ -29,7 +30,8 @@ export function connect(name: string, create = true): Promise<IDBDatabase> {
     const request = indexedDB.open(name, 1);
     request.onupgradeneeded = () => {
       if (!create) return request.transaction?.abort();
-      for (const store of ["snapshot", "queue", "files", "device"] satisfies Store[]) request.result.createObjectStore(store);
+      for (const store of ["snapshot", "queue", "files", "device"] satisfies Store[])
+        request.result.createObjectStore(store);
     };
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
@@ -71,10 +73,15 @@ export async function readAll<T>(store: Store): Promise<[key: string, value: T][
 }
 
 /** write stores values, all of them or none. */
-export async function write(store: Store, ...rows: readonly (readonly [key: string, value: unknown])[]): Promise<void> {
+export async function write(
+  store: Store,
+  ...rows: readonly (readonly [key: string, value: unknown])[]
+): Promise<void> {
   if (!owner) return;
   const transaction = (await open()).transaction(store, "readwrite");
-  await Promise.all(rows.map(([key, value]) => done(transaction.objectStore(store).put(value, key))));
+  await Promise.all(
+    rows.map(([key, value]) => done(transaction.objectStore(store).put(value, key))),
+  );
 }
 
 export async function remove(store: Store, ...keys: readonly string[]): Promise<void> {
@@ -84,8 +91,8 @@ export async function remove(store: Store, ...keys: readonly string[]): Promise<
 }
 
 /**
- * endStore deletes what the device has of a user. With keep, unsent entries stay, without the key that opens them. Two tabs may call it
- * for the same user, so it holds a lock.
+ * endStore deletes what the device has of a user. With keep, unsent entries stay, without the key
+ * that opens them. Two tabs may call it for the same user, so it holds a lock.
  */
 export async function endStore(user: string, keep: boolean): Promise<void> {
   const name = prefix + user;
@@ -100,7 +107,7 @@ export async function endStore(user: string, keep: boolean): Promise<void> {
   });
 }
 
-/** keepQueue deletes everything except the queue and its files, and reports whether there are any. */
+/** keepQueue deletes everything except the queue with its files, and reports whether it has any. */
 async function keepQueue(name: string): Promise<boolean> {
   const db = await connect(name, false).catch(() => undefined);
   if (!db) return false;
@@ -114,7 +121,7 @@ async function keepQueue(name: string): Promise<boolean> {
   return kept > 0;
 }
 
-/** keptEntries returns the number of unsent entries of all users on this device. Nothing else of them can be read. */
+/** keptEntries returns the number of unsent entries of all users on this device. */
 export async function keptEntries(): Promise<number> {
   const databases = await indexedDB.databases();
   const counts = databases.map(async ({ name }) => {
@@ -124,7 +131,10 @@ export async function keptEntries(): Promise<number> {
     db.close();
     return count;
   });
-  return (await Promise.allSettled(counts)).reduce((sum, count) => sum + (count.status === "fulfilled" ? count.value : 0), 0);
+  return (await Promise.allSettled(counts)).reduce(
+    (sum, count) => sum + (count.status === "fulfilled" ? count.value : 0),
+    0,
+  );
 }
 
 export function deleteDatabase(name: string): Promise<void> {

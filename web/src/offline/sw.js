@@ -1,5 +1,6 @@
-// The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
-// stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
+// The service worker stores the files of the build, so that the console opens without a connection.
+// It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
+// VERSION and FILES in front of this file.
 /* global VERSION, FILES */
 const cacheName = `coffer-${VERSION}`;
 
@@ -29,7 +30,7 @@ self.addEventListener("fetch", (event) => {
   }
 });
 
-/** page answers a navigation from the network, and from the cache if there is no answer within two seconds. */
+/** page answers a navigation from the network, or after two seconds from the cache. */
 async function page(request) {
   const network = fetch(request);
   network.catch(() => {});

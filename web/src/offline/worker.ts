@@ -7,11 +7,16 @@ export async function startWorker(): Promise<void> {
 }
 
 interface PolicyFactory {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): unknown };
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(url: string): string },
+  ): { createScriptURL(url: string): unknown };
 }
 
-/** trustedURL marks a constant URL as a script, which the Content Security Policy requires where the browser has trusted types. */
+/** trustedURL marks a constant URL as a script, for browsers with trusted types. */
 function trustedURL(url: string): unknown {
   const types = (window as { trustedTypes?: PolicyFactory }).trustedTypes;
-  return types ? types.createPolicy("coffer-worker", { createScriptURL: (text) => text }).createScriptURL(url) : url;
+  return types
+    ? types.createPolicy("coffer-worker", { createScriptURL: (text) => text }).createScriptURL(url)
+    : url;
 }

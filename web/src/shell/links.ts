@@ -2,7 +2,9 @@
 import type common from "../i18n/en";
 import type { IconName } from "../components/icons";
 
-type Text = { [K in keyof typeof common]: (typeof common)[K] extends string ? K : never }[keyof typeof common];
+type Text = {
+  [K in keyof typeof common]: (typeof common)[K] extends string ? K : never;
+}[keyof typeof common];
 
 export interface Entry {
   readonly path: string;
@@ -26,14 +28,14 @@ export const moreEntries: readonly Entry[] = [
   { path: "/settings", text: "settings", icon: "settings" },
 ];
 
-/** above returns the path of the screen from which a user reaches another one. On a phone, the screens of moreEntries are below More. */
+/** above returns the path of the screen above. On a phone, those of moreEntries are below More. */
 export function above(path: string): string | undefined {
   if (/^\/(export|webhooks)$/.test(path)) return "/settings/data";
   if (moreEntries.some((entry) => entry.path === path)) return "/more";
   return /^\/(budgets|webhooks|imports|settings)(?=\/)/.exec(path)?.[0];
 }
 
-/** isCurrent reports whether a path is that of an entry, or of a screen below it: /budgets/1 is below /budgets, and /export below /settings. */
+/** isCurrent reports whether a path is that of an entry, or below it as /budgets/1 or /export. */
 export function isCurrent({ path }: Entry, current: string): boolean {
   for (let at: string | undefined = current; at; at = above(at)) if (at === path) return true;
   return false;

@@ -1,4 +1,5 @@
-// The router of the console on the History API. Links are ordinary <a href>; sheets are query parameters, so that Back closes them.
+// The router of the console on the History API. Links are ordinary <a href>; sheets are query
+// parameters, so that Back closes them.
 
 /** Route is the current location, split into what the screens need. */
 export interface Route {
@@ -39,7 +40,7 @@ export function navigate(to: string, options: { replace?: boolean } = {}): void 
   if (current.path !== from) window.scrollTo(0, 0);
 }
 
-/** back leaves the current location: to the previous one if it was in the console, otherwise to the fallback. */
+/** back goes to the previous location if it was in the console, otherwise to the fallback. */
 export function back(fallback: string): void {
   if (history.state?.inside) history.back();
   else navigate(fallback, { replace: true });
@@ -56,19 +57,23 @@ export function withQuery(changes: Record<string, string | undefined>): string {
   return text ? `${current.path}?${text}` : current.path;
 }
 
-/** startRouter reads the location and follows links. routes maps patterns such as /budgets/:id to names of screens. */
+/** startRouter reads the location and follows links. routes maps patterns to names of screens. */
 export function startRouter(routes: Record<string, string>): void {
-  patterns = Object.entries(routes).map(([path, screen]) => [new RegExp(`^${path.replace(/:(\w+)/g, "(?<$1>[^/]+)")}$`), screen]);
+  patterns = Object.entries(routes).map(([path, screen]) => [
+    new RegExp(`^${path.replace(/:(\w+)/g, "(?<$1>[^/]+)")}$`),
+    screen,
+  ]);
   update();
   window.addEventListener("popstate", update);
   document.addEventListener("click", follow);
 }
 
-/** follow navigates for a plain click on a link into the console. Others, such as those to the API documentation, load a page. */
+/** follow navigates for a plain click on a link into the console. Other links load a page. */
 function follow(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = (event.target as Element).closest("a");
-  if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
+  if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin)
+    return;
   if (match(link.pathname).screen === "missing") return;
   event.preventDefault();
   navigate(link.pathname + link.search);

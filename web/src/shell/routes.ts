@@ -1,10 +1,11 @@
-// The screens of the console. Each is a lazy chunk with its messages beside it: src/screens/<name>/{<Component>.svelte,en.ts,de.ts}.
+// The screens of the console. Each is a lazy chunk with its messages beside it:
+// src/screens/<name>/{<Component>.svelte,en.ts,de.ts}.
 import type { Component } from "svelte";
 import { loadMessages } from "../i18n/i18n.svelte";
 
 type Load = () => Promise<{ default: Component<Record<string, never>> }>;
 
-/** screens maps names of screens to their components. The name is that of the folder, or textsOf has the folder. */
+/** screens maps names of screens to components. The name is that of the folder, or in textsOf. */
 export const screens: Record<string, Load> = {
   signin: () => import("../screens/signin/Signin.svelte"),
   welcome: () => import("../screens/welcome/Welcome.svelte"),
@@ -31,10 +32,11 @@ export const screens: Record<string, Load> = {
   earlier: () => import("../screens/unsent/Earlier.svelte"),
   missing: () => import("../screens/missing/Missing.svelte"),
   // The sheet entry loads this part when its fold opens.
-  attachments: () => import("../screens/attachments/Attachments.svelte") as unknown as ReturnType<Load>,
+  attachments: () =>
+    import("../screens/attachments/Attachments.svelte") as unknown as ReturnType<Load>,
 };
 
-/** sheets open above any screen, by a query parameter of their name: /?entry=new, /transactions?entry=<id>, /?notifications=open. */
+/** sheets open above any screen, by a query parameter of their name: /?entry=new. */
 export const sheets: Record<string, Load> = {
   entry: () => import("../screens/entry/Entry.svelte"),
   notifications: () => import("../screens/notifications/Notifications.svelte"),
@@ -67,13 +69,18 @@ const textsOf: Record<string, string> = { budget: "budgets", import: "imports", 
 
 const opened = new Map<string, Component<Record<string, never>>>();
 
-/** openScreen loads the code and the messages of a screen or sheet. A screen that was open before is returned without waiting. */
-export function openScreen(name: string): Component<Record<string, never>> | Promise<Component<Record<string, never>>> {
+/** openScreen loads the code and the texts of a screen. An opened one is there at once. */
+export function openScreen(
+  name: string,
+): Component<Record<string, never>> | Promise<Component<Record<string, never>>> {
   return opened.get(name) ?? load(name);
 }
 
 async function load(name: string): Promise<Component<Record<string, never>>> {
-  const [{ default: component }] = await Promise.all([(screens[name] ?? sheets[name])!(), loadMessages(textsOf[name] ?? name)]);
+  const [{ default: component }] = await Promise.all([
+    (screens[name] ?? sheets[name])!(),
+    loadMessages(textsOf[name] ?? name),
+  ]);
   opened.set(name, component);
   return component;
 }

@@ -1,4 +1,5 @@
-// Keyboard shortcuts. A shortcut is one key, or two keys one after the other such as "g h". Keys typed into a field are no shortcuts.
+// Keyboard shortcuts. A shortcut is one key, or two keys one after the other such as "g h". Keys
+// typed into a field are no shortcuts.
 
 type Run = () => void;
 
@@ -7,9 +8,10 @@ const sequenceTime = 1200;
 let first = "";
 let firstAt = 0;
 
-/** shortcuts registers functions by their keys, and returns the function that removes them. The latest registration of a key wins. */
+/** shortcuts registers functions by keys, and returns their removal. The latest of a key wins. */
 export function shortcuts(runs: Record<string, Run>): () => void {
-  for (const [keys, run] of Object.entries(runs)) registered.set(keys, [run, ...(registered.get(keys) ?? [])]);
+  for (const [keys, run] of Object.entries(runs))
+    registered.set(keys, [run, ...(registered.get(keys) ?? [])]);
   return () => {
     for (const [keys, run] of Object.entries(runs)) registered.set(keys, (registered.get(keys) ?? []).filter((other) => other !== run));
   };

@@ -1,5 +1,5 @@
-// Uploads of attachments. They continue when the form that started them is closed. A failed one is kept until the user repeats or
-// discards it.
+// Uploads of attachments. They continue when the form that started them is closed. A failed one is
+// kept until the user repeats or discards it.
 import { api, newKey } from "../../api/api";
 import { isProblem, type Problem } from "../../api/problem";
 import { announce } from "../../api/topics";
@@ -56,7 +56,7 @@ export async function send(upload: Upload): Promise<Upload | undefined> {
   }
 }
 
-/** uploadAll attaches the files of a new transaction, and reports whether all arrived. Otherwise a toast leads to its form. */
+/** uploadAll attaches files, and reports whether all arrived. If not, a toast says so. */
 export async function uploadAll(transactionId: string, files: readonly File[]): Promise<boolean> {
   const failed: Upload[] = [];
   for (const file of files) {
@@ -68,6 +68,9 @@ export async function uploadAll(transactionId: string, files: readonly File[]): 
   await loadMessages("attachments");
   const t = messages<typeof en>("attachments");
   const names = failed.map(({ file }) => file.name).join(", ");
-  offer(t.notAttached(names), problemText(problem), { label: t.show, run: () => navigate(withQuery({ entry: transactionId })) });
+  offer(t.notAttached(names), problemText(problem), {
+    label: t.show,
+    run: () => navigate(withQuery({ entry: transactionId })),
+  });
   return false;
 }

@@ -1,4 +1,5 @@
-// The burn-down of a window: the amount left at the end of each day, and the amount that even spending would have left.
+// The burn-down of a window: the amount left at the end of each day, and the amount that even
+// spending would have left.
 import type { Transaction } from "../../api/types";
 import { dayOf, type Day } from "../../dates/dates";
 import { daysOf, type Window } from "../../dates/windows";
@@ -13,8 +14,9 @@ interface Burndown {
 }
 
 /**
- * burndown counts the transactions in the currency of the limit, as the API does: of a split only the parts in the categories, and a refund
- * adds to what is left. The last value is therefore what the API reports as remaining.
+ * burndown counts the transactions in the currency of the limit, as the API does: of a split only
+ * the parts in the categories, and a refund adds to what is left. The last value is therefore what
+ * the API reports as remaining.
  */
 export function burndown(window: Window, limit: Money, transactions: readonly Transaction[], categoryIds: readonly string[], now: Day): Burndown {
   const days = daysOf(window);
@@ -31,6 +33,8 @@ export function burndown(window: Window, limit: Money, transactions: readonly Tr
     rest += changes.get(day) ?? 0n;
     return day <= last ? rest : undefined;
   });
-  const plan = days.map((_, i) => limit.minor - (limit.minor * BigInt(i + 1)) / BigInt(days.length));
+  const plan = days.map(
+    (_, i) => limit.minor - (limit.minor * BigInt(i + 1)) / BigInt(days.length),
+  );
   return { days, left, plan };
 }

@@ -6,7 +6,8 @@ const de: typeof en = {
   budget: "Budget",
   new: "Neues Budget",
   empty: "Noch keine Budgets",
-  emptyText: "Ein Budget begrenzt die Ausgaben einiger Kategorien in einem Zeitraum. Du siehst, wie viel noch übrig ist und für wie viele Tage.",
+  emptyText:
+    "Ein Budget begrenzt die Ausgaben einiger Kategorien in einem Zeitraum. Du siehst, wie viel noch übrig ist und für wie viele Tage.",
   groups: { active: "Aktiv", upcoming: "Geplant", ended: "Beendet" },
 
   leftOf: (limit) => `übrig von ${limit}`,
@@ -70,7 +71,8 @@ const de: typeof en = {
   chooseCategory: "Mindestens eine Kategorie wählen",
   chooseWallet: "Konto wählen",
   findCategory: "Kategorie suchen",
-  alertsHint: "Du bekommst eine Mitteilung, wenn die Ausgaben eine Marke erreichen. Marken ziehen oder Pfeiltasten verwenden.",
+  alertsHint:
+    "Du bekommst eine Mitteilung, wenn die Ausgaben eine Marke erreichen. Marken ziehen oder Pfeiltasten verwenden.",
   alert: (n) => `Hinweis ${n}`,
   addAlert: "Hinweis hinzufügen",
   removeAlert: (percentage) => `Hinweis bei ${percentage} entfernen`,
@@ -83,11 +85,15 @@ const de: typeof en = {
   share: "Teilen",
   invite: "Einladen",
   inviteTitle: "Budget teilen",
-  inviteText: "Die eingeladene Person sieht das Budget und seinen Stand, aber keine deiner Buchungen.",
+  inviteText:
+    "Die eingeladene Person sieht das Budget und seinen Stand, aber keine deiner Buchungen.",
   inviteEmail: "E-Mail einer Person bei Coffer",
   role: "Rolle",
   roles: { owner: "Eigentümer", editor: "Bearbeiten", viewer: "Ansehen" },
-  roleHints: { viewer: "Kann das Budget ansehen.", editor: "Kann auch Limit, Zeitraum und Hinweise ändern." },
+  roleHints: {
+    viewer: "Kann das Budget ansehen.",
+    editor: "Kann auch Limit, Zeitraum und Hinweise ändern.",
+  },
   sharePercent: "Anteil",
   shareHint: (amount, rest) => `${amount} vom Limit. ${rest} bleiben beim Eigentümer.`,
   noShare: "Kein Anteil. Der Eigentümer trägt alles.",

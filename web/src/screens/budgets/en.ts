@@ -5,7 +5,8 @@ export default {
   budget: "Budget",
   new: "New budget",
   empty: "No budgets yet",
-  emptyText: "A budget limits the spending of some categories in a period. You see how much is left, and for how many days.",
+  emptyText:
+    "A budget limits the spending of some categories in a period. You see how much is left, and for how many days.",
   groups: { active: "Active", upcoming: "Upcoming", ended: "Ended" },
 
   leftOf: (limit: string) => `left of ${limit}`,
@@ -69,7 +70,8 @@ export default {
   chooseCategory: "Choose at least one category",
   chooseWallet: "Choose a wallet",
   findCategory: "Find a category",
-  alertsHint: "You are notified when the spending reaches a mark. Drag the marks, or use the arrow keys.",
+  alertsHint:
+    "You are notified when the spending reaches a mark. Drag the marks, or use the arrow keys.",
   alert: (n: number) => `Alert ${n}`,
   addAlert: "Add an alert",
   removeAlert: (percentage: string) => `Remove the alert at ${percentage}`,
@@ -86,9 +88,13 @@ export default {
   inviteEmail: "E-mail of a Coffer user",
   role: "Role",
   roles: { owner: "Owner", editor: "Editor", viewer: "Viewer" },
-  roleHints: { viewer: "A viewer sees the budget.", editor: "An editor can also change limit, period and alerts." },
+  roleHints: {
+    viewer: "A viewer sees the budget.",
+    editor: "An editor can also change limit, period and alerts.",
+  },
   sharePercent: "Share",
-  shareHint: (amount: string, rest: string) => `${amount} of the limit. ${rest} remain with the owner.`,
+  shareHint: (amount: string, rest: string) =>
+    `${amount} of the limit. ${rest} remain with the owner.`,
   noShare: "No share. The owner bears it all.",
   shareInvalid: (most: string) => `Enter a number from 0 to ${most}`,
   statuses: { pending: "Invited", accepted: "Member", rejected: "Declined" },

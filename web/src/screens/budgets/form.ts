@@ -23,12 +23,15 @@ export type Errors = Partial<Record<keyof Fields, string>>;
 export const periods = ["monthly", "weekly", "biweekly", "daily", "quarterly", "half_yearly", "yearly", "custom"] as const;
 
 /**
- * proposedStart returns the first day of the current month, or of the current week for budgets of weeks. The windows of a budget begin
- * on its start, so the first day of the week in the settings decides them only here.
+ * proposedStart returns the first day of the current month, or of the current week for budgets of
+ * weeks. The windows of a budget begin on its start, so the first day of the week in the settings
+ * decides them only here.
  */
 export function proposedStart(period: Budget["period"]): Day {
   const now = today();
-  return period === "weekly" || period === "biweekly" ? weekDays(now).from : `${now.slice(0, 7)}-01`;
+  return period === "weekly" || period === "biweekly"
+    ? weekDays(now).from
+    : `${now.slice(0, 7)}-01`;
 }
 
 export function emptyFields(): Fields {
@@ -68,12 +71,15 @@ export function validate(fields: Fields, t: typeof en): { limit: Digits } | { er
   return { limit: digits(limit) };
 }
 
-const same = (a: readonly unknown[], b: readonly unknown[]) => a.length === b.length && a.every((item) => b.includes(item));
+const same = (a: readonly unknown[], b: readonly unknown[]) =>
+  a.length === b.length && a.every((item) => b.includes(item));
 
-/** changesOf returns the fields that differ from the opened budget, as the body of a PATCH. An empty last day removes it. */
+/** changesOf returns the changed fields as the body of a PATCH. An empty last day removes it. */
 export function changesOf(fields: Fields, limit: Digits, opened: Budget) {
   const before = fieldsOf(opened);
-  const sameLimit = fields.currency === opened.currency && money(limit, fields.currency).minor === money(opened.limit, opened.currency).minor;
+  const sameLimit =
+    fields.currency === opened.currency &&
+    money(limit, fields.currency).minor === money(opened.limit, opened.currency).minor;
   return {
     ...(fields.name.trim() !== before.name && { name: fields.name }),
     ...(!sameLimit && { limit }),
@@ -83,6 +89,8 @@ export function changesOf(fields: Fields, limit: Digits, opened: Budget) {
     ...(fields.period !== before.period && { period: fields.period }),
     ...(fields.startDate !== before.startDate && { startDate: fields.startDate }),
     ...(fields.endDate !== before.endDate && { endDate: fields.endDate || null }),
-    ...(!same(fields.alertThresholds, before.alertThresholds) && { alertThresholds: fields.alertThresholds }),
+    ...(!same(fields.alertThresholds, before.alertThresholds) && {
+      alertThresholds: fields.alertThresholds,
+    }),
   };
 }

@@ -7,21 +7,29 @@ const hundredths = (percent: number) => Math.round(percent * 100);
 
 /** shareAmount returns a share of an amount, rounded down to the minor unit. */
 export function shareAmount(amount: Money, percent: number): Money {
-  return { minor: (amount.minor * BigInt(hundredths(percent))) / 10_000n, currency: amount.currency };
+  return {
+    minor: (amount.minor * BigInt(hundredths(percent))) / 10_000n,
+    currency: amount.currency,
+  };
 }
 
 /** shareText returns "33.33%". */
 export function shareText(percent: number, locale: string): string {
-  return new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 }).format(hundredths(percent) / 10_000);
+  return new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 }).format(
+    hundredths(percent) / 10_000,
+  );
 }
 
 /** freeShare returns the highest share that a member may get: 100 less the shares of the others. */
 export function freeShare(members: readonly Member[], member: Member | undefined): number {
   const others = members.filter(({ id, status }) => id !== member?.id && status !== "rejected");
-  return (10_000 - others.reduce((sum, { sharePercent }) => sum + hundredths(sharePercent ?? 0), 0)) / 100;
+  return (
+    (10_000 - others.reduce((sum, { sharePercent }) => sum + hundredths(sharePercent ?? 0), 0)) /
+    100
+  );
 }
 
-/** readShare parses a typed share, with comma or point: a number from 0 to most, or undefined. An empty text is 0. */
+/** readShare parses a share from 0 to most, with comma or point. An empty text is 0. */
 export function readShare(text: string, most: number): number | undefined {
   const compact = text.trim().replace(",", ".").replace(/\s*%$/, "");
   if (compact === "") return 0;

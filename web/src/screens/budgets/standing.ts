@@ -16,7 +16,7 @@ interface Standing {
   /** elapsed is the part of the window that has passed, 0 to 1. */
   readonly elapsed: number;
   readonly daysLeft: number;
-  /** ahead is even spending up to today less the spending: positive if less was spent. It is absent outside of the window. */
+  /** ahead is even spending up to today less the spending. It is absent outside of the window. */
   readonly ahead: Money | undefined;
 }
 
@@ -24,7 +24,11 @@ interface Standing {
 export function standing({ progress, limit, currency }: Budget, now: Day): Standing | undefined {
   if (!progress) return undefined;
   const window = { from: progress.windowStart, to: progress.windowEnd };
-  const [whole, spent, remaining] = [money(limit, currency), money(progress.spent, currency), money(progress.remaining, currency)];
+  const [whole, spent, remaining] = [
+    money(limit, currency),
+    money(progress.spent, currency),
+    money(progress.remaining, currency),
+  ];
   const [length, elapsed] = [windowLength(window), elapsedDays(window, now)];
   const running = now >= window.from && now <= window.to;
   const planned = (whole.minor * BigInt(elapsed)) / BigInt(length);
@@ -43,18 +47,25 @@ export function standing({ progress, limit, currency }: Budget, now: Day): Stand
 }
 
 /**
- * limitOf returns the limit at the end of a window, and the spending as a percentage of it. limits has the newest first. A limit in another
- * currency than the spending cannot be compared, so the present one counts then.
+ * limitOf returns the limit at the end of a window, and the spending as a percentage of it. limits
+ * has the newest first. A limit in another currency than the spending cannot be compared, so the
+ * present one counts then.
  */
-export function limitOf(limits: readonly BudgetLimit[], { windowEnd, spent }: Pick<NonNullable<Budget["progress"]>, "windowEnd" | "spent">, currency: string) {
+export function limitOf(
+  limits: readonly BudgetLimit[],
+  { windowEnd, spent }: Pick<NonNullable<Budget["progress"]>, "windowEnd" | "spent">,
+  currency: string,
+) {
   const then = limits.find(({ from }) => from <= windowEnd) ?? limits.at(-1);
   const { limit = "0" } = (then?.currency === currency ? then : limits[0]) ?? {};
   return { limit, percentage: (Number(spent) / Number(limit)) * 100 };
 }
 
-/** percentText returns "62%". It rounds down, so that 100% is shown only when the limit is reached. */
+/** percentText returns "62%". It rounds down: 100% means that the limit is reached. */
 export function percentText(percentage: number, locale: string): string {
-  return new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 }).format(Math.floor(percentage) / 100);
+  return new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 }).format(
+    Math.floor(percentage) / 100,
+  );
 }
 
 /** ringText returns a percentage that fits into a ring, such as "62%" or "999+". */

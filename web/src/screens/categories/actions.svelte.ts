@@ -46,7 +46,9 @@ export async function askToDelete(category: Category, t: typeof texts): Promise<
       api.get("/api/v1/transaction", { query: { categoryId: [category.id], limit: 1 } }),
       api.get("/api/v1/budgets", { query: { limit: 200 } }),
     ]);
-    const names = budgets.filter(({ categoryIds }) => categoryIds?.includes(category.id)).map(({ name }) => name);
+    const names = budgets
+      .filter(({ categoryIds }) => categoryIds?.includes(category.id))
+      .map(({ name }) => name);
     if (transactions.length || names.length) {
       asked = { category, deleting: true, used: transactions.length > 0, budgets: names };
       return;
@@ -65,7 +67,8 @@ async function commit(category: Category): Promise<void> {
   } catch (error) {
     removed.delete(category.id);
     // A transaction was added while the toast was open.
-    if (isProblem(error, "CATEGORY_IN_USE")) asked = { category, deleting: true, used: true, budgets: [] };
+    if (isProblem(error, "CATEGORY_IN_USE"))
+      asked = { category, deleting: true, used: true, budgets: [] };
     else if (!isProblem(error, "INVALID_CATEGORY_EXIST_PARAMS")) fail(error);
   }
   announce("categories");

@@ -22,5 +22,7 @@ export function conflictRows(mine: Fields, theirs: Fields) {
     [common().tags, ({ tags }) => tags.join(", ")],
     [t.notes, ({ notes }) => notes],
   ];
-  return texts.map(([label, text]) => ({ label, mine: text(mine), theirs: text(theirs) })).filter((row) => row.mine !== row.theirs);
+  return texts
+    .map(([label, text]) => ({ label, mine: text(mine), theirs: text(theirs) }))
+    .filter((row) => row.mine !== row.theirs);
 }

@@ -30,7 +30,7 @@ export interface Fields {
   parts: Part[];
 }
 
-/** Opened is the edited transaction, with its transfer if it is a leg. Both have the same version. */
+/** Opened is the edited transaction, with its transfer if it is a leg. */
 export interface Opened {
   readonly transaction: Transaction;
   readonly transfer?: Transfer;
@@ -47,24 +47,35 @@ export async function loadEntry(id: string): Promise<Opened> {
 }
 
 /** shownFields are the fields of a request whose problems the form shows beside their controls. */
-export const shownFields = ["amount", "currency", "type", "payee", "description", "notes", "tags", "date", "walletId", "fromWalletId", "toWalletId", "toAmount", "categoryId", "splits"] as const;
+export const shownFields = [
+  "amount", "currency", "type", "payee", "description", "notes", "tags", "date",
+  "walletId", "fromWalletId", "toWalletId", "toAmount", "categoryId", "splits",
+] as const;
 
 export type Errors = Partial<Record<string, string>>;
 
-/** errorsOf returns the messages of a problem by field. Some codes name no field, but only one control can solve them. */
+/** errorsOf returns the messages by field. Some codes name none, but only one control can help. */
 export function errorsOf(problem: Problem): Errors {
-  if (problem.code === "WALLET_CURRENCY_LIMIT_REACHED" && !problem.details.length) return { currency: problem.message };
-  if (problem.code === "TRANSFER_SAME_WALLET" && !problem.details.length) return { toWalletId: problem.message };
+  if (problem.code === "WALLET_CURRENCY_LIMIT_REACHED" && !problem.details.length)
+    return { currency: problem.message };
+  if (problem.code === "TRANSFER_SAME_WALLET" && !problem.details.length)
+    return { toWalletId: problem.message };
   const errors: Errors = Object.fromEntries(shownFields.map((name) => [name, problem.field(name)]));
-  // A line of a split shows the message for its category and its amount. All others are below the lines.
+  // A line of a split shows the message for its category and its amount. All others are below the
+  // lines.
   delete errors.splits;
-  for (const { field, message } of problem.details) errors[/^splits(?!\[\d+\]\.(amount|categoryId|description)$)/.test(field) ? "splits" : field] = message;
+  for (const { field, message } of problem.details)
+    errors[/^splits(?!\[\d+\]\.(amount|categoryId|description)$)/.test(field) ? "splits" : field] =
+      message;
   return errors;
 }
 
 /** empty returns the fields of a new transaction. */
 export function empty(): Fields {
-  const texts = { amount: "", currency: "", payee: "", description: "", notes: "", walletId: "", toWalletId: "", toAmount: "", toCurrency: "", categoryId: "" };
+  const texts = {
+    amount: "", currency: "", payee: "", description: "", notes: "",
+    walletId: "", toWalletId: "", toAmount: "", toCurrency: "", categoryId: "",
+  };
   return { ...texts, kind: "expense", tags: [], date: today(), parts: [] };
 }
 
@@ -103,8 +114,10 @@ export function validate(fields: Fields, t: typeof texts): Errors {
   if (!fields.walletId) errors.walletId = t.chooseWallet;
   if (kind === "transfer") {
     if (!fields.toWalletId) errors.toWalletId = t.chooseWallet;
-    else if (fields.toWalletId === fields.walletId && fields.toCurrency === currency) errors.toWalletId = t.sameWallet;
-    if (fields.toCurrency !== currency) errors.toAmount = amountError(fields.toAmount, fields.toCurrency, t.positive);
+    else if (fields.toWalletId === fields.walletId && fields.toCurrency === currency)
+      errors.toWalletId = t.sameWallet;
+    if (fields.toCurrency !== currency)
+      errors.toAmount = amountError(fields.toAmount, fields.toCurrency, t.positive);
   } else if (parts.length) {
     const sign = decimalSign(i18n.locale);
     parts.forEach((part, i) => {
@@ -113,12 +126,16 @@ export function validate(fields: Fields, t: typeof texts): Errors {
       if (!part.categoryId) errors[`splits[${i}].categoryId`] = t.chooseCategory;
     });
     const rest = left(amount, parts, currency, sign);
-    if (rest?.minor) errors.splits = rest.minor < 0n ? t.tooMuch(formatMoney(abs(rest), i18n.locale)) : t.notDistributed(formatMoney(rest, i18n.locale));
+    if (rest?.minor)
+      errors.splits =
+        rest.minor < 0n
+          ? t.tooMuch(formatMoney(abs(rest), i18n.locale))
+          : t.notDistributed(formatMoney(rest, i18n.locale));
   } else if (!fields.categoryId) errors.categoryId = t.chooseCategory;
   return Object.fromEntries(Object.entries(errors).filter(([, message]) => message));
 }
 
-/** Body holds the fields of a transaction or transfer in the API. Those that do not apply are undefined. */
+/** Body has the fields of a transaction or transfer. Those that do not apply are undefined. */
 export interface Body {
   type?: "expense" | "income";
   amount: Digits;
@@ -154,19 +171,24 @@ export function bodyOf(fields: Fields): Body {
 
 /** given returns the fields that are not empty, as the body of a POST. */
 export function given(body: Body): Body {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value?.length)) as unknown as Body;
+  return Object.fromEntries(
+    Object.entries(body).filter(([, value]) => value?.length),
+  ) as unknown as Body;
 }
 
-/** changesOf returns the fields that differ between two bodies, as the body of a PATCH, with those that the API requires beside them. */
+/** changesOf returns the changed fields as the body of a PATCH, and those that belong to them. */
 export function changesOf(body: Body, before: Body): Partial<Body> {
   const changed = new Set<string>();
   for (const [name, value] of Object.entries(body)) {
-    if (value !== undefined && JSON.stringify(value) !== JSON.stringify(before[name as keyof Body])) changed.add(name);
+    if (value !== undefined && JSON.stringify(value) !== JSON.stringify(before[name as keyof Body]))
+      changed.add(name);
   }
   if (changed.has("currency")) changed.add("amount");
   if (changed.has("toCurrency") && body.toAmount) changed.add("toAmount");
-  // The parts of a split belong to its amount. A category ends a split, and the end of a split needs a category.
-  if (body.splits?.length && (changed.has("amount") || changed.has("splits"))) changed.add("amount").add("splits");
+  // The parts of a split belong to its amount. A category ends a split, and the end of a split
+  // needs a category.
+  if (body.splits?.length && (changed.has("amount") || changed.has("splits")))
+    changed.add("amount").add("splits");
   if (changed.has("splits") && !body.splits?.length) changed.add("categoryId");
   return Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name)));
 }

@@ -11,12 +11,14 @@ interface DayTotals {
 }
 
 /**
- * cumulative returns the spending of a period up to each of its days. Days after last, which are still to come, are undefined. The
- * expense of a day is never negative, because a refund within an expense is smaller than the expense. So the sum never falls.
+ * cumulative returns the spending of a period up to each of its days. Days after last, which are
+ * still to come, are undefined. The expense of a day is never negative, because a refund within an
+ * expense is smaller than the expense. So the sum never falls.
  */
 export function cumulative(daily: readonly DayTotals[], currency: string, from: Day, to: Day, last: Day): (bigint | undefined)[] {
   const byDay = new Map<string, bigint>();
-  for (const day of daily) if (day.currency === currency) byDay.set(day.date, money(day.expense, currency).minor);
+  for (const day of daily)
+    if (day.currency === currency) byDay.set(day.date, money(day.expense, currency).minor);
   let total = 0n;
   return Array.from({ length: daysBetween(from, to) + 1 }, (_, i) => {
     const day = addDays(from, i);
@@ -33,13 +35,18 @@ export interface Share {
 }
 
 /**
- * shares returns the categories with the highest spending, and one entry with the sum of the others. Percentages are shares in the sum of
- * these. Categories with more refunds than expenses are last, without a share, so that all entries add up to the total expense.
+ * shares returns the categories with the highest spending, and one entry with the sum of the
+ * others. Percentages are shares in the sum of these. Categories with more refunds than expenses
+ * are last, without a share, so that all entries add up to the total expense.
  */
 export function shares(summary: Summary, currency: string, most: number, nameOfRest: (n: number) => string): Share[] {
   const all = summary.byCategory
     .filter((category) => category.currency === currency)
-    .map(({ categoryId, name, expense }) => ({ id: categoryId, name, spent: money(expense, currency) }))
+    .map(({ categoryId, name, expense }) => ({
+      id: categoryId,
+      name,
+      spent: money(expense, currency),
+    }))
     .sort((a, b) => (a.spent.minor < b.spent.minor ? 1 : -1));
   const spending = all.filter(({ spent }) => spent.minor > 0n);
   const total = spending.reduce((sum, { spent }) => sum + spent.minor, 0n);
@@ -57,11 +64,18 @@ export function shares(summary: Summary, currency: string, most: number, nameOfR
 }
 
 /**
- * currenciesOf returns the currencies of a month and of the wallets, the main one first, then by transactions. The main one is that of the
- * settings, and otherwise that of the most wallets: a single receipt in another currency must not decide it.
+ * currenciesOf returns the currencies of a month and of the wallets, the main one first, then by
+ * transactions. The main one is that of the settings, and otherwise that of the most wallets: a
+ * single receipt in another currency must not decide it.
  */
-export function currenciesOf(summary: Summary, walletCurrencies: readonly string[], base: string | undefined): string[] {
-  const used = [...summary.totals].sort((a, b) => b.transactionCount - a.transactionCount).map(({ currency }) => currency);
+export function currenciesOf(
+  summary: Summary,
+  walletCurrencies: readonly string[],
+  base: string | undefined,
+): string[] {
+  const used = [...summary.totals]
+    .sort((a, b) => b.transactionCount - a.transactionCount)
+    .map(({ currency }) => currency);
   const all = [...new Set([...used, ...walletCurrencies])];
   const wallets = (code: string) => walletCurrencies.filter((other) => other === code).length;
   const rank = (code: string) => (code === base ? Infinity : wallets(code));

@@ -2,13 +2,18 @@
 import type { Mapping, Row } from "./types";
 
 /** fields are the fields that a column can have, in the order of the select. */
-export const fields = ["ignore", "date", "amount", "debit", "credit", "type", "currency", "payee", "description", "notes", "category", "tags", "account", "externalId"] as const;
+export const fields = [
+  "ignore", "date", "amount", "debit", "credit", "type", "currency",
+  "payee", "description", "notes", "category", "tags", "account", "externalId",
+] as const;
 export type Field = (typeof fields)[number];
 
 /** layouts are the date layouts of the API. */
 export const layouts = [
-  "YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "MM-DD-YYYY", "MM.DD.YYYY", "YYYY/MM/DD", "YYYY.MM.DD", "YYYYMMDD", "DDMMYYYY", "MMDDYYYY",
-  "DD.MM.YY", "DD/MM/YY", "DD-MM-YY", "MM/DD/YY", "MM-DD-YY", "MM.DD.YY", "YY-MM-DD", "YY/MM/DD", "YY.MM.DD", "YYMMDD", "DDMMYY", "MMDDYY",
+  "YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "MM-DD-YYYY",
+  "MM.DD.YYYY", "YYYY/MM/DD", "YYYY.MM.DD", "YYYYMMDD", "DDMMYYYY", "MMDDYYYY",
+  "DD.MM.YY", "DD/MM/YY", "DD-MM-YY", "MM/DD/YY", "MM-DD-YY", "MM.DD.YY",
+  "YY-MM-DD", "YY/MM/DD", "YY.MM.DD", "YYMMDD", "DDMMYY", "MMDDYY",
   "DD MMM YYYY", "DD MMM YY", "MMM DD YYYY", "YYYY MMM DD",
 ];
 
@@ -17,15 +22,23 @@ const repeated: readonly Field[] = ["ignore", "payee", "description", "notes", "
 
 /** fieldOf returns the field of a column. */
 export function fieldOf(mapping: Mapping, index: number): Field {
-  return (mapping.columns.find((column) => column.index === index)?.field as Field | undefined) ?? "ignore";
+  return (
+    (mapping.columns.find((column) => column.index === index)?.field as Field | undefined) ??
+    "ignore"
+  );
 }
 
-/** withField returns the mapping with another field for a column. Columns that contradict it are ignored, and the amount mode follows. */
+/** withField returns the mapping with another field of a column. Contradicting ones are ignored. */
 export function withField(mapping: Mapping, index: number, field: Field): Mapping {
   const contradicting = (other: string) =>
-    (other === field && !repeated.includes(field)) || (field === "amount" && (other === "debit" || other === "credit")) || ((field === "debit" || field === "credit") && (other === "amount" || other === "type"));
-  const others = mapping.columns.filter((column) => column.index !== index && !contradicting(column.field));
-  const columns = field === "ignore" ? others : [...others, { index, field }].sort((a, b) => a.index - b.index);
+    (other === field && !repeated.includes(field)) ||
+    (field === "amount" && (other === "debit" || other === "credit")) ||
+    ((field === "debit" || field === "credit") && (other === "amount" || other === "type"));
+  const others = mapping.columns.filter(
+    (column) => column.index !== index && !contradicting(column.field),
+  );
+  const columns =
+    field === "ignore" ? others : [...others, { index, field }].sort((a, b) => a.index - b.index);
   return { ...mapping, columns, amountMode: modeOf(columns) };
 }
 
@@ -49,11 +62,13 @@ export function widthOf(rows: readonly Row[], heading: readonly string[] = []): 
   return rows.reduce((most, { cells }) => Math.max(most, cells?.length ?? 0), heading.length);
 }
 
-/** wrongFields returns the fields whose cells make a row invalid: without a date the date, and otherwise the amount or its currency. */
+/** wrongFields returns the fields that make a row invalid: the date, or the amount and currency. */
 export function wrongFields(row: Row): readonly Field[] {
   if (row.status !== "invalid") return [];
   if (!row.date) return ["date"];
-  return row.amount === undefined ? ["amount", "debit", "credit"] : ["amount", "debit", "credit", "currency"];
+  return row.amount === undefined
+    ? ["amount", "debit", "credit"]
+    : ["amount", "debit", "credit", "currency"];
 }
 
 /** titleOf returns the name of a column: its heading, or its letter as in a spreadsheet. */

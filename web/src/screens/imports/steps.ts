@@ -23,26 +23,37 @@ export function countOf({ counts }: Import, tab: Tab): number {
 
 /** shownTabs returns the tabs of an import: the four of the review, and others that have rows. */
 export function shownTabs(data: Import): Tab[] {
-  const always: readonly Tab[] = data.status === "preview" ? ["fresh", "duplicate", "matched", "invalid"] : [];
-  return (Object.keys(tabs) as Tab[]).filter((tab) => always.includes(tab) || countOf(data, tab) > 0);
+  const always: readonly Tab[] =
+    data.status === "preview" ? ["fresh", "duplicate", "matched", "invalid"] : [];
+  return (Object.keys(tabs) as Tab[]).filter(
+    (tab) => always.includes(tab) || countOf(data, tab) > 0,
+  );
 }
 
 /** unassigned returns the accounts whose rows have no wallet. */
 export function unassigned({ accounts, defaults }: Import): Import["accounts"] {
-  return accounts.filter(({ count, walletId, create }) => count > 0 && !walletId && !create && !defaults.walletId);
+  return accounts.filter(
+    ({ count, walletId, create }) => count > 0 && !walletId && !create && !defaults.walletId,
+  );
 }
 
-/** stepsOf returns the steps of an import. Only files whose cells are read by a mapping have the step for columns. */
+/** stepsOf returns the steps of an import. Only files with a mapping have the step for columns. */
 export function stepsOf({ mapping }: Import): Step[] {
   return mapping ? ["columns", "places", "review"] : ["places", "review"];
 }
 
-/** firstStep returns the step that needs the user first. known is true if the columns were confirmed with an earlier file. */
+/** firstStep returns the first step for the user. known columns were confirmed earlier. */
 export function firstStep(data: Import, known: boolean): Step {
-  const doubtful = data.warnings.some((warning) => warning === "DATE_ORDER_ASSUMED" || warning === "DECIMALS_ASSUMED");
-  const unread = data.mapping && (missing(data.mapping).length > 0 || data.counts.invalid === data.counts.total);
-  if (data.mapping && data.mapping.format === "csv" && (!known || unread || doubtful)) return "columns";
-  return unassigned(data).length || data.categories.some(({ create }) => create) ? "places" : "review";
+  const doubtful = data.warnings.some(
+    (warning) => warning === "DATE_ORDER_ASSUMED" || warning === "DECIMALS_ASSUMED",
+  );
+  const unread =
+    data.mapping && (missing(data.mapping).length > 0 || data.counts.invalid === data.counts.total);
+  if (data.mapping && data.mapping.format === "csv" && (!known || unread || doubtful))
+    return "columns";
+  return unassigned(data).length || data.categories.some(({ create }) => create)
+    ? "places"
+    : "review";
 }
 
 /** working reports whether a job of an import is running. */
@@ -50,8 +61,13 @@ export function working({ status }: Import): boolean {
   return status === "queued" || status === "running" || status === "undoing";
 }
 
-/** perSecond returns the speed of a job from two observations, in items per second; undefined while it cannot be measured. */
-export function perSecond(from: { at: number; done: number }, to: { at: number; done: number }): number | undefined {
+/** perSecond returns the speed of a job from two observations, undefined if there is none yet. */
+export function perSecond(
+  from: { at: number; done: number },
+  to: { at: number; done: number },
+): number | undefined {
   const seconds = (to.at - from.at) / 1000;
-  return seconds < 0.5 || to.done <= from.done ? undefined : Math.round((to.done - from.done) / seconds);
+  return seconds < 0.5 || to.done <= from.done
+    ? undefined
+    : Math.round((to.done - from.done) / seconds);
 }

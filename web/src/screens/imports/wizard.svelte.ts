@@ -12,7 +12,7 @@ const at = "/api/v1/imports/{id}";
 const wait = 8;
 const retryAfter = 2000;
 
-/** AccountChange and CategoryChange are the parts of an account or category that a request sends. */
+/** AccountChange and CategoryChange are what a request sends of an account or category. */
 type AccountChange = Pick<Account, "key" | "walletId" | "create"> & { name?: string };
 type CategoryChange = Pick<Category, "name" | "categoryId" | "create">;
 
@@ -20,7 +20,7 @@ type CategoryChange = Pick<Category, "name" | "categoryId" | "create">;
 export class Wizard {
   readonly id: string;
   data = $state.raw<Import | undefined>();
-  /** missing is true if the import does not exist, for example because it was deleted after 7 days. */
+  /** missing is true if the import does not exist. It is deleted after 7 days. */
   missing = $state(false);
   problem = $state.raw<Problem | undefined>();
   /** rejected is why the last change or commit was rejected. */
@@ -42,7 +42,7 @@ export class Wizard {
     return this.changes > 0;
   }
 
-  /** mapping is the mapping with all changes, also those that are being sent. A change of it must begin with this one. */
+  /** mapping has all changes, also those that are being sent. The next change begins with it. */
   get mapping(): Mapping | undefined {
     return this.#mapping ?? this.data?.mapping;
   }
@@ -66,7 +66,8 @@ export class Wizard {
     this.speed = undefined;
     while (this.data && working(this.data) && !signal.aborted) {
       try {
-        this.data = (await api.get(at, { path: { id: this.id }, query: { wait }, signal })).import as Import;
+        this.data = (await api.get(at, { path: { id: this.id }, query: { wait }, signal }))
+          .import as Import;
         const observed = { at: performance.now(), done: this.data.progress?.done ?? 0 };
         if (this.data.status === "running") first ??= observed;
         if (first) this.speed = perSecond(first, observed) ?? this.speed;
@@ -82,15 +83,18 @@ export class Wizard {
   }
 
   /** change sends a change after the earlier ones, and reports whether it was accepted. */
-  change(body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<Change, "mapping">): Promise<boolean> {
+  change(
+    body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<Change, "mapping">,
+  ): Promise<boolean> {
     this.#mapping = body.mapping ?? this.#mapping;
     return this.#send(async () => {
-      this.data = (await api.patch(at, { path: { id: this.id }, body: body as Change })).import as Import;
+      this.data = (await api.patch(at, { path: { id: this.id }, body: body as Change }))
+        .import as Import;
       this.revision++;
     });
   }
 
-  /** changeDefaults changes some of the defaults. The API replaces all, so the others are those that the earlier changes have left. */
+  /** changeDefaults changes some of the defaults. The API replaces all, so it sends all. */
   changeDefaults(changed: NonNullable<Change["defaults"]>): Promise<boolean> {
     return this.#send(async () => {
       const body = { defaults: { ...this.data?.defaults, ...changed } } as Change;
@@ -103,7 +107,10 @@ export class Wizard {
   async changeRow(change: RowChange): Promise<Row | undefined> {
     let changed: Row | undefined;
     await this.#send(async () => {
-      const answer = await api.patch(`${at}/rows`, { path: { id: this.id }, body: { rows: [change] } });
+      const answer = await api.patch(`${at}/rows`, {
+        path: { id: this.id },
+        body: { rows: [change] },
+      });
       this.data = answer.import as Import;
       changed = answer.rows[0];
     });
@@ -113,14 +120,21 @@ export class Wizard {
   /** commit starts the job that books the rows. */
   commit(force: boolean): Promise<boolean> {
     return this.#send(async () => {
-      this.data = (await api.post(`${at}/commit`, { path: { id: this.id }, query: force ? { force } : {}, body: {} })).import as Import;
+      this.data = (
+        await api.post(`${at}/commit`, {
+          path: { id: this.id },
+          query: force ? { force } : {},
+          body: {},
+        })
+      ).import as Import;
     });
   }
 
-  /** undo starts the job that deletes the booked transactions, with force also those that were changed since. */
+  /** undo starts the deletion of the booked transactions, with force also of changed ones. */
   undo(force: boolean): Promise<boolean> {
     return this.#send(async () => {
-      this.data = (await api.post(`${at}/undo`, { path: { id: this.id }, body: { force } })).import as Import;
+      this.data = (await api.post(`${at}/undo`, { path: { id: this.id }, body: { force } }))
+        .import as Import;
     });
   }
 
@@ -134,7 +148,8 @@ export class Wizard {
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         this.rejected = error;
-        // Another tab has started a job, or has ended one, or a wallet or category of the rows was deleted.
+        // Another tab has started a job, or has ended one, or a wallet or category of the rows was
+        // deleted.
         if (error.code === "IMPORT_STATE" || error.code === "IMPORT_NOT_READY") {
           void this.load(new AbortController().signal);
           this.revision++;

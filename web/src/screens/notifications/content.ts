@@ -43,17 +43,20 @@ interface Context {
   readonly self: string;
   /** name returns the name of another user if it is known. */
   readonly name: (id: string | undefined) => string;
-  /** answered is what became of the invitation to a budget; undefined while it is open or not known. */
+  /** answered is what became of an invitation; undefined while it is open or not known. */
   readonly answered: (budgetId: string | undefined) => "accepted" | "closed" | undefined;
 }
 
-/** content returns the texts and the link of a notification. An unknown type, of a newer server, shows the type. */
+/** content returns the texts and the link of a notification. An unknown type is shown as it is. */
 export function content({ type, data }: Pick<Notification, "type" | "data">, { t, locale, self, name, answered }: Context): Content {
   const d = (data ?? {}) as Data;
   const budget = d.budgetName ?? d.budget?.name ?? "";
   const href = d.budgetId && `/budgets/${d.budgetId}`;
   const imported = d.import?.id && `/imports/${d.import.id}`;
-  const percent = (value: number) => new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 }).format(value / 100);
+  const percent = (value: number) =>
+    new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 }).format(
+      value / 100,
+    );
   const read = (digits = "0") => money(digits, d.currency ?? "");
   const amount = (digits: string | undefined) => formatMoney(read(digits), locale);
   switch (type) {
@@ -70,19 +73,23 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
       return { icon: "trash", title: t.deleted(budget) };
     case "budget.v1.invitation.sent": {
       const answer = answered(d.budgetId);
-      if (answer === "accepted") return { icon: "users", title: t.joined(name(d.ownerId), budget), href };
+      if (answer === "accepted")
+        return { icon: "users", title: t.joined(name(d.ownerId), budget), href };
       if (answer) return { icon: "mail", title: t.closed(budget), text: t.closedText };
       return { icon: "mail", title: t.invited(name(d.ownerId), budget), text: d.role && terms(d, t, percent), invitation: d.budgetId, href };
     }
     case "budget.v1.invitation.answered":
-      if (d.status === "accepted") return { icon: "users", title: t.accepted(name(d.memberId), budget), href };
+      if (d.status === "accepted")
+        return { icon: "users", title: t.accepted(name(d.memberId), budget), href };
       return d.previousStatus === "accepted"
         ? { icon: "log-out", title: t.left(name(d.memberId), budget), href }
         : { icon: "close", title: t.declined(name(d.memberId), budget), href };
     case "budget.v1.member.updated":
       return { icon: "users", title: t.updated(budget), text: d.role && terms(d, t, percent), href };
     case "budget.v1.member.removed":
-      return d.memberId === self ? { icon: "log-out", title: t.removedYou(budget) } : { icon: "log-out", title: t.removedMember(name(d.memberId), budget), href };
+      return d.memberId === self
+        ? { icon: "log-out", title: t.removedYou(budget) }
+        : { icon: "log-out", title: t.removedMember(name(d.memberId), budget), href };
     case "ledger.v1.import.committed":
       return { icon: "upload", title: t.imported(d.import?.fileName ?? ""), text: t.booked(d.import?.counts?.booked ?? 0), href: imported };
     case "ledger.v1.import.failed":

@@ -1,4 +1,5 @@
-// The receipts that the user has added and not booked yet. They stay while the user visits other screens, and end with the session.
+// The receipts that the user has added and not booked yet. They stay while the user visits other
+// screens, and end with the session.
 import { api, newKey } from "../../api/api";
 import { directory } from "../../api/directory.svelte";
 import { isProblem, Problem } from "../../api/problem";
@@ -23,7 +24,7 @@ export class Receipt {
   /** key is the Idempotency-Key of the booking, so that a repeated press books once. */
   readonly key = newKey();
   readonly file: File;
-  /** image shows the file in the queue: the file itself if browsers can show it, otherwise the first page that the API returned. */
+  /** image is the file itself if browsers can show it, otherwise the first page of the API. */
   image = $state("");
   status = $state<Status>("waiting");
   /** sent is the part of the file that was uploaded by the current request, from 0 to 1. */
@@ -112,7 +113,7 @@ export function again(receipt: Receipt): void {
   next();
 }
 
-/** next starts to read the next receipts. Two at a time keep a slow connection and the server busy. They wait for a wallet and a category. */
+/** next starts to read the next receipts, two at a time, once there are a wallet and a category. */
 export function next(): void {
   const { openWallets, categories, settings } = directory;
   const wallet = openWallets.find(({ id }) => id === settings?.defaultWalletId) ?? openWallets[0];
@@ -133,7 +134,7 @@ function form(receipt: Receipt, walletId: string, categoryId: string): FormData 
   return body;
 }
 
-/** read recognizes a receipt without booking it. If the server reads too many at the moment, it waits and tries again. */
+/** read recognizes a receipt without booking it. It tries again if the server is busy. */
 async function read(receipt: Receipt, walletId: string, categoryId: string): Promise<void> {
   receipt.status = "reading";
   const progress = (sent: number) => (receipt.sent = sent);
@@ -165,7 +166,7 @@ async function read(receipt: Receipt, walletId: string, categoryId: string): Pro
   }
 }
 
-/** book creates the transactions of a receipt, and selects the next one that is not booked. It throws the problem of a failure. */
+/** book creates the transactions of a receipt, and selects the next one. It throws a problem. */
 export async function book(receipt: Receipt, review: Review): Promise<number> {
   const body = form(receipt, review.walletId, review.categoryId);
   body.set("mode", review.mode);
@@ -174,7 +175,8 @@ export async function book(receipt: Receipt, review: Review): Promise<number> {
   receipt.sent = 0;
   const progress = (sent: number) => (receipt.sent = sent);
   try {
-    const answer = await api.post("/api/v1/transaction/receipt", { query: review.keepImage ? { keepImage: true } : {}, body, key: receipt.key, progress });
+    const query = review.keepImage ? { keepImage: true } : {};
+    const answer = await api.post("/api/v1/transaction/receipt", { query, body, key: receipt.key, progress });
     receipt.booked = answer.transactions.length;
     receipt.status = "booked";
     receipt.problem = undefined;

@@ -1,4 +1,5 @@
-// The values of a receipt during the review: the recognized values, the typed ones, and the difference as corrections.
+// The values of a receipt during the review: the recognized values, the typed ones, and the
+// difference as corrections.
 import { SvelteMap } from "svelte/reactivity";
 import type { components } from "../../api/coffer";
 import { directory } from "../../api/directory.svelte";
@@ -35,7 +36,7 @@ function isMoney(amount: Money | string | undefined): amount is Money {
   return typeof amount === "object";
 }
 
-/** Review is the state of one receipt. walletId and categoryId are those of the transactions; an item may have another category. */
+/** Review is the state of one receipt. An item may have another category than categoryId. */
 export class Review {
   readonly read: Read;
   merchant = $state("");
@@ -59,7 +60,10 @@ export class Review {
     this.date = read.date ?? "";
     this.currency = read.currency ?? "";
     this.total = amountText(read.total ?? "");
-    this.lines = read.lines.map((item, i) => new Line(this.#next++, i, item.description.trim(), amountText(item.amount ?? ""), ""));
+    this.lines = read.lines.map(
+      (item, i) =>
+        new Line(this.#next++, i, item.description.trim(), amountText(item.amount ?? ""), ""),
+    );
     for (const name of adjustments) if (read[name]) this.adjusted.set(name, amountText(read[name]));
     if (!this.lines.length || this.warned("LINES_NOT_RECONCILED")) this.mode = "single";
   }
@@ -68,12 +72,15 @@ export class Review {
     return this.read.warnings.some((warning) => warning.code === code);
   }
 
-  /** doubtful reports whether a value was read with a low confidence. A value that the user changed is not doubtful. */
+  /** doubtful reports whether a value was read with low confidence and not changed since. */
   doubtful(field: "merchant" | "date" | "currency" | "total"): boolean {
-    // The API layer reads the member total of the map as digits, because that is the name of a field of money.
+    // The API layer reads the member total of the map as digits, because that is the name of a
+    // field of money.
     const confidence = this.read.confidence[field];
     if (confidence === undefined || Number(confidence) >= lowConfidence) return false;
-    return field === "total" ? this[field] === amountText(this.read.total ?? "") : this[field] === this.read[field];
+    return field === "total"
+      ? this[field] === amountText(this.read.total ?? "")
+      : this[field] === this.read[field];
   }
 
   get doubtfulLines(): boolean {
@@ -81,12 +88,13 @@ export class Review {
     return confidence !== undefined && Number(confidence) < lowConfidence;
   }
 
-  /** selectWallet books from another wallet. If no currency is printed, the currency of the wallet applies. */
+  /** selectWallet books from another wallet, in its currency if none is printed. */
   selectWallet(id: string): void {
     const before = directory.wallet(this.walletId)?.currency;
     this.walletId = id;
     const wallet = directory.wallet(id);
-    if (wallet && this.warned("CURRENCY_ASSUMED") && this.currency === before) this.currency = wallet.currency;
+    if (wallet && this.warned("CURRENCY_ASSUMED") && this.currency === before)
+      this.currency = wallet.currency;
   }
 
   add(description = "", amount = ""): Line {
@@ -122,30 +130,37 @@ export class Review {
     return compared && complete && compared.rest.minor === 0n ? compared.count : 0;
   }
 
-  /** corrections has the values that differ from what was read. It must only be called if count is not 0. */
+  /** corrections has the values that differ from what was read. count must not be 0. */
   get corrections(): Corrections {
     const { read } = this;
     const corrections: Corrections = {};
     if (this.merchant.trim() !== (read.merchant ?? "")) corrections.merchant = this.merchant.trim();
     if (this.date !== read.date) corrections.date = this.date;
     // Without a printed currency, the API takes the wallet's currency.
-    const expected = this.warned("CURRENCY_ASSUMED") ? directory.wallet(this.walletId)?.currency : read.currency;
+    const expected = this.warned("CURRENCY_ASSUMED")
+      ? directory.wallet(this.walletId)?.currency
+      : read.currency;
     if (this.currency !== expected) corrections.currency = this.currency;
     const total = this.amount(this.total) as Money;
     if (!sameAmount(read.total, total)) corrections.total = digits(total);
     if (this.mode === "single") return corrections;
     for (const name of adjustments) {
       const text = this.adjusted.get(name);
-      const amount = text === undefined ? { minor: 0n, currency: this.currency } : (this.amount(text) as Money);
-      if (read[name] ? !sameAmount(read[name], amount) : amount.minor !== 0n) corrections[name] = digits(amount);
+      const amount =
+        text === undefined ? { minor: 0n, currency: this.currency } : (this.amount(text) as Money);
+      if (read[name] ? !sameAmount(read[name], amount) : amount.minor !== 0n)
+        corrections[name] = digits(amount);
     }
-    const changed = this.lines.length !== read.lines.length || this.lines.some((line, i) => this.#changed(line, read.lines[i]));
+    const changed =
+      this.lines.length !== read.lines.length ||
+      this.lines.some((line, i) => this.#changed(line, read.lines[i]));
     if (changed) corrections.lines = this.lines.map((line) => this.#corrected(line));
     return corrections;
   }
 
   #changed(line: Line, item: Item | undefined): boolean {
-    return !item || line.categoryId !== "" || line.description.trim() !== item.description.trim() || !sameAmount(item.amount, this.amount(line.amount) as Money);
+    if (!item || line.categoryId !== "" || line.description.trim() !== item.description.trim()) return true;
+    return !sameAmount(item.amount, this.amount(line.amount) as Money);
   }
 
   #corrected(line: Line): NonNullable<Corrections["lines"]>[number] {

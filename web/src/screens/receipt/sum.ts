@@ -2,7 +2,7 @@
 import { digits, zero, type Money } from "../../money/money";
 import type { Digits } from "../../money/json";
 
-/** adjustments are the amounts between the items and the total, in the order in which they are shown. */
+/** adjustments are the amounts between the items and the total, as they are shown. */
 export const adjustments = ["tax", "tip", "discount", "rounding"] as const;
 export type Adjustment = (typeof adjustments)[number];
 
@@ -14,7 +14,7 @@ export interface Comparison {
   readonly count: number;
 }
 
-/** compare adds items and adjustments, of which a discount is subtracted, and compares them with the total. */
+/** compare adds items and adjustments, less a discount, and compares them with the total. */
 export function compare(items: readonly Money[], adjusted: Readonly<Partial<Record<Adjustment, Money>>>, total: Money): Comparison {
   const parts = items.map(({ minor }) => minor);
   for (const name of adjustments) {

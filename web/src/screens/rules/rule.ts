@@ -54,18 +54,27 @@ export function fieldsOf({ name, match, conditions, actions, stop }: Fields): Fi
   };
 }
 
-/** inWords returns a field of a rule as a text. nameOf returns the text of a value that is an id or a type, and other values as they are. */
+/** inWords returns a field of a rule as a text. nameOf returns the text of an id or a type. */
 export function inWords(fields: Fields, name: keyof Fields, t: typeof en, nameOf: (value: string) => string): string {
   if (name === "name") return fields.name;
   if (name === "stop") return fields.stop ? t.yes : t.no;
   if (name === "match") return t[fields.match];
-  if (name === "actions") return fields.actions.map(({ kind, value }) => (value ? `${t.kinds[kind]}: ${nameOf(value)}` : t.kinds[kind])).join(", ");
-  const words = fields.conditions.map(({ field, op, values, not }) => `${not ? `${t.negate}: ` : ""}${t.fields[field]} ${t.ops[op]} ${values.map(nameOf).join(" – ")}`);
+  if (name === "actions")
+    return fields.actions
+      .map(({ kind, value }) => (value ? `${t.kinds[kind]}: ${nameOf(value)}` : t.kinds[kind]))
+      .join(", ");
+  const words = fields.conditions.map(({ field, op, values, not }) => {
+    const condition = `${t.fields[field]} ${t.ops[op]} ${values.map(nameOf).join(" – ")}`;
+    return not ? `${t.negate}: ${condition}` : condition;
+  });
   return words.join(", ");
 }
 
-/** limitText returns the text of the limit that a problem names, or undefined for another problem. */
-export function limitText(problem: Problem | undefined, limits: typeof en.limits): string | undefined {
+/** limitText returns the text of the limit that a problem names. */
+export function limitText(
+  problem: Problem | undefined,
+  limits: typeof en.limits,
+): string | undefined {
   if (problem?.code !== "LIMIT_REACHED") return undefined;
   const name = (Object.keys(limits) as (keyof typeof limits)[]).find((name) => problem.field(name));
   return name && limits[name];

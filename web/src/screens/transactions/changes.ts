@@ -8,41 +8,55 @@ import { money } from "../../money/money";
 export async function setCategory(shown: Transaction, categoryId: string): Promise<Transaction> {
   const { id } = shown;
   const version = await versionSeen("/api/v1/transaction/{id}", shown);
-  const { transaction } = await api.patch("/api/v1/transaction/{id}", { path: { id }, body: { categoryId }, version });
+  const { transaction } = await api.patch("/api/v1/transaction/{id}", {
+    path: { id },
+    body: { categoryId },
+    version,
+  });
   announce("transactions");
   return transaction;
 }
 
-/** hasCategory reports whether a transaction has one category that can be changed: a leg has none, and a split has several. */
+/** hasCategory reports whether a transaction has one category: a leg has none, a split several. */
 export function hasCategory({ transferId, splits }: Transaction): boolean {
   return !transferId && !splits?.length;
 }
 
-/** legsOf returns an expense and an income that can become a transfer, the expense first, and undefined for other transactions. */
-export function legsOf(transactions: readonly Transaction[]): [out: Transaction, arrived: Transaction] | undefined {
+/** legsOf returns an expense and an income that can become a transfer, the expense first. */
+export function legsOf(
+  transactions: readonly Transaction[],
+): [out: Transaction, arrived: Transaction] | undefined {
   const [a, b, c] = transactions;
-  if (!a || !b || c || !transactions.every((one) => hasCategory(one) && !one.receiptId)) return undefined;
+  if (!a || !b || c || !transactions.every((one) => hasCategory(one) && !one.receiptId))
+    return undefined;
   const [out, arrived] = a.type === "expense" ? [a, b] : [b, a];
-  const opposite = out.type === "expense" && arrived.type === "income" && out.walletId !== arrived.walletId;
-  const equal = out.currency !== arrived.currency || money(out.amount, out.currency).minor === -money(arrived.amount, arrived.currency).minor;
+  const opposite =
+    out.type === "expense" && arrived.type === "income" && out.walletId !== arrived.walletId;
+  const equal =
+    out.currency !== arrived.currency ||
+    money(out.amount, out.currency).minor === -money(arrived.amount, arrived.currency).minor;
   return opposite && equal ? [out, arrived] : undefined;
 }
 
 /** match makes a transfer of an expense and an income. */
 export async function match(out: Transaction, arrived: Transaction): Promise<void> {
-  await api.post("/api/v1/transfers/match", { body: { outTransactionId: out.id, inTransactionId: arrived.id }, key: newKey() });
+  await api.post("/api/v1/transfers/match", {
+    body: { outTransactionId: out.id, inTransactionId: arrived.id },
+    key: newKey(),
+  });
   announce("transactions");
 }
 
-/** payeeOf returns the payee that all transactions have, and undefined if they have different ones or none. */
+/** payeeOf returns the payee that all transactions have. */
 export function payeeOf(transactions: readonly Transaction[]): string | undefined {
   const payee = transactions[0]?.payee;
   return payee && transactions.every((one) => one.payee === payee) ? payee : undefined;
 }
 
 /**
- * setAlways creates a rule that gives a payee a category. The first rule that sets a category decides it, so an existing rule of this kind
- * gets the category instead: a second one would have no effect.
+ * setAlways creates a rule that gives a payee a category. The first rule that sets a category
+ * decides it, so an existing rule of this kind gets the category instead: a second one would have
+ * no effect.
  */
 export async function setAlways(payee: string, categoryId: string, key: string): Promise<void> {
   const same = (value: string | undefined) => value?.toLowerCase() === payee.toLowerCase();
@@ -54,7 +68,15 @@ export async function setAlways(payee: string, categoryId: string, key: string):
   );
   if (existing) {
     const version = await versionSeen("/api/v1/rules/{id}", existing);
-    await api.patch("/api/v1/rules/{id}", { path: { id: existing.id }, body: { actions, enabled: true }, version });
-  } else await api.post("/api/v1/rules", { body: { name: [...payee].slice(0, 100).join(""), conditions: [{ field: "payee", op: "is", values: [payee] }], actions }, key });
+    await api.patch("/api/v1/rules/{id}", {
+      path: { id: existing.id },
+      body: { actions, enabled: true },
+      version,
+    });
+  } else {
+    const name = [...payee].slice(0, 100).join("");
+    const conditions = [{ field: "payee" as const, op: "is" as const, values: [payee] }];
+    await api.post("/api/v1/rules", { body: { name, conditions, actions }, key });
+  }
   announce("rules");
 }

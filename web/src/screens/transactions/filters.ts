@@ -3,8 +3,8 @@ import { isDay, type Day } from "../../dates/dates";
 import type { Digits } from "../../money/json";
 
 /**
- * Filters are those of the screen. Amounts are without sign, as users think of them, and apply to one type; without a type they are
- * those of expenses.
+ * Filters are those of the screen. Amounts are without sign, as users think of them, and apply to
+ * one type; without a type they are those of expenses.
  */
 export interface Filters {
   readonly q?: string;
@@ -26,7 +26,7 @@ export const noFilters: Filters = { walletId: [], categoryId: [], tag: [] };
 
 const amount = /^\d{1,12}(\.\d{1,4})?$/;
 
-/** filtersOf reads the filters from the query of the address. Values that the API would reject are left out. */
+/** filtersOf reads the filters from the address, without values that the API would reject. */
 export function filtersOf(query: URLSearchParams): Filters {
   const valid = (name: string, test: (text: string) => boolean) => {
     const value = query.get(name);
@@ -52,14 +52,20 @@ export function filtersOf(query: URLSearchParams): Filters {
 
 /** typed adds the type that an amount refers to. */
 export function typed(filters: Filters): Filters {
-  return !filters.type && (filters.minAmount || filters.maxAmount) ? { ...filters, type: "expense" } : filters;
+  return !filters.type && (filters.minAmount || filters.maxAmount)
+    ? { ...filters, type: "expense" }
+    : filters;
 }
 
-/** requestOf returns the query parameters of the API, where the amounts of expenses are negative. */
+/** requestOf returns the query of the API, where the amounts of expenses are negative. */
 export function requestOf(filters: Filters): Filters {
   if (filters.type !== "expense") return filters;
   const negative = (digits: Digits | undefined) => digits && (`-${digits}` as Digits);
-  return { ...filters, minAmount: negative(filters.maxAmount), maxAmount: negative(filters.minAmount) };
+  return {
+    ...filters,
+    minAmount: negative(filters.maxAmount),
+    maxAmount: negative(filters.minAmount),
+  };
 }
 
 /** addressOf returns the address of the list with filters. */

@@ -1,5 +1,6 @@
-// The rows of the list: a heading for each day, and its transactions. The lines of a receipt are one row, which opens to its lines. Heights
-// are fixed, so that only the visible rows need to exist.
+// The rows of the list: a heading for each day, and its transactions. The lines of a receipt are
+// one row, which opens to its lines. Heights are fixed, so that only the visible rows need to
+// exist.
 import type { Transaction } from "../../api/types";
 import { dayOf, type Day } from "../../dates/dates";
 import { counted } from "../../money/counted";
@@ -16,7 +17,7 @@ export type Item =
   | { readonly kind: "receipt"; readonly key: string; readonly top: number; readonly transactions: Lines; readonly open: boolean }
   | { readonly kind: "row"; readonly key: string; readonly top: number; readonly transaction: Transaction; readonly line: boolean };
 
-/** A Grouping is a list of transactions with its items. opened has the keys of the receipts whose lines are items too. */
+/** A Grouping is a list with its items. opened has the keys of receipts whose lines are items. */
 interface Grouping {
   readonly transactions: readonly Transaction[];
   readonly opened: ReadonlySet<string>;
@@ -30,7 +31,7 @@ export function receiptKey({ receiptId, date, currency }: Transaction): string {
   return `${receiptId} ${dayOf(date)} ${currency}`;
 }
 
-/** bundle returns each transaction as a list of one, and the lines of a receipt as one list in the place of the first of them. */
+/** bundle returns each transaction alone, and the lines of a receipt together at the first one. */
 export function bundle(transactions: readonly Transaction[]): Lines[] {
   const receipts = new Map<string, Lines>();
   const bundles: Lines[] = [];
@@ -48,9 +49,10 @@ export function bundle(transactions: readonly Transaction[]): Lines[] {
 }
 
 /**
- * group returns transactions, sorted by date, with a heading before those of each day. It keeps the items of before up to the last day that
- * both begin with, so that another page of a long list costs its own rows only. A receipt whose lines are on two pages is in that day, so
- * its row gets the lines of the second one.
+ * group returns transactions, sorted by date, with a heading before those of each day. It keeps the
+ * items of before up to the last day that both begin with, so that another page of a long list
+ * costs its own rows only. A receipt whose lines are on two pages is in that day, so its row gets
+ * the lines of the second one.
  */
 export function group(transactions: readonly Transaction[], opened: ReadonlySet<string>, before: Grouping): Grouping {
   let same = 0;
@@ -60,7 +62,9 @@ export function group(transactions: readonly Transaction[], opened: ReadonlySet<
   const day = dayAt(same - 1);
   while (same > 0 && dayAt(same - 1) === day) same--;
   const changed = before.transactions[same];
-  const kept = same && before.items.findLastIndex((item) => item.kind === "day" && item.transactions[0] === changed);
+  const kept =
+    same &&
+    before.items.findLastIndex((item) => item.kind === "day" && item.transactions[0] === changed);
   const items = before.items.slice(0, kept);
   let top = heightOf(items);
   let start = same;
@@ -89,11 +93,18 @@ export function group(transactions: readonly Transaction[], opened: ReadonlySet<
 }
 
 /**
- * sumsOf returns the sums of transactions per currency, of splits only the parts in the categories if there are any. Transfers are neither
- * expense nor income, and not in the sums.
+ * sumsOf returns the sums of transactions per currency, of splits only the parts in the categories
+ * if there are any. Transfers are neither expense nor income, and not in the sums.
  */
-export function sumsOf(transactions: readonly Transaction[], categoryIds: readonly string[]): Money[] {
-  return sum(transactions.filter(({ transferId }) => !transferId).map((transaction) => counted(transaction, categoryIds)));
+export function sumsOf(
+  transactions: readonly Transaction[],
+  categoryIds: readonly string[],
+): Money[] {
+  return sum(
+    transactions
+      .filter(({ transferId }) => !transferId)
+      .map((transaction) => counted(transaction, categoryIds)),
+  );
 }
 
 /** totalOf returns the sum of the lines of a receipt, which have one currency. */
@@ -108,7 +119,11 @@ export function heightOf(items: readonly Item[]): number {
 }
 
 /** visible returns the interval of items between two positions, by binary search. */
-export function visible(items: readonly Item[], from: number, to: number): { start: number; end: number } {
+export function visible(
+  items: readonly Item[],
+  from: number,
+  to: number,
+): { start: number; end: number } {
   const first = (at: number) => {
     let low = 0;
     let high = items.length;

@@ -13,24 +13,24 @@ import { isFiltered, requestOf, type Filters } from "./filters";
 
 export interface Totals {
   readonly count: number;
-  /** newest is the number of the newest transactions that the sums cover, if they do not cover all. Of these, count match the filters. */
+  /** newest is the number of the newest transactions that the sums cover, if they are not all. */
   readonly newest?: number;
   readonly sums: readonly { readonly income: Money; readonly expense: Money }[];
 }
 
 const firstPage = 60;
 const nextPage = 200;
-/** mostReloaded is the number of rows that a change reloads at once. Below them the user is told that there are changes. */
+/** mostReloaded is the number of rows that a change reloads at once. Otherwise the user is told. */
 const mostReloaded = 600;
 /** mostTransferPages is the number of pages of transfers that one page of rows may load. */
 const mostTransferPages = 2;
-/** matchedDays is the number of days between the legs of most matched transfers. The date of a transfer is that of its leg out. */
+/** matchedDays is the number of days between the legs of most matched transfers. */
 const matchedDays = 4;
 
 /** Route has the wallets of a transfer. */
 export type Route = Pick<Transfer, "fromWalletId" | "toWalletId">;
 
-/** transactionList loads the transactions that match the filters, page by page. It must be called while a component is created. */
+/** transactionList loads the matching transactions by pages. Call it while creating a component. */
 export function transactionList(filters: () => Filters) {
   let rows = $state.raw<readonly Transaction[]>([]);
   let cursor = $state("");
@@ -40,7 +40,7 @@ export function transactionList(filters: () => Filters) {
   let loading = $state(false);
   let outdated = $state(false);
   let controller = new AbortController();
-  /** routes are the known wallets of the transfers whose legs are listed. A leg has only its own wallet. */
+  /** routes are the known wallets of the listed transfers. A leg has only its own wallet. */
   const routes = new SvelteMap<string, Partial<Route>>();
 
   const shown = $derived(withoutRemoved(rows));
@@ -49,24 +49,31 @@ export function transactionList(filters: () => Filters) {
     const wanted = requestOf(of);
     const request = { ...wanted, walletId: [...wanted.walletId], categoryId: [...wanted.categoryId], tag: [...wanted.tag] };
     const include: "totals"[] | undefined = after ? undefined : ["totals"];
-    return api.get("/api/v1/transaction", { query: { ...request, limit, cursor: after, include }, signal });
+    return api.get("/api/v1/transaction", {
+      query: { ...request, limit, cursor: after, include },
+      signal,
+    });
   }
 
-  /** addRoutes adds the wallets that the legs among rows have, and returns the legs without their other leg. */
+  /** addRoutes adds the wallets of the legs among rows, and returns those without the other leg. */
   function addRoutes(rows: readonly Transaction[]): Transaction[] {
     const single = new Map<string, Transaction>();
     for (const row of rows) {
       const { transferId, walletId, amount } = row;
       if (!transferId) continue;
-      routes.set(transferId, { ...routes.get(transferId), [amount.startsWith("-") ? "fromWalletId" : "toWalletId"]: walletId });
+      routes.set(transferId, {
+        ...routes.get(transferId),
+        [amount.startsWith("-") ? "fromWalletId" : "toWalletId"]: walletId,
+      });
       if (!single.delete(transferId)) single.set(transferId, row);
     }
     return [...single.values()];
   }
 
   /**
-   * findTransfers shows the wallets of the transfers among rows. Where only one leg is listed, as in a list of one wallet, it loads the
-   * transfers of these days. The rows do not wait for it. A row whose transfer is not in the loaded pages shows only its description.
+   * findTransfers shows the wallets of the transfers among rows. Where only one leg is listed, as
+   * in a list of one wallet, it loads the transfers of these days. The rows do not wait for it. A
+   * row whose transfer is not in the loaded pages shows only its description.
    */
   async function findTransfers(rows: readonly Transaction[], again: boolean, signal: AbortSignal): Promise<void> {
     const legs = addRoutes(rows).filter((leg) => again || !routeOf(leg));
@@ -158,8 +165,12 @@ export function transactionList(filters: () => Filters) {
       rows = [];
       totals = undefined;
       void load(wanted, 0);
-      // The stored rows are on the screen before the first answer, and stay there without a connection.
-      if (!isFiltered(wanted)) void recentTransactions().then((stored) => !ready && filters() === wanted && addRoutes((rows = stored)));
+      // The stored rows are on the screen before the first answer, and stay there without a
+      // connection.
+      if (!isFiltered(wanted))
+        void recentTransactions().then(
+          (stored) => !ready && filters() === wanted && addRoutes((rows = stored)),
+        );
     });
   });
   $effect(() =>
@@ -192,7 +203,7 @@ export function transactionList(filters: () => Filters) {
     get complete() {
       return ready && !cursor;
     },
-    /** outdated is true if there are changes and too many rows are loaded to load them again unasked. */
+    /** outdated is true after a change if too many rows are loaded to reload them unasked. */
     get outdated() {
       return outdated;
     },
@@ -220,6 +231,9 @@ function totalsOf(answer: TotalsAnswer): Totals | undefined {
     count,
     // A ledger of the previous release does not say how many.
     newest: answer.capped ? (answer.cappedAt ?? count) : undefined,
-    sums: answer.totals.map(({ currency, income, expense }) => ({ income: money(income, currency), expense: money(expense, currency) })),
+    sums: answer.totals.map(({ currency, income, expense }) => ({
+      income: money(income, currency),
+      expense: money(expense, currency),
+    })),
   };
 }

@@ -1,4 +1,5 @@
-// Typed text as filters of the transaction list: ">50 food last month", "groceries in March", "12,50 € letzte Woche".
+// Typed text as filters of the transaction list: ">50 food last month", "groceries in March",
+// "12,50 € letzte Woche".
 import { addDays, addMonths, monthDays, monthOf, type Day } from "../../dates/dates";
 import type { Digits } from "../../money/json";
 import { typed, type Filters } from "./filters";
@@ -30,7 +31,7 @@ interface Vocabulary {
   readonly shortMonths: readonly string[];
 }
 
-/** fillers are words without a meaning of their own in front of a filter. They are left out with it, and only then. */
+/** fillers are words without a meaning of their own in front of a filter. */
 const fillers = "in|on|at|for|from|of|during|with|the|my|and|im|am|an|vom|von|für|bei|mit|aus|der|den|dem|des|die|das|mein|meine|meinem|meinen|meiner|und";
 const since = "since|after|seit|ab";
 const until = "until|till|bis";
@@ -42,17 +43,25 @@ const firstYear = 1990;
 const doubtful = ["may"];
 
 /**
- * readFilters turns a typed text into filters: amounts, "#holiday" for a tag, names of wallets and categories, periods, and kinds. The rest
- * is searched in payees, descriptions and notes. Words that may be names too are filters only where they read as one: "may" with "in" or a
- * year, a year after the present one never.
+ * readFilters turns a typed text into filters: amounts, "#holiday" for a tag, names of wallets and
+ * categories, periods, and kinds. The rest is searched in payees, descriptions and notes. Words
+ * that may be names too are filters only where they read as one: "may" with "in" or a year, a year
+ * after the present one never.
  */
 export function readFilters(text: string, base: Filters, words: Vocabulary): Filters {
   const reader = new Reader(text, { ...base, q: undefined });
   readTags(reader);
   readAmounts(reader, words.currencies);
-  for (const [word, type] of [[words.income, "income"], [words.expense, "expense"], [words.transfer, "transfer"]] as const) reader.take(escaped(word), () => ({ type }));
-  for (const { id, name } of longestFirst(words.categories)) reader.take(escaped(name), () => ({ categoryId: [...new Set([...reader.filters.categoryId, id])] }));
-  for (const { id, name } of longestFirst(words.wallets)) reader.take(escaped(name), () => ({ walletId: [...new Set([...reader.filters.walletId, id])] }));
+  for (const type of ["income", "expense", "transfer"] as const)
+    reader.take(escaped(words[type]), () => ({ type }));
+  for (const { id, name } of longestFirst(words.categories))
+    reader.take(escaped(name), () => ({
+      categoryId: [...new Set([...reader.filters.categoryId, id])],
+    }));
+  for (const { id, name } of longestFirst(words.wallets))
+    reader.take(escaped(name), () => ({
+      walletId: [...new Set([...reader.filters.walletId, id])],
+    }));
   readPeriods(reader, words);
   return typed({ ...reader.filters, q: reader.rest.trim().replace(/\s+/g, " ") || undefined });
 }
@@ -69,11 +78,16 @@ class Reader {
   }
 
   /**
-   * take removes the first match of a pattern between spaces for which apply returns filters, with the fillers before it, and adds the
-   * filters. The first group has the fillers.
+   * take removes the first match of a pattern between spaces for which apply returns filters, with
+   * the fillers before it, and adds the filters. The first group has the fillers.
    */
-  take(pattern: string, apply: (groups: readonly (string | undefined)[]) => Partial<Filters> | undefined): boolean {
-    for (const match of this.rest.matchAll(new RegExp(`(?<=\\s)((?:(?:${fillers})\\s+)*)${pattern}(?=\\s)`, "giu"))) {
+  take(
+    pattern: string,
+    apply: (groups: readonly (string | undefined)[]) => Partial<Filters> | undefined,
+  ): boolean {
+    for (const match of this.rest.matchAll(
+      new RegExp(`(?<=\\s)((?:(?:${fillers})\\s+)*)${pattern}(?=\\s)`, "giu"),
+    )) {
       const added = apply(match.slice(1));
       if (!added) continue;
       this.rest = `${this.rest.slice(0, match.index)} ${this.rest.slice(match.index + match[0].length)}`;
@@ -88,7 +102,7 @@ function readTags(reader: Reader): void {
   while (reader.take("#([^\\s#,/]+)", ([, name = ""]) => ({ tag: [...new Set([...reader.filters.tag, name])], untagged: undefined }))) continue;
 }
 
-/** readAmounts reads ">50", "<= 12,5 €" and exact amounts, which have decimals or a currency: "14.24", "€12", "12,50 EUR". */
+/** readAmounts reads ">50", "<= 12,5 €", and with decimals or a currency "14.24", "€12". */
 function readAmounts(reader: Reader, currencies: Vocabulary["currencies"]): void {
   const codes = currencies.map(({ code }) => code);
   const names = ["\\p{Sc}", ...currencies.map(({ sign }) => escaped(sign)), ...codes].join("|");
@@ -98,10 +112,17 @@ function readAmounts(reader: Reader, currencies: Vocabulary["currencies"]): void
       const name = before ?? after;
       const amount = plain(typedAmount);
       if (!compared && !name && !/[.,]\d{1,2}$/.test(typedAmount)) return undefined;
-      const fitting = currencies.filter(({ code, sign }) => name && [code, sign].some((one) => one.toLowerCase() === name.toLowerCase()));
+      const fitting = currencies.filter(
+        ({ code, sign }) =>
+          name && [code, sign].some((one) => one.toLowerCase() === name.toLowerCase()),
+      );
       const [one, another] = fitting;
       const currency = one && !another ? { currency: one.code } : {};
-      return { ...currency, ...(!compared?.startsWith("<") && { minAmount: amount }), ...(!compared?.startsWith(">") && { maxAmount: amount }) };
+      return {
+        ...currency,
+        ...(!compared?.startsWith("<") && { minAmount: amount }),
+        ...(!compared?.startsWith(">") && { maxAmount: amount }),
+      };
     });
   while (read()) continue;
 }
@@ -115,16 +136,28 @@ function plain(text: string): Digits {
 
 function readPeriods(reader: Reader, words: Vocabulary): void {
   const { today, week } = words;
-  const period = (pattern: string, read: (groups: readonly (string | undefined)[], certain: boolean) => Span | undefined) =>
-    reader.take(`(?:(${since})\\s+|(${until})\\s+)?(?:(?:the|dem|der|den)\\s+)?${pattern}`, ([filler, from, to, ...groups]) => {
-      const span = read(groups, Boolean(filler || from || to));
-      return span && (from ? { from: span.from } : to ? { to: span.to } : span);
-    });
-  period(`(?:(${current})|(${previous}))\\s+(?:(week|woche)|(month|monat)|(?:year|jahr))`, ([, last, inWeeks, inMonths]) => {
-    const before = last ? 1 : 0;
-    if (inWeeks) return { from: addDays(week.from, -7 * before), to: addDays(week.to, -7 * before) };
-    return inMonths ? monthDays(addMonths(monthOf(today), -before)) : yearDays(Number(today.slice(0, 4)) - before);
-  });
+  const period = (
+    pattern: string,
+    read: (groups: readonly (string | undefined)[], certain: boolean) => Span | undefined,
+  ) =>
+    reader.take(
+      `(?:(${since})\\s+|(${until})\\s+)?(?:(?:the|dem|der|den)\\s+)?${pattern}`,
+      ([filler, from, to, ...groups]) => {
+        const span = read(groups, Boolean(filler || from || to));
+        return span && (from ? { from: span.from } : to ? { to: span.to } : span);
+      },
+    );
+  period(
+    `(?:(${current})|(${previous}))\\s+(?:(week|woche)|(month|monat)|(?:year|jahr))`,
+    ([, last, inWeeks, inMonths]) => {
+      const before = last ? 1 : 0;
+      if (inWeeks)
+        return { from: addDays(week.from, -7 * before), to: addDays(week.to, -7 * before) };
+      return inMonths
+        ? monthDays(addMonths(monthOf(today), -before))
+        : yearDays(Number(today.slice(0, 4)) - before);
+    },
+  );
   period("vormonat", () => monthDays(addMonths(monthOf(today), -1)));
   period("(?:today|heute)", () => ({ from: today, to: today }));
   period("(?:yesterday|gestern)", () => ({ from: addDays(today, -1), to: addDays(today, -1) }));
@@ -133,11 +166,15 @@ function readPeriods(reader: Reader, words: Vocabulary): void {
     names.forEach((name, i) => {
       const unsure = short || doubtful.includes(name.toLowerCase());
       period(`${escaped(name.replace(/\.$/, ""))}\\.?(?:\\s+(\\d{4}))?`, ([year], certain) =>
-        !unsure || year || certain || alone === name.toLowerCase() ? monthDays(latestMonth(i + 1, today, year)) : undefined,
+        !unsure || year || certain || alone === name.toLowerCase()
+          ? monthDays(latestMonth(i + 1, today, year))
+          : undefined,
       );
     });
   }
-  period("(\\d{4})", ([year = ""]) => (Number(year) >= firstYear && year <= today.slice(0, 4) ? yearDays(Number(year)) : undefined));
+  period("(\\d{4})", ([year = ""]) =>
+    Number(year) >= firstYear && year <= today.slice(0, 4) ? yearDays(Number(year)) : undefined,
+  );
 }
 
 function yearDays(year: number): Span {
@@ -152,7 +189,7 @@ function longestFirst(items: readonly Named[]): Named[] {
   return [...items].sort((a, b) => b.name.length - a.name.length);
 }
 
-/** latestMonth returns the latest month of that number that is not in the future, or that of the given year. */
+/** latestMonth returns the latest month of that number up to now, or that of the given year. */
 function latestMonth(number: number, today: Day, year: string | undefined): string {
   const month = String(number).padStart(2, "0");
   const current = monthOf(today);

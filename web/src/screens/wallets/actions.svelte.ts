@@ -36,11 +36,15 @@ export const deletion = {
 };
 
 /** change updates one field of a wallet, and returns the wallet after it. */
-async function change(id: string, body: { archived?: boolean; position?: number }, version: string): Promise<Wallet> {
+async function change(
+  id: string,
+  body: { archived?: boolean; position?: number },
+  version: string,
+): Promise<Wallet> {
   return (await api.patch("/api/v1/wallet/{id}", { path: { id }, body, version })).wallet;
 }
 
-/** reposition saves positions of wallets. The order on the screen replaces any other one, so only the latest version matters. */
+/** reposition saves the positions of wallets. Only the latest version of them matters. */
 export async function reposition(changes: readonly { id: string; position: number }[]): Promise<void> {
   try {
     // A few at a time: a list of 500 wallets must not exceed the rate limit of a user.
@@ -55,7 +59,11 @@ export async function reposition(changes: readonly { id: string; position: numbe
 export async function archive(wallet: Wallet, archived: boolean, t: Texts): Promise<void> {
   const set = async (to: boolean) => {
     try {
-      wallet = await change(wallet.id, { archived: to }, await versionSeen("/api/v1/wallet/{id}", wallet));
+      wallet = await change(
+        wallet.id,
+        { archived: to },
+        await versionSeen("/api/v1/wallet/{id}", wallet),
+      );
       announce("wallets");
       return true;
     } catch (error) {
@@ -67,14 +75,15 @@ export async function archive(wallet: Wallet, archived: boolean, t: Texts): Prom
   if (await set(archived)) undoable(archived ? t.wasArchived(wallet.name) : t.wasRestored(wallet.name), () => {}, () => void set(!archived));
 }
 
-/** askToDelete finds out what uses a wallet. It deletes an unused wallet, with Undo, and otherwise opens the dialog. */
+/** askToDelete deletes an unused wallet, with Undo, and otherwise opens the dialog. */
 export async function askToDelete(wallet: Wallet, t: Texts): Promise<void> {
   try {
     const [{ transactions }, budgets] = await Promise.all([
       api.get("/api/v1/transaction", { query: { walletId: [wallet.id], limit: 1 } }),
       budgetsOf(wallet.id),
     ]);
-    if (transactions.length || budgets.length) asked = { wallet, used: transactions.length > 0, budgets };
+    if (transactions.length || budgets.length)
+      asked = { wallet, used: transactions.length > 0, budgets };
     else remove(wallet, t);
   } catch (error) {
     fail(error);

@@ -4,7 +4,8 @@ import type en from "./en";
 const de: typeof en = {
   title: "Konten",
   empty: "Noch keine Konten",
-  emptyText: "Ein Konto kann auch eine Karte oder Bargeld sein. Jede Buchung gehört zu einem Konto.",
+  emptyText:
+    "Ein Konto kann auch eine Karte oder Bargeld sein. Jede Buchung gehört zu einem Konto.",
   create: "Neues Konto",
   edit: "Konto bearbeiten",
   total: "Summe aller Konten",
@@ -27,7 +28,8 @@ const de: typeof en = {
 
   nameHint: "Girokonto",
   opening: "Anfangsbestand",
-  openingHint: "Der Stand vor den Buchungen dieses Tages. Er darf negativ sein. Frühere Kontostände enthalten ihn nicht.",
+  openingHint:
+    "Der Stand vor den Buchungen dieses Tages. Er darf negativ sein. Frühere Kontostände enthalten ihn nicht.",
   openingAlways: "Ohne einen Tag zählt der Anfangsbestand für alle Tage.",
   openingDate: "Anfangstag",
   balances: "Kontostände",
@@ -38,12 +40,16 @@ const de: typeof en = {
   deleteTitle: (name) => `„${name}“ löschen?`,
   usedTitle: (name) => `„${name}“ lässt sich nicht löschen`,
   used: "Es hat Buchungen, und diese verlören ihr Konto. Archiviere es stattdessen: Listen und Formulare zeigen es nicht mehr, seine Buchungen bleiben.",
-  usedArchived: "Es hat Buchungen, und diese verlören ihr Konto. Es ist schon archiviert: Listen und Formulare zeigen es nicht.",
-  usedOnlyEmpty: "Zum Löschen müssen seine Buchungen zuerst gelöscht oder auf ein anderes Konto verschoben werden.",
+  usedArchived:
+    "Es hat Buchungen, und diese verlören ihr Konto. Es ist schon archiviert: Listen und Formulare zeigen es nicht.",
+  usedOnlyEmpty:
+    "Zum Löschen müssen seine Buchungen zuerst gelöscht oder auf ein anderes Konto verschoben werden.",
   showTransactions: "Buchungen zeigen",
   quoted: (name) => `„${name}“`,
   budgets: (names, n) =>
-    n === 1 ? `Das Budget ${names} zählt nur dieses Konto. Es bleibt, aber ohne Fortschritt.` : `Die Budgets ${names} zählen nur dieses Konto. Sie bleiben, aber ohne Fortschritt.`,
+    n === 1
+      ? `Das Budget ${names} zählt nur dieses Konto. Es bleibt, aber ohne Fortschritt.`
+      : `Die Budgets ${names} zählen nur dieses Konto. Sie bleiben, aber ohne Fortschritt.`,
 };
 
 export default de;

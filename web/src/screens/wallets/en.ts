@@ -26,7 +26,8 @@ export default {
 
   nameHint: "Checking account",
   opening: "Opening balance",
-  openingHint: "What it held before that day’s transactions. It may be negative. Balances of earlier days do not contain it.",
+  openingHint:
+    "What it held before that day’s transactions. It may be negative. Balances of earlier days do not contain it.",
   openingAlways: "Without a day, the opening balance counts for all days.",
   openingDate: "Opening day",
   balances: "Balances",
@@ -37,10 +38,13 @@ export default {
   deleteTitle: (name: string) => `Delete “${name}”?`,
   usedTitle: (name: string) => `“${name}” cannot be deleted`,
   used: "It has transactions, and they would lose their wallet. Archive it instead: it disappears from lists and forms, and its transactions stay.",
-  usedArchived: "It has transactions, and they would lose their wallet. It is archived already: lists and forms do not show it.",
+  usedArchived:
+    "It has transactions, and they would lose their wallet. It is archived already: lists and forms do not show it.",
   usedOnlyEmpty: "To delete it, first delete its transactions or move them to another wallet.",
   showTransactions: "Show transactions",
   quoted: (name: string) => `“${name}”`,
   budgets: (names: string, n: number) =>
-    n === 1 ? `The budget ${names} counts this wallet only. It stays, but without progress.` : `The budgets ${names} count this wallet only. They stay, but without progress.`,
+    n === 1
+      ? `The budget ${names} counts this wallet only. It stays, but without progress.`
+      : `The budgets ${names} count this wallet only. They stay, but without progress.`,
 };

@@ -9,13 +9,19 @@ interface Placed {
 }
 
 /**
- * placed returns the positions that must change so that wallets have the given order. Only the moved wallet changes if there is a number
- * between those of its neighbors; otherwise all wallets are spread over the whole range.
+ * placed returns the positions that must change so that wallets have the given order. Only the
+ * moved wallet changes if there is a number between those of its neighbors; otherwise all wallets
+ * are spread over the whole range.
  */
-export function placed(order: readonly Placed[], moved: string): { id: string; position: number }[] {
+export function placed(
+  order: readonly Placed[],
+  moved: string,
+): { id: string; position: number }[] {
   const at = order.findIndex(({ id }) => id === moved);
   const others = order.filter(({ id }) => id !== moved).map(({ position }) => position);
-  const rising = others.every((position, i) => position !== undefined && position > (others[i - 1] ?? -Infinity));
+  const rising = others.every(
+    (position, i) => position !== undefined && position > (others[i - 1] ?? -Infinity),
+  );
   const before = others[at - 1] ?? -1;
   const after = others[at] ?? Math.min(highest + 1, before + 2000);
   const between = Math.floor((before + after) / 2);

@@ -14,7 +14,7 @@ type Texts = typeof texts;
 let secret = $state("");
 const removed = new SvelteSet<string>();
 
-/** shownSecret is the secret of a webhook that was just created. It is in memory until the user closes the dialog. */
+/** shownSecret is the secret of a new webhook. It is in memory until the dialog closes. */
 export const shownSecret = {
   get text(): string {
     return secret;

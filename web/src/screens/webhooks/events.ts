@@ -14,19 +14,24 @@ const patterns: Record<Group, readonly string[]> = {
 
 export const groups = Object.keys(patterns) as Group[];
 
-/** grouped splits the events of a webhook into groups and other patterns, which a client of the API has set. */
+/** grouped splits the events of a webhook into groups and other patterns of API clients. */
 export function grouped(events: readonly string[]): { chosen: Group[]; others: string[] } {
-  const chosen = groups.filter((group) => patterns[group].every((pattern) => events.includes(pattern)));
+  const chosen = groups.filter((group) =>
+    patterns[group].every((pattern) => events.includes(pattern)),
+  );
   const known = new Set(chosen.flatMap((group) => patterns[group]));
   return { chosen, others: events.filter((event) => !known.has(event)) };
 }
 
 /** ungrouped is the opposite of grouped. */
 export function ungrouped(chosen: readonly Group[], others: readonly string[]): string[] {
-  return [...groups.filter((group) => chosen.includes(group)).flatMap((group) => patterns[group]), ...others];
+  return [
+    ...groups.filter((group) => chosen.includes(group)).flatMap((group) => patterns[group]),
+    ...others,
+  ];
 }
 
-/** eventText returns the type of an event in words, such as "Transaction created", or the type itself if it is unknown. */
+/** eventText returns an event's type in words, such as "Transaction created", if it is known. */
 export function eventText(type: string, t: typeof en): string {
   const [, , kind = "", change = ""] = type.split(".");
   return t.kinds[kind] && t.changes[change] ? `${t.kinds[kind]} ${t.changes[change]}` : type;

@@ -54,8 +54,8 @@ func TestServeHealthWhileConnectionsAreExhausted(t *testing.T) {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", lis.Addr().String())
 		require.NoError(t, err)
 		defer func() { _ = conn.Close() }()
-		// The request's body is never sent. The server asks for it once it has begun the request. Before
-		// that, the limit would close the connection in favor of the next one.
+		// The request's body is never sent. The server asks for it once it has begun the request.
+		// Before that, the limit would close the connection in favor of the next one.
 		_, err = io.WriteString(conn, "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
 		require.NoError(t, err)
 		line, err := bufio.NewReader(conn).ReadString('\n')

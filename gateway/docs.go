@@ -25,9 +25,9 @@ const (
 	docsPath    = "/docs"
 	openAPIPath = "/api/v1/openapi.json"
 
-	// docsPolicy permits Swagger UI its own scripts and styles, and connections to this gateway only.
-	// The verb stands for the hashes of the scripts in its page: the page is on the origin of the
-	// console, where no other inline script may run.
+	// docsPolicy permits Swagger UI its own scripts and styles, and connections to this gateway
+	// only. The verb stands for the hashes of the scripts in its page: the page is on the origin of
+	// the console, where no other inline script may run.
 	docsPolicy = "default-src 'self'; script-src 'self'%s; style-src 'self' 'unsafe-inline'; " +
 		"img-src 'self' data:; frame-ancestors 'none'"
 )

@@ -7,9 +7,9 @@
 //     headers, answers CORS preflights and recovers from panics.
 //  3. router.go rejects unclean paths. It answers the requests that neither an RPC nor a path of
 //     endpoints.go matches. console serves the files of the console to them.
-//  4. transcoding describes the RPC behind each path, which the mux of grpc-gateway matches. admission
-//     verifies the token and counts the request. decode makes the request message, transcoding calls
-//     the service over connections.go, and makes the response from the reply.
+//  4. transcoding describes the RPC behind each path, which the mux of grpc-gateway matches.
+//     admission verifies the token and counts the request. decode makes the request message,
+//     transcoding calls the service over connections.go, and makes the response from the reply.
 //  5. response converts the error of any step to a response.
 //
 // It verifies tokens, but the services verify them again and check all permissions.

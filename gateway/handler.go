@@ -68,7 +68,8 @@ func (s *server) handler(ctx context.Context, routes []*transcoding.Route) (http
 	inner := compress(recoverPanics(s.log, fallback.rejectUncleanPaths(mux)))
 	traced := otelhttp.NewHandler(
 		response.Observe(s.log, secure(crossOrigin(inner))), "http",
-		// The client's trace is linked and not continued, because clients must not decide about sampling.
+		// The client's trace is linked and not continued, because clients must not decide about
+		// sampling.
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return true }),
 		// Otherwise the client's Host header would become a label of every metric.
 		otelhttp.WithServerName("gateway:80"),
@@ -98,7 +99,8 @@ func (s *server) services(
 			// "ledger" for coffer.ledger.v1.
 			limiter := shedder.NewLimiter(ctx, string(name.Parent().Name()))
 			services[name] = &transcoding.Service{
-				Conn: s.conns.to(name), Limiter: limiter, Gate: gate, Log: s.log, Stopping: ctx.Done(),
+				Conn: s.conns.to(name), Limiter: limiter, Gate: gate,
+				Log: s.log, Stopping: ctx.Done(),
 			}
 		}
 		// Streams of events are mostly idle, and package rpc limits their number.

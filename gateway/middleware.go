@@ -61,8 +61,8 @@ func recoverPanics(log *slog.Logger, next http.Handler) http.Handler {
 		ctx := r.Context()
 		defer func() {
 			if p := recover(); p != nil {
-				stack := string(debug.Stack())
-				log.ErrorContext(ctx, "failed to serve a request: panic", "error", p, "stack", stack)
+				log.ErrorContext(ctx, "failed to serve a request: panic",
+					"error", p, "stack", string(debug.Stack()))
 				if !response.EntryOf(ctx).Begun() {
 					response.Fail(ctx, log, w, apierr.Internal)
 				}

@@ -42,7 +42,8 @@ func (t *router) rejectUncleanPaths(next http.Handler) http.Handler {
 		path := r.URL.Path
 		inDocs := strings.HasPrefix(path, docsPath+"/")
 		switch {
-		case strings.Contains(path, "//"), strings.Contains(strings.ToLower(r.URL.EscapedPath()), "%2f"):
+		case strings.Contains(path, "//"),
+			strings.Contains(strings.ToLower(r.URL.EscapedPath()), "%2f"):
 			response.Fail(r.Context(), t.log, w, errRouteNotFound)
 		case strings.HasSuffix(path, "/") && path != "/" && !inDocs:
 			t.notFound(w, r)

@@ -242,8 +242,8 @@ func TestUploadWaitsForTheService(t *testing.T) {
 			sent <- len(piece)
 		}
 	})
-	// The client stops: for 300 ms nothing more is accepted. Kernel buffers of the two connections are
-	// a few megabytes.
+	// The client stops: for 300 ms nothing more is accepted. Kernel buffers of the two connections
+	// are a few megabytes.
 	before := 0
 	require.Eventually(t, func() bool {
 		last := before

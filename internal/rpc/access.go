@@ -20,7 +20,9 @@ import (
 
 // authorize is the interceptor that checks whether the caller may call the method. The options
 // access and callers in the proto define the permitted callers.
-func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (s *Server) authorize(
+	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	if infrastructure(info.FullMethod) {
 		return next(ctx, req)
 	}

@@ -54,12 +54,21 @@ func Dial(addr, service string, config Config) (*grpc.ClientConn, error) {
 		grpc.WithDefaultServiceConfig(retries),
 		grpc.WithStaticStreamWindowSize(flowWindow),
 		grpc.WithStaticConnWindowSize(flowWindow),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 5 * time.Second}),
-		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, req, resp any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		grpc.WithDefaultCallOptions(
+			grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{
+			Time: 30 * time.Second, Timeout: 5 * time.Second,
+		}),
+		grpc.WithUnaryInterceptor(func(
+			ctx context.Context, method string, req, resp any,
+			cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+		) error {
 			return invoke(identify(ctx, serviceKey), method, req, resp, cc, opts...)
 		}),
-		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		grpc.WithStreamInterceptor(func(
+			ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn,
+			method string, open grpc.Streamer, opts ...grpc.CallOption,
+		) (grpc.ClientStream, error) {
 			return open(identify(ctx, serviceKey), desc, cc, method, opts...)
 		}),
 	)
@@ -115,16 +124,18 @@ func serviceConfig(protoPackage protoreflect.FullName) (string, error) {
 			methods := file.Services().Get(i).Methods()
 			for j := range methods.Len() {
 				options, ok := methods.Get(j).Options().(*descriptorpb.MethodOptions)
-				if ok && options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN {
-					retried = append(retried, name{string(file.Services().Get(i).FullName()), string(methods.Get(j).Name())})
+				const unknown = descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
+				if ok && options.GetIdempotencyLevel() != unknown {
+					method := methods.Get(j)
+					retried = append(retried, name{string(method.Parent().FullName()), string(method.Name())})
 				}
 			}
 		}
 		return true
 	})
 	config := map[string]any{
-		// Retries help after a broken connection and harm an overloaded service: at most one per ten
-		// successful calls.
+		// Retries help after a broken connection and harm an overloaded service: at most one per
+		// ten successful calls.
 		"retryThrottling":     map[string]any{"maxTokens": 20, "tokenRatio": 0.1},
 		"loadBalancingConfig": []any{map[string]any{"round_robin": struct{}{}}},
 	}
@@ -132,7 +143,8 @@ func serviceConfig(protoPackage protoreflect.FullName) (string, error) {
 		config["methodConfig"] = []any{map[string]any{
 			"name": retried,
 			"retryPolicy": map[string]any{
-				"maxAttempts": 3, "initialBackoff": "0.05s", "maxBackoff": "0.5s", "backoffMultiplier": 2,
+				"maxAttempts": 3, "backoffMultiplier": 2,
+				"initialBackoff": "0.05s", "maxBackoff": "0.5s",
 				"retryableStatusCodes": []string{"UNAVAILABLE"},
 			},
 		}}

@@ -13,11 +13,11 @@ import (
 const (
 	// defaultTimeout applies to calls without a deadline.
 	defaultTimeout = 30 * time.Second
-	// maxTimeout applies to calls with a later deadline. The gateway gives the upload of a receipt one
-	// minute.
+	// maxTimeout applies to calls with a later deadline. The gateway gives the upload of a receipt
+	// one minute.
 	maxTimeout = 90 * time.Second
-	// hopReserve is subtracted from the deadline on each hop, so that the client gets the error of the
-	// innermost call.
+	// hopReserve is subtracted from the deadline on each hop, so that the client gets the error of
+	// the innermost call.
 	hopReserve = 20 * time.Millisecond
 )
 
@@ -47,7 +47,9 @@ func (s *Server) limitDeadline(ctx context.Context, info *tap.Info) (context.Con
 
 // deadline is the interceptor that shortens the deadline by hopReserve. It rejects a call that has
 // no time left.
-func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (s *Server) deadline(
+	ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	// limitDeadline has set a deadline.
 	end, _ := ctx.Deadline()
 	end = end.Add(-hopReserve)

@@ -15,7 +15,10 @@ import (
 type Encoded []byte
 
 // InvokeEncoded makes a unary call and stores the encoded reply in reply.
-func InvokeEncoded(ctx context.Context, conn grpc.ClientConnInterface, method string, req any, reply *Encoded, opts ...grpc.CallOption) error {
+func InvokeEncoded(
+	ctx context.Context, conn grpc.ClientConnInterface, method string, req any, reply *Encoded,
+	opts ...grpc.CallOption,
+) error {
 	return conn.Invoke(ctx, method, req, reply, append(opts, encodedReplies())...)
 }
 

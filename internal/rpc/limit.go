@@ -46,7 +46,9 @@ func (l *Limit) Leave() { l.inFlight.Add(-1) }
 
 // shedLoad is the interceptor that rejects calls beyond the limit, before any other work. It never
 // rejects calls between services, because they belong to requests that have been admitted already.
-func (s *Server) shedLoad(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (s *Server) shedLoad(
+	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	rule := ruleOf(info.FullMethod)
 	if infrastructure(info.FullMethod) || rule.access == restv1.Access_ACCESS_SERVICE || len(rule.callers) > 1 {
 		return next(ctx, req)

@@ -60,18 +60,18 @@ const (
 	// maxStreamAge is how long a stream may continue on a connection that has reached
 	// MaxConnectionAge. The longest download fits.
 	maxStreamAge = DownloadTimeout + time.Minute
-	// flowWindow is the fixed HTTP/2 flow-control window in bytes. With a dynamic window, gRPC pings
-	// the peer with every message to estimate the bandwidth.
+	// flowWindow is the fixed HTTP/2 flow-control window in bytes. With a dynamic window, gRPC
+	// pings the peer with every message to estimate the bandwidth.
 	flowWindow = 256 << 10
 
-	// streamWorkers is the number of goroutines that are reused for calls, because their stacks have
-	// grown already. Further calls get a new goroutine whose stack must grow. More workers take turns,
-	// and find the processor's caches cold.
+	// streamWorkers is the number of goroutines that are reused for calls, because their stacks
+	// have grown already. Further calls get a new goroutine whose stack must grow. More workers
+	// take turns, and find the processor's caches cold.
 	streamWorkers = 32
 
-	// live is the name that the health service reports as SERVING while the process runs, for liveness
-	// probes. It does not depend on PostgreSQL, because a restart of the process would not repair
-	// that.
+	// live is the name that the health service reports as SERVING while the process runs, for
+	// liveness probes. It does not depend on PostgreSQL, because a restart of the process would not
+	// repair that.
 	live = "live"
 )
 
@@ -80,11 +80,11 @@ type Config struct {
 	// ServiceKey is a secret shared by the services of one installation. RPCs with ACCESS_SERVICE
 	// require it if TLS is off.
 	ServiceKey string `env:"SERVICE_KEY,required,notEmpty,unset"`
-	// TLS enables mutual TLS. Callers must then present a certificate for a name in the RPC's list of
-	// callers.
+	// TLS enables mutual TLS. Callers must then present a certificate for a name in the RPC's list
+	// of callers.
 	TLS mtls.Config
-	// HealthAddr is an address that serves only health checks, without TLS, because Kubernetes has no
-	// client certificate. It is off if empty.
+	// HealthAddr is an address that serves only health checks, without TLS, because Kubernetes has
+	// no client certificate. It is off if empty.
 	HealthAddr string `env:"HEALTH_ADDR"`
 	// Reflection turns on server reflection, with which grpcurl lists and describes the RPCs.
 	Reflection bool `env:"REFLECTION" envDefault:"false"`
@@ -93,8 +93,8 @@ type Config struct {
 	MaxConnections           int `env:"MAX_CONNECTIONS" envDefault:"2000"`
 	MaxConnectionsPerAddress int `env:"MAX_CONNECTIONS_PER_ADDRESS" envDefault:"500"`
 	// MaxConnectionAge is how long a client may use a connection, plus or minus 10 %. Then it opens
-	// another one and resolves the service's name again, so that it knows new instances before the old
-	// ones end (ADR 58). 0 means no limit.
+	// another one and resolves the service's name again, so that it knows new instances before the
+	// old ones end (ADR 58). 0 means no limit.
 	MaxConnectionAge time.Duration `env:"MAX_CONNECTION_AGE" envDefault:"15s"`
 }
 
@@ -119,8 +119,9 @@ type Server struct {
 // for users. Register the services, then call Serve.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
 	s := &Server{
-		config: config, verifier: verifier, limit: NewLimit(), maxTimeout: maxTimeout, maxTransfer: DownloadTimeout + time.Minute,
-		streams: &streams{ending: make(chan struct{}), verifyInterval: verifyInterval}, log: log, health: health.NewServer(),
+		config: config, verifier: verifier, log: log, health: health.NewServer(),
+		limit: NewLimit(), maxTimeout: maxTimeout, maxTransfer: DownloadTimeout + time.Minute,
+		streams: &streams{ending: make(chan struct{}), verifyInterval: verifyInterval},
 	}
 	s.Server = grpc.NewServer(
 		grpc.Creds(mtls.Server(config.TLS)),
@@ -133,12 +134,15 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),
 		grpc.InTapHandle(s.limitDeadline),
-		// Calls and streams continue on an old connection for up to maxStreamAge. Idle connections are
-		// closed to make room for others.
+		// Calls and streams continue on an old connection for up to maxStreamAge. Idle connections
+		// are closed to make room for others.
 		grpc.KeepaliveParams(keepalive.ServerParameters{
-			MaxConnectionIdle: maxIdle, MaxConnectionAge: config.MaxConnectionAge, MaxConnectionAgeGrace: maxStreamAge,
+			MaxConnectionIdle: maxIdle, MaxConnectionAge: config.MaxConnectionAge,
+			MaxConnectionAgeGrace: maxStreamAge,
 		}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
+			MinTime: 10 * time.Second, PermitWithoutStream: true,
+		}),
 		// The first is the outermost.
 		grpc.ChainUnaryInterceptor(s.shedLoad, s.finish, s.recover, s.deadline, s.authorize),
 		grpc.ChainStreamInterceptor(s.stream),
@@ -156,7 +160,9 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 // calls in flight, and returns nil. ready is called every few seconds. Health checks report the
 // server as serving while ready and the verifier return no error: a service that cannot verify
 // tokens would answer every call with 503.
-func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx context.Context) error) error {
+func (s *Server) Serve(
+	ctx context.Context, lis net.Listener, ready func(ctx context.Context) error,
+) error {
 	if err := s.config.TLS.Check(); err != nil {
 		return err
 	}
@@ -169,7 +175,9 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	}
 	defer stopHealth()
 
-	lis, err = connlimit.Listen(ctx, lis, connlimit.Limits{Total: s.config.MaxConnections, PerAddress: s.config.MaxConnectionsPerAddress})
+	lis, err = connlimit.Listen(ctx, lis, connlimit.Limits{
+		Total: s.config.MaxConnections, PerAddress: s.config.MaxConnectionsPerAddress,
+	})
 	if err != nil {
 		return err
 	}
@@ -202,7 +210,9 @@ func (s *Server) RegisterService(desc *grpc.ServiceDesc, service any) {
 
 // finish is the interceptor that logs the call and converts its error to a public gRPC status. Only
 // shedLoad is outside of it.
-func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (s *Server) finish(
+	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	if infrastructure(info.FullMethod) {
 		return next(ctx, req)
 	}
@@ -216,19 +226,24 @@ func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo
 }
 
 // finished logs the end of a call or stream and returns its public error.
-func (s *Server) finished(ctx context.Context, seen *acting, fullMethod string, start time.Time, err error) error {
+func (s *Server) finished(
+	ctx context.Context, seen *acting, fullMethod string, start time.Time, err error,
+) error {
 	shown := Public(err)
 	level, reason := slog.LevelInfo, "OK"
-	attrs := []slog.Attr{slog.String("method", fullMethod), slog.Duration("duration", time.Since(start))}
+	attrs := []slog.Attr{
+		slog.String("method", fullMethod), slog.Duration("duration", time.Since(start)),
+	}
 	if shown != nil {
 		reason = shown.Reason
 		switch {
 		case shown.Reason == apierr.Internal.Reason:
 			level = slog.LevelError
 			attrs = append(attrs, slog.Any("error", err))
-		case shown.Code == codes.Internal || shown.Code == codes.Unavailable || shown.Code == codes.DeadlineExceeded:
-			// A declared error, often caused by the client, such as a file that is not a receipt. It must
-			// not alert an operator.
+		case shown.Code == codes.Internal, shown.Code == codes.Unavailable,
+			shown.Code == codes.DeadlineExceeded:
+			// A declared error, often caused by the client, such as a file that is not a receipt.
+			// It must not alert an operator.
 			level = slog.LevelWarn
 			attrs = append(attrs, slog.Any("error", err))
 		}
@@ -258,8 +273,8 @@ func Public(err error) *apierr.Error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return canceled
-	// pgx reports an expired connect timeout as context.DeadlineExceeded too, so this case must come
-	// first.
+	// pgx reports an expired connect timeout as context.DeadlineExceeded too, so this case must
+	// come first.
 	case pg.IsUnreachable(err):
 		return apierr.Unavailable
 	case errors.Is(err, context.DeadlineExceeded):
@@ -271,7 +286,9 @@ func Public(err error) *apierr.Error {
 }
 
 // recover is the interceptor that turns a panic of a handler into an error with its stack.
-func (s *Server) recover(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+func (s *Server) recover(
+	ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (resp any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

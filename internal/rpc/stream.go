@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// maxStreams is the maximum number of open streams of a server. It is below the connection's limit
-	// of concurrent streams, so that unary calls still fit if one gateway has opened all of them.
+	// maxStreams is the maximum number of open streams of a server. It is below the connection's
+	// limit of concurrent streams, so that unary calls still fit if one gateway has opened all of
+	// them.
 	maxStreams = 4000
 	// verifyInterval is the time between checks of a stream's token. The token may expire, and its
 	// session may end. A check is cheap, because the verifier has cached the token.
@@ -60,7 +61,9 @@ func (s *serverStream) SendMsg(m any) error {
 
 // stream is the interceptor of streams: it logs, limits, recovers from panics and authorizes. A
 // transfer has a deadline. Other streams end when their token expires.
-func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+func (s *Server) stream(
+	srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
+) error {
 	if infrastructure(info.FullMethod) {
 		return next(srv, ss)
 	}
@@ -71,7 +74,10 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 }
 
 // streamAs runs a stream with ctx, which carries the request id, and adds the caller to it.
-func (s *Server) streamAs(ctx context.Context, srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+func (s *Server) streamAs(
+	ctx context.Context, srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
+	next grpc.StreamHandler,
+) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -124,7 +130,9 @@ func (s *streams) enter(transfer bool) (leave func(), err error) {
 // watchStream cancels a stream when its token is no longer valid or, unless the stream is a
 // transfer, when the server stops. A token that expires during a transfer does not end it; the same
 // applies to a unary call. The end of the token's session does.
-func (s *Server) watchStream(ctx context.Context, cancel context.CancelCauseFunc, fullMethod string, transfer bool) {
+func (s *Server) watchStream(
+	ctx context.Context, cancel context.CancelCauseFunc, fullMethod string, transfer bool,
+) {
 	ending := s.streams.ending
 	if transfer {
 		ending = nil

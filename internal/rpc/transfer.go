@@ -54,8 +54,13 @@ func transferTimeout(m protoreflect.MethodDescriptor) time.Duration {
 
 // NewEncodedStream opens a stream whose replies are stored in an Encoded by RecvMsg. SendMsg takes
 // a message.
-func NewEncodedStream(ctx context.Context, conn grpc.ClientConnInterface, m protoreflect.MethodDescriptor, fullMethod string) (grpc.ClientStream, error) {
-	desc := &grpc.StreamDesc{ClientStreams: m.IsStreamingClient(), ServerStreams: m.IsStreamingServer()}
+func NewEncodedStream(
+	ctx context.Context, conn grpc.ClientConnInterface, m protoreflect.MethodDescriptor,
+	fullMethod string,
+) (grpc.ClientStream, error) {
+	desc := &grpc.StreamDesc{
+		ClientStreams: m.IsStreamingClient(), ServerStreams: m.IsStreamingServer(),
+	}
 	return conn.NewStream(ctx, desc, fullMethod, encodedReplies())
 }
 

@@ -17,8 +17,8 @@ const (
 	// drainableBody is the size in bytes from which Drain reads the rest of a body. net/http itself
 	// reads 256 KiB.
 	drainableBody = 128 << 10
-	// drainPatience is the time that a client may send nothing, and drainRate the number of bytes that
-	// it must send per second.
+	// drainPatience is the time that a client may send nothing, and drainRate the number of bytes
+	// that it must send per second.
 	drainPatience = 2 * time.Second
 	drainRate     = 256 << 10
 	// maxDrain is the maximum time of draining.
@@ -34,7 +34,8 @@ func Drain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
 		// Without full duplex, net/http closes the body when the response starts.
-		if r.ContentLength >= 0 && r.ContentLength < drainableBody || control.EnableFullDuplex() != nil {
+		short := r.ContentLength >= 0 && r.ContentLength < drainableBody
+		if short || control.EnableFullDuplex() != nil {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -31,7 +31,8 @@ type Limiter struct {
 
 // NewLoadShedder returns a load shedder without services.
 func NewLoadShedder() (*LoadShedder, error) {
-	const description = "Requests that were rejected because their service was at its concurrency limit."
+	const description = "Requests that were rejected because their service was at its " +
+		"concurrency limit."
 	meter := otel.Meter("github.com/coffer-budget/coffer/gateway")
 	shed, err := meter.Int64Counter("gateway.requests.shed", metric.WithDescription(description))
 	if err != nil {

@@ -43,7 +43,8 @@ func Open(on bool) (Console, error) {
 func newConsole(files fs.FS) (Console, error) {
 	c := Console{}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") {
+		packed := strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
+		if err != nil || entry.IsDir() || packed {
 			return err
 		}
 		c[name], err = newFile(files, name)

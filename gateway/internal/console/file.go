@@ -45,8 +45,8 @@ var encodings = []struct{ coding, extension string }{{"br", ".br"}, {"gzip", ".g
 // file is a file of the console.
 type file struct {
 	mediaType string
-	// cacheControl permits a year for files with a hash in their name, and requires the comparison of
-	// the ETag for all others.
+	// cacheControl permits a year for files with a hash in their name, and requires the comparison
+	// of the ETag for all others.
 	cacheControl string
 	// variants are the precompressed variants and finally the file as it is. Each client accepts at
 	// least the last one.

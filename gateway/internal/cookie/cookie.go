@@ -73,5 +73,6 @@ func isPlainLocal(r *http.Request) bool {
 	}
 	host = strings.ToLower(strings.Trim(host, "[]"))
 	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		ip != nil && ip.IsLoopback()
 }

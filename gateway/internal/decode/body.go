@@ -22,12 +22,13 @@ const (
 	// uploadLimit is the limit of an upload, before and after decompression. Services have lower
 	// limits for their files.
 	uploadLimit = 64<<20 + multipartSlack
-	// multipartSlack is the size of boundaries, part headers and the other fields around the file, in
-	// bytes.
+	// multipartSlack is the size of boundaries, part headers and the other fields around the file,
+	// in bytes.
 	multipartSlack = maxFormJSON + 64<<10
-	// maxRatio limits the bytes after decompression to a multiple of those before, and ratioSlack is
-	// the number that any body may have. They apply to the parts before the file, which the gateway
-	// alone reads: 64 KiB would be as much work as 64 MiB. Services limit the work for files.
+	// maxRatio limits the bytes after decompression to a multiple of those before, and ratioSlack
+	// is the number that any body may have. They apply to the parts before the file, which the
+	// gateway alone reads: 64 KiB would be as much work as 64 MiB. Services limit the work for
+	// files.
 	maxRatio   = 200
 	ratioSlack = 1 << 20
 )
@@ -159,7 +160,9 @@ func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
 
 // decodeBody sets the fields of the body. content is nil if the request has no body. A JSON body is
 // read as a whole, because the decoder first checks its syntax; jsonLimit limits it.
-func (p *Plan) decodeBody(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
+func (p *Plan) decodeBody(
+	r *http.Request, content *body, m protoreflect.Message, bad *problems,
+) error {
 	switch {
 	case p.multipart:
 		return p.decodeForm(r, content, m, bad)

@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	// scanFactor limits the CPU time of decoding, as a multiple of the time of json.Valid for a body
-	// of the same size.
+	// scanFactor limits the CPU time of decoding, as a multiple of the time of json.Valid for a
+	// body of the same size.
 	scanFactor = 40
-	// bytesPerByte and allocationsPerKilobyte limit the memory that decoding allocates, in proportion
-	// to the body.
+	// bytesPerByte and allocationsPerKilobyte limit the memory that decoding allocates, in
+	// proportion to the body.
 	bytesPerByte           = 24
 	allocationsPerKilobyte = 160
 	// fixedBytes is for the response and the fixed parts of the decoder.

@@ -15,8 +15,8 @@ import (
 const (
 	// maxDepth limits the depth of the recursion that a body causes.
 	maxDepth = 64
-	// maxValues limits members and elements together. The largest request, 500 transactions, has about
-	// 5,000.
+	// maxValues limits members and elements together. The largest request, 500 transactions, has
+	// about 5,000.
 	maxValues = 20_000
 	// maxNameLength limits the name of a member, in bytes as written, including the quotes.
 	maxNameLength = 256
@@ -32,7 +32,9 @@ const (
 // Unknown names are skipped, so clients may send back a resource as they read it. Repeated names
 // are rejected, because parsers disagree about which value counts. Decoding stops with the error of
 // ctx when ctx ends.
-func (p *Plan) decodeJSON(ctx context.Context, body []byte, m protoreflect.Message, bad *problems) error {
+func (p *Plan) decodeJSON(
+	ctx context.Context, body []byte, m protoreflect.Message, bad *problems,
+) error {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	switch {
 	case ctx.Err() != nil:

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// maxFormText limits a text field of a form, and maxFormJSON a field that holds a JSON object, in
-	// bytes.
+	// maxFormText limits a text field of a form, and maxFormJSON a field that holds a JSON object,
+	// in bytes.
 	maxFormText = 4 << 10
 	maxFormJSON = 256 << 10
-	// maxParts limits the parts of a form: mime/multipart spends kilobytes on each, even on an empty
-	// one.
+	// maxParts limits the parts of a form: mime/multipart spends kilobytes on each, even on an
+	// empty one.
 	maxParts = 32
-	// maxBoundary is the limit of RFC 2046. mime/multipart accepts longer boundaries and searches for
-	// them.
+	// maxBoundary is the limit of RFC 2046. mime/multipart accepts longer boundaries and searches
+	// for them.
 	maxBoundary = 70
 )
 
@@ -42,7 +42,9 @@ type form struct {
 // JSON objects, the others are text. Unknown parts are ignored. A file that is missing or repeated
 // stays empty, so that the service reports it with the other problems of the request. If the
 // service is not called because of other problems, the missing file is one of them.
-func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
+func (p *Plan) decodeForm(
+	r *http.Request, content *body, m protoreflect.Message, bad *problems,
+) error {
 	form := &form{fields: p.body, message: m, seen: map[string]int{}, bad: bad}
 	query := r.URL.Query()
 	for name := range p.query {
@@ -73,7 +75,9 @@ func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message
 // readParts reads the parts of a form up to the file with the name last, and returns that part and
 // the reader of the parts after it. Without such a file it reads the whole form and returns no
 // part. It stops with the error of ctx when ctx ends.
-func (f *form) readParts(ctx context.Context, content *body, last string) (*multipart.Reader, *multipart.Part, error) {
+func (f *form) readParts(
+	ctx context.Context, content *body, last string) (*multipart.Reader, *multipart.Part, error,
+) {
 	if content.boundary == "" || len(content.boundary) > maxBoundary {
 		return nil, nil, errInvalidMultipart
 	}

@@ -26,12 +26,12 @@ type Plan struct {
 	hasBody bool
 	// isChange is set for a PATCH, whose absent fields stay as they are.
 	isChange bool
-	// multipart is set if the body is a form that is decoded as a whole, such as that of a receipt. An
-	// upload has file instead.
+	// multipart is set if the body is a form that is decoded as a whole, such as that of a receipt.
+	// An upload has file instead.
 	multipart bool
 	// file is the field that holds the pieces of an upload's file. fileHeader is the field that
-	// describes the file. Both are nil for other RPCs, and fileHeader also for an upload whose service
-	// does not need it.
+	// describes the file. Both are nil for other RPCs, and fileHeader also for an upload whose
+	// service does not need it.
 	file, fileHeader protoreflect.FieldDescriptor
 	// path holds the fields in the path. The mux passes their values by the names in the proto.
 	path []protoreflect.FieldDescriptor
@@ -55,13 +55,13 @@ type field struct {
 	decimal bool
 	// nullEmpties is set for a field that null sets to its empty value.
 	nullEmpties bool
-	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service reports
-	// it.
+	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service
+	// reports it.
 	forwardInvalid bool
 	// fields are the fields of a message field.
 	fields fields
-	// values is the only field of a message that wraps a list. In JSON the message is the bare array.
-	// The message distinguishes an empty list from an absent one.
+	// values is the only field of a message that wraps a list. In JSON the message is the bare
+	// array. The message distinguishes an empty list from an absent one.
 	values *field
 }
 
@@ -127,8 +127,8 @@ func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
 	case !p.hasBody || proto.GetExtension(d.Options(), restv1.E_Query).(bool):
 		p.query[d.JSONName()] = newField(d)
 		if p.multipart {
-			// Accept the parameter in the form, too: a client that asks for a preview there must not create
-			// transactions.
+			// Accept the parameter in the form, too: a client that asks for a preview there must
+			// not create transactions.
 			p.body[d.JSONName()] = newField(d)
 		}
 	default:

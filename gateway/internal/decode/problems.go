@@ -31,7 +31,8 @@ const (
 )
 
 const (
-	// maxProblems limits the problems in an error response. A body of a megabyte can have very many.
+	// maxProblems limits the problems in an error response. A body of a megabyte can have very
+	// many.
 	maxProblems = 50
 	// maxFieldLength limits the name of a field in an error response, in bytes.
 	maxFieldLength = 100
@@ -76,8 +77,8 @@ func parseNumber(field *field, text string) (v protoreflect.Value, problem strin
 		if !restjson.IsNumber(text) || strings.ContainsAny(text, ".eE") {
 			return v, problemInteger
 		}
-		// ParseInt returns the nearest value for a number out of range. Every field has narrower limits,
-		// so the service rejects it.
+		// ParseInt returns the nearest value for a number out of range. Every field has narrower
+		// limits, so the service rejects it.
 		n, _ := strconv.ParseInt(text, 10, bits)
 		if bits == 32 {
 			return protoreflect.ValueOfInt32(int32(n)), ""

@@ -42,7 +42,9 @@ func decodeQuery(raw string, fields fields, m protoreflect.Message, bad *problem
 
 // setParameter sets a field to the values that the query has for it. Only a list may have more than
 // one.
-func setParameter(m protoreflect.Message, field *field, name string, given []string, bad *problems) {
+func setParameter(
+	m protoreflect.Message, field *field, name string, given []string, bad *problems,
+) {
 	switch {
 	case len(given) == 0:
 	case field.IsList():

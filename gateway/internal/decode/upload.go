@@ -33,8 +33,8 @@ type Upload struct {
 	content *body
 	parts   *multipart.Reader
 	part    *multipart.Part
-	// piece is the first piece of the file, which DecodeUpload has read to know that the file is not
-	// empty.
+	// piece is the first piece of the file, which DecodeUpload has read to know that the file is
+	// not empty.
 	piece []byte
 }
 

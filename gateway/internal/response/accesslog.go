@@ -73,7 +73,9 @@ func Identify(w http.ResponseWriter, r *http.Request) string {
 
 // logAccess logs a request without path and query, because ids and search texts are the user's
 // private data.
-func logAccess(ctx context.Context, log *slog.Logger, method string, entry *Entry, took time.Duration) {
+func logAccess(
+	ctx context.Context, log *slog.Logger, method string, entry *Entry, took time.Duration,
+) {
 	level := slog.LevelInfo
 	switch {
 	case entry.Quiet:

@@ -82,7 +82,9 @@ type detail struct {
 func Fail(ctx context.Context, log *slog.Logger, w http.ResponseWriter, err error) {
 	e := shown(ctx, log, err)
 	statusCode := httpStatus(e)
-	body := failure{Code: e.Reason, Message: e.Message, Error: e.Message, RequestID: rpc.RequestID(ctx)}
+	body := failure{
+		Code: e.Reason, Message: e.Message, Error: e.Message, RequestID: rpc.RequestID(ctx),
+	}
 	for _, field := range e.Fields {
 		body.Details = append(body.Details, detail{field.Name, field.Message})
 	}

@@ -61,7 +61,8 @@ func (d *download) send(entry *response.Entry, r *http.Request, request proto.Me
 	if err := d.copy(); err != nil {
 		entry.Cut = true
 		if r.Context().Err() == nil {
-			d.Log.WarnContext(ctx, "failed to send a file to its end", "route", entry.Route, "error", err)
+			d.Log.WarnContext(ctx, "failed to send a file to its end",
+				"route", entry.Route, "error", err)
 		}
 		// All later writes of net/http fail, so it closes the connection.
 		_ = d.control.SetWriteDeadline(time.Unix(1, 0))
@@ -75,7 +76,8 @@ func (d *download) begin() (*restv1.FileHeader, error) {
 		return nil, err
 	}
 	header := &restv1.FileHeader{}
-	if err := proto.Unmarshal(restjson.Value(d.message, d.route.fileHeader).Bytes(), header); err != nil {
+	encoded := restjson.Value(d.message, d.route.fileHeader).Bytes()
+	if err := proto.Unmarshal(encoded, header); err != nil {
 		return nil, fmt.Errorf("decoding a file header: %w", err)
 	}
 	if header.GetMediaType() == "" {
@@ -94,7 +96,7 @@ func (d *download) begin() (*restv1.FileHeader, error) {
 func (d *download) copy() error {
 	for {
 		if piece := restjson.Value(d.message, d.route.file).Bytes(); len(piece) > 0 {
-			if err := d.control.SetWriteDeadline(time.Now().Add(d.Gate.Transfers.Idle)); err != nil {
+			if err := d.extendWrite(); err != nil {
 				return fmt.Errorf("extending the time to write: %w", err)
 			}
 			if _, err := d.w.Write(piece); err != nil {
@@ -103,9 +105,14 @@ func (d *download) copy() error {
 		}
 		if err := d.stream.RecvMsg(&d.message); err != nil {
 			if errors.Is(err, io.EOF) {
-				return d.control.SetWriteDeadline(time.Now().Add(d.Gate.Transfers.Idle))
+				return d.extendWrite()
 			}
 			return err
 		}
 	}
+}
+
+// extendWrite gives the client the time to accept the next bytes.
+func (d *download) extendWrite() error {
+	return d.control.SetWriteDeadline(time.Now().Add(d.Gate.Transfers.Idle))
 }

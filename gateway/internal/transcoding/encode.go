@@ -81,14 +81,15 @@ func envelope(r *Route, reply *rpc.Encoded) (*restv1.Success, error) {
 
 // appendText appends a string field to an encoded message.
 func appendText(encoded []byte, field protoreflect.FieldDescriptor, text string) []byte {
-	return protowire.AppendString(protowire.AppendTag(encoded, field.Number(), protowire.BytesType), text)
+	encoded = protowire.AppendTag(encoded, field.Number(), protowire.BytesType)
+	return protowire.AppendString(encoded, text)
 }
 
 // encodeFile returns the field of the reply that is the body as it is, and sets its headers.
 func encodeFile(reply []byte, field protoreflect.FieldDescriptor, header http.Header) []byte {
 	header.Set("Content-Type", proto.GetExtension(field.Options(), restv1.E_File).(string))
-	// Files never change. They belong to one user: proxies must not cache them, and a browser must not
-	// show them to its next user.
+	// Files never change. They belong to one user: proxies must not cache them, and a browser must
+	// not show them to its next user.
 	header.Set("Cache-Control", "private, max-age=3600")
 	header.Add("Vary", "Authorization")
 	return restjson.Value(reply, field).Bytes()

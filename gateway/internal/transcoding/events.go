@@ -77,7 +77,8 @@ type eventWriter struct {
 // copy forwards a stream until it ends, and stores in req the position at which the next one must
 // resume.
 func (e *eventWriter) copy(
-	ctx context.Context, client budgetv1.NotificationServiceClient, req *budgetv1.StreamEventsRequest,
+	ctx context.Context, client budgetv1.NotificationServiceClient,
+	req *budgetv1.StreamEventsRequest,
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -108,17 +109,18 @@ func (e *eventWriter) send(resp *budgetv1.StreamEventsResponse) error {
 		return fmt.Errorf("extending the time to write: %w", err)
 	}
 	var text []byte
+	event, position := resp.GetEvent(), resp.GetPosition()
 	switch {
-	case resp.GetEvent() != nil:
-		text = fmt.Appendf(text, "id: %s\nevent: %s\ndata: ", resp.GetPosition(), resp.GetEvent().GetType())
+	case event != nil:
+		text = fmt.Appendf(text, "id: %s\nevent: %s\ndata: ", position, event.GetType())
 		var err error
-		if text, err = restjson.Append(text, resp.GetEvent()); err != nil {
+		if text, err = restjson.Append(text, event); err != nil {
 			return fmt.Errorf("encoding an event: %w", err)
 		}
 		text = append(text, "\n\n"...)
 	case !e.begun:
 		// A client that loses the connection before the first event resumes at this position.
-		text = fmt.Appendf(text, "retry: %d\nid: %s\n\n", eventRetry.Milliseconds(), resp.GetPosition())
+		text = fmt.Appendf(text, "retry: %d\nid: %s\n\n", eventRetry.Milliseconds(), position)
 	default:
 		text = append(text, ":\n\n"...)
 	}

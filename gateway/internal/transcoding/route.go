@@ -37,7 +37,8 @@ type Route struct {
 	// Template is the path, with the names of fields in braces.
 	Template string
 	Method   protoreflect.MethodDescriptor
-	// success are the possible outcomes. The first one applies if the service does not choose another.
+	// success are the possible outcomes. The first one applies if the service does not choose
+	// another.
 	success []*restv1.Success
 	// access is unspecified if the RPC requires a user.
 	access restv1.Access
@@ -45,7 +46,8 @@ type Route struct {
 	weight int
 	// Multipart is set if the body is a form that is decoded as a whole. It has a longer deadline.
 	Multipart bool
-	// conditional is set if responses have an ETag of their body, and requests may have If-None-Match.
+	// conditional is set if responses have an ETag of their body, and requests may have
+	// If-None-Match.
 	conditional bool
 	// fullMethod is the name of the RPC in gRPC, such as "/coffer.auth.v1.AuthService/Login".
 	fullMethod string
@@ -114,7 +116,7 @@ func newRoute(method protoreflect.MethodDescriptor) (*Route, error) {
 	case *annotations.HttpRule_Delete:
 		r.Verb, r.Template = http.MethodDelete, p.Delete
 	default:
-		return nil, fmt.Errorf("%s has a kind of route that the gateway does not know", method.FullName())
+		return nil, fmt.Errorf("%s has a route of an unknown kind", method.FullName())
 	}
 	if len(r.success) == 0 {
 		return nil, fmt.Errorf("%s has a route and no success option", method.FullName())
@@ -135,7 +137,8 @@ func (r *Route) setTransfer() error {
 	r.Upload, r.Download = rpc.IsUpload(r.Method), rpc.IsDownload(r.Method)
 	receives, sends := r.Method.IsStreamingClient(), r.Method.IsStreamingServer()
 	if r.Upload != receives || r.Download && !sends || r.Upload && sends {
-		return fmt.Errorf("%s has a stream that does not fit its options upload and download", r.Method.FullName())
+		return fmt.Errorf("%s has a stream that does not fit its options upload and download",
+			r.Method.FullName())
 	}
 	if !r.Download {
 		return nil

@@ -114,3 +114,24 @@ func TestCreateTransactionsFromReceiptConcurrentKey(t *testing.T) {
 	require.NoError(t, p.DB.QueryRow(t.Context(), `SELECT count(*) FROM transactions`).Scan(&n))
 	require.Equal(t, 4, n)
 }
+
+func TestCreateTransactionsFromReceiptReplaysCorrections(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	counted := &counter{counts: map[string]int64{}}
+	p.corrected = counted
+	keyed := func(req *form) {
+		req.IdempotencyKey = "k"
+		req.Corrections = &ledgerv1.ReceiptCorrections{Merchant: new("Green Grocer")}
+	}
+	first := p.upload(t, keyed)
+	again := p.upload(t, keyed)
+	require.True(t, again.GetReplayed())
+	again.Replayed = false
+	require.True(t, proto.Equal(first, again))
+	require.Equal(t, map[string]int64{"merchant": 1}, counted.counts)
+	req := p.request()
+	req.IdempotencyKey = "k"
+	req.Corrections = &ledgerv1.ReceiptCorrections{Merchant: new("Another")}
+	p.refusesUpload(t, req, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT")
+}

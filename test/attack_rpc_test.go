@@ -57,7 +57,8 @@ func (s *attackRun) rpcs(t *testing.T) {
 					require.Equal(t, want, status.Code(err), "%s: %v", what, err)
 				}
 				for _, pairs := range [][]string{
-					{"coffer-service-key", "guess"}, {"coffer-service-key", ""},
+					{"coffer-service-key", "guess"},
+					{"coffer-service-key", ""},
 					{"x-user-id", s.victimIDs["user"]},
 					{"grpc-metadata-authorization", "Bearer " + s.victim.token},
 				} {

@@ -70,7 +70,8 @@ func TestBudgetInvalidFields(t *testing.T) {
 			"categoryIds", []string{}, 400, "INVALID_CATEGORY_EXIST_PARAMS",
 		},
 		"another user's category": {
-			"categoryIds", []string{category, stranger.category(uuid.NewString())},
+			"categoryIds",
+			[]string{category, stranger.category(uuid.NewString())},
 			404, "INVALID_CATEGORY_EXIST_PARAMS",
 		},
 	} {

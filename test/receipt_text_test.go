@@ -28,11 +28,14 @@ func TestCreateTransactionsFromReceiptText(t *testing.T) {
 		},
 		"lines that do not add up": {
 			"Bread 5.00\nMilk 3.00\nTotal EUR 9.00\n",
-			[]string{"-9.00"}, "EUR", []string{"LINES_NOT_RECONCILED"},
+			[]string{"-9.00"},
+			"EUR",
+			[]string{"LINES_NOT_RECONCILED"},
 		},
 		"a refund line is positive": {
 			"Bread 5.00\nReturned milk -2.00\nTotal EUR 3.00\n",
-			[]string{"-5.00", "2.00"}, "EUR", nil,
+			[]string{"-5.00", "2.00"},
+			"EUR", nil,
 		},
 		"a receipt of a refund": {
 			"Returned milk -2.00\nTotal EUR -2.00\n", []string{"2.00"}, "EUR", nil,
@@ -42,7 +45,8 @@ func TestCreateTransactionsFromReceiptText(t *testing.T) {
 		},
 		"an even exchange": {
 			"Blue jacket 50.00\nRed jacket -50.00\nTotal $0.00\n",
-			[]string{"-50.00", "50.00"}, "USD", nil,
+			[]string{"-50.00", "50.00"},
+			"USD", nil,
 		},
 		"a coupon for all of it": {
 			"Paper 12.00\nSubtotal 12.00\nCoupon -12.00\nTotal USD 0.00\n",

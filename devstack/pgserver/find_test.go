@@ -20,11 +20,13 @@ func TestChoose(t *testing.T) {
 		"a new cluster skips an old installation":   {[]binaries{old13, recent}, "", "/pg17", ""},
 		"an existing cluster uses its version":      {[]binaries{recent, old}, "15", "/pg15", ""},
 		"the version of an existing cluster is not installed": {
-			[]binaries{recent}, "15", "",
+			[]binaries{recent},
+			"15", "",
 			"PostgreSQL 15 created the data, but this machine has only 17 (/pg17)",
 		},
 		"only an old installation": {
-			[]binaries{old13}, "", "",
+			[]binaries{old13},
+			"", "",
 			"PostgreSQL 14 or later is required, but this machine has only 13 (/pg13)",
 		},
 		"no installation": {nil, "", "", "apt-get install postgresql"},

@@ -95,7 +95,7 @@ func TestNeuralProcessMeasuresProcessorTime(t *testing.T) {
 	require.Greater(t, page.Processor, 20*time.Millisecond)
 
 	p = fake(t, "while true; do :; done")
-	p.limit = time.Second
+	p.limit = 3 * time.Second
 	page, err = p.Read(t.Context(), page8(t))
 	require.ErrorIs(t, err, ErrFailed)
 	require.Greater(t, page.Processor, 20*time.Millisecond)

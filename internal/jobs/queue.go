@@ -70,14 +70,12 @@ type Handler struct {
 
 // Queue runs the jobs of a table, one at a time. Each replica has one queue of each table.
 //
-// A replica runs a job while it holds the lease of its row. Each chunk renews the lease first and
-// keeps the row locked, so no other replica takes the job during a chunk. A replica that stops ends
-// its leases at once, and the jobs of a killed one continue when the leases have ended (ADR 81,
-// ADR 106).
+// Each chunk renews the lease of the job and keeps its row locked, so no other replica takes the
+// job during a chunk. A replica that stops ends its leases at once, and the jobs of a killed one
+// continue when the leases have ended (ADR 81).
 //
-// A job shares the database with requests and with other jobs. A chunk holds the owner's lock for
-// about chunkTime: Pace adapts its rows. After turnChunks chunks the queue continues with another
-// job if one waits, the one with the least work first.
+// Pace adapts a chunk so that it holds the owner's lock for about chunkTime. After turnChunks
+// chunks the queue continues with another job if one waits (ADR 106).
 //
 // After an error the job is tried again, with a longer pause each time. It fails after maxAttempts
 // without progress, or at once with a public error, which the user must resolve (ADR 89). While the
@@ -109,7 +107,7 @@ func NewQueue(
 // one. It logs errors of the job instead of returning them, because the row of the job has its
 // outcome.
 func (q *Queue) runNext(ctx context.Context) (bool, error) {
-	j, err := q.table.Lease(ctx, q.db, uuid.New(), q.LeaseTime)
+	j, err := q.table.Lease(ctx, q.db, q.LeaseTime)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}

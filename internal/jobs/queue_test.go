@@ -258,7 +258,7 @@ func TestRunQueuedAfterKill(t *testing.T) {
 			var killed jobs.Job
 			for range c.kills {
 				var err error
-				killed, err = table.Lease(t.Context(), s, uuid.New(), -time.Second)
+				killed, err = table.Lease(t.Context(), s, -time.Second)
 				require.NoError(t, err)
 			}
 			s.queue().RunQueued(t.Context())

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -38,13 +37,12 @@ func (t Table) leased() string { return `owner_id = $1 AND ` + t.ID + ` = $2 AND
 // fails, too (ADR 89). It returns pgx.ErrNoRows if none waits. A job waits a second longer per
 // thousand rows, up to 20 seconds, so that small jobs do not wait for the large ones of other users,
 // and these wait no longer than that.
-func (t Table) Lease(
-	ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration,
-) (Job, error) {
+func (t Table) Lease(ctx context.Context, q pg.Querier, d time.Duration) (Job, error) {
 	key := `owner_id, ` + t.ID
 	j, err := pg.One[Job](ctx, q, `
 		UPDATE `+t.Name+`
-		SET lease = $1, leased_until = now() + make_interval(secs => $2), attempts = attempts + 1
+		SET lease = gen_random_uuid(), leased_until = now() + make_interval(secs => $1),
+			attempts = attempts + 1
 		WHERE (`+key+`) = (
 			SELECT `+key+`
 			FROM `+t.Name+`
@@ -53,7 +51,7 @@ func (t Table) Lease(
 				+ make_interval(secs => least(greatest(`+t.Remaining+`, 0), 20000) / 1000.0)
 			LIMIT 1
 			FOR UPDATE SKIP LOCKED)
-		RETURNING owner_id, `+t.ID+` AS id, lease, status, attempts`, lease, d.Seconds())
+		RETURNING owner_id, `+t.ID+` AS id, lease, status, attempts`, d.Seconds())
 	if err != nil {
 		return Job{}, fmt.Errorf("leasing a job of %s: %w", t.Name, err)
 	}

@@ -1,17 +1,14 @@
 // Package jobs runs the work that is queued in tables of PostgreSQL, on any number of replicas.
 //
-// A Worker waits for work: a wake starts it at once, and it polls for work that became due or that
-// another replica left. What is due, a replica leases with SKIP LOCKED: simultaneous replicas take
-// different rows, and the rows of a killed replica are due again when their lease has ended. Three
-// kinds of work use it:
+// A Worker waits for a wake or a poll. A replica leases rows with SKIP LOCKED: simultaneous
+// replicas take different rows, and those of a killed replica are due again when their lease has
+// ended. There are three kinds of work (ADR 113):
 //
-//   - Jobs that take long (queue.go, table.go): the imports and the rules of the ledger. A Queue
-//     runs a job in chunks of one database transaction each, in turns with the jobs of other owners.
-//   - Rows that are done at once and deleted, many with one call of another service (Due): the
-//     checks of budgets for alerts, and the reports of budgets to the ledger. A row that is queued
-//     again while it is leased gets a new seq, so the deletion does not lose it.
-//   - Deliveries to webhooks. They lease the webhook and not the delivery, to keep its order, so
-//     package webhook has its own statements.
+//   - A Queue runs long jobs in chunks of one database transaction each, in turns with the jobs of
+//     other owners: the imports and the rules of the ledger.
+//   - Due leases rows in batches. They are deleted afterwards, unless they were queued again with a
+//     new seq: the checks of budgets for alerts, and their reports to the ledger.
+//   - Webhooks have statements of their own.
 package jobs
 
 import (
@@ -24,21 +21,21 @@ import (
 // because another replica left it or it became due.
 const PollInterval = 5 * time.Second
 
+// Work does some of the due work, and reports whether more is due.
+type Work func(ctx context.Context) (more bool, err error)
+
 // Worker calls a function while work is due.
 type Worker struct {
-	work    func(ctx context.Context) (more bool, err error)
+	work    Work
 	failure string
 	log     *slog.Logger
 	poll    *time.Ticker
 	woken   chan struct{}
 }
 
-// NewWorker returns a worker that calls work until it reports that no more is due. After an error,
-// which is logged with the message failure, it waits like after the last work.
-func NewWorker(
-	poll time.Duration, log *slog.Logger, failure string,
-	work func(ctx context.Context) (more bool, err error),
-) *Worker {
+// NewWorker returns a worker. After an error, which is logged with the message failure, it waits
+// like after the last work.
+func NewWorker(poll time.Duration, log *slog.Logger, failure string, work Work) *Worker {
 	return &Worker{
 		work: work, failure: failure, log: log,
 		poll: time.NewTicker(poll), woken: make(chan struct{}, 1),
@@ -67,12 +64,12 @@ func (w *Worker) Run(ctx context.Context) {
 
 // RunQueued works until no more is due, or until the work fails.
 func (w *Worker) RunQueued(ctx context.Context) {
-	for more := true; more && ctx.Err() == nil; {
-		var err error
-		if more, err = w.work(ctx); err != nil {
-			if ctx.Err() == nil {
-				w.log.WarnContext(ctx, w.failure, "error", err)
-			}
+	for ctx.Err() == nil {
+		more, err := w.work(ctx)
+		if err != nil && ctx.Err() == nil {
+			w.log.WarnContext(ctx, w.failure, "error", err)
+		}
+		if err != nil || !more {
 			return
 		}
 	}
@@ -84,9 +81,8 @@ func Backoff(attempt int, first, last time.Duration) time.Duration {
 	return min(first<<min(attempt-1, 16), last)
 }
 
-// Due returns the beginning of a statement that leases rows of a table: due are the keys of up to
-// $3 rows whose lease has ended before $1, in the order of seq. The statement sets leased_until to
-// $2. Rows that are not deleted until then are due again.
+// Due returns the beginning of a statement that leases rows of a table until $2: due are the keys
+// of the first $3 rows, in the order of seq, whose lease has ended before $1.
 func Due(table, key string) string {
 	return `
 		WITH due AS (

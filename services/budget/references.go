@@ -231,9 +231,7 @@ func (s *server) applyCurrent(
 // currentCategories returns the categories that a budget should have, each once, and the held
 // categories that no longer exist. current has one id for each held category: the category that
 // replaces it, or "" if it no longer exists. An empty list changes nothing.
-func currentCategories(
-	held []uuid.UUID, current []string,
-) (categories, lost []uuid.UUID, err error) {
+func currentCategories(held []uuid.UUID, current []string) (kept, lost []uuid.UUID, err error) {
 	if len(current) == 0 {
 		return held, nil, nil
 	}
@@ -250,11 +248,11 @@ func currentCategories(
 		if err != nil {
 			return nil, nil, fmt.Errorf("reading a current category: %w", err)
 		}
-		if !slices.Contains(categories, id) {
-			categories = append(categories, id)
+		if !slices.Contains(kept, id) {
+			kept = append(kept, id)
 		}
 	}
-	return categories, lost, nil
+	return kept, lost, nil
 }
 
 // categoriesLost returns the event that reports lost categories to the owner.

@@ -135,7 +135,7 @@ func TestApplyRuleLostLease(t *testing.T) {
 			r := p.rule(t, setsCategory("shop", s.MakeCategory(p.Ctx, t, name)))
 			_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId()})
 			require.NoError(t, err)
-			j, err := jobTable.Lease(t.Context(), s.DB, s.NewID(), time.Minute)
+			j, err := jobTable.Lease(t.Context(), s.DB, time.Minute)
 			require.NoError(t, err)
 			_, err = s.DB.Exec(t.Context(), lose, r.GetId())
 			require.NoError(t, err)

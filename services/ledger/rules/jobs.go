@@ -23,11 +23,6 @@ func (s *Rules) chunks(j jobs.Job) jobs.Chunk {
 	}
 }
 
-// fail ends a job with an error.
-func (s *Rules) fail(ctx context.Context, j jobs.Job, reason string) error {
-	return s.end(ctx, j, failed, reason)
-}
-
 // runChunk applies a rule to the next transactions of its job, and reports whether there were none.
 // The changes, their events and the position of the job commit together, so a job that continues on
 // another replica repeats nothing.

@@ -94,9 +94,7 @@ func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) (budget, error) {
 }
 
 // selectAcceptedMembers returns the users who accepted the invitation to a budget, without a limit.
-func selectAcceptedMembers(
-	ctx context.Context, q pg.Querier, budgetID uuid.UUID,
-) ([]uuid.UUID, error) {
+func selectAcceptedMembers(ctx context.Context, q pg.Querier, id uuid.UUID) ([]uuid.UUID, error) {
 	type row struct {
 		UserID uuid.UUID `db:"user_id"`
 	}
@@ -104,9 +102,9 @@ func selectAcceptedMembers(
 		SELECT user_id
 		FROM members
 		WHERE budget_id = $1 AND status = 'accepted'
-		ORDER BY user_id`, budgetID)
+		ORDER BY user_id`, id)
 	if err != nil {
-		return nil, fmt.Errorf("selecting the members of budget %s: %w", budgetID, err)
+		return nil, fmt.Errorf("selecting the members of budget %s: %w", id, err)
 	}
 	ids := make([]uuid.UUID, len(rows))
 	for i, r := range rows {

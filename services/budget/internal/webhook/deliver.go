@@ -113,7 +113,7 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 	}()
 	// More webhooks may be due, for another idle worker.
 	s.Wake()
-	due, err := selectDue(ctx, s.db, w, s.now(), batchSize)
+	due, err := selectDue(ctx, s.db, w, s.now())
 	if err != nil {
 		return false, err
 	}

@@ -131,7 +131,7 @@ func (s *Server) RedeliverWebhookEvent(
 		if err != nil {
 			return err
 		}
-		d, err := selectDelivery(ctx, tx, w.UserID, w.ID, id)
+		d, err := selectDelivery(ctx, tx, w, id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return errDeliveryNotFound
 		}

@@ -30,7 +30,8 @@ func TestListWebhookDeliveriesWithoutBodies(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, listed, 1)
 	require.Empty(t, listed[0].Body)
-	stored, err := selectDelivery(t.Context(), b.db, owner.ID, listed[0].WebhookID, listed[0].ID)
+	of := webhook{UserID: owner.ID, ID: listed[0].WebhookID}
+	stored, err := selectDelivery(t.Context(), b.db, of, listed[0].ID)
 	require.NoError(t, err)
 	require.NotEmpty(t, stored.Body)
 }

@@ -55,7 +55,8 @@ func TestRedeliverWebhookEventConcurrently(t *testing.T) {
 			return err
 		}
 		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
-			d, err := selectDelivery(t.Context(), tx, owner.ID, id, uuid.MustParse(first.GetId()))
+			w := webhook{UserID: owner.ID, ID: id}
+			d, err := selectDelivery(t.Context(), tx, w, uuid.MustParse(first.GetId()))
 			require.NoError(t, err)
 			d.Repeat, err = countRepeats(t.Context(), tx, d)
 			require.NoError(t, err)

@@ -26,13 +26,11 @@ const (
 
 // attempted returns the delivery after an attempt. problem is empty if it succeeded. jitter, from 0
 // to 1, spreads the retries of deliveries that failed together.
-func (d delivery) attempted(
-	now time.Time, responseStatus int, problem string, jitter float64,
-) delivery {
+func (d delivery) attempted(now time.Time, status int, problem string, jitter float64) delivery {
 	d.Attempts++
 	d.LastAttemptAt, d.ResponseStatus, d.Error = &now, nil, nil
-	if responseStatus != 0 {
-		d.ResponseStatus = new(int32(responseStatus))
+	if status != 0 {
+		d.ResponseStatus = new(int32(status))
 	}
 	if problem == "" {
 		d.Status = delivered
@@ -40,7 +38,7 @@ func (d delivery) attempted(
 	}
 	d.Error = &problem
 	d.NextAttemptAt = now.Add(backoff(d.Attempts, jitter))
-	if responseStatus == statusGone || d.NextAttemptAt.After(d.CreatedAt.Add(deliveryLife)) {
+	if status == statusGone || d.NextAttemptAt.After(d.CreatedAt.Add(deliveryLife)) {
 		d.Status = failed
 	}
 	return d

@@ -96,13 +96,11 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 
 // selectEnabledWebhooks returns the enabled webhooks of users. Deliveries for disabled webhooks are
 // not stored.
-func selectEnabledWebhooks(
-	ctx context.Context, q pg.Querier, users []uuid.UUID,
-) ([]webhook, error) {
+func selectEnabledWebhooks(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]webhook, error) {
 	webhooks, err := pg.All[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
 		FROM webhooks w
-		WHERE w.user_id = ANY($1) AND w.enabled`, users)
+		WHERE w.user_id = ANY($1) AND w.enabled`, ids)
 	if err != nil {
 		return nil, fmt.Errorf("selecting webhooks of users: %w", err)
 	}
@@ -134,13 +132,11 @@ func selectDeliveries(ctx context.Context, q pg.Querier, l deliveryList) ([]deli
 }
 
 // selectDelivery returns pgx.ErrNoRows if the user's webhook has no delivery with this id.
-func selectDelivery(
-	ctx context.Context, q pg.Querier, user, webhookID, id uuid.UUID,
-) (delivery, error) {
+func selectDelivery(ctx context.Context, q pg.Querier, w webhook, id uuid.UUID) (delivery, error) {
 	d, err := pg.One[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
 		FROM webhook_deliveries d
-		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.id = $3`, user, webhookID, id)
+		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.id = $3`, w.UserID, w.ID, id)
 	if err != nil {
 		return delivery{}, fmt.Errorf("selecting delivery %s: %w", id, err)
 	}
@@ -218,14 +214,12 @@ func claimWebhook(
 // releaseWebhook ends the lease that was taken until a time, and records failures and pause. If
 // that lease has expired and another worker has one, nothing changes. So a worker that was too slow
 // cannot end the lease of its successor.
-func releaseWebhook(
-	ctx context.Context, q pg.Querier, w webhook, until, pausedUntil time.Time,
-) error {
+func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, paused time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
 		SET leased_until = '-infinity', failures = $4, failing_since = $5, paused_until = $6
 		WHERE user_id = $1 AND id = $2 AND leased_until = $3`,
-		w.UserID, w.ID, until, w.Failures, w.FailingSince, pausedUntil)
+		w.UserID, w.ID, until, w.Failures, w.FailingSince, paused)
 	if err != nil {
 		return fmt.Errorf("releasing webhook %s: %w", w.ID, err)
 	}
@@ -235,16 +229,14 @@ func releaseWebhook(
 // selectDue returns the due deliveries of a webhook, the oldest first. The order keeps events in
 // the order of their creation, unless one is retried. The partial index webhook_deliveries_pending
 // has this order.
-func selectDue(
-	ctx context.Context, q pg.Querier, w webhook, now time.Time, limit int,
-) ([]delivery, error) {
+func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
 		FROM webhook_deliveries d
 		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.status = 'pending'
 			AND d.next_attempt_at <= $3
 		ORDER BY d.next_attempt_at, d.id
-		LIMIT $4`, w.UserID, w.ID, now, limit)
+		LIMIT $4`, w.UserID, w.ID, now, batchSize)
 	if err != nil {
 		return nil, fmt.Errorf("selecting due deliveries of webhook %s: %w", w.ID, err)
 	}

@@ -113,24 +113,15 @@ func (x *executor) fail(ctx context.Context, j jobs.Job, reason string) error {
 
 // summary returns the import of a job as events show it: without the mapping, the heading and the
 // names in the file, which can be larger than the largest event.
-func (x *executor) summary(
-	ctx context.Context, q pg.Querier, j jobs.Job,
-) (*ledgerv1.Import, error) {
-	m, err := x.current(ctx, q, j)
+func (x *executor) summary(ctx context.Context, tx pgx.Tx, j jobs.Job) (*ledgerv1.Import, error) {
+	e, err := staging.SelectImport(ctx, tx, j.OwnerID, j.ID)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.Proto()
 	if err != nil {
 		return nil, err
 	}
 	m.Mapping, m.Heading, m.Accounts, m.Categories = nil, nil, nil, nil
 	return m, nil
-}
-
-// current returns the import of a job as the API shows it.
-func (x *executor) current(
-	ctx context.Context, q pg.Querier, j jobs.Job,
-) (*ledgerv1.Import, error) {
-	e, err := staging.SelectImport(ctx, q, j.OwnerID, j.ID)
-	if err != nil {
-		return nil, err
-	}
-	return e.Proto()
 }

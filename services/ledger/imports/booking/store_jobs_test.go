@@ -62,7 +62,7 @@ func TestLeaseJobOrder(t *testing.T) {
 	}
 	var order []string
 	for range ids {
-		j, err := jobTable.Lease(t.Context(), f.DB, f.NewID(), time.Hour)
+		j, err := jobTable.Lease(t.Context(), f.DB, time.Hour)
 		require.NoError(t, err)
 		order = append(order, ids[j.ID])
 	}

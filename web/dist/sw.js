@@ -1,7 +1,8 @@
-const VERSION = "c686e20322632275";
-const FILES = ["/","/assets/Home-CoXqnbIn.js","/assets/account-Vw-9B22P.js","/assets/base-DjpGfFEH.js","/assets/charts-Cp53CTzS.js","/assets/daily-Bi7zxjqD.js","/assets/data-B5gju-t-.js","/assets/data-DE_Ep0aL.css","/assets/data-de-nD3ezBqG.js","/assets/data-en-2LaFL2z3.js","/assets/de-CakSe5ed.js","/assets/en-ILwby3vG.js","/assets/index-CdgUQ7fH.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CxyN7udB.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
-// The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
-// stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
+const VERSION = "a512d2dcf214c473";
+const FILES = ["/","/assets/Home-BW4J1Emn.js","/assets/account-CC39ukmL.js","/assets/base-ClR0eA_o.js","/assets/charts-D-xznQBd.js","/assets/daily-D_APwEsw.js","/assets/data-B7sc35T9.css","/assets/data-ByJvYM9_.js","/assets/data-de-CGJd-WYP.js","/assets/data-en-C1S1AY6_.js","/assets/de-IPIlXCbF.js","/assets/en-Cil_yvQ0.js","/assets/index-DmpnuSEd.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+// The service worker stores the files of the build, so that the console opens without a connection.
+// It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
+// VERSION and FILES in front of this file.
 /* global VERSION, FILES */
 const cacheName = `coffer-${VERSION}`;
 
@@ -31,7 +32,7 @@ self.addEventListener("fetch", (event) => {
   }
 });
 
-/** page answers a navigation from the network, and from the cache if there is no answer within two seconds. */
+/** page answers a navigation from the network, or after two seconds from the cache. */
 async function page(request) {
   const network = fetch(request);
   network.catch(() => {});

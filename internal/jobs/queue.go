@@ -32,7 +32,7 @@ const (
 	lastPause   = time.Minute
 	// diskPause is the pause while the disk of PostgreSQL is full.
 	diskPause = 10 * time.Second
-	// releaseTimeout limits the release of a lease at shutdown. Without it, the lease ends by itself.
+	// releaseTimeout limits the release of a lease at shutdown. A lease also ends by itself.
 	releaseTimeout = 5 * time.Second
 )
 

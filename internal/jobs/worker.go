@@ -1,14 +1,14 @@
 // Package jobs runs the work that is queued in tables of PostgreSQL, on any number of replicas.
 //
 // A Worker waits for a wake or a poll. A replica leases rows with SKIP LOCKED: simultaneous
-// replicas take different rows, and those of a killed replica are due again when their lease has
+// replicas take different rows. The rows of a killed replica are due again when their lease has
 // ended. There are three kinds of work (ADR 113):
 //
 //   - A Queue runs long jobs in chunks of one database transaction each, in turns with the jobs of
 //     other owners: the imports and the rules of the ledger.
 //   - Due leases rows in batches. They are deleted afterwards, unless they were queued again with a
 //     new seq: the checks of budgets for alerts, and their reports to the ledger.
-//   - Webhooks have statements of their own.
+//   - Webhooks use a Worker, and lease rows themselves.
 package jobs
 
 import (

@@ -126,8 +126,9 @@ func (c *conditions) rows(wanted string) string {
 		SELECT * FROM transactions t WHERE %[1]s AND t.category_id = ANY($%[3]d::uuid[])
 		UNION ALL
 		SELECT * FROM transactions t WHERE %[1]s AND t.split_count > 0 AND t.id = ANY(ARRAY(
-			SELECT s.transaction_id FROM splits s WHERE s.owner_id = $%[2]d::uuid
-				AND s.category_id = ANY($%[3]d::uuid[])))
+			SELECT s.transaction_id
+			FROM splits s
+			WHERE s.owner_id = $%[2]d::uuid AND s.category_id = ANY($%[3]d::uuid[])))
 		) t WHERE true`, wanted, c.owner, c.categories)
 }
 

@@ -173,7 +173,10 @@ func (p *parser) field(code byte, value string) error {
 	cell := -1
 	switch code {
 	case 'D':
-		cell = cellDate
+		// Some programs write another date after the parts of a split.
+		if p.cells[cellDate] == "" {
+			cell = cellDate
+		}
 	case 'T':
 		cell = cellAmount
 	case 'U':

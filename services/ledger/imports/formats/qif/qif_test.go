@@ -12,7 +12,7 @@ import (
 func TestParse(t *testing.T) {
 	t.Parallel()
 	const file = "!Account\nNGiro\nTBank\n^\n!Type:Bank\nD1/ 2'24\nT-1,012.30\nPShop\nMmemo\nLFood:Out/trip\n^\nD1/31'24\nT5.00\nL[Savings]\n^\n" +
-		"D1/30'24\nT-3.00\nSA\n$-1.00\nS[B]\n$-2.00\n^\n!Type:Cat\nNFood\n^\n!Type:Invst\nD1/1'24\n^\n"
+		"D1/30'24\nT-3.00\nSA\n$-1.00\nS[B]\n$-2.00\nD2/1'24\n^\n!Type:Cat\nNFood\n^\n!Type:Invst\nD1/1'24\n^\n"
 	records, facts := fixture.ReadAll(t, file, statement.Options{})
 	require.Equal(t, []string{
 		"2024-01-02|-1012.30||Shop|memo", "2024-01-31|5.00|||", "2024-01-30|-3.00|||",

@@ -91,6 +91,18 @@ func TestCommitImportCurrency(t *testing.T) {
 			require.Equal(t, currency, p.rows(t, resp.GetImport())[0].GetCurrency())
 		}
 	})
+	t.Run("unknown_makes_rows_invalid", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		m := p.mustUpload(t, "Date,Description,Amount,Currency\n"+
+			"2020-03-31,Bakery,-3.50,HRK\n2020-03-31,Hotel,-45.50,EUR\n")
+		rows := p.rows(t, m)
+		require.Equal(t, staging.Invalid, rows[0].GetStatus())
+		require.Contains(t, rows[0].GetProblem(), "HRK")
+		require.Equal(t, staging.Ready, rows[1].GetStatus())
+		p.committed(t, m)
+		require.Equal(t, "-45.50", p.balance(t))
+	})
 	t.Run("of_the_user_is_saved", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)

@@ -61,8 +61,9 @@ type column struct {
 	either     int // Numbers with a separator that both explain.
 	negative   int
 	positive   int
-	decimals   int // Numbers with a separator.
-	currencies int
+	decimals   int            // Numbers with a separator.
+	currencies int            // Codes of currencies that Coffer knows.
+	codes      int            // Three capital letters, such as the code of a former currency.
 	values     map[string]int // Up to maxValues different values.
 	many       bool           // More than maxValues.
 	units      map[string]int
@@ -191,6 +192,9 @@ func (c *column) count(cell string) {
 	if len(cell) == 3 {
 		if _, ok := money.ParseCurrency(cell); ok {
 			c.currencies++
+		}
+		if !strings.ContainsFunc(cell, func(r rune) bool { return r < 'A' || r > 'Z' }) {
+			c.codes++
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package gateway serves Coffer's REST API by calling its gRPC services.
 //
-// A request passes these packages and files in this order, and no import or call runs against it:
+// A request passes these packages and files in this order, and no import runs against it:
 //
 //  1. handler.go joins the parts. admission limits requests: load shedding comes first.
 //  2. response assigns the request id and logs the request at its end. middleware.go sets security

@@ -30,7 +30,7 @@
 //     Start reading there. store_columns.go: the columns of its rows
 //   - store_locks.go: the owner's lock, and the order of all locks
 //   - store_transactions.go, store_splits.go, store_tags.go: the rows of transactions, their parts
-//     and their tags
+//     and their tags. store_external.go: transactions by their external ids
 //   - store_settings.go: the time zone that decides which day is today
 //   - store_changes.go: the transactions that changed after a number, for package sync. errors.go:
 //     ClientError

@@ -91,7 +91,7 @@ func (s *Transactions) CreateTransactions(
 	case pg.IsViolation(err, externalKey):
 		// A transaction that had one of the external ids may have been deleted since. A retry then
 		// succeeds.
-		return nil, cmp.Or(s.bulkDuplicates(ctx, owner, ts), error(apierr.Unavailable))
+		return nil, cmp.Or(s.bulkDuplicates(ctx, ts), error(apierr.Unavailable))
 	}
 	return nil, err
 }

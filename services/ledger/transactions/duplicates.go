@@ -16,6 +16,18 @@ import (
 // externalKey is the index that decides whether an external id is unique in its wallet.
 const externalKey = "transactions_external"
 
+// selectExternal returns the stored transactions with the wallets and the external ids of given
+// ones, which have the same owner.
+func (s *Transactions) selectExternal(
+	ctx context.Context, ts ...posting.Transaction,
+) ([]posting.External, error) {
+	wallets, ids := make([]uuid.UUID, len(ts)), make([]*string, len(ts))
+	for i, t := range ts {
+		wallets[i], ids[i] = t.WalletID, t.ExternalID
+	}
+	return posting.SelectExternal(ctx, s.DB, ts[0].OwnerID, wallets, ids)
+}
+
 // repeats reports whether a create repeats an earlier request with the same idempotency key, and
 // fills resp with its answer. It returns TRANSACTION_DUPLICATE if another request has used the
 // external id. It reads only, so that a client that sends its transactions again does not fail the
@@ -27,7 +39,7 @@ func (s *Transactions) repeats(
 	if t.ExternalID == nil {
 		return false, nil
 	}
-	ids, err := selectExternal(ctx, s.DB, t.OwnerID, t)
+	ids, err := s.selectExternal(ctx, t)
 	if err != nil || len(ids) == 0 {
 		return false, err
 	}
@@ -44,7 +56,7 @@ func (s *Transactions) rejected(ctx context.Context, t posting.Transaction, err 
 	if !pg.IsViolation(err, externalKey) {
 		return posting.ClientError(err)
 	}
-	ids, err := selectExternal(ctx, s.DB, t.OwnerID, t)
+	ids, err := s.selectExternal(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -61,10 +73,8 @@ func duplicate(first uuid.UUID) *apierr.Error {
 
 // bulkDuplicates returns TRANSACTION_DUPLICATE for the first maxBadItems items whose external ids
 // are in use, or nil if there are none.
-func (s *Transactions) bulkDuplicates(
-	ctx context.Context, owner uuid.UUID, ts []posting.Transaction,
-) error {
-	ids, err := selectExternal(ctx, s.DB, owner, ts...)
+func (s *Transactions) bulkDuplicates(ctx context.Context, ts []posting.Transaction) error {
+	ids, err := s.selectExternal(ctx, ts...)
 	if err != nil {
 		return err
 	}

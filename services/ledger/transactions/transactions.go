@@ -7,7 +7,7 @@
 //   - transactions.go: the RPC methods of single transactions. Start reading at CreateTransaction
 //   - changes.go and splits.go: validate the fields of a request. legs.go: locks, and changes of a
 //     leg of a transfer
-//   - duplicates.go and store_duplicates.go: transactions with an external id that exists
+//   - duplicates.go: transactions with an external id that exists
 //   - batcher.go: group commit, which inserts simultaneous single creates with one statement
 //   - bulk.go: CreateTransactions, and single creates with tags
 //   - payees.go: the payees of the newest transactions, and the currencies

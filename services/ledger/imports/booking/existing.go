@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // link gives the transactions that rows match the external ids of the rows, and their payee and
@@ -46,42 +47,79 @@ func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
 // if the user books the row anyway, or if an earlier row of the same import has it. Two accounts of
 // a file whose banks use the same ids may belong to one wallet.
 func (c *chunk) skipExisting(ctx context.Context, tx pgx.Tx) error {
+	var rows []*staging.Row
 	var wallets []uuid.UUID
-	var externals []string
-	taken := map[uuid.UUID]bool{}
-	for _, r := range c.rows {
-		switch {
-		case r.Status == staging.Matched:
-			taken[deref(r.TransactionID)] = true
-		case r.Status == staging.Ready && r.ExternalID != "" && r.WalletID != nil:
-			wallets, externals = append(wallets, *r.WalletID), append(externals, r.ExternalID)
+	var externals []*string
+	for i := range c.rows {
+		r := &c.rows[i]
+		if r.Status == staging.Ready && r.ExternalID != "" && r.WalletID != nil {
+			rows = append(rows, r)
+			wallets, externals = append(wallets, *r.WalletID), append(externals, &r.ExternalID)
 		}
 	}
-	if len(wallets) == 0 {
+	if len(rows) == 0 {
 		return nil
 	}
-	found, err := selectExternal(ctx, tx, c.OwnerID, c.ID, wallets, externals)
+	found, err := posting.SelectExternal(ctx, tx, c.OwnerID, wallets, externals)
 	if err != nil {
 		return err
 	}
-	seen := map[external]bool{}
-	for i := range c.rows {
-		r := &c.rows[i]
-		key := external{deref(r.WalletID), r.ExternalID}
+	own, err := c.own(ctx, tx, found)
+	if err != nil {
+		return err
+	}
+	for _, t := range found {
+		r := rows[t.Position-1]
+		if own[t.ID] || r.Action == staging.ActionBook {
+			r.ExternalID = ""
+			continue
+		}
+		r.Status, r.DuplicateOf = staging.Duplicate, &t.ID
+	}
+	type key struct {
+		wallet uuid.UUID
+		id     string
+	}
+	seen := map[key]bool{}
+	for _, r := range rows {
+		k := key{*r.WalletID, r.ExternalID}
 		if r.Status != staging.Ready || r.ExternalID == "" {
 			continue
 		}
-		t, exists := found[key]
-		switch {
-		case exists && !t.Own && !taken[t.ID] && r.Action != staging.ActionBook:
-			r.Status, r.DuplicateOf = staging.Duplicate, &t.ID
-		case exists || seen[key]:
+		if seen[k] {
 			r.ExternalID = ""
-		default:
-			seen[key] = true
 		}
+		seen[k] = true
 	}
 	return nil
+}
+
+// own returns those of the transactions that this import has created or matched.
+func (c *chunk) own(
+	ctx context.Context, tx pgx.Tx, ts []posting.External,
+) (map[uuid.UUID]bool, error) {
+	own := map[uuid.UUID]bool{}
+	for _, r := range c.rows {
+		if r.Status == staging.Matched {
+			own[deref(r.TransactionID)] = true
+		}
+	}
+	var others []uuid.UUID
+	for _, t := range ts {
+		if deref(t.ImportID) == c.ID {
+			own[t.ID] = true
+		} else {
+			others = append(others, t.ID)
+		}
+	}
+	if len(others) == 0 {
+		return own, nil
+	}
+	matched, err := selectMatched(ctx, tx, c.OwnerID, c.ID, others)
+	for _, id := range matched {
+		own[id] = true
+	}
+	return own, err
 }
 
 func deref(id *uuid.UUID) uuid.UUID {

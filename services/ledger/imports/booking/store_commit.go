@@ -14,59 +14,26 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// external identifies a transaction by its wallet and its external id.
-type external struct {
-	wallet uuid.UUID
-	id     string
-}
-
-// existing is a transaction that has the external id of a row.
-type existing struct {
-	ID         uuid.UUID
-	WalletID   uuid.UUID `db:"wallet_id"`
-	ExternalID string    `db:"external_id"`
-	// Own is set if a row of the same import created or matched it.
-	Own bool
-}
-
-// selectExternal returns the transactions that have one of the external ids in the wallet at the
-// same position. The order without a sort makes PostgreSQL read the index transactions_external.
-// While it has no statistics of a new ledger, it would otherwise read all rows of the wallet for
-// each id.
-func selectExternal(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, wallets []uuid.UUID, ids []string,
-) (map[external]existing, error) {
-	var rows []existing
-	batch := &pgx.Batch{}
-	batch.Queue(`SELECT set_config('enable_sort', 'off', true)`)
-	found := batch.Queue(`
-		SELECT t.id, t.wallet_id, t.external_id, coalesce(t.import_id = $2, false) OR t.id IN (
-			SELECT transaction_id FROM import_rows
-			WHERE owner_id = $1 AND import_id = $2 AND status = 'matched'
-				AND transaction_id IS NOT NULL
-		) AS own
-		FROM unnest($3::uuid[], $4::text[]) AS e (wallet_id, external_id)
-		CROSS JOIN LATERAL (
-			SELECT id, wallet_id, external_id, import_id
-			FROM transactions
-			WHERE owner_id = $1 AND wallet_id = e.wallet_id AND external_id >= e.external_id
-			ORDER BY external_id
-			LIMIT 1
-		) AS t
-		WHERE t.external_id = e.external_id`, owner, id, wallets, ids)
-	found.Query(func(selected pgx.Rows) (err error) {
-		rows, err = pgx.CollectRows(selected, pgx.RowToStructByName[existing])
-		return err
-	})
-	batch.Queue(`SELECT set_config('enable_sort', 'on', true)`)
-	if err := q.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("selecting transactions by external id: %w", err)
+// selectMatched returns those of the transactions that rows of an import match.
+func selectMatched(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, transactions []uuid.UUID,
+) ([]uuid.UUID, error) {
+	type row struct {
+		ID uuid.UUID `db:"transaction_id"`
 	}
-	byExternal := map[external]existing{}
-	for _, r := range rows {
-		byExternal[external{r.WalletID, r.ExternalID}] = r
+	rows, err := pg.All[row](ctx, q, `
+		SELECT transaction_id
+		FROM import_rows
+		WHERE owner_id = $1 AND import_id = $2 AND status = 'matched'
+			AND transaction_id = ANY($3)`, owner, id, transactions)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the transactions that import %s matches: %w", id, err)
 	}
-	return byExternal, nil
+	ids := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	return ids, nil
 }
 
 // link is a row that matches a transaction, and the texts that the transaction gets if it has none.

@@ -17,7 +17,7 @@
 //   - wallets.go, wallet_changes.go, wallet_place.go, store_wallets.go: wallets, their changes, and
 //     the order of their list
 //   - categories.go, store_categories.go: categories and their merges. appearance.go, emoji.go:
-//     names, colors, icons and positions
+//     names, colors, icons, kinds and positions
 //   - budget_references.go, store_budget_references.go: the categories that budgets use
 //   - changes.go, store_changes.go, export.go: wallets and categories for the packages sync and
 //     export

@@ -143,8 +143,7 @@ func parseCategory(req *ledgerv1.CreateCategoryRequest) (category, error) {
 	var p apierr.Problems
 	c := category{
 		Name: *parseName(&p, req.GetName()), Color: parseColor(&p, req.GetColor()),
-		Icon: parseIcon(&p, req.GetIcon()),
-		Kind: parseKind(&p, req.GetKind()),
+		Icon: parseIcon(&p, req.GetIcon()), Kind: parseKind(&p, req.GetKind()),
 	}
 	return c, p.Err()
 }

@@ -122,8 +122,8 @@ func TestUpdateWalletAppearance(t *testing.T) {
 		resp, err := p.UpdateWallet(p.Ctx, step.req)
 		require.NoError(t, err)
 		want.UpdatedAt = resp.GetWallet().GetUpdatedAt()
-		require.True(t, proto.Equal(want, resp.GetWallet()), "want %v\ngot %v", want,
-			resp.GetWallet())
+		require.True(t, proto.Equal(want, resp.GetWallet()),
+			"want %v\ngot %v", want, resp.GetWallet())
 		p.RequireEvent(t, &ledgerv1.WalletUpdated{OwnerId: p.ID.String(), Wallet: want})
 		got, err := p.GetWallet(p.Ctx, &ledgerv1.GetWalletRequest{Id: p.Wallet.String()})
 		require.NoError(t, err)
@@ -155,8 +155,8 @@ func TestUpdateCategoryAppearance(t *testing.T) {
 		resp, err := p.UpdateCategory(p.Ctx, step.req)
 		require.NoError(t, err)
 		want.UpdatedAt = resp.GetCategory().GetUpdatedAt()
-		require.True(t, proto.Equal(want, resp.GetCategory()), "want %v\ngot %v", want,
-			resp.GetCategory())
+		require.True(t, proto.Equal(want, resp.GetCategory()),
+			"want %v\ngot %v", want, resp.GetCategory())
 		p.RequireEvent(t, &ledgerv1.CategoryUpdated{OwnerId: p.ID.String(), Category: want})
 		listed, err := p.ListCategories(p.Ctx, &categoryList{})
 		require.NoError(t, err)
@@ -197,14 +197,14 @@ func TestAppearanceErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rejected := func(do func() error) {
 				t.Helper()
-				require.Equal(t, c.fields, fixture.FieldNames(p.RequireRejected(t,
-					codes.InvalidArgument, "VALIDATION_ERROR", do)))
+				e := p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", do)
+				require.Equal(t, c.fields, fixture.FieldNames(e))
 			}
 			if c.kind == "" {
 				rejected(func() error {
 					_, err := p.UpdateWallet(p.Ctx, &walletUpdate{
-						Id:    p.Wallet.String(),
-						Color: &c.color, Icon: &c.icon, Position: &c.position,
+						Id: p.Wallet.String(), Color: &c.color, Icon: &c.icon,
+						Position: &c.position,
 					})
 					return err
 				})

@@ -106,8 +106,9 @@ func (s *Accounts) SyncReferences(
 	if err != nil || len(uses) == 0 {
 		return &ledgerv1.SyncReferencesResponse{}, err
 	}
-	resp := &ledgerv1.SyncReferencesResponse{}
-	resp.Budgets = make([]*ledgerv1.CurrentCategories, len(uses))
+	resp := &ledgerv1.SyncReferencesResponse{
+		Budgets: make([]*ledgerv1.CurrentCategories, len(uses)),
+	}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		held, latest, err := recordReferences(ctx, tx, uses, s.Now())
 		if err != nil {

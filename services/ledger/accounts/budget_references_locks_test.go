@@ -49,8 +49,7 @@ func TestDeleteCategoryAgainstBudgets(t *testing.T) {
 		},
 		"record": func(p person, budget uuid.UUID, tx pgx.Tx) error {
 			_, _, err := recordReferences(t.Context(), tx, []budgetUse{{
-				owner: p.ID, budget: budget,
-				version: 1, categories: []uuid.UUID{p.Category},
+				owner: p.ID, budget: budget, version: 1, categories: []uuid.UUID{p.Category},
 			}}, fixture.Today)
 			return err
 		},

@@ -173,8 +173,8 @@ func TestSyncReferences(t *testing.T) {
 		other, budget, reservation := p.MakeCategory(p.Ctx, t, "Other"), s.NewID(), s.NewID()
 		require.NoError(t, p.reserve(p.Ctx, budget, reservation, p.Category))
 		p.sync(p.Ctx, t, budget, 1, []uuid.UUID{other}, s.NewID())
-		fixture.RequireReason(t, p.deleteCategory(p.Category), codes.FailedPrecondition,
-			"CATEGORY_IN_USE")
+		fixture.RequireReason(t, p.deleteCategory(p.Category),
+			codes.FailedPrecondition, "CATEGORY_IN_USE")
 		p.sync(p.Ctx, t, budget, 0, []uuid.UUID{other}, reservation)
 		require.NoError(t, p.deleteCategory(p.Category),
 			"settled by a request that is older than the recorded version")

@@ -86,8 +86,7 @@ func TestUpdateWalletOpeningBalance(t *testing.T) {
 		return resp.GetWallet()
 	}
 	w := update(&walletUpdate{
-		InitialBalance: new("100.5"), OpeningDate: new("2025-12-31"),
-		IfMatch: `"1"`,
+		InitialBalance: new("100.5"), OpeningDate: new("2025-12-31"), IfMatch: `"1"`,
 	})
 	require.Equal(t, []string{"100.50", "97.50", "2025-12-31"},
 		[]string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})

@@ -32,15 +32,18 @@ type flatUses struct {
 func flatten(uses []budgetUse) flatUses {
 	var f flatUses
 	for _, u := range uses {
-		f.owners, f.budgets, f.versions = append(f.owners, u.owner), append(f.budgets,
-			u.budget), append(f.versions, u.version)
+		f.owners = append(f.owners, u.owner)
+		f.budgets = append(f.budgets, u.budget)
+		f.versions = append(f.versions, u.version)
 		for _, id := range u.categories {
-			f.heldOwners, f.heldBudgets, f.held = append(f.heldOwners,
-				u.owner), append(f.heldBudgets, u.budget), append(f.held, id)
+			f.heldOwners = append(f.heldOwners, u.owner)
+			f.heldBudgets = append(f.heldBudgets, u.budget)
+			f.held = append(f.held, id)
 		}
 		for _, id := range u.settled {
-			f.settledOwners, f.settledBudgets, f.settled = append(f.settledOwners,
-				u.owner), append(f.settledBudgets, u.budget), append(f.settled, id)
+			f.settledOwners = append(f.settledOwners, u.owner)
+			f.settledBudgets = append(f.settledBudgets, u.budget)
+			f.settled = append(f.settled, id)
 		}
 	}
 	return f

@@ -42,15 +42,13 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	_, err := q.Exec(ctx, `
 		WITH opened AS (
 			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, opening_date,
-				archived, version, created_at, updated_at,
-				color, icon, position)
+				archived, version, created_at, updated_at, color, icon, position)
 			VALUES ($1, $2, $3, $4, $5, $13, $6, $7, $8, $9, $10, $11, $12)
 		)
 		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
 		VALUES ($1, $2, $4, $5)`,
 		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.Archived, w.Version, w.CreatedAt,
-		w.UpdatedAt, w.Color, w.Icon, w.Position,
-		w.OpeningDate)
+		w.UpdatedAt, w.Color, w.Icon, w.Position, w.OpeningDate)
 	if err != nil {
 		return fmt.Errorf("inserting wallet %s: %w", w.ID, err)
 	}
@@ -61,8 +59,8 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 const walletsWith = `SELECT ` + walletColumns + walletsAndBalances
 
 const walletColumns = `w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.opening_date,
-	w.archived, w.version, w.created_at,
-	w.updated_at, w.color, w.icon, w.position, held.currencies, held.amounts`
+	w.archived, w.version, w.created_at, w.updated_at, w.color, w.icon, w.position,
+	held.currencies, held.amounts`
 
 // walletsAndBalances joins wallets w with their balances. It omits balances of zero except in the
 // wallet's own currency. That currency is first, because false sorts before true. It always has a
@@ -135,12 +133,10 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) err
 		)
 		UPDATE wallets
 		SET name = $3, archived = $4, version = $5, updated_at = $6, color = $7, icon = $8,
-			position = $9, initial_minor = $12,
-			opening_date = $13
+			position = $9, initial_minor = $12, opening_date = $13
 		WHERE owner_id = $1 AND id = $2`,
 		w.OwnerID, w.ID, w.Name, w.Archived, w.Version, w.UpdatedAt, w.Color, w.Icon, w.Position,
-		opened, w.Currency, w.InitialMinor,
-		w.OpeningDate)
+		opened, w.Currency, w.InitialMinor, w.OpeningDate)
 	if err != nil {
 		return fmt.Errorf("updating wallet %s: %w", w.ID, err)
 	}

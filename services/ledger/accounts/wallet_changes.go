@@ -29,8 +29,7 @@ type walletChanges struct {
 // parseWalletChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error) {
 	if req.Name == nil && req.Archived == nil && req.Color == nil && req.Icon == nil &&
-		req.Position == nil &&
-		req.InitialBalance == nil && req.OpeningDate == nil {
+		req.Position == nil && req.InitialBalance == nil && req.OpeningDate == nil {
 		return walletChanges{}, apierr.EmptyUpdate
 	}
 	var p apierr.Problems
@@ -92,9 +91,7 @@ func (c walletChanges) apply(w *wallet) error {
 	}
 	initial, err := request.ParseAmount(money.CurrencyOf(w.Currency), *c.initial)
 	if err != nil {
-		var p apierr.Problems
-		p.Invalid("initialBalance", err.Error())
-		return p.Err()
+		return apierr.Invalid("initialBalance", err.Error())
 	}
 	w.Amounts[0] += initial - w.InitialMinor
 	w.InitialMinor = initial

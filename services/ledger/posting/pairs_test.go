@@ -180,8 +180,8 @@ func (p pausedServer) runPairs(t *testing.T, pause string, first request, second
 	}
 	for owner, differences := range p.Differences(t) {
 		if pair, ok := owners[owner]; ok {
-			assert.Fail(t, "balances and totals differ from a recomputation", "%s: %s", pair,
-				differences)
+			assert.Fail(t, "balances and totals differ from a recomputation",
+				"%s: %s", pair, differences)
 		}
 	}
 }

@@ -75,7 +75,8 @@ func newPausedServer(t *testing.T, s *service, name string) pausedServer {
 	t.Cleanup(func() { _ = control.Close(context.Background()) })
 	p := pausedServer{
 		name:      config.ConnConfig.RuntimeParams["application_name"],
-		deadlocks: &deadlocks.Int64, control: control,
+		deadlocks: &deadlocks.Int64,
+		control:   control,
 	}
 	p.service, p.replica = serve(t.Context(), fixture.On(db)), serve(t.Context(), fixture.On(db))
 	return p

@@ -18,6 +18,7 @@ func TestColumns(t *testing.T) {
 	requireColumns(t, postingColumns, nil)
 	db := pgtest.New(t, os.DirFS(".."))
 	requireTypes(t, db, "transactions", transactionColumns)
+	// month, tags and event_id are not columns of these tables, or not of their type.
 	requireTypes(t, db, "outbox", otherColumns[3:6])
 	requireTypes(t, db, "idempotency_keys", otherColumns[6:])
 	requireTypes(t, db, "splits", partColumns[1:])

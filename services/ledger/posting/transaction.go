@@ -60,10 +60,9 @@ type Transaction struct {
 // TransactionColumns are the columns of a transaction t, in a form that pg.One and pg.All map to
 // the struct.
 const TransactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency,
-	t.wallet_id, t.category_id,
-	t.receipt_id, t.payee, t.notes, t.tags, t.transfer_id, t.split_count, t.external_id,
-	t.import_id, t.attachment_count,
-	t.version, t.created_at, t.updated_at`
+	t.wallet_id, t.category_id, t.receipt_id, t.payee, t.notes, t.tags, t.transfer_id,
+	t.split_count, t.external_id, t.import_id, t.attachment_count, t.version, t.created_at,
+	t.updated_at`
 
 // Split is a part of a transaction: a row of table splits.
 type Split struct {

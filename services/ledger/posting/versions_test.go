@@ -26,8 +26,7 @@ func TestConcurrentUpdates(t *testing.T) {
 		}},
 		"wallet": {"BEFORE wallets", func(h holdings) error {
 			_, err := h.UpdateWallet(h.Ctx, &ledgerv1.UpdateWalletRequest{
-				Id:   h.Wallet.String(),
-				Name: new("Purse"), IfMatch: `"1"`,
+				Id: h.Wallet.String(), Name: new("Purse"), IfMatch: `"1"`,
 			})
 			return err
 		}},

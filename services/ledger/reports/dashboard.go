@@ -10,8 +10,8 @@
 // window plus its movements, and the opening balances of its days, are the balances after it. The
 // files:
 //
-//   - dashboard.go, figures.go, store_summary.go, store_largest.go: GetSummary. figures.go is the
-//     rule that turns rows into the response
+//   - dashboard.go, figures.go, largest.go, store_summary.go, store_largest.go: GetSummary.
+//     figures.go is the rule that turns rows into the response
 //   - store_transfers.go: the sums of transfers by wallet, in the same batch
 //   - daily.go, store_daily.go, tags.go, store_tags.go: the days and the tags of a summary, the
 //     only sums that read all transactions of a window

@@ -83,8 +83,8 @@ func TestParseSummary(t *testing.T) {
 				return
 			}
 			var fields []string
-			for _, f := range fixture.RequireReason(t, err, codes.InvalidArgument,
-				c.reason).Fields {
+			e := fixture.RequireReason(t, err, codes.InvalidArgument, c.reason)
+			for _, f := range e.Fields {
 				fields = append(fields, f.Name)
 			}
 			require.Equal(t, c.fields, fields)

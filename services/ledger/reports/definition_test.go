@@ -229,8 +229,8 @@ func (a answers) requireSpending() {
 		}
 	}
 	resp, err := a.SumSpending(a.ctx, &spendingRequest{Windows: []*ledgerv1.SpendingWindow{{
-		OwnerId: a.owner.String(), WalletId: wallet, CategoryIds: categories, From: a.from,
-		To: a.to,
+		OwnerId: a.owner.String(), WalletId: wallet, CategoryIds: categories,
+		From: a.from, To: a.to,
 	}}})
 	require.NoError(a.r, err)
 	spent := int64(0)

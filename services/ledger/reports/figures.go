@@ -176,8 +176,8 @@ func totalsProto(
 		m, c := byCurrency[code], money.CurrencyOf(code)
 		out = append(out, &ledgerv1.Totals{
 			Currency: code, Income: c.Format(m.Income), Expense: c.Format(m.Expense),
-			Net:     c.Format(m.Income - m.Expense),
-			Balance: c.Format(balances[code]), TransactionCount: int32(min(m.Count, math.MaxInt32)),
+			Net: c.Format(m.Income - m.Expense), Balance: c.Format(balances[code]),
+			TransactionCount: int32(min(m.Count, math.MaxInt32)),
 		})
 	}
 	return out
@@ -256,9 +256,8 @@ func (f figures) walletsProto() []*ledgerv1.WalletTotals {
 		out[i] = &ledgerv1.WalletTotals{
 			WalletId: b.WalletID.String(), Name: b.Name, Currency: b.Currency,
 			Income: c.Format(m.Income), Expense: c.Format(m.Expense),
-			Net:     c.Format(m.Income - m.Expense),
-			Balance: c.Format(b.Balance), TransferredIn: c.Format(t.In),
-			TransferredOut: c.Format(t.Out),
+			Net: c.Format(m.Income - m.Expense), Balance: c.Format(b.Balance),
+			TransferredIn: c.Format(t.In), TransferredOut: c.Format(t.Out),
 		}
 	}
 	return out

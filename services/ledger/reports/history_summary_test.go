@@ -40,8 +40,8 @@ func (h history) summary(q summaryQuery) *ledgerv1.Summary {
 			}
 			return []*ledgerv1.Totals{{
 				Currency: code, Income: c.Format(income), Expense: c.Format(expense),
-				Net:     c.Format(income - expense),
-				Balance: c.Format(balance), TransactionCount: count,
+				Net: c.Format(income - expense), Balance: c.Format(balance),
+				TransactionCount: count,
 			}}
 		}
 		out.Totals = append(out.Totals, total(q.period)...)

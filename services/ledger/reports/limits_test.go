@@ -39,8 +39,7 @@ func TestGetSummarySize(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.DB.Exec(ctx, `
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
-			amount_e4, description, date,
-			created_at, updated_at)
+			amount_e4, description, date, created_at, updated_at)
 		SELECT gen_random_uuid(), $1, (SELECT id FROM wallets WHERE owner_id = $1 LIMIT 1),
 			(SELECT id FROM categories WHERE owner_id = $1 LIMIT 1), c, -99999999999999,
 			-99999999999999, repeat('😀', 1000), $3, $3, $3

@@ -122,8 +122,8 @@ func TestSumSpendingReadLimit(t *testing.T) {
 	require.NoError(t, sum(""), "background work")
 	leave()
 	require.NoError(t, sum(p.ID.String()))
-	require.Equal(t, []string{"userId"}, fixture.FieldNames(fixture.RequireReason(t, sum("x"),
-		codes.InvalidArgument, "VALIDATION_ERROR")))
+	e := fixture.RequireReason(t, sum("x"), codes.InvalidArgument, "VALIDATION_ERROR")
+	require.Equal(t, []string{"userId"}, fixture.FieldNames(e))
 }
 
 func TestSumSpendingErrors(t *testing.T) {

@@ -43,8 +43,8 @@ func tagsProto(rows []tagged, currency string) (*ledgerv1.TagTotals, error) {
 		shown[r.Currency]++
 		c := money.CurrencyOf(r.Currency)
 		out.Values = append(out.Values, &ledgerv1.TagTotal{
-			Name: r.Name, Currency: r.Currency, Income: c.Format(r.Income),
-			Expense:          c.Format(r.Expense),
+			Name: r.Name, Currency: r.Currency,
+			Income: c.Format(r.Income), Expense: c.Format(r.Expense),
 			TransactionCount: int32(min(r.Count, math.MaxInt32)),
 		})
 	}

@@ -140,8 +140,7 @@ func TestCreateTransactionsNamesAllProblems(t *testing.T) {
 			return err
 		})
 		require.ElementsMatch(t, []string{
-			"transactions[0].walletId", "transactions[2].categoryId",
-			"transactions[3].amount",
+			"transactions[0].walletId", "transactions[2].categoryId", "transactions[3].amount",
 		}, fixture.FieldNames(e))
 	})
 	t.Run("unknown references of all items", func(t *testing.T) {

@@ -113,8 +113,8 @@ func (c changes) checkLeg(t posting.Transaction) error {
 		{"splits", c.splits != nil},
 	} {
 		if f.set {
-			const message = "must be changed in the transfer"
-			fields = append(fields, apierr.Field{Name: f.name, Message: message})
+			fields = append(fields,
+				apierr.Field{Name: f.name, Message: "must be changed in the transfer"})
 		}
 	}
 	if len(fields) == 0 {

@@ -88,8 +88,9 @@ func (s *Transactions) ListTransactions(
 			return nil, err
 		}
 	}
-	resp := &ledgerv1.ListTransactionsResponse{Pagination: pagination}
-	resp.Transactions = posting.Protos(rows)
+	resp := &ledgerv1.ListTransactionsResponse{
+		Transactions: posting.Protos(rows), Pagination: pagination,
+	}
 	if slices.Contains(req.GetInclude(), includeTotals) {
 		return resp, s.addTotals(ctx, l, resp)
 	}

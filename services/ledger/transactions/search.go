@@ -10,13 +10,14 @@ import (
 const maxIndexedTags = 20
 
 // maxComparisons is the maximum number of comparisons per character of a row's texts with which a
-// search examines as many rows as other lists. Words take about 2, and a masked card number, as in
-// XXXXXXXXXXXX1234, takes 13.
+// search examines as many rows as other lists. Words take 2 or 3, and a masked card number, as in
+// XXXXXXXXXXXX1234, takes 12.
 const maxComparisons = 20
 
 // unindexed reports whether the list has a search, or a filter by many tags or by transactions
 // without tags or attachments, and no index that supports it or another filter. The index of
-// searches also finds payees. It finds any number of rows, so an expensive search does not use it.
+// searches also finds payees. An expensive search does not use it, because it finds any number of
+// rows.
 func (l transactionList) unindexed() bool {
 	if comparisons(l.substring) > maxComparisons {
 		return true
@@ -43,8 +44,8 @@ func (l transactionList) affordable(rows int) int {
 
 // comparisons returns an upper limit of the comparisons per character of a text with which LIKE
 // finds a substring: the sum of 1/p for the smallest period p of each of its prefixes. LIKE
-// compares the substring at each position anew, and a prefix with the period p begins at every p-th
-// position at most.
+// compares the substring again at each position, and a prefix with the period p begins at every
+// p-th position at most.
 func comparisons(substring string) int {
 	s := strings.ToLower(substring)
 	// borders has, for each prefix, the length of the longest proper prefix that is also its suffix

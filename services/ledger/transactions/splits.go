@@ -157,7 +157,7 @@ func checkSum(p *apierr.Problems, t posting.Transaction) {
 	if difference < 0 {
 		difference, than = -difference, "less"
 	}
-	text := fmt.Sprintf("add up to %s, which is %s %s than the amount", c.Format(sum),
-		c.Format(difference), than)
+	text := fmt.Sprintf("add up to %s, which is %s %s than the amount",
+		c.Format(sum), c.Format(difference), than)
 	p.Add(errSplitSumMismatch.WithMessage("The parts "+text).With("splits", text))
 }

@@ -17,8 +17,8 @@ const (
 	// nearbyRows is the number of rows that a list examines in its order before the matching rows
 	// are collected by other indexes.
 	nearbyRows = 1000
-	// scannedRows is the number of rows that a page examines when no index can find the matching
-	// ones. Most users have fewer.
+	// scannedRows is the maximum number of rows that a page examines when no index can find the
+	// matching ones. Most users have fewer.
 	scannedRows = 10_000
 )
 
@@ -146,9 +146,9 @@ func (c *conditions) walk(l transactionList) string {
 		posting.TransactionColumns, from, l.order(), l.limited())
 }
 
-// scan returns a statement that selects the matching rows among the next scannedRows rows, or as
-// many as are affordable, and the last row examined. OFFSET returns the last row only if there are
-// that many. If the list ends before, no row is marked last.
+// scan returns a statement that examines the next scannedRows rows, or fewer for an expensive
+// search (see affordable). It selects the matching rows among them and the last one. OFFSET returns
+// the last row only if there are that many. If the list ends before, no row is marked last.
 func (c *conditions) scan(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
 	scanned := l.affordable(scannedRows)

@@ -14,7 +14,7 @@ import (
 // totals of months have them.
 const totaledRows = 20_000
 
-// totaled returns the maximum number of rows that the totals of the list add up.
+// totaled returns the maximum for the list: totaledRows, or fewer for an expensive search.
 func (l transactionList) totaled() int { return l.affordable(totaledRows) }
 
 // listTotals contains the totals of rows of a list in one currency, in minor units. Income and
@@ -30,7 +30,7 @@ type listTotals struct {
 	Capped bool
 }
 
-// totalTransactions returns the totals of the newest totaledRows rows of a list, by currency.
+// totalTransactions returns the totals of the newest rows of a list (see totaled), by currency.
 // Examined rows that do not match have separate totals. The plan depends on the values, as in
 // collectTransactions. If a sum does not fit into a bigint, it returns an error that
 // pg.IsOutOfRange recognizes.

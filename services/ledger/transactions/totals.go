@@ -27,7 +27,7 @@ func checkInclude(p *apierr.Problems, include []string) {
 }
 
 // addTotals adds the totals of all pages of a list to the response. Totals that no stored totals
-// have are limited to the newest totaledRows rows, and the fields capped and cappedAt say so. The
+// have are limited to the newest rows (see totaled), and the fields capped and cappedAt say so. The
 // caller has checked that the list's wallets and categories belong to the owner.
 func (s *Transactions) addTotals(
 	ctx context.Context, l transactionList, resp *ledgerv1.ListTransactionsResponse,

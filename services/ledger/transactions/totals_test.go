@@ -25,19 +25,21 @@ func TestListTransactionsTotalsEqualPages(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		p := newPerson(context.Background(), r, s)
 		bank, fun := p.MakeWallet(p.Ctx, r, "Bank", "EUR"), p.MakeCategory(p.Ctx, r, "Fun")
+		wallets := rapid.SampledFrom([]uuid.UUID{p.Wallet, bank})
+		categories := rapid.SampledFrom([]uuid.UUID{p.Category, fun})
+		currencies := rapid.SampledFrom([]string{"EUR", "JPY", "BHD"})
+		descriptions := rapid.SampledFrom([]string{"", "DM", "dm market", "Café"})
+		amounts := rapid.SampledFrom([]int64{-20_000, -100, 1, 99_999_999_999})
+		hours := rapid.IntRange(0, 50)
 		var all []posting.Transaction
 		for range rapid.IntRange(0, 25).Draw(r, "transactions") {
 			all = append(all, posting.Transaction{
-				WalletID: rapid.SampledFrom([]uuid.UUID{p.Wallet, bank}).Draw(r, "wallet"),
-				CategoryID: new(rapid.SampledFrom([]uuid.UUID{p.Category, fun}).Draw(r,
-					"category")),
-				Currency: rapid.SampledFrom([]string{"EUR", "JPY", "BHD"}).Draw(r, "currency"),
-				Description: rapid.SampledFrom([]string{"", "DM", "dm market", "Café"}).Draw(r,
-					"description"),
-				AmountMinor: rapid.SampledFrom([]int64{-20_000, -100, 1, 99_999_999_999}).Draw(r,
-					"amount"),
-				Date: fixture.Today.Add(time.Duration(rapid.IntRange(0, 50).Draw(r,
-					"hours")) * time.Hour),
+				WalletID:    wallets.Draw(r, "wallet"),
+				CategoryID:  new(categories.Draw(r, "category")),
+				Currency:    currencies.Draw(r, "currency"),
+				Description: descriptions.Draw(r, "description"),
+				AmountMinor: amounts.Draw(r, "amount"),
+				Date:        fixture.Today.Add(time.Duration(hours.Draw(r, "hours")) * time.Hour),
 			})
 		}
 		p.Record(p.Ctx, r, all...)
@@ -191,8 +193,8 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 	for _, req := range some() {
 		requireTotals(req, totaledRows, "20000.00", true)
 	}
-	requireTotals(&list{WalletId: []string{p.MakeWallet(p.Ctx, t, "Other", "EUR").String()}}, 0, "",
-		false)
+	other := p.MakeWallet(p.Ctx, t, "Other", "EUR").String()
+	requireTotals(&list{WalletId: []string{other}}, 0, "", false)
 	requireTotals(&list{From: new("2026-04-01")}, 0, "", false)
 	requireTotals(&list{Currency: new("USD")}, 0, "", false)
 	insert(1, 50, "dm", fixture.Today.AddDate(0, 0, -2))
@@ -200,8 +202,8 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 	// The sort does not matter.
 	requireTotals(&list{Q: new("dm"), Sort: new(largestAmount)}, 1, "1.00", true)
 	insert(1, 100, "DM", fixture.Today.AddDate(0, 0, 1))
-	requireTotals(&list{Q: new("dm"), From: new("2026-03-16"), Sort: new(largestAmount)}, 1, "1.00",
-		false)
+	recent := &list{Q: new("dm"), From: new("2026-03-16"), Sort: new(largestAmount)}
+	requireTotals(recent, 1, "1.00", false)
 }
 
 func TestListTransactionsTotalsErrors(t *testing.T) {
@@ -215,8 +217,8 @@ func TestListTransactionsTotalsErrors(t *testing.T) {
 		{"totals", "daily"},
 	} {
 		_, err := p.ListTransactions(p.Ctx, &listRequest{Include: include})
-		require.Equal(t, []string{"include"}, fixture.FieldNames(fixture.RequireReason(t, err,
-			codes.InvalidArgument, "VALIDATION_ERROR")), include)
+		e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+		require.Equal(t, []string{"include"}, fixture.FieldNames(e), include)
 	}
 	resp, err := p.ListTransactions(p.Ctx, &listRequest{})
 	require.NoError(t, err)
@@ -234,6 +236,6 @@ func TestListTransactionsTotalsErrors(t *testing.T) {
 	require.NoError(t, err)
 	_, err = p.ListTransactions(p.Ctx,
 		&listRequest{Include: []string{"totals"}, Type: new(posting.Income)})
-	require.Equal(t, []string{"include"}, fixture.FieldNames(fixture.RequireReason(t, err,
-		codes.InvalidArgument, "VALIDATION_ERROR")))
+	e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+	require.Equal(t, []string{"include"}, fixture.FieldNames(e))
 }

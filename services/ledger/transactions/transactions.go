@@ -12,9 +12,9 @@
 //   - bulk.go: CreateTransactions, and single creates with tags
 //   - payees.go: the payees of the newest transactions, and the currencies
 //   - list.go and store_list.go: filters, orders and cursors of lists. The statements keep a page
-//     fast however long the history is. store_conditions.go: the filters as conditions of these
-//     statements, which totals use, too. totals.go and store_totals.go: the totals of all pages of
-//     a list, on request
+//     fast however long the history is. search.go: the filters without an index, and the cost of a
+//     search. store_conditions.go: the filters as conditions of these statements, which totals use,
+//     too. totals.go and store_totals.go: the totals of all pages of a list, on request
 //
 // Transactions implements these RPCs of LedgerService. New returns it, and Run starts the
 // goroutines that insert transactions.
@@ -86,8 +86,9 @@ func (s *Transactions) CreateTransaction(
 		return nil, request.CheckOwned(ctx, s.DB, p, owner, c.references())
 	}
 	s.begin(&t, owner, s.Now())
-	created, version := t.Proto(), etag.Format(t.Version)
-	resp := &ledgerv1.CreateTransactionResponse{Transaction: created, Etag: version}
+	resp := &ledgerv1.CreateTransactionResponse{
+		Transaction: t.Proto(), Etag: etag.Format(t.Version),
+	}
 	call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	if len(t.Splits) > 0 {
 		// The statement does not check the categories of parts: a foreign key would reject the
@@ -107,8 +108,8 @@ func (s *Transactions) CreateTransaction(
 	if known, err := s.repeats(ctx, t, call, resp); known || err != nil {
 		return resp, err
 	}
-	written, err := s.batcher.submit(ctx, t, s.Created(ctx, t.OwnerID, resp.GetTransaction()),
-		record)
+	event := s.Created(ctx, t.OwnerID, resp.GetTransaction())
+	written, err := s.batcher.submit(ctx, t, event, record)
 	if err != nil {
 		return nil, s.rejected(ctx, t, err)
 	}
@@ -144,8 +145,9 @@ func (s *Transactions) GetTransaction(
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.GetTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)},
-		nil
+	return &ledgerv1.GetTransactionResponse{
+		Transaction: t.Proto(), Etag: etag.Format(t.Version),
+	}, nil
 }
 
 // UpdateTransaction changes the fields that the request sets, and corrects balances and totals
@@ -171,8 +173,7 @@ func (s *Transactions) UpdateTransaction(
 		return nil, s.rejected(ctx, t, err)
 	}
 	return &ledgerv1.UpdateTransactionResponse{
-		Transaction: t.Proto(),
-		Etag:        etag.Format(t.Version),
+		Transaction: t.Proto(), Etag: etag.Format(t.Version),
 	}, nil
 }
 
@@ -213,8 +214,8 @@ func (s *Transactions) changeTransaction(
 			return posting.Transaction{}, posting.ClientError(err)
 		}
 	}
-	if err := posting.Replace(ctx, tx, []posting.Transaction{before},
-		[]posting.Transaction{after}); err != nil {
+	err = posting.Replace(ctx, tx, []posting.Transaction{before}, []posting.Transaction{after})
+	if err != nil {
 		return posting.Transaction{}, err
 	}
 	event := &ledgerv1.TransactionUpdated{

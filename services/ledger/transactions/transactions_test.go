@@ -42,8 +42,7 @@ func TestCreateTransactionSignFollowsType(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	for kind, want := range map[*string]string{
-		nil: "5.00", new("income"): "5.00",
-		new("expense"): "-5.00",
+		nil: "5.00", new("income"): "5.00", new("expense"): "-5.00",
 	} {
 		req := p.Spends("5")
 		req.Type = kind

@@ -40,13 +40,12 @@ func (s *Transfers) ListTransfers(
 ) (*ledgerv1.ListTransfersResponse, error) {
 	l, p := parseTransferList(req)
 	l.owner = caller.ID(ctx)
-	if err := request.CheckOwned(ctx, s.DB, p, l.owner,
-		request.References{Wallet: l.wallet}); err != nil {
+	named := request.References{Wallet: l.wallet}
+	if err := request.CheckOwned(ctx, s.DB, p, l.owner, named); err != nil {
 		return nil, err
 	}
 	scope := strings.Join([]string{
-		"transfers", l.owner.String(), req.GetWalletId(), req.GetFrom(),
-		req.GetTo(),
+		"transfers", l.owner.String(), req.GetWalletId(), req.GetFrom(), req.GetTo(),
 	}, " ")
 	var end *position
 	transfers, pagination, err := page.List(s.Cursors, page.Query[Transfer, position]{

@@ -181,8 +181,8 @@ func (s *Transfers) UnlinkTransfer(
 		if err != nil {
 			return unknownTransfer(err)
 		}
-		if err := checkCategories(ctx, tx, apierr.Problems{}, owner, category,
-			inCategory); err != nil {
+		err = checkCategories(ctx, tx, apierr.Problems{}, owner, category, inCategory)
+		if err != nil {
 			return err
 		}
 		after := before

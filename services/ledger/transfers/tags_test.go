@@ -106,8 +106,7 @@ func TestTransferTagsRejects(t *testing.T) {
 		many[i] = fmt.Sprint(i)
 	}
 	for field, tags := range map[string][]string{
-		"tags": many, "tags[1]": {"a", "b/c"},
-		"tags[0]": {""},
+		"tags": many, "tags[1]": {"a", "b/c"}, "tags[0]": {""},
 	} {
 		req := p.moves("1")
 		req.Tags = tags

@@ -136,15 +136,13 @@ func TestCreateTransferRejects(t *testing.T) {
 			[]string{"toAmount"},
 		},
 		"one wallet": {
-			func(r *req) {
-				r.ToWalletId = r.GetFromWalletId()
-			}, codes.InvalidArgument, "TRANSFER_SAME_WALLET",
+			func(r *req) { r.ToWalletId = r.GetFromWalletId() },
+			codes.InvalidArgument, "TRANSFER_SAME_WALLET",
 			[]string{"toWalletId"},
 		},
 		"malformed wallets": {
-			func(r *req) {
-				r.FromWalletId, r.ToWalletId = "x", "y"
-			}, codes.InvalidArgument, "WALLET_NOT_FOUND",
+			func(r *req) { r.FromWalletId, r.ToWalletId = "x", "y" },
+			codes.InvalidArgument, "WALLET_NOT_FOUND",
 			[]string{"fromWalletId", "toWalletId"},
 		},
 		"another user's wallets": {
@@ -160,10 +158,8 @@ func TestCreateTransferRejects(t *testing.T) {
 		"an unknown currency": {func(r *req) { r.ToCurrency = new("XXX") }, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"toCurrency"}},
 		"no date":             {func(r *req) { r.Date = "soon" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
 		"decimals of a yen": {
-			func(r *req) {
-				r.ToWalletId, r.ToAmount = p.yen.String(), new("10.5")
-			}, codes.InvalidArgument,
-			"VALIDATION_ERROR",
+			func(r *req) { r.ToWalletId, r.ToAmount = p.yen.String(), new("10.5") },
+			codes.InvalidArgument, "VALIDATION_ERROR",
 			[]string{"toAmount"},
 		},
 	} {

@@ -56,7 +56,7 @@ func Match(
 	}
 	owner := after.Out.OwnerID
 	created := &ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: after.Proto()}
-	if err := l.Publish(ctx, tx, after.Out.OwnerID, created); err != nil {
+	if err := l.Publish(ctx, tx, owner, created); err != nil {
 		return Transfer{}, err
 	}
 	return after, l.PublishUpdates(ctx, tx, before.legs(), after.legs())

@@ -25,8 +25,8 @@ type Detail struct {
 
 // String describes the detail, for operators.
 func (d Detail) String() string {
-	return fmt.Sprintf("%s of transaction %s: stored %s, computed %s", d.Name, d.TransactionID,
-		d.Stored, d.Computed)
+	return fmt.Sprintf("%s of transaction %s: stored %s, computed %s",
+		d.Name, d.TransactionID, d.Stored, d.Computed)
 }
 
 // selectDetails returns the details of an owner's transactions that differ. Like selectDifferences

@@ -194,8 +194,9 @@ owner %[1]s: total of 2026-03 in wallet %[2]s and category %[3]s is +0.00 -12.50
 func TestVerifyArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"-unknown"}, {"all"}} {
-		require.Error(t, Command(os.DirFS(".."))(t.Context(), "postgres://nobody@127.0.0.1:1/none",
-			args, &bytes.Buffer{}))
+		err := Command(os.DirFS(".."))(
+			t.Context(), "postgres://nobody@127.0.0.1:1/none", args, &bytes.Buffer{})
+		require.Error(t, err)
 	}
 }
 

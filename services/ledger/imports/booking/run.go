@@ -5,8 +5,8 @@
 // recorded when they are created (import_creations), and the status undone follows their deletion,
 // so an undo leaves none that is not in use.
 //
-//   - run.go: the steps of a job. store_jobs.go: its row of imports. Package jobs decides which job
-//     runs
+//   - run.go: the steps of a job. store_jobs.go: its lease, progress and status, in its row of
+//     imports. Package jobs decides which job runs
 //   - prepare.go: creates wallets and categories and derives the rows before the first chunk of a
 //     commit
 //   - book.go: a chunk of a commit. existing.go: its rows whose transaction exists already.

@@ -14,11 +14,12 @@ import (
 var jobTable = jobs.Table{
 	Name: "imports", ID: "id", Unfinished: `status IN ('queued', 'running', 'undoing', 'deleting')`,
 	QueuedAt: "updated_at", Remaining: "job_total - job_done",
-	// The user can no longer see the import.
+	// A deletion never fails, because the user can no longer see the import.
 	Endless: staging.Deleting,
 }
 
-// renewLease locks the import of a job and renews the lease.
+// renewLease locks the import of a job until the transaction ends, and renews the lease (see
+// jobs.Renew).
 func renewLease(ctx context.Context, q pg.Querier, j jobs.Job) (staging.Import, error) {
 	return jobs.Renew[staging.Import](ctx, q, jobTable, j, staging.ImportColumns)
 }

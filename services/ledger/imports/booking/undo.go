@@ -34,9 +34,10 @@ func (x *executor) undoChunk(
 	return true, x.completeUndo(ctx, j)
 }
 
-// removeChunk deletes the transactions of the next booked rows, the last first. When there are none
-// it unlinks matched transactions. found is false if there are none of these either. Transactions
-// that were changed since the import, or have attachments, are kept unless the undo is forced.
+// removeChunk deletes the transactions of the next booked rows, the last first. If no booked row
+// is left, it unlinks matched transactions. found is false if no row of either kind is left. It
+// keeps transactions that were changed since the import or have attachments, unless the undo is
+// forced.
 func (x *executor) removeChunk(
 	ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace,
 ) (found bool, err error) {

@@ -69,10 +69,16 @@ type Mapping struct {
 	DateLayout  string   `json:"dateLayout"`  // A key of the layouts, such as "DD.MM.YYYY".
 	DecimalMark string   `json:"decimalMark"` // "." or ",".
 	AmountMode  string   `json:"amountMode"`
-	Invert      bool     `json:"invert"`             // Positive amounts are money out.
-	Negative    []string `json:"negative,omitempty"` // Types that mean money out; empty: the usual.
-	Width       int      `json:"width,omitempty"`    // Cells of a row of YNAB.
-	Currency    string   `json:"currency,omitempty"` // Of all rows without a column.
+	// Invert means that positive amounts are money out, as on statements of cards.
+	Invert bool `json:"invert"`
+	// Negative are the values of the type column that mean money out. If it is empty, the usual
+	// values do.
+	Negative []string `json:"negative,omitempty"`
+	// Width is the number of cells of a row. Only YNAB has records of several rows.
+	Width int `json:"width,omitempty"`
+	// Currency is the currency of all rows if no column has one. It comes from a heading or an
+	// amount.
+	Currency string `json:"currency,omitempty"`
 }
 
 // Column assigns a field to the column at an index, from 0. If several columns have the field
@@ -168,8 +174,8 @@ func (r *Reader) setFormats(m *Mapping) (invalid Errors) {
 	return invalid
 }
 
-// assign checks the columns and stores their indexes by field. An index may be beyond the cells of
-// a row, which are then empty.
+// assign checks the columns and stores their indexes by field. The cells at indexes beyond the
+// end of a row are empty.
 func (r *Reader) assign(m *Mapping) (invalid Errors) {
 	if m.Width < 0 || m.Width > scan.MaxColumns {
 		invalid.add("width", fmt.Sprintf("must be between 0 and %d", scan.MaxColumns))

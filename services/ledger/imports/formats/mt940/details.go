@@ -8,6 +8,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
+// details holds the texts of a field 86.
 type details struct{ payee, text, notes string }
 
 // structured begins a field 86 of German banks: a code of three digits and the separator of its

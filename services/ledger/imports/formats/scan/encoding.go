@@ -173,6 +173,7 @@ func guess(start []byte, plausible func(word string) int) encoding.Encoding {
 	return best
 }
 
+// mixed returns UTF-8 with a legacy encoding for invalid bytes.
 func mixed(legacy encoding.Encoding) encoding.Encoding { return mixedEncoding{legacy} }
 
 // mixedEncoding decodes with a mixedDecoder.

@@ -88,21 +88,24 @@ type Record struct {
 	Line  int      // First line in the file, or 0.
 	Cells []string // Only in formats with a mapping.
 
-	Date        time.Time // UTC; 00:00:00 except in Coffer's own export.
-	Amount      string    // Signed; negative is money out.
-	Currency    string    // ISO 4217, or "" if the file does not say.
+	// Date is 00:00:00 UTC of the civil date. Only Coffer's own export has times of day.
+	Date        time.Time
+	Amount      string // Signed; negative is money out.
+	Currency    string // ISO 4217, or "" if the file does not say.
 	Payee       string
 	Description string
 	Notes       string
 	Tags        []string
-	ExternalID  string // Such as "ofx:123". IDs.Assign replaces repeated ids.
-	Account     string // Key of one of Facts.Accounts, or "".
-	Category    string // Name in the file, or "".
-	Splits      []Split
-	Transfer    *Transfer
-	Opening     bool   // The opening balance of the account instead of a transaction.
-	Skip        bool   // Not a transaction.
-	Problem     string // Why the record cannot be read.
+	// ExternalID is the id in the source, such as "ofx:123". IDs.Assign replaces repeated and
+	// missing ids.
+	ExternalID string
+	Account    string // Key of one of Facts.Accounts, or "".
+	Category   string // Name in the file, or "".
+	Splits     []Split
+	Transfer   *Transfer
+	Opening    bool   // The opening balance of the account instead of a transaction.
+	Skip       bool   // Not a transaction.
+	Problem    string // Why the record cannot be read.
 }
 
 // Split is a part of a record. The parts add up to the record's amount.
@@ -118,8 +121,10 @@ type Transfer struct {
 	Account  string // Key of the other account.
 	Amount   string // Signed amount of the other side if its currency differs, or "".
 	Currency string
-	Paired   bool   // The file has a separate record for the other side.
-	ID       string // Equal in both records of a pair, or "": then date and amount are.
+	Paired   bool // The file has a separate record for the other side.
+	// ID is equal in both records of a pair, or "". Without it, the account, the date and the
+	// amount identify the other record.
+	ID string
 }
 
 // Account is an account named in a file.

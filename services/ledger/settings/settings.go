@@ -188,18 +188,12 @@ func (c changes) check(
 }
 
 func (c changes) apply(r *Row) {
-	set(&r.TimeZone, c.timeZone)
-	set(&r.WeekStart, c.weekStart)
-	set(&r.Locale, c.locale)
-	set(&r.BaseCurrency, c.baseCurrency)
+	request.Set(&r.TimeZone, c.timeZone)
+	request.Set(&r.WeekStart, c.weekStart)
+	request.Set(&r.Locale, c.locale)
+	request.Set(&r.BaseCurrency, c.baseCurrency)
 	setDefault(&r.DefaultWalletID, c.wallet)
 	setDefault(&r.DefaultCategoryID, c.category)
-}
-
-func set(field *string, value *string) {
-	if value != nil {
-		*field = *value
-	}
 }
 
 // setDefault sets a default unless value is nil, and removes it if value is uuid.Nil.

@@ -69,8 +69,7 @@ func TestUpdateSettings(t *testing.T) {
 	}
 	require.True(t, proto.Equal(want, got.GetSettings()), got)
 	require.Equal(t, `"1"`, s.requireSettings(u.Ctx, t, want))
-	require.True(t, proto.Equal(&ledgerv1.SettingsUpdated{OwnerId: u.ID.String(), Settings: want},
-		s.LastEvent(t)))
+	s.RequireEvent(t, &ledgerv1.SettingsUpdated{OwnerId: u.ID.String(), Settings: want})
 
 	_, err = s.UpdateSettings(u.Ctx, all)
 	require.ErrorIs(t, err, apierr.VersionMismatch)

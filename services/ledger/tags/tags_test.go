@@ -86,7 +86,7 @@ func TestUpdateTag(t *testing.T) {
 	require.True(t, proto.Equal(office, resp.GetTag()), resp)
 	require.Equal(t, []string{"Trip", "Büro"}, p.tagsOf(t, first.GetId()))
 	event := &ledgerv1.TagUpdated{OwnerId: p.ID.String(), Tag: office, PreviousName: "Work"}
-	require.True(t, proto.Equal(event, p.LastEvent(t)), p.LastEvent(t))
+	p.RequireEvent(t, event)
 
 	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "BÜRO", Name: new("TRIP")})
 	fixture.RequireReason(t, err, codes.AlreadyExists, "TAG_ALREADY_EXISTS")
@@ -162,7 +162,7 @@ func TestDeleteTag(t *testing.T) {
 	event := &ledgerv1.TagDeleted{
 		OwnerId: p.ID.String(), Tag: &ledgerv1.Tag{Name: "a", TransactionCount: 1},
 	}
-	require.True(t, proto.Equal(event, p.LastEvent(t)), p.LastEvent(t))
+	p.RequireEvent(t, event)
 	p.requireTags(t, &ledgerv1.Tag{Name: "b", TransactionCount: 1})
 	p.RequireConsistent(t)
 }

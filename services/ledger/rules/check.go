@@ -39,7 +39,8 @@ func checkOwned(ctx context.Context, tx pgx.Tx, p apierr.Problems, r Rule) error
 		switch {
 		case a.Kind == matching.TransferTo && unknown(a.Value):
 			p.Add(request.ErrWalletNotFound.With(path, "is unknown"))
-		case a.Kind == matching.SetCategory && len(categories) > len(o.Categories):
+		case a.Kind == matching.SetCategory && r.CategoryID != nil &&
+			!slices.Contains(o.Categories, *r.CategoryID):
 			p.Add(request.ErrCategoryNotFound.With(path, "is unknown"))
 		}
 	}

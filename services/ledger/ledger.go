@@ -213,8 +213,8 @@ func measure(registrations ...func() (func() error, error)) (unmeasure func(), e
 	return unmeasure, nil
 }
 
-// startJobs starts queues. They stop when ctx ends, and end their leases, so that another replica
-// continues their jobs at once. wait stops them and returns when they have.
+// startJobs runs queues until ctx ends. A queue that stops ends its lease, so that another replica
+// continues its job at once. wait stops the queues, and returns when all have stopped.
 func startJobs(ctx context.Context, queues ...*jobs.Queue) (wait func()) {
 	ctx, stop := context.WithCancel(ctx)
 	stopped := make(chan struct{})

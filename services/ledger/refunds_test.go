@@ -131,18 +131,18 @@ func (u spender) split(t *testing.T, q pg.Querier, id uuid.UUID, kind int) {
 func (u spender) post(t *testing.T, q pg.Querier, sign, kind int) {
 	t.Helper()
 	u.exec(t, q, fmt.Sprintf(`
-		INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency,
-			amount_minor) VALUES (@owner, @wallet, 'EUR', -1000 * %d)
-		ON CONFLICT (owner_id, wallet_id,
-			currency) DO UPDATE SET amount_minor = b.amount_minor + EXCLUDED.amount_minor`,
+		INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
+		VALUES (@owner, @wallet, 'EUR', -1000 * %d)
+		ON CONFLICT (owner_id, wallet_id, currency) DO UPDATE
+		SET amount_minor = b.amount_minor + EXCLUDED.amount_minor`,
 		sign*kind), uuid.Nil)
 	u.exec(t, q, fmt.Sprintf(`
 		INSERT INTO monthly_totals AS m (owner_id, month, wallet_id, category_id, currency,
 			income_minor, expense_minor, transaction_count)
 		SELECT @owner, '2026-01-01', @wallet, category, 'EUR', %[1]d * greatest(amount, 0),
 			%[1]d * greatest(-amount, 0), %[1]d
-		FROM (VALUES (@food::uuid, -3000 * %[2]d), (@fun::uuid, 2000 * %[2]d)) AS p (category,
-			amount)
+		FROM (VALUES (@food::uuid, -3000 * %[2]d), (@fun::uuid, 2000 * %[2]d))
+			AS p (category, amount)
 		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
 		SET income_minor = m.income_minor + EXCLUDED.income_minor,
 			expense_minor = m.expense_minor + EXCLUDED.expense_minor,

@@ -27,10 +27,11 @@ func TestUploadsRejectedWithoutSpace(t *testing.T) {
 				[]byte(statement)))
 		},
 		"attachment": func() error {
-			return s.files.CreateAttachment(fixture.Upload[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse](u.Ctx,
-				&ledgerv1.CreateAttachmentRequest{
-					TransactionId: spent.GetId(), Header: &restv1.FileHeader{FileName: "a.txt"},
-				}))
+			return s.files.CreateAttachment(fixture.Upload[
+				ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse,
+			](u.Ctx, &ledgerv1.CreateAttachmentRequest{
+				TransactionId: spent.GetId(), Header: &restv1.FileHeader{FileName: "a.txt"},
+			}))
 		},
 		"receipt": func() error {
 			_, err := s.CreateTransactionsFromReceipt(u.Ctx,

@@ -198,8 +198,8 @@ func selectChunk(ctx context.Context, q pg.Querier, a attachment, n int) ([]byte
 // not exist.
 func deleteReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
 	tag, err := tx.Exec(ctx,
-		`DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'ready'`, a.OwnerID,
-		a.ID)
+		`DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'ready'`,
+		a.OwnerID, a.ID)
 	if err != nil {
 		return false, fmt.Errorf("deleting attachment %s: %w", a.ID, err)
 	}

@@ -141,16 +141,16 @@ func TestCreateAttachmentReplay(t *testing.T) {
 		"leg in": {func(t *testing.T, p person) {
 			t.Helper()
 			_, err := s.DB.Exec(t.Context(), `
-				UPDATE transactions SET transfer_id = gen_random_uuid(), category_id = NULL,
-					amount_minor = 1230 WHERE id = $1`,
-				p.transaction)
+				UPDATE transactions
+				SET transfer_id = gen_random_uuid(), category_id = NULL, amount_minor = 1230
+				WHERE id = $1`, p.transaction)
 			require.NoError(t, err)
 		}, errTransactionIsTransfer},
 		"limit reached": {func(t *testing.T, p person) {
 			t.Helper()
 			_, err := s.DB.Exec(t.Context(),
-				`UPDATE transactions SET attachment_count = $2 WHERE id = $1`, p.transaction,
-				maxPerTransaction)
+				`UPDATE transactions SET attachment_count = $2 WHERE id = $1`,
+				p.transaction, maxPerTransaction)
 			require.NoError(t, err)
 		}, errLimitReached},
 	} {

@@ -30,8 +30,7 @@ type filter struct {
 	after *position
 }
 
-// position is the place of a transaction in an export, which is in the order of dates and then of
-// ids.
+// position is the place of a transaction in an export, which is ordered by date and id.
 type position struct {
 	date time.Time
 	id   uuid.UUID

@@ -21,8 +21,8 @@ func largeStatement(n int) string {
 	b.WriteString("Date;Payee;Description;Amount;Currency\n")
 	for i := range n {
 		at := time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, i*1800/n)
-		fmt.Fprintf(&b, "%s;Shop %d;Purchase %d;-%d,%02d;EUR\n", at.Format("02.01.2006"), i%60, i,
-			1+i%90, i%100)
+		fmt.Fprintf(&b, "%s;Shop %d;Purchase %d;-%d,%02d;EUR\n",
+			at.Format("02.01.2006"), i%60, i, 1+i%90, i%100)
 	}
 	return b.String()
 }

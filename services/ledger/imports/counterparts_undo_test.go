@@ -124,8 +124,8 @@ func (s saver) changeTransfer(t require.TestingT, id uuid.UUID, description stri
 func (s saver) attach(t require.TestingT, tr posting.Transaction) {
 	_, err := s.DB.Exec(s.Ctx, `
 		WITH attachment AS (
-			INSERT INTO attachments (owner_id, id, transaction_id, status, name,
-				created_at) VALUES ($1, $3, $2, 'ready', 'a.txt', now())
+			INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at)
+			VALUES ($1, $3, $2, 'ready', 'a.txt', now())
 		)
 		UPDATE transactions SET attachment_count = 1 WHERE id = $2`, s.ID, tr.ID, s.NewID())
 	require.NoError(t, err)

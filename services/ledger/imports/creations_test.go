@@ -54,8 +54,7 @@ func (p person) killWhile(t *testing.T, m *ledgerv1.Import, workers []*exec.Cmd)
 	}
 	working := func() bool {
 		m = p.get(t, m)
-		return slices.Contains([]string{staging.Queued, staging.Running, staging.Undoing},
-			m.GetStatus())
+		return slices.Contains(unfinished, m.GetStatus())
 	}
 	kills := 0
 	for before := count(); working(); {

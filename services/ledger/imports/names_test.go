@@ -9,8 +9,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// TestCommitImportNames imports texts that a keyboard of another system has typed. They are the
-// same as those of the API.
+// TestCommitImportNames imports texts that were typed on another system. They are normalized as
+// the API normalizes them.
 func TestCommitImportNames(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -92,7 +92,11 @@ func (p person) undo(t testing.TB, m *ledgerv1.Import, force bool) *ledgerv1.Imp
 	return p.finish(t, m)
 }
 
-// finish runs jobs until that of an import has ended. Another test with the same server may run it.
+// unfinished are the statuses of an import while its job runs.
+var unfinished = []string{staging.Queued, staging.Running, staging.Undoing}
+
+// finish runs jobs until the job of an import has ended. Another test with the same server may run
+// it.
 func (p person) finish(t testing.TB, m *ledgerv1.Import) *ledgerv1.Import {
 	t.Helper()
 	for {
@@ -100,8 +104,7 @@ func (p person) finish(t testing.TB, m *ledgerv1.Import) *ledgerv1.Import {
 		resp, err := p.GetImport(p.Ctx,
 			&ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(1))})
 		require.NoError(t, err)
-		if !slices.Contains([]string{staging.Queued, staging.Running, staging.Undoing},
-			resp.GetImport().GetStatus()) {
+		if !slices.Contains(unfinished, resp.GetImport().GetStatus()) {
 			return resp.GetImport()
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// longNames returns a statement of n rows, each with an account and a category of its own, whose
-// names have the maximum length.
+// longNames returns a statement of n rows, each with another account and category. Their names
+// have the maximum length.
 func longNames(n int) string {
 	var b strings.Builder
 	b.WriteString("Date;Amount;Account;Category;Description\n")

@@ -32,8 +32,8 @@ func (p person) awaitBooked(t testing.TB, m *ledgerv1.Import) {
 	}
 }
 
-// replica runs the jobs of a server in the background until stop is called, which waits for its
-// end. Each replica has its own worker.
+// replica runs the jobs of a server in the background until stop is called. stop waits until the
+// queue has stopped. Each replica has its own queue.
 func (s *server) replica(t testing.TB) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

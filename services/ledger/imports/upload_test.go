@@ -62,7 +62,7 @@ func commented(t *testing.T, contents string) []byte {
 }
 
 // TestCreateImportCutOff requires that a file whose connection ends after the part that the parser
-// needs, but before the end of the stream, is no import: nobody has confirmed that it is complete.
+// needs, but before the end of the stream, is no import: the client has not confirmed its end.
 // The size of a complete one counts all bytes.
 func TestCreateImportCutOff(t *testing.T) {
 	t.Parallel()

@@ -123,10 +123,10 @@ func (u upload) currencyMismatch(r *ocrv1.Receipt, currency money.Currency, prin
 			fmt.Sprintf("has the total %s, and %s permits %d decimals", r.GetTotal(),
 				currency.Code(), currency.Decimals()))
 	}
-	return errReceiptCurrencyMismatch.With("walletId", fmt.Sprintf("must be a wallet in the "+
-		"receipt's currency: no currency is printed, the total is %s, "+
-		"and the wallet's currency %s permits %d decimals",
-		r.GetTotal(), currency.Code(), currency.Decimals()))
+	return errReceiptCurrencyMismatch.With("walletId",
+		fmt.Sprintf("must be a wallet in the receipt's currency: no currency is printed, "+
+			"the total is %s, and the wallet's currency %s permits %d decimals",
+			r.GetTotal(), currency.Code(), currency.Decimals()))
 }
 
 // splitError returns the reason why a bill cannot be split in the mode of the request. It is a

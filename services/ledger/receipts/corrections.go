@@ -121,8 +121,8 @@ func (c corrections) checkOwned(p *apierr.Problems, owned request.Owned) {
 	bad := 0
 	for i, id := range c.categories {
 		if id != uuid.Nil && !slices.Contains(owned.Categories, id) && bad < maxBadLines {
-			p.Add(request.ErrCategoryNotFound.With(fmt.Sprintf("corrections.lines[%d].categoryId",
-				i), "is unknown"))
+			path := fmt.Sprintf("corrections.lines[%d].categoryId", i)
+			p.Add(request.ErrCategoryNotFound.With(path, "is unknown"))
 			bad++
 		}
 	}

@@ -279,7 +279,7 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 	t.Run("many invalid lines", func(t *testing.T) {
 		req := p.request()
 		req.Corrections = &ledgerv1.ReceiptCorrections{Lines: many}
-		require.Len(t, p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR").Fields,
-			2*maxBadLines)
+		invalid := p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
+		require.Len(t, invalid.Fields, 2*maxBadLines)
 	})
 }

@@ -27,8 +27,8 @@ type receipt struct {
 // the owner's lock in the order of all locks (posting, ownerLock).
 func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byte) error {
 	_, err := tx.Exec(ctx,
-		`SELECT pg_advisory_xact_lock(hashtextextended($1::text || encode($2, 'hex'), 0))`, owner,
-		hash)
+		`SELECT pg_advisory_xact_lock(hashtextextended($1::text || encode($2, 'hex'), 0))`,
+		owner, hash)
 	if err != nil {
 		return fmt.Errorf("locking a receipt's file: %w", err)
 	}
@@ -110,6 +110,7 @@ func lockTransactionsOf(
 	return ts, nil
 }
 
+// removeReceipt removes a receipt from its transactions, which stay.
 func removeReceipt(
 	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, at time.Time,
 ) error {

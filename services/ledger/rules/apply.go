@@ -114,8 +114,8 @@ func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 
 // preview counts the newest transactions that a rule matches and changes, at most maxPreviewed of
 // them. examined states how many it has examined, if there are more. It uses the same changeOf as
-// the job, so a preview never differs from the application on the same transactions. Each page of
-// rows is a statement of its own, so a preview is not a snapshot: transactions that are created
+// the job, so a preview never differs from the application on the same transactions. A separate
+// statement reads each page of rows, so a preview is not a snapshot: transactions that are created
 // meanwhile may be missing.
 func (s *Rules) preview(
 	ctx context.Context, owner, id uuid.UUID, w window,

@@ -76,8 +76,7 @@ func (r Rule) change(p *apierr.Problems, req *ledgerv1.UpdateRuleRequest) Rule {
 
 func isEmpty(req *ledgerv1.UpdateRuleRequest) bool {
 	return req.Name == nil && req.Enabled == nil && req.Match == nil && req.Conditions == nil &&
-		req.Actions == nil && req.Stop == nil &&
-		req.On == nil
+		req.Actions == nil && req.Stop == nil && req.On == nil
 }
 
 // setName accepts 1 to 100 characters.
@@ -134,9 +133,8 @@ func (r *Rule) checkSize(p *apierr.Problems) {
 		size += len(a.Value)
 	}
 	if size > maxBytes {
-		p.Invalid("conditions",
-			fmt.Sprintf("must have values of at most %d bytes, together with the actions",
-				maxBytes))
+		p.Invalid("conditions", fmt.Sprintf(
+			"must have values of at most %d bytes, together with the actions", maxBytes))
 	}
 }
 

@@ -128,9 +128,8 @@ func TestSuggestRulesPlans(t *testing.T) {
 			VALUES ($1, $1, 'done', '', 0, '', 'csv', '{}', now(), now())
 		)
 		INSERT INTO import_rows (owner_id, import_id, n, line, status, cells, amount, currency,
-			payee, description, notes, tags, external_id, account,
-			category, opening, file_problem, action, problem, booked_currency, category_from,
-			transaction_id)
+			payee, description, notes, tags, external_id, account, category, opening, file_problem,
+			action, problem, booked_currency, category_from, transaction_id)
 		SELECT $1, $1, row_number() OVER (), 1, 'booked', '{}', '', '', payee, '', '', '{}', '', '',
 			'', false, '', '', '', '', 'user', id
 		FROM newest`, rich.ID)

@@ -66,9 +66,10 @@ var _ ledgerv1.RuleServiceServer = (*Rules)(nil)
 // New returns the server of the RPCs. The jobs wait until Jobs.Run is called.
 func New(book *posting.Ledger, gates *reads.Gates, log *slog.Logger) *Rules {
 	s := &Rules{Ledger: book, reads: gates}
-	h := jobs.Handler{Chunks: s.chunks, Fail: func(ctx context.Context, j jobs.Job, reason string) error {
+	fail := func(ctx context.Context, j jobs.Job, reason string) error {
 		return s.end(ctx, j, failed, reason)
-	}}
+	}
+	h := jobs.Handler{Chunks: s.chunks, Fail: fail}
 	s.Jobs = jobs.NewQueue(jobTable, h, book.DB, book.Now, log)
 	return s
 }

@@ -23,7 +23,7 @@ type server struct {
 	*transactions.Transactions
 }
 
-// setup returns a server on a fresh database. Its worker does not run: tests run jobs themselves.
+// setup returns a server on a fresh database. Its queue does not run: tests run jobs themselves.
 func setup(t testing.TB) *server {
 	t.Helper()
 	f := fixture.New(t)

@@ -92,9 +92,8 @@ func TestSuggestCategoriesSteps(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	item := &ledgerv1.SuggestionItem{Description: strings.Repeat("a", 1000)}
 	suggest := func(items int) error {
-		_, err := p.SuggestCategories(p.Ctx,
-			&ledgerv1.SuggestCategoriesRequest{Items: slices.Repeat([]*ledgerv1.SuggestionItem{item},
-				items)})
+		repeated := slices.Repeat([]*ledgerv1.SuggestionItem{item}, items)
+		_, err := p.SuggestCategories(p.Ctx, &ledgerv1.SuggestCategoriesRequest{Items: repeated})
 		return err
 	}
 	r := p.rule(t, matches(matching.Text, 1))
@@ -117,9 +116,9 @@ func TestApplyRulePreviewSteps(t *testing.T) {
 	first := p.spends(t, "Shop", "1")
 	_, err := s.DB.Exec(t.Context(), `
 		INSERT INTO transactions
-		SELECT (jsonb_populate_record(t,
-			jsonb_build_object('id', gen_random_uuid(), 'date',
-			t.date + make_interval(days => long),
+		SELECT (jsonb_populate_record(t, jsonb_build_object(
+			'id', gen_random_uuid(),
+			'date', t.date + make_interval(days => long),
 			'description', repeat('a', 1000 * long)))).*
 		FROM transactions t, generate_series(1, $2) AS n,
 			LATERAL (SELECT (n <= 100)::integer AS long) AS l

@@ -52,8 +52,8 @@ var jobTable = jobs.Table{
 	QueuedAt: "queued_at", Remaining: "total - done",
 }
 
-// upsertJob queues the application of a rule, in place of an earlier one. The total is the number
-// of transactions in the window at this moment, for the progress only.
+// upsertJob queues the application of a rule, in place of an earlier one. The total is only for the
+// progress: the number of transactions in the window at this moment.
 func upsertJob(
 	ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w window, at time.Time,
 ) error {

@@ -98,8 +98,7 @@ func selectPatterns(
 func insertRule(ctx context.Context, q pg.Querier, r Rule) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources,
-			conditions, actions, category_id, version,
-			created_at, updated_at)
+			conditions, actions, category_id, version, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		r.OwnerID, r.ID, r.Name, r.Enabled, r.Position, r.MatchAny, r.Stop, r.Sources, r.Conditions,
 		r.Actions, r.CategoryID, r.Version, r.CreatedAt, r.UpdatedAt)

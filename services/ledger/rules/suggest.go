@@ -45,8 +45,8 @@ func (s *Rules) SuggestCategories(
 	}
 	for i, item := range items {
 		if item.Wallet != uuid.Nil && !slices.Contains(owned.Wallets, item.Wallet) {
-			p.Add(request.ErrWalletNotFound.With(fmt.Sprintf("items[%d].walletId", i),
-				"is unknown"))
+			path := fmt.Sprintf("items[%d].walletId", i)
+			p.Add(request.ErrWalletNotFound.With(path, "is unknown"))
 		}
 	}
 	if err := p.Err(); err != nil {
@@ -147,8 +147,8 @@ func suggestionFor(
 	}
 	s := memory.Suggest(t.Payee, t.Description, !t.Income)
 	m.Reason = s.Reason
-	m.Confidence = money.Decimal(int64(math.Floor(s.Confidence*math.Pow10(confidenceDecimals))),
-		confidenceDecimals)
+	confidence := int64(math.Floor(s.Confidence * math.Pow10(confidenceDecimals)))
+	m.Confidence = money.Decimal(confidence, confidenceDecimals)
 	if s.Category != uuid.Nil {
 		m.CategoryId = s.Category.String()
 	}

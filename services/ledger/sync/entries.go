@@ -50,8 +50,8 @@ func entriesOf[M proto.Message](l list, changed []posting.Changed[M]) []entry {
 	return entries
 }
 
-// tags returns the tags that changed after the position. Tags have a key instead of an id, so
-// it derives the place in the list itself and does not call position.in.
+// tags returns the tags that changed after the position. Tags have a key instead of an id, so it
+// derives the place in the list itself and does not call position.in.
 func (r reader) tags(ctx context.Context) ([]entry, error) {
 	seq, key := r.after.Seq, ""
 	switch {
@@ -74,8 +74,8 @@ func (r reader) tags(ctx context.Context) ([]entry, error) {
 	return entries, nil
 }
 
-// rules returns the rules that changed after the position. It omits the progress of applying
-// them to transactions: progress changes without a number, so a device would keep an old state.
+// rules returns the rules that changed after the position. It omits the progress of applying them
+// to transactions: progress changes without a number, so a device would keep an old state.
 func (r reader) rules(ctx context.Context) ([]entry, error) {
 	changed, err := rules.Changed(ctx, r.tx, r.owner, r.after.in(ruleList), r.limit)
 	entries := make([]entry, len(changed))
@@ -89,8 +89,8 @@ func (r reader) rules(ctx context.Context) ([]entry, error) {
 
 // transactions returns the transactions that changed after the position, with their splits and
 // tags. The outgoing leg of a transfer also carries the transfer: each change of a transfer changes
-// that leg, so transfers need no list of their own. It reads the splits of no more transactions
-// than fit into a page.
+// that leg, so no list of transfers is necessary. It reads only the splits of transactions that
+// fit into a page.
 func (r reader) transactions(ctx context.Context) ([]entry, error) {
 	place := r.after.in(transactionList)
 	ts, places, err := posting.ChangedTransactions(ctx, r.tx, r.owner, place, r.limit)
@@ -127,8 +127,8 @@ func (r reader) transactions(ctx context.Context) ([]entry, error) {
 	return entries, nil
 }
 
-// tombstones returns the objects that were deleted after the position, and after the start of
-// the copy.
+// tombstones returns the objects that were deleted after the position, and after the start of the
+// copy.
 func (r reader) tombstones(ctx context.Context) ([]entry, error) {
 	var kind, id string
 	seq := r.after.Seq

@@ -20,7 +20,7 @@ type entry struct {
 	wallet uuid.UUID
 	// transfer is the transfer whose outgoing leg the entry is, or nil.
 	transfer *ledgerv1.Transfer
-	// last ends the page: the list of the entry has more entries, which were not read.
+	// last ends the page, because more entries of its list were not read.
 	last bool
 }
 
@@ -37,7 +37,7 @@ type reader struct {
 	limit int
 }
 
-// page adds a page to resp, and returns the position at its end.
+// page adds a page to resp, and returns the position at its end. The zero position begins a copy.
 func (r reader) page(ctx context.Context, resp *ledgerv1.ListChangesResponse) (position, error) {
 	current, err := selectState(ctx, r.tx, r.owner)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// state is the owner's row of table owners. Its numbers are 0 for an owner who has written nothing.
+// state is the owner's row of table owners. Its numbers are 0 before the owner's first write.
 type state struct {
 	// Seq is the number of the owner's last write.
 	Seq int64
-	// SweptSeq is the greatest number of a deleted tombstone. A reader before it may have missed
-	// it.
+	// SweptSeq is the greatest number of a deleted tombstone. A reader at a lower number may have
+	// missed the tombstone.
 	SweptSeq int64 `db:"swept_seq"`
 	// Unnumbered is set if the owner has a row that was written without a number.
 	Unnumbered bool
@@ -122,8 +122,8 @@ func selectTombstones(
 	rows, err := pg.All[tombstone](ctx, q, `
 		SELECT kind, id, wallet_id, seq, deleted_at
 		FROM tombstones
-		WHERE owner_id = $1 AND seq >= $2 AND (seq > $2 OR (kind, id)
-			> ($3 COLLATE "C", $4 COLLATE "C"))
+		WHERE owner_id = $1 AND seq >= $2 AND
+			(seq > $2 OR (kind, id) > ($3 COLLATE "C", $4 COLLATE "C"))
 		ORDER BY seq, kind COLLATE "C", id COLLATE "C"
 		LIMIT $5`, owner, seq, kind, id, limit)
 	if err != nil {

@@ -45,8 +45,9 @@ func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, erro
 	return tags, nil
 }
 
-// selectTag returns the tag of a name, ignoring case, or pgx.ErrNoRows. The condition tags <> '{}'
-// is that of the partial index transactions_tags, without which PostgreSQL would not use it.
+// selectTag returns the tag of a name, ignoring case, or pgx.ErrNoRows. The query repeats the
+// condition tags <> '{}' of the partial index transactions_tags. Otherwise PostgreSQL would not use
+// the index.
 func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag, error) {
 	t, err := pg.One[tag](ctx, q, `
 		SELECT t.key, t.name, t.color, t.created_at, t.seq,

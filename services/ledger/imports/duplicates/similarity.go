@@ -28,8 +28,9 @@ func similarity(a, b string) float64 {
 // length of a description, so that the comparison of two rows has a limit.
 func trigrams(text string) map[[3]rune]bool {
 	found := make(map[[3]rune]bool)
-	for word := range strings.FieldsFuncSeq(written.Fold(statement.Cut(text, statement.MaxText)),
-		func(r rune) bool { return r == ' ' || r == '-' || r == '+' }) {
+	folded := written.Fold(statement.Cut(text, statement.MaxText))
+	between := func(r rune) bool { return r == ' ' || r == '-' || r == '+' }
+	for word := range strings.FieldsFuncSeq(folded, between) {
 		runes := []rune("  " + word + " ")
 		for i := range len(runes) - 2 {
 			found[[3]rune(runes[i:i+3])] = true

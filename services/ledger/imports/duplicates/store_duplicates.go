@@ -17,7 +17,7 @@ type candidate struct {
 	// TransactionID alone.
 	Parts []uuid.UUID
 	Days  int32
-	// Text has the payee and the description of the transaction, and RowText those of the row.
+	// Text joins the payee and the description of the transaction. RowText does so for the row.
 	Text    string
 	RowText string `db:"row_text"`
 }

@@ -19,8 +19,8 @@ import (
 
 // endless repeats a text after a prefix, up to a number of bytes.
 func endless(prefix, text string, n int64) io.Reader {
-	return io.LimitReader(io.MultiReader(strings.NewReader(prefix), &repeater{text: []byte(text)}),
-		n)
+	all := io.MultiReader(strings.NewReader(prefix), &repeater{text: []byte(text)})
+	return io.LimitReader(all, n)
 }
 
 // repeater repeats a text without end.

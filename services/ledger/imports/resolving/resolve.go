@@ -35,14 +35,14 @@ import (
 // they name.
 type resolver struct {
 	details *ledgerv1.Import
-	// reader converts the cells of a row. It is nil if the cells have not to be read again.
+	// reader converts the cells of a row. It is nil if the cells are not read again.
 	reader *formats.Reader
 	// incomplete is the problem of a proposed mapping that lacks a column, or nil. It becomes the
 	// problem of each row.
 	incomplete *apierr.Field
 	ids        statement.IDs
 	owned      Owned
-	// rules are those of the owner.
+	// rules are the rules of the owner.
 	rules *matching.Set
 	// memory suggests categories from the owner's history. The first row that needs it loads it,
 	// because the history is expensive to read. failed is the error of that, or of the rules.

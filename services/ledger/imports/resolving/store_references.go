@@ -9,8 +9,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Owned holds all wallets and categories of an owner, which have limits, so that thousands of rows
-// need no further query.
+// Owned holds all wallets and categories of an owner, so that thousands of rows need no further
+// query. The number of both is limited.
 type Owned struct {
 	wallets    map[uuid.UUID]ownedWallet
 	categories map[uuid.UUID]bool
@@ -65,7 +65,7 @@ func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, err
 
 // selectOtherAccounts returns the accounts at the other sides of the transfers that have an id in
 // the file, by row. The two rows with one id are neighbors in the window, so lead finds the other
-// side of the first row, and lag that of the second.
+// side of the first row, and lag finds the other side of the second.
 func selectOtherAccounts(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
 ) (map[int32]string, error) {
@@ -90,8 +90,8 @@ func selectOtherAccounts(
 	return accounts, nil
 }
 
-// writePairs stores for each row in ns the row at the other side of its transfer, which is in
-// others at the same position. The rows in alone have no other side, although the file should
+// writePairs stores for each row in ns the row at the other side of its transfer: the element of
+// others at the same index. The rows in alone have no other side, although the file should
 // contain it. They become invalid, because booking one side twice or not at all would change a
 // balance.
 func writePairs(

@@ -153,7 +153,7 @@ func (r *Row) BookedTags() []string {
 	return tagNames(append(append([]string{}, r.Tags...), r.RuledTexts().Tags...))
 }
 
-// RuledTexts returns the changes of rules, which is nothing without rules.
+// RuledTexts returns the changes of rules. Without rules it is the zero value.
 func (r *Row) RuledTexts() Ruled {
 	if r.Ruled == nil {
 		return Ruled{}

@@ -43,8 +43,8 @@ func list(s []string) []string {
 	return s
 }
 
-// CopyRows inserts rows of an import with the COPY protocol, which is the fastest way for many
-// columns and rows.
+// CopyRows inserts rows of an import with the COPY protocol, the fastest way for many columns and
+// rows.
 func CopyRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row) error {
 	columns := append([]string{"owner_id", "import_id"}, rowColumns...)
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"import_rows"}, columns,

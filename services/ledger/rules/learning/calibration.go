@@ -15,6 +15,7 @@ const maxHeldOut = 2000
 // confidences increase.
 type calibration []step
 
+// step is the confidence of margins from margin on.
 type step struct {
 	margin, confidence float64
 }

@@ -121,6 +121,7 @@ func exact(uses map[uuid.UUID]int) (Suggestion, bool) {
 	}, true
 }
 
+// ranking returns categories by their uses, the most frequent one first.
 func ranking(uses map[uuid.UUID]int) []uuid.UUID {
 	ranked := make([]uuid.UUID, 0, len(uses))
 	for category := range uses {

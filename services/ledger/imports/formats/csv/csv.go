@@ -21,8 +21,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 )
 
-// Parse parses rows of cells. The mapping is the proposal, which is complete after the last record.
-// With wrapped, each row is one quoted cell.
+// Parse parses rows of cells. The proposed mapping is complete after the last record. With
+// wrapped, each row is one quoted cell.
 func Parse(
 	in *statement.Input, delimiter byte, wrapped bool,
 ) (iter.Seq2[statement.Record, error], *mapping.Mapping) {

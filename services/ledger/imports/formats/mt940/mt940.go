@@ -112,8 +112,9 @@ func (p *parser) handle(f field) (*statement.Record, error) {
 	case "62F", "62M":
 		if balance, day, ok := p.balance(first); ok {
 			p.compare(balance)
-			return record,
-				p.describe(func(a *statement.Account) { a.Closing, a.ClosingDate = balance, day })
+			return record, p.describe(func(a *statement.Account) {
+				a.Closing, a.ClosingDate = balance, day
+			})
 		}
 	case "34F", "90D", "90C":
 		if m := regexp.MustCompile(`^\d*([A-Z]{3})`).FindStringSubmatch(first); m != nil {

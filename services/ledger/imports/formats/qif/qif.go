@@ -60,7 +60,7 @@ var accountSections = map[string]bool{
 }
 
 // Parse parses QIF. Its records have cells, because the file does not say the order of day and
-// month. The mapping is the proposal, which is complete after the last record.
+// month. The proposed mapping is complete after the last record.
 func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
 	proposed := &mapping.Mapping{}
 	return func(yield func(statement.Record, error) bool) {

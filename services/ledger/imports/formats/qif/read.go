@@ -52,8 +52,8 @@ func meaningOf(s string) (category string, transfer *statement.Transfer, tags []
 	}
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
-		return "",
-			&statement.Transfer{Account: statement.Text(s[1:len(s)-1], statement.MaxName)}, tags
+		account := statement.Text(s[1:len(s)-1], statement.MaxName)
+		return "", &statement.Transfer{Account: account}, tags
 	}
 	if strings.HasPrefix(s, "--Split") {
 		s = ""

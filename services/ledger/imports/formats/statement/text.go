@@ -31,7 +31,7 @@ func Text(s string, limit int) string { return Cut(OneLine(s), limit) }
 
 // OneLine returns valid text with single spaces and without control characters, in Unicode
 // Normalization Form C like the texts of requests. A text without a visible character becomes
-// empty, because it would name a category that nobody can read.
+// empty, because it would be an unreadable name of a category.
 func OneLine(s string) string {
 	clean := true
 	for i := range len(s) {

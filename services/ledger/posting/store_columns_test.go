@@ -18,7 +18,7 @@ func TestColumns(t *testing.T) {
 	requireColumns(t, postingColumns, nil)
 	db := pgtest.New(t, os.DirFS(".."))
 	requireTypes(t, db, "transactions", transactionColumns)
-	// month, tags and event_id are not columns of these tables, or not of their type.
+	// The first three are month, tags (an array in the table) and event_id (id in outbox).
 	requireTypes(t, db, "outbox", otherColumns[3:6])
 	requireTypes(t, db, "idempotency_keys", otherColumns[6:])
 	requireTypes(t, db, "splits", partColumns[1:])

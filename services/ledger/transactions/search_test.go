@@ -7,8 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 func TestHasTrigram(t *testing.T) {
@@ -73,7 +71,7 @@ func TestListTransactionsRepetitions(t *testing.T) {
 		}
 		p.Create(t, req)
 	}
-	req := &ledgerv1.ListTransactionsRequest{Q: &substring}
+	req := &listRequest{Q: &substring}
 	found := 0
 	for {
 		resp, err := p.ListTransactions(p.Ctx, req)

@@ -40,8 +40,8 @@ func (s *Imports) replayRejected(
 		return rejected
 	}
 	ctx, resp := stream.Context(), &ledgerv1.CreateImportResponse{}
-	resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, uploadCall(ctx, first, seen.Sum(nil)),
-		resp, rejected)
+	call := uploadCall(ctx, first, seen.Sum(nil))
+	resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, rejected)
 	if err != nil {
 		return err
 	}

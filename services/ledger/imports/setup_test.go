@@ -24,7 +24,7 @@ type server struct {
 	*Imports
 }
 
-// setup returns a server with a fresh database. Its worker does not run: tests run jobs themselves.
+// setup returns a server with a fresh database. Its queue does not run: tests run jobs themselves.
 func setup(t testing.TB) *server {
 	t.Helper()
 	f := fixture.New(t)

@@ -190,24 +190,24 @@ func (s *Imports) stage(
 	}
 	e.Size, e.SHA256 = seen.size, seen.hash.Sum(nil)
 	resp := &ledgerv1.CreateImportResponse{}
-	resp.Replayed, err = idem.InTx(ctx, s.DB, uploadCall(ctx, f.request, e.SHA256),
-		resp, func(tx pgx.Tx) error {
-			if err := s.finish(ctx, tx, e, f, parsed.Facts()); err != nil {
-				return err
-			}
-			rows, err := staging.SelectVisible(ctx, tx, e.OwnerID, e.ID, nil, 0, firstRows)
-			if err != nil {
-				return err
-			}
-			stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
-			if err != nil {
-				return err
-			}
-			resp.Rows = staging.RowProtos(rows[:page.Fitting(rows, firstRows, staging.Row.Bytes)])
-			resp.Etag = etag.Format(stored.Version)
-			resp.Import, err = stored.Proto()
+	call := uploadCall(ctx, f.request, e.SHA256)
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		if err := s.finish(ctx, tx, e, f, parsed.Facts()); err != nil {
 			return err
-		})
+		}
+		rows, err := staging.SelectVisible(ctx, tx, e.OwnerID, e.ID, nil, 0, firstRows)
+		if err != nil {
+			return err
+		}
+		stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+		if err != nil {
+			return err
+		}
+		resp.Rows = staging.RowProtos(rows[:page.Fitting(rows, firstRows, staging.Row.Bytes)])
+		resp.Etag = etag.Format(stored.Version)
+		resp.Import, err = stored.Proto()
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

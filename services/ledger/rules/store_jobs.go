@@ -75,9 +75,9 @@ func upsertJob(
 	return nil
 }
 
-// advance moves the position of a job behind a chunk, and resets the attempts. total grows with
-// transactions that were created meanwhile. It needs no check of the lease: jobs.Renew has locked
-// the row in the same database transaction.
+// advance moves the position of a job behind a chunk, sets the status running, and resets the
+// attempts. total grows with transactions that were created meanwhile. It needs no check of the
+// lease: jobs.Renew has locked the row in the same database transaction.
 func advance(
 	ctx context.Context, q pg.Querier, j jobs.Job, date time.Time, id uuid.UUID, processed int,
 ) error {

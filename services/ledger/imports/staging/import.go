@@ -34,7 +34,7 @@ const (
 	Uploading = "uploading"
 	// Preview means that the user can change rows. No balance has changed.
 	Preview = "preview"
-	// Queued means that a commit waits for a worker, and Running that a worker has begun it.
+	// Queued means that a commit waits for a replica, and Running that a replica has begun it.
 	Queued  = "queued"
 	Running = "running"
 	// Done means that all rows have their outcome.

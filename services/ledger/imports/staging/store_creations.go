@@ -67,8 +67,8 @@ func NextCreation(
 // DeleteCreation deletes the record of a creation that does not exist any more.
 func DeleteCreation(ctx context.Context, q pg.Querier, owner, id, creation uuid.UUID) error {
 	_, err := q.Exec(ctx,
-		`DELETE FROM import_creations WHERE owner_id = $1 AND import_id = $2 AND id = $3`, owner,
-		id, creation)
+		`DELETE FROM import_creations WHERE owner_id = $1 AND import_id = $2 AND id = $3`,
+		owner, id, creation)
 	if err != nil {
 		return fmt.Errorf("deleting a creation of import %s: %w", id, err)
 	}

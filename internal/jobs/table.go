@@ -12,8 +12,8 @@ import (
 )
 
 // Table is a table of jobs. Its key is owner_id and ID, and it has the columns status, lease,
-// leased_until and attempts. A statement that ends a job sets lease and leased_until to NULL, and one
-// that stores progress sets attempts to 0.
+// leased_until and attempts. A statement that ends a job sets lease and leased_until to NULL, and
+// one that stores progress sets attempts to 0.
 type Table struct {
 	Name, ID string
 	// Unfinished is the condition on a job that has not ended.
@@ -35,8 +35,8 @@ func (t Table) leased() string { return `owner_id = $1 AND ` + t.ID + ` = $2 AND
 
 // Lease leases the next job for d and counts the attempt, so that a job that kills its replicas
 // fails, too (ADR 89). It returns pgx.ErrNoRows if none waits. A job waits a second longer per
-// thousand rows, up to 20 seconds, so that small jobs do not wait for the large ones of other users,
-// and these wait no longer than that.
+// thousand rows, up to 20 seconds, so that small jobs do not wait for the large ones of other
+// users, and these wait no longer than that.
 func (t Table) Lease(ctx context.Context, q pg.Querier, d time.Duration) (Job, error) {
 	key := `owner_id, ` + t.ID
 	j, err := pg.One[Job](ctx, q, `
@@ -87,8 +87,8 @@ func (t Table) Yield(ctx context.Context, q pg.Querier, j Job) (bool, error) {
 }
 
 // Renew renews the lease of a job and returns columns of its row. It returns ErrLostLease if
-// another replica has taken the job. The row stays locked until the transaction ends, so a chunk of a replica
-// that has lost its lease cannot commit beside a chunk of the new one.
+// another replica has taken the job. The row stays locked until the transaction ends, so a chunk of
+// a replica that has lost its lease cannot commit beside a chunk of the new one.
 func Renew[T any](ctx context.Context, q pg.Querier, t Table, j Job, columns string) (T, error) {
 	row, err := pg.One[T](ctx, q, `
 		UPDATE `+t.Name+`

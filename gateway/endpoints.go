@@ -29,7 +29,8 @@ func (e endpoint) handle(w http.ResponseWriter, r *http.Request, _ map[string]st
 	e.handler(w, r)
 }
 
-// isProbe reports whether a path is that of a probe, which is neither traced nor logged.
+// isProbe reports whether a path is that of a probe. Probes are not traced, and logged at level
+// DEBUG.
 func isProbe(path string) bool { return path == livePath || path == readyPath }
 
 // endpoints returns the endpoints of the gateway: the console's page, probes, version, OpenAPI

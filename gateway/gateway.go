@@ -5,14 +5,15 @@
 //  1. handler.go joins the parts. admission limits requests: load shedding comes first.
 //  2. response assigns the request id and logs the request at its end. middleware.go sets security
 //     headers, answers CORS preflights and recovers from panics.
-//  3. router.go rejects unclean paths. It answers the requests that neither an RPC nor a path of
-//     endpoints.go matches. console serves the files of the console to them.
-//  4. transcoding describes the RPC behind each path, which the mux of grpc-gateway matches.
-//     admission verifies the token and counts the request. decode makes the request message,
-//     transcoding calls the service over connections.go, and makes the response from the reply.
+//  3. router.go rejects unclean paths. The mux of grpc-gateway matches the other paths: those of
+//     RPCs, and the gateway's own in endpoints.go, docs.go and readiness.go. Without a match,
+//     router.go answers with a file or a screen of console, or with an error.
+//  4. transcoding handles the requests of RPCs. admission verifies the token and counts the
+//     request, and decode makes the request message. transcoding calls the service over
+//     connections.go, and makes the response from the reply.
 //  5. response converts the error of any step to a response.
 //
-// It verifies tokens, but the services verify them again and check all permissions.
+// The gateway verifies tokens, but the services verify them again and check all permissions.
 //
 // Every response of an RPC has the status and the envelope that its proto declares, and every error
 // the body that docs/errors.md describes. Limits of size, time, rate and concurrent requests

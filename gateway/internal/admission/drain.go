@@ -1,9 +1,11 @@
-// Package admission decides which requests the gateway serves. A request passes its limits in this
-// order, and each rejects it before the next and more expensive one:
+// Package admission decides which requests the gateway serves. A request passes these files in this
+// order, and the cheapest check comes first:
 //
-//  1. drain.go reads the rest of a body whose request was rejected early.
+//  1. drain.go is outside of all limits. If a request was rejected before its body was read, it
+//     reads the rest of the body.
 //  2. loadshed.go rejects requests to a service at its concurrency limit, even before telemetry.
-//  3. gate.go verifies the token, and counts the request for its user or address with ratelimit.go.
+//  3. gate.go verifies the token, and counts the request for its user or address (address.go) with
+//     ratelimit.go.
 //  4. transfers.go limits the simultaneous uploads and downloads.
 package admission
 
@@ -21,8 +23,8 @@ const (
 	// that it must send per second.
 	drainPatience = 2 * time.Second
 	drainRate     = 256 << 10
-	// maxDrain is the maximum time of draining.
-	maxDrain = 30 * time.Second
+	// MaxDrain is the maximum time of draining.
+	MaxDrain = 30 * time.Second
 )
 
 // Drain reads the rest of a body after an early response, such as 401 or 413. Many clients send the
@@ -54,14 +56,14 @@ func Drain(next http.Handler) http.Handler {
 	})
 }
 
-// discard reads a body to its end, until the client is too slow or maxDrain has passed.
+// discard reads a body to its end, until the client is too slow or MaxDrain has passed.
 func discard(body io.Reader, control *http.ResponseController) {
 	buffer := make([]byte, 32<<10)
 	began := time.Now()
 	received := 0
 	for {
 		allowed := drainPatience + time.Duration(received)*time.Second/drainRate
-		if control.SetReadDeadline(began.Add(min(allowed, maxDrain))) != nil {
+		if control.SetReadDeadline(began.Add(min(allowed, MaxDrain))) != nil {
 			return
 		}
 		read, err := body.Read(buffer)

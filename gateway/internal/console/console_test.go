@@ -21,7 +21,9 @@ func TestConsoleFile(t *testing.T) {
 		"assets/app-a1b2c3d4.js": {Data: []byte(script)}, "assets/app-a1b2c3d4.js.br": {Data: []byte("BR")}, "assets/app-a1b2c3d4.js.gz": {Data: []byte("GZ")},
 	})
 	require.NoError(t, err)
-	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
+	// The options are those of the gateway's handler.
+	compress, err := gzhttp.NewWrapper(
+		gzhttp.MinSize(1024), gzhttp.ExceptContentTypes([]string{"image/*", "font/*"}))
 	require.NoError(t, err)
 	get := func(name string, headers ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, "/"+name, nil)

@@ -76,8 +76,8 @@ func (p *Plan) decodeForm(
 // the reader of the parts after it. Without such a file it reads the whole form and returns no
 // part. It stops with the error of ctx when ctx ends.
 func (f *form) readParts(
-	ctx context.Context, content *body, last string) (*multipart.Reader, *multipart.Part, error,
-) {
+	ctx context.Context, content *body, last string,
+) (*multipart.Reader, *multipart.Part, error) {
 	if content.boundary == "" || len(content.boundary) > maxBoundary {
 		return nil, nil, errInvalidMultipart
 	}

@@ -18,8 +18,7 @@ import (
 // Plan maps the fields of an RPC's request message to the parts of the HTTP request. It is computed
 // once per RPC and safe for concurrent use.
 type Plan struct {
-	// message creates requests of the generated Go type, which in-process calls pass on without
-	// encoding.
+	// message creates requests of the generated Go type. Streams of events use its fields.
 	message protoreflect.MessageType
 	// hasBody is set if requests have a body. Otherwise all fields except those in the path and
 	// headers are in the query.

@@ -140,7 +140,7 @@ func (u *Upload) read() ([]byte, error) {
 	}
 	switch _, err := u.parts.NextPart(); {
 	case err == nil:
-		return nil, apierr.Validation([]apierr.Field{{Name: u.plan.file.JSONName(), Message: problemLast}})
+		return nil, apierr.Invalid(u.plan.file.JSONName(), problemLast)
 	case err != io.EOF:
 		return nil, malformed(err)
 	}

@@ -22,8 +22,9 @@ const (
 	metadataForwardedFor = "x-forwarded-for"
 )
 
-// Service is a service, with what all its operations need.
+// Service has the connection to a service, and the other parts that its operations share.
 type Service struct {
+	// Conn is the connection to the service.
 	Conn grpc.ClientConnInterface
 	// Limiter limits the concurrent requests to the service.
 	Limiter *admission.Limiter

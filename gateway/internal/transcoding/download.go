@@ -29,8 +29,8 @@ type download struct {
 
 // send answers a download. An error is returned only if nothing has been sent. After an error in
 // the middle of the file the connection is closed without the end of the response, so that no
-// client takes a part for the whole file. The response has no compression, because most
-// files are compressed and the others would wait in its buffer.
+// client takes a part for the whole file. The response has no compression, because most files are
+// compressed and the others would wait in its buffer.
 func (d *download) send(entry *response.Entry, r *http.Request, request proto.Message) error {
 	ctx, cancel := context.WithCancel(d.outgoing(r.Context(), r))
 	defer cancel()

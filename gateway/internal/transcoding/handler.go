@@ -7,8 +7,9 @@
 //  3. call.go calls the service. events.go streams events instead, upload.go and download.go files.
 //  4. encode.go makes status, headers and body from the reply.
 //
-// routes.go and route.go read the options. Nothing is written before all conversions have
-// succeeded, so a failure still gets an error response.
+// routes.go and route.go read the options. paths.go makes the header Allow, location.go the header
+// Location of a created resource, and fileheader.go the headers of a download. Nothing is written
+// before all conversions have succeeded, so a failure still gets an error response.
 package transcoding
 
 import (
@@ -24,7 +25,7 @@ import (
 // Handler handles the requests of one RPC.
 type Handler struct{ operation }
 
-// NewHandler returns the handler of a route, whose RPC service has.
+// NewHandler returns the handler of a route. service is the one that has the route's RPC.
 func NewHandler(route *Route, service *Service) *Handler {
 	return &Handler{operation{route, service}}
 }

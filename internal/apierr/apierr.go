@@ -2,7 +2,9 @@
 // message.
 //
 // The enum Reason in proto/coffer/rest/v1/reason.proto declares each error. The reason is the code
-// of the REST answer, verbatim. Problems collects all problems of a request into one error.
+// of the REST answer, verbatim. With, WithMessage, Under and After return copies with details, and
+// errors.Is finds a declared value among them. Problems collects all problems of a request into one
+// error.
 //
 // Only package rpc converts errors to gRPC statuses, and From converts them back in the caller.
 // Every other error is answered as "Internal error", and its text appears in the log only.
@@ -22,10 +24,11 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// domain marks a status that was made from an Error.
+// domain marks a status that was made from an Error. A status without it is never shown to callers.
 const domain = "coffer"
 
-// Error is an error that a caller may see.
+// Error is an error that a caller may see. Values are shared between requests, so they must not be
+// modified.
 type Error struct {
 	Code    codes.Code
 	Reason  string
@@ -36,7 +39,8 @@ type Error struct {
 	RetryAfter time.Duration
 }
 
-// Field is the problem of one field of a request.
+// Field is the problem of one field of a request. The message states the allowed values: "must be
+// at most 100 characters".
 type Field struct {
 	Name    string
 	Message string
@@ -177,7 +181,7 @@ func From(err error) *Error {
 	return fromStatus(st.GRPCStatus())
 }
 
-// fromStatus returns nil for a status of another origin.
+// fromStatus is the inverse of GRPCStatus. It returns nil for a status of another origin.
 func fromStatus(st *status.Status) *Error {
 	e := &Error{Code: st.Code(), Message: st.Message()}
 	for _, d := range st.Details() {

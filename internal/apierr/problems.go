@@ -15,8 +15,8 @@ type Problems struct {
 // Field adds the problem of a field without a separate code. It ignores nil, and a second problem
 // of the same field.
 func (p *Problems) Field(f *Field) {
-	if f != nil &&
-		!slices.ContainsFunc(p.fields, func(known Field) bool { return known.Name == f.Name }) {
+	same := func(known Field) bool { return known.Name == f.Name }
+	if f != nil && !slices.ContainsFunc(p.fields, same) {
 		p.fields = append(p.fields, *f)
 	}
 }

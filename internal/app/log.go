@@ -24,7 +24,8 @@ func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
 }
 
 // SetLogger makes log the default logger of the process. gRPC, grpc-gateway and OpenTelemetry log
-// their errors to it instead of writing plain text to stderr.
+// their errors to it instead of writing plain text to stderr. Call it before these libraries are
+// used.
 func SetLogger(log *slog.Logger) {
 	slog.SetDefault(log)
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
@@ -35,7 +36,8 @@ func SetLogger(log *slog.Logger) {
 	}
 }
 
-// grpcLogger logs gRPC's errors as warnings.
+// grpcLogger logs gRPC's errors as warnings. The failed call logs its own line with the right
+// severity.
 type grpcLogger struct {
 	grpclog.LoggerV2
 
@@ -50,6 +52,7 @@ func (g grpcLogger) Errorln(args ...any) { g.Error(args...) }
 
 func (g grpcLogger) Errorf(format string, args ...any) { g.Error(fmt.Sprintf(format, args...)) }
 
+// contextHandler adds the request id, trace id and user id of the context to each line.
 type contextHandler struct{ slog.Handler }
 
 func (h contextHandler) Handle(ctx context.Context, r slog.Record) error {

@@ -12,13 +12,13 @@ import (
 const (
 	// sampleInterval is the time in which one of several similar lines is logged.
 	sampleInterval = time.Second
-	// maxSamples limits the memory for lines that are counted.
+	// maxSamples limits the memory for lines that are counted. Lines beyond it are logged.
 	maxSamples = 1000
 )
 
 // samplingHandler logs the first of similar warnings and errors in a second, and counts the others.
-// During an outage every request fails for the same reason, and thousands of lines a second would
-// slow the process and hide all others.
+// When the second is over, one line reports their number. During an outage every request fails for
+// the same reason, and thousands of lines a second would slow the process and hide all others.
 //
 // Lines are similar if they have the same level, message, service, reason and HTTP status. Lines
 // about internal errors are never omitted: each is a defect, and its request id leads to it.

@@ -37,8 +37,9 @@ var unread = []sdkmetric.View{
 const maxMetricsConnections = 100
 
 // Telemetry sets up the process's traces and metrics. Metrics are served for Prometheus on addr at
-// /metrics. Spans are exported only if OTEL_EXPORTER_OTLP_ENDPOINT is set. The caller must call
-// stop at the end of the process, which exports the last spans.
+// /metrics. Spans are exported only if OTEL_EXPORTER_OTLP_ENDPOINT is set. The other OTEL_*
+// variables have the meaning that OpenTelemetry defines. The caller must call stop at the end of
+// the process, which exports the last spans.
 func Telemetry(ctx context.Context, service, addr string) (stop func() error, err error) {
 	names := resource.WithAttributes(semconv.ServiceName(service),
 		semconv.ServiceVersion(Version()))
@@ -82,6 +83,7 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 		return nil, err
 	}
 	mux := http.NewServeMux()
+	// Prometheus gets exemplars in the OpenMetrics format only.
 	mux.Handle("GET /metrics",
 		promhttp.HandlerFor(prom.DefaultGatherer, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	server := &http.Server{

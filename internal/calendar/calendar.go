@@ -1,6 +1,8 @@
 // Package calendar holds the dates, timestamps and periods that all services share.
 //
-// A date is the midnight in UTC at which its day starts.
+// A moment has a precision of one millisecond. A date is the midnight in UTC at which its day
+// starts. Requests may use the years MinYear to MaxYear: ParseTime reads a date or a date-time in
+// both forms of ISO 8601, and ParseDate only YYYY-MM-DD.
 //
 // Period is the only type of a span of time. It is half-open: it includes From and excludes End. A
 // request names the last included day instead; Days converts it.
@@ -29,10 +31,11 @@ var (
 		`(?:[Tt](\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?` + offset + `)?$`)
 )
 
-// offset matches Z, +02:00, +0200 or +02.
+// offset matches Z, +02:00, +0200 or +02. Its groups are the sign with the hours, and the minutes.
 const offset = `(?:[Zz]|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?`
 
-// FormatTime formats t in UTC with milliseconds: 2006-01-02T15:04:05.000Z.
+// FormatTime formats t in UTC with milliseconds: 2006-01-02T15:04:05.000Z. It inserts the
+// milliseconds into RFC 3339, which Go formats much faster than other layouts.
 func FormatTime(t time.Time) string {
 	b := t.UTC().AppendFormat(make([]byte, 0, len("2006-01-02T15:04:05.000Z")), time.RFC3339)
 	ms := t.Nanosecond() / int(time.Millisecond)

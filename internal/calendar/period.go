@@ -2,7 +2,8 @@ package calendar
 
 import "time"
 
-// Period is a half-open span of time: it includes From and excludes End.
+// Period is a half-open span of time: it includes From and excludes End. It is empty if End is not
+// after From.
 type Period struct{ From, End time.Time }
 
 // Days returns the period from the first to the last of some dates, both inclusive.

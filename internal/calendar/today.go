@@ -7,6 +7,7 @@ import (
 	_ "time/tzdata"
 )
 
+// Offsets of time zones are between -12 and +14 hours.
 const (
 	latestZone   = -12 * time.Hour
 	earliestZone = 14 * time.Hour
@@ -28,7 +29,7 @@ func Today(now time.Time, zone string) time.Time {
 }
 
 // Todays returns the two or three civil days that a moment has in the time zones of the world, in
-// order.
+// order. A caller that does not know the zone yet prepares for each of them.
 func Todays(now time.Time) []time.Time {
 	days := []time.Time{DayOf(now.Add(latestZone))}
 	for last := DayOf(now.Add(earliestZone)); days[len(days)-1].Before(last); {
@@ -37,7 +38,8 @@ func Todays(now time.Time) []time.Time {
 	return days
 }
 
-// locations holds the loaded zones by name, because loading one reads and parses a file.
+// locations holds the loaded zones by name, because loading one reads and parses a file. It has at
+// most one for each name of the database.
 var locations sync.Map
 
 func locationOf(zone string) (*time.Location, error) {

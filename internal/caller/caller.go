@@ -4,9 +4,12 @@
 // The gateway and every service that accepts users' requests verify tokens. A Verifier holds auth's
 // public keys and the ended sessions whose tokens have not expired. It loads both from auth in the
 // background, so that an ended session is rejected everywhere within a minute. While auth is
-// unavailable, the last loaded state is used.
+// unavailable, the last loaded state is used. Until keys and sessions were loaded once, no token is
+// accepted.
 //
-// A process creates a Verifier with NewVerifier and runs it with Verifier.Run.
+// A process creates a Verifier with NewVerifier and runs it with Verifier.Run. Package rpc and the
+// gateway call Verify and store the identity in the context; handlers read it with ID or From.
+// reload.go loads the state and trust.go decodes auth's responses.
 package caller
 
 import (
@@ -40,7 +43,7 @@ type Identity struct {
 	SessionID uuid.UUID
 }
 
-// Claims are the claims of an access token.
+// Claims are the claims of an access token. The subject is the user's id.
 type Claims struct {
 	jwt.RegisteredClaims
 	SessionID uuid.UUID `json:"sid"`
@@ -56,9 +59,11 @@ type Verifier struct {
 
 	mu   sync.RWMutex
 	keys map[string]ed25519.PublicKey
-	// revoked holds the ended sessions, as in Revoked.
+	// revoked holds the ended sessions, as in Revoked. A session is removed when its tokens have
+	// expired, never earlier.
 	revoked map[uuid.UUID]uint32
-	// complete is set once every page of ended sessions was read.
+	// complete is set once every page of ended sessions was read. Before that, no token is
+	// accepted.
 	complete bool
 
 	// loading guards the fields below. One caller loads while the others wait.
@@ -119,6 +124,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	return v.admit(s, now)
 }
 
+// admit checks the conditions that can change after a token was verified.
 func (v *Verifier) admit(s verified, now time.Time) (Identity, error) {
 	if !now.Before(s.expires) {
 		return Identity{}, apierr.TokenExpired

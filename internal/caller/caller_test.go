@@ -39,17 +39,16 @@ func newSigner(t *testing.T) (*signer, *Verifier) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	s := &signer{kid: "k1", private: private, clock: now, keys: map[string]ed25519.PublicKey{
-		"k1": public,
-	}, pages: map[string]Revoked{}}
+	s := &signer{
+		kid: "k1", private: private, clock: now,
+		keys: map[string]ed25519.PublicKey{"k1": public}, pages: map[string]Revoked{},
+	}
 	v, err := NewVerifier(Trust{
 		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
 			s.loads++
 			return s.keys, s.unavailable
 		},
-		Revoked: func(_ context.Context, cursor string) (Revoked,
-			error,
-		) {
+		Revoked: func(_ context.Context, cursor string) (Revoked, error) {
 			return s.revoked(cursor)
 		},
 	}, func() time.Time { return s.clock }, slog.New(slog.DiscardHandler))

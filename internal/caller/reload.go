@@ -15,17 +15,22 @@ import (
 
 const (
 	// reloadEvery is the time between reloads. An ended session must be rejected within seconds,
-	// because its device shows the user's data until then.
-	reloadEvery  = 5 * time.Second
+	// because its device shows the user's data until then. It must be rejected within a minute even
+	// if some reloads fail.
+	reloadEvery = 5 * time.Second
+	// reloadJitter spreads the reloads of many instances.
 	reloadJitter = time.Second
 	// reloadAtMostEvery limits the reloads because of unknown keys. Such a key may be new, or the
 	// token may be forged.
 	reloadAtMostEvery = time.Second
-	onDemandTime      = 2 * time.Second
+	// onDemandTime limits a load for which requests wait. The pages read until then are kept.
+	onDemandTime = 2 * time.Second
 
+	// firstRetry and lastRetry are the shortest and the longest backoff after a failed reload.
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 10 * time.Second
 
+	// pruneEvery is the time between removals of sessions whose tokens have expired.
 	pruneEvery = 5 * time.Minute
 )
 
@@ -37,8 +42,8 @@ func (v *Verifier) Run(ctx context.Context) {
 			failures = 0
 		} else if ctx.Err() == nil {
 			failures++
-			v.log.WarnContext(ctx, "failed to load keys and ended sessions", "error", err,
-				"failures", failures)
+			v.log.WarnContext(ctx, "failed to load keys and ended sessions",
+				"error", err, "failures", failures)
 		}
 		select {
 		case <-ctx.Done():
@@ -73,7 +78,8 @@ func (v *Verifier) Ready() error {
 	return nil
 }
 
-// reloadIfDue loads the keys at most once a second, for any number of requests.
+// reloadIfDue loads the keys at most once a second, for any number of requests. It loads the ended
+// sessions only if they were never loaded, because an unknown key does not depend on them.
 func (v *Verifier) reloadIfDue(ctx context.Context) error {
 	v.loading.Lock()
 	defer v.loading.Unlock()
@@ -95,7 +101,7 @@ func (v *Verifier) Reload(ctx context.Context) error {
 	return errors.Join(v.loadKeys(ctx), v.loadRevoked(ctx))
 }
 
-// loadKeys needs the lock loading.
+// loadKeys replaces the keys. The caller must hold the lock loading.
 func (v *Verifier) loadKeys(ctx context.Context) error {
 	v.tried = v.now()
 	keys, err := v.trust.Keys(ctx)
@@ -114,6 +120,7 @@ func (v *Verifier) loadRevoked(ctx context.Context) error {
 	for {
 		page, err := v.trust.Revoked(ctx, v.cursor)
 		if err != nil {
+			// auth rejects a cursor that was sealed with another service key.
 			if e := apierr.From(err); e != nil && errors.Is(e, apierr.InvalidCursor) {
 				v.cursor = ""
 			}
@@ -127,7 +134,7 @@ func (v *Verifier) loadRevoked(ctx context.Context) error {
 	}
 }
 
-// A page may repeat sessions.
+// add merges a page. A page may repeat sessions.
 func (v *Verifier) add(page Revoked) {
 	now := v.now()
 	v.mu.Lock()

@@ -18,9 +18,8 @@ func TestVerifierReload(t *testing.T) {
 	t.Parallel()
 	// ended returns a page with one session whose tokens expire in an hour.
 	ended := func(c Claims, cursor string, more bool) Revoked {
-		return Revoked{Sessions: map[uuid.UUID]uint32{
-			c.SessionID: seconds(now.Add(time.Hour)),
-		}, Cursor: cursor, More: more}
+		sessions := map[uuid.UUID]uint32{c.SessionID: seconds(now.Add(time.Hour))}
+		return Revoked{Sessions: sessions, Cursor: cursor, More: more}
 	}
 	t.Run("reads every page, then continues after the last", func(t *testing.T) {
 		t.Parallel()

@@ -22,6 +22,7 @@ const (
 
 // Trust loads the state that a Verifier verifies tokens against.
 type Trust struct {
+	// Keys returns the public keys by kid.
 	Keys func(ctx context.Context) (map[string]ed25519.PublicKey, error)
 	// Revoked returns the page of ended sessions after a cursor; the first page is after "".
 	Revoked func(ctx context.Context, cursor string) (Revoked, error)
@@ -30,7 +31,7 @@ type Trust struct {
 // Revoked is a page of ended sessions.
 type Revoked struct {
 	// Sessions maps each session to the time at which its last access token expires, in seconds
-	// since 1970.
+	// since 1970. The type is compact because there may be a million sessions.
 	Sessions map[uuid.UUID]uint32
 	// Cursor continues after this page, or after the last page with sessions that were ended since.
 	Cursor string
@@ -93,8 +94,8 @@ func parseKeys(set *authv1.GetKeySetResponse) (map[string]ed25519.PublicKey, err
 	return keys, nil
 }
 
-// parseRevoked also accepts the response of an earlier release: all sessions, as text, without a
-// cursor.
+// parseRevoked decodes a page of ended sessions. It also accepts the response of an earlier
+// release: all sessions, as text, without a cursor.
 func parseRevoked(page *authv1.ListRevokedSessionsResponse, now time.Time) (Revoked, error) {
 	packed, expire := page.GetSessions(), page.GetExpireAt()
 	if len(packed) != 16*len(expire) {

@@ -5,6 +5,9 @@
 // the same address if the address has too many, otherwise of all. A server reports idle connections
 // through Listener.ConnState, as net/http does. If no connection is idle, the new one is closed
 // immediately, so that its client gets an error and not a timeout.
+//
+// Package rpc, the gateway and the metrics listener of package app use it. The metrics
+// connections.open, connections.refused and connections.evicted show the effect of the limits.
 package connlimit
 
 import (
@@ -36,8 +39,9 @@ type Listener struct {
 	net.Listener
 	limits Limits
 
-	mu     sync.Mutex
-	conns  map[*conn]bool
+	mu    sync.Mutex
+	conns map[*conn]bool
+	// counts holds the number of open connections of each client address.
 	counts map[string]int
 	// idle holds the connections without a request, those idle for the longest time first.
 	idle *list.List
@@ -51,7 +55,8 @@ type conn struct {
 	net.Conn
 	listener *Listener
 	address  string
-	idle     *list.Element
+	// idle is the connection's place in the list, or nil.
+	idle *list.Element
 	// once guards Close, and err is its result: a server may close a connection several times.
 	once sync.Once
 	err  error
@@ -160,6 +165,8 @@ func (l *Listener) admit(c *conn) (victim *conn, ok bool) {
 	return victim, ok
 }
 
+// longestIdle returns the connection that has been idle for the longest time, of one address unless
+// that is empty, or nil.
 func (l *Listener) longestIdle(address string) *conn {
 	for e := l.idle.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*conn); address == "" || c.address == address {

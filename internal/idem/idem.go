@@ -2,6 +2,10 @@
 // gets the first response and has no further effect. The record of a key commits with the write
 // that it guards, and expires after 24 hours.
 //
+// Use InTx for a write in its own transaction, or Call.Record for a statement that inserts the
+// record together with the write. Replay answers a repeat before expensive work starts. Run Expire
+// regularly, see pg.Sweep.
+//
 // Each service that uses it has this table in its schema:
 //
 //	CREATE TABLE idempotency_keys (
@@ -37,6 +41,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
+// maxKey is the maximum length of a key in bytes.
 const maxKey = 255
 
 // Call is one request that may be repeated.
@@ -99,8 +104,8 @@ func (c Call) Record(response proto.Message) (Record, error) {
 	return Record{KeyHash: c.keyHash(), RequestMAC: c.requestMAC(), Response: sealed}, err
 }
 
-// Replay reports whether the call was answered before, and fills response if so. It avoids
-// expensive work for a repeated request, but InTx must still guard the write.
+// Replay reports whether the call was answered before, and fills response if so. It has no side
+// effects. It avoids expensive work for a repeated request, but InTx must still guard the write.
 func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message) (bool, error) {
 	if call.Key == "" {
 		return false, nil
@@ -117,7 +122,8 @@ func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message
 
 // ReplayRejected is Replay for a call that a check has rejected before InTx. The call may repeat a
 // request that succeeded, because the rows that it names may have changed since. Without such a
-// request, ReplayRejected returns the error rejected.
+// request, ReplayRejected returns the error rejected. The check must precede it, and a first
+// request that is still in progress then fails, too.
 func ReplayRejected(
 	ctx context.Context, q pg.Querier, call Call, response proto.Message, rejected error,
 ) (replayed bool, err error) {
@@ -210,14 +216,16 @@ func (c Call) keyHash() []byte {
 	return h[:]
 }
 
-// requestMAC returns a MAC of the request with the key as its secret.
+// requestMAC returns a MAC of the request with the key as its secret. Equal requests have equal
+// MACs.
 func (c Call) requestMAC() []byte {
 	m := hmac.New(sha256.New, []byte(c.Key))
 	m.Write([]byte(c.Request.ProtoReflect().Descriptor().FullName()))
 	m.Write([]byte{0})
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(withoutHeaders(c.Request))
 	if err != nil {
-		// Only invalid UTF-8 makes this fail, and both the gateway and gRPC reject that.
+		// Only invalid UTF-8 makes this fail, and both the gateway and gRPC reject that. An
+		// empty body still compares safely.
 		body = nil
 	}
 	m.Write(body)
@@ -234,7 +242,8 @@ func (c Call) seal(response proto.Message) ([]byte, error) {
 
 func (c Call) sealer() seal.Key { return seal.NewKey(c.Key, "idempotency seal") }
 
-// withoutHeaders returns a copy without the fields that are sent in headers.
+// withoutHeaders returns a copy without the fields that are sent in headers. They may differ
+// between two attempts.
 func withoutHeaders(m proto.Message) proto.Message {
 	c := proto.Clone(m)
 	r := c.ProtoReflect()

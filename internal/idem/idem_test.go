@@ -37,9 +37,8 @@ func create(
 ) (*ledgerv1.CreateCategoryResponse, error) {
 	req := &ledgerv1.CreateCategoryRequest{Name: name, IdempotencyKey: key}
 	resp := &ledgerv1.CreateCategoryResponse{Category: &ledgerv1.Category{Id: name, Name: name}}
-	replayed, err := InTx(ctx, pool, Call{
-		Scope: scope, Key: key, Request: req,
-	}, resp, func(tx pgx.Tx) error {
+	call := Call{Scope: scope, Key: key, Request: req}
+	replayed, err := InTx(ctx, pool, call, resp, func(tx pgx.Tx) error {
 		if name == "refused" {
 			return errors.New("refused")
 		}

@@ -1,5 +1,5 @@
-// Package media detects the type of a file from its content. The ledger (attachments) and ocr
-// (receipts) use it, so both detect the same types.
+// Package media detects the type of a file from its content. Names and types that clients send are
+// not trusted. The ledger (attachments) and ocr (receipts) use it, so both detect the same types.
 //
 // TypeOf recognizes images and PDF by the first bytes of a file. Text has no such bytes: a
 // TextChecker reads all of it, in pieces of any size, so that a stream need not be kept in memory.
@@ -38,7 +38,7 @@ var signatures = []signature{
 	{TIFF, "MM\x00*"},
 	{WebP, "RIFF????WEBPVP8"},
 	{PDF, "%PDF-"},
-	// HEIF, with the brands that cameras write.
+	// HEIF, with the brands that cameras write. The first box starts with its length.
 	{HEIC, "????ftypheic"},
 	{HEIC, "????ftypheix"},
 	{HEIC, "????ftypheim"},
@@ -48,6 +48,7 @@ var signatures = []signature{
 }
 
 // TypeOf returns the media type of a file that begins with head, or "" for text and unknown types.
+// It needs the first 16 bytes, unless the file is shorter.
 func TypeOf(head []byte) string {
 	i := slices.IndexFunc(signatures, func(s signature) bool { return s.matches(head) })
 	if i < 0 {
@@ -69,8 +70,9 @@ func (s signature) matches(head []byte) bool {
 }
 
 // TextChecker checks that a file is plain text: UTF-8 without control characters, except for tabs,
-// line breaks and form feeds.
+// line breaks and form feeds. The zero value is ready for the first piece.
 type TextChecker struct {
+	// rest is an incomplete character at the end of the last piece.
 	rest []byte
 }
 

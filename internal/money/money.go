@@ -2,9 +2,9 @@
 // from and to decimals exactly.
 //
 // ParseCurrency returns one of the active ISO 4217 currencies (currencies.go). Currency.Parse reads
-// an amount from a JSON number and never rounds: a number with too many decimals is an error. No
-// code outside of this package needs to know how many decimals a currency has, and no code uses
-// floats for money.
+// an amount from a JSON number and never rounds: a number with too many decimals is an error.
+// Currency.Format writes it back with exactly the currency's decimals. No code outside of this
+// package needs to know how many decimals a currency has, and no code uses floats for money.
 package money
 
 import (
@@ -90,7 +90,7 @@ func (c Currency) Parse(number string) (int64, error) {
 	if exponent < -c.decimals {
 		return 0, ErrDecimals
 	}
-	// maxMajor has 12 digits before the point.
+	// maxMajor has 12 digits before the point. The check also keeps "1e400" from allocating.
 	if len(digits)+exponent > 12 {
 		return 0, ErrRange
 	}
@@ -104,7 +104,8 @@ func (c Currency) Parse(number string) (int64, error) {
 	return minor, nil
 }
 
-// ParseDecimal converts a JSON number, such as a percentage, to n / 10^decimals.
+// ParseDecimal converts a JSON number, such as a percentage, to n / 10^decimals. Errors and limits
+// are those of Currency.Parse.
 func ParseDecimal(number string, decimals int) (int64, error) {
 	return Currency{decimals: decimals}.Parse(number)
 }
@@ -155,7 +156,7 @@ func scan(s string) (digits string, exponent int, negative, ok bool) {
 			return "", 0, false, false
 		}
 		// A larger exponent changes no result: every number except zero is out of range or has too
-		// many decimals.
+		// many decimals. The limit prevents integer overflows below.
 		exponent = max(min(n, 1_000_000), -1_000_000)
 	}
 	whole, frac, hasPoint := strings.Cut(mantissa, ".")

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// Authority issues certificates for `make run` and tests. In production cert-manager does.
+// Authority issues certificates for `make run` and tests. In production cert-manager does. Its key
+// exists in memory only.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey

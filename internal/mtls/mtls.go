@@ -3,8 +3,11 @@
 // Each service has a certificate with its own name as DNS name, issued by the installation's
 // authority: cert-manager in production, Authority on one machine and in tests. Client and Server
 // return gRPC credentials that require a certificate of the authority from both ends, and Client
-// also checks the name. Without files, connections are not encrypted and services identify
-// themselves with the service key (package rpc).
+// also checks the name. IsCaller reports whether a call comes from one of the services that a proto
+// lists. Certificate files are read again on each handshake, so that rotation needs no restart.
+// While a rotation has written only some of the files, the previous certificates are used. Without
+// files, connections are not encrypted and services identify themselves with the service key
+// (package rpc).
 package mtls
 
 import (
@@ -34,7 +37,8 @@ type Config struct {
 // On reports whether connections are encrypted.
 func (c Config) On() bool { return c != Config{} }
 
-// Check returns an error if the files are incomplete or unreadable.
+// Check returns an error if the files are incomplete or unreadable. Call it at the start; otherwise
+// each handshake would fail.
 func (c Config) Check() error {
 	if !c.On() {
 		return nil
@@ -46,7 +50,8 @@ func (c Config) Check() error {
 	return err
 }
 
-// Client returns credentials for connections to the named service.
+// Client returns credentials for connections to the named service. The server's certificate must
+// have that name, regardless of the address.
 func Client(c Config, service string) credentials.TransportCredentials {
 	if !c.On() {
 		return insecure.NewCredentials()
@@ -123,9 +128,11 @@ func (c Config) Authority() (*x509.CertPool, error) {
 // reloading reads the files on each handshake, so that a rotated certificate takes effect with the
 // next connection.
 type reloading struct {
-	files  Config
+	files Config
+	// server is the name that the server's certificate must have; empty on the server side.
 	server string
-	// All clones share it; gRPC clones the credentials for each connection.
+	// last holds the last readable contents. All clones share it; gRPC clones the credentials for
+	// each connection.
 	last *atomic.Pointer[material]
 }
 

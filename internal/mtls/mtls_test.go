@@ -177,8 +177,7 @@ func TestCheck(t *testing.T) {
 	require.ErrorContains(t, Config{Cert: c.Cert, Key: c.Key, CA: c.Key}.Check(),
 		"contains no certificate")
 	require.ErrorIs(t, Config{Cert: c.Cert, Key: c.Key, CA: c.CA + "x"}.Check(), os.ErrNotExist)
-	require.Error(t,
-		Config{Cert: c.Cert, Key: issue(t, authority(t, time.Now()), "ledger",
-			time.Hour).Key, CA: c.CA}.Check())
+	other := issue(t, authority(t, time.Now()), "ledger", time.Hour)
+	require.Error(t, Config{Cert: c.Cert, Key: other.Key, CA: c.CA}.Check())
 	require.ErrorIs(t, Config{Cert: c.Cert + "x", Key: c.Key, CA: c.CA}.Check(), os.ErrNotExist)
 }

@@ -18,9 +18,12 @@ import (
 )
 
 const (
+	// ackWait is the time after which NATS delivers an unacknowledged event again.
 	ackWait = 10 * time.Second
-	// consumeBatch is the maximum number of events that share a transaction.
+	// consumeBatch is the maximum number of events that share a transaction. Large events also have
+	// maxBatch.
 	consumeBatch = 256
+	// fetchTimeout is how long one pull request waits for an event.
 	fetchTimeout = 30 * time.Second
 )
 
@@ -64,7 +67,8 @@ func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error
 		Durable:       c.Name,
 		FilterSubject: c.Subject + ".*",
 		AckPolicy:     jetstream.AckExplicitPolicy,
-		// The events of a killed replica are delivered again after this time.
+		// The events of a killed replica are delivered again after this time. An Apply that
+		// takes longer is repeated.
 		AckWait:       ackWait,
 		DeliverPolicy: jetstream.DeliverAllPolicy,
 	})
@@ -98,11 +102,13 @@ func batchLength(messages []jetstream.Msg) int {
 }
 
 // next waits for one message and returns it with the others that are available. A batch shares one
-// commit, and no message waits for a batch to fill.
+// commit, and no message waits for a batch to fill. It returns no messages if none arrives within
+// fetchTimeout.
 func next(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	first, err := consumer.Next(jetstream.FetchContext(ctx))
+	// The server ends the pull request a little before ctx expires.
 	if errors.Is(err, nats.ErrTimeout) || ctx.Err() != nil && err != nil {
 		return nil, nil
 	}
@@ -151,20 +157,21 @@ func (b *Bus) handle(
 			c.Applied()
 		}
 	case ctx.Err() != nil:
-		// NATS delivers the messages again after ackWait.
+		// The process is stopping. NATS delivers the messages again after ackWait.
 	case len(readable) > 1:
 		for _, m := range readable {
 			b.handle(ctx, pool, []jetstream.Msg{m}, c)
 		}
 	default:
-		b.log.WarnContext(ctx, "failed to apply an event", "consumer", c.Name, "event",
-			events[0].ID, "subject", events[0].Subject, "error", err)
+		b.log.WarnContext(ctx, "failed to apply an event", "consumer", c.Name,
+			"event", events[0].ID, "subject", events[0].Subject, "error", err)
 		_ = readable[0].NakWithDelay(backoff(readable[0]))
 	}
 }
 
-// Each traced event gets a span in its own trace. The SQL statements, which the events share,
-// appear in the trace of the first event; the spans of the others link to it.
+// apply calls c.Apply in a transaction. Each traced event gets a span in its own trace. The SQL
+// statements, which the events share, appear in the trace of the first event; the spans of the
+// others link to it.
 func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events []Received) error {
 	applying := ctx
 	for _, e := range events {
@@ -179,6 +186,8 @@ func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events 
 	return pg.InTx(applying, pool, func(tx pgx.Tx) error { return c.Apply(applying, tx, events) })
 }
 
+// backoff returns the delay before the next delivery of a message: 0.2 s after the first attempt,
+// doubled each time, at most one minute.
 func backoff(m jetstream.Msg) time.Duration {
 	meta, err := m.Metadata()
 	if err != nil {

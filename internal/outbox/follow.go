@@ -10,7 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// End returns the sequence number of the last event in the stream.
+// End returns the sequence number of the last event in the stream. Following from there yields only
+// new events.
 func (b *Bus) End(ctx context.Context) (uint64, error) {
 	stream, err := b.js.Stream(ctx, streamName)
 	if err != nil {
@@ -40,7 +41,8 @@ func (b *Bus) Follow(
 	}
 }
 
-// yieldError marks an error of the caller's yield, which ends Follow.
+// yieldError marks an error of the caller's yield, which ends Follow. After all other errors Follow
+// tries again.
 type yieldError struct{ error }
 
 // deleteConsumer deletes a consumer after its last use. Otherwise NATS keeps it for minutes.
@@ -53,6 +55,8 @@ func (b *Bus) deleteConsumer(ctx context.Context, consumer *jetstream.ConsumerIn
 	_ = b.js.DeleteConsumer(ctx, streamName, consumer.Name)
 }
 
+// follow reads events until the first error and moves after past each event that yield has
+// accepted.
 func (b *Bus) follow(
 	ctx context.Context, user uuid.UUID, after *uint64, yield func(Received) error,
 ) error {

@@ -3,10 +3,12 @@
 //
 // A service adds events with Add, or writes the Rows of Encode in the statement of the change. It
 // calls Bus.Wake when it adds events and runs Bus.Relay, which publishes the rows and deletes them
-// once NATS has stored them.
+// once NATS has stored them. Bus.Consume applies events of any service, at least once. Bus.Follow
+// reads one user's events from a position on. While NATS is unavailable, writes continue and events
+// wait in the table.
 //
-// Start reading with Relay in relay.go and Consumer in consume.go. stream.go defines the stream and
-// the encoding of messages.
+// Start reading with Relay in relay.go, whose position is in progress.go, and Consumer in
+// consume.go. stream.go defines the stream and the encoding of messages.
 //
 // Each service that publishes events has this table in its schema:
 //
@@ -47,16 +49,19 @@ const maxBatch = 2_000_000
 
 // Event describes a change of a user's data.
 type Event struct {
+	// ID is a UUIDv7. JetStream and consumers use it to drop duplicates.
 	ID uuid.UUID
 	// UserID is the user whose data changed. It is the last token of the message's subject.
 	UserID uuid.UUID
 	// Data is a message of an events.proto. Its name determines the event's type, see Type.
 	Data proto.Message
-	// Traceparent is the request's trace context as returned by func Traceparent.
+	// Traceparent is the request's trace context as returned by func Traceparent. Add ignores it
+	// and uses that of ctx.
 	Traceparent *string
 }
 
-// Rows holds events in the table's encoding, one slice per column.
+// Rows holds events in the table's encoding, one slice per column. A statement can insert them
+// together with its change.
 type Rows struct {
 	IDs, UserIDs []uuid.UUID
 	Subjects     []string
@@ -64,7 +69,8 @@ type Rows struct {
 	Traceparents []*string
 }
 
-// Encode converts events to rows of the outbox table, in the same order.
+// Encode converts events to rows of the outbox table, in the same order. It returns an error for
+// data of more than maxData bytes.
 func Encode(events ...Event) (Rows, error) {
 	var r Rows
 	for _, e := range events {

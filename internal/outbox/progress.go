@@ -28,20 +28,14 @@ type progress struct {
 	watermark int64
 	// nextWatermark becomes the watermark once all transactions before nextXID have ended.
 	nextWatermark, nextXID int64
-	deletedAt              time.Time
-	reconnects             uint64
+	// deletedAt is the time of the last deletion from the outbox.
+	deletedAt time.Time
+	// reconnects is the connection's number of reconnects when the relay began.
+	reconnects uint64
 }
 
 // errReconnected makes the relay start again with an empty progress.
 var errReconnected = errors.New("reconnected to NATS, publishing the outbox again")
-
-func dataSize(entries []entry) int {
-	size := 0
-	for _, e := range entries {
-		size += len(e.Data)
-	}
-	return size
-}
 
 // advanceWatermark moves the watermark and returns the highest seq in the outbox, 0 if it is empty.
 // Once all transactions that ran at some moment have ended, every number taken before that moment
@@ -94,8 +88,8 @@ func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, p *progress)
 	}
 	flush, cancel := context.WithTimeout(ctx, retryInterval)
 	defer cancel()
-	if err := b.conn.FlushWithContext(flush); err != nil ||
-		b.conn.Stats().Reconnects != p.reconnects {
+	err := b.conn.FlushWithContext(flush)
+	if err != nil || b.conn.Stats().Reconnects != p.reconnects {
 		return nil
 	}
 	slices.Sort(stored)

@@ -19,6 +19,8 @@ import (
 )
 
 const (
+	// relayBatch is the maximum number of events published per query of the outbox. A query ends
+	// before with an event that reaches maxBatch.
 	relayBatch = 256
 	// minPollInterval is how long an event may wait while there is traffic. The relay polls because
 	// a NOTIFY takes a lock that all committing transactions share.
@@ -26,9 +28,12 @@ const (
 	// maxPollInterval is the limit to which the interval doubles while there are no events and no
 	// wake messages.
 	maxPollInterval = 10 * time.Second
-	retryInterval   = time.Second
-	// relayTimeout limits one query-and-publish cycle.
-	relayTimeout   = 30 * time.Second
+	// retryInterval is the delay after an error.
+	retryInterval = time.Second
+	// relayTimeout limits one query-and-publish cycle. A connection that hangs is closed after it,
+	// which releases the lock.
+	relayTimeout = 30 * time.Second
+	// publishTimeout limits the wait for the acknowledgments of one batch.
 	publishTimeout = 5 * time.Second
 	// syncDelay is how long an event stays in the outbox after NATS acknowledged it. NATS syncs to
 	// disk every second (sync_interval). Syncing each message costs a fifth of the database's
@@ -37,12 +42,13 @@ const (
 )
 
 type entry struct {
-	Seq         int64
-	ID          uuid.UUID
-	UserID      uuid.UUID `db:"user_id"`
-	Subject     string
-	Data        []byte
-	CreatedAt   time.Time `db:"created_at"`
+	Seq       int64
+	ID        uuid.UUID
+	UserID    uuid.UUID `db:"user_id"`
+	Subject   string
+	Data      []byte
+	CreatedAt time.Time `db:"created_at"`
+	// Traceparent is empty if the request was not traced.
 	Traceparent string
 }
 
@@ -134,9 +140,11 @@ func (b *Bus) Wake() {
 	}
 }
 
-// wakeSubject returns the core NATS subject that wakes a service's relay.
+// wakeSubject returns the core NATS subject that wakes a service's relay. The stream does not store
+// its messages.
 func wakeSubject(service string) string { return "outbox." + service }
 
+// relayOnce publishes one batch of events and returns how many NATS acknowledged.
 func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (int, error) {
 	// NATS may have restarted and lost acknowledged events that were not on disk. All events in the
 	// outbox are published again, and NATS drops those it has.
@@ -149,7 +157,7 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (i
 	entries, err := pg.All[entry](ctx, conn, `
 		SELECT seq, id, user_id, subject, data, created_at, traceparent
 		FROM (
-			SELECT seq, id, user_id, subject, data, created_at, 
+			SELECT seq, id, user_id, subject, data, created_at,
 				coalesce(traceparent, '') AS traceparent,
 				sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before
 			FROM outbox
@@ -171,9 +179,19 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (i
 	}
 	p.cursor = max(p.cursor, p.watermark)
 	if len(entries) == relayBatch || dataSize(entries) >= maxBatch {
+		// More events may follow.
 		p.cursor = min(p.cursor, entries[len(entries)-1].Seq)
 	}
 	return len(published), b.deleteStored(ctx, conn, p)
+}
+
+// dataSize returns the size of the data of all entries in bytes.
+func dataSize(entries []entry) int {
+	size := 0
+	for _, e := range entries {
+		size += len(e.Data)
+	}
+	return size
 }
 
 // publish publishes the entries in order without waiting for each acknowledgment. It returns the
@@ -215,6 +233,7 @@ func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 	return acknowledged, nil
 }
 
+// message encodes the event in the binary mode of the CloudEvents protocol binding for NATS.
 func (e entry) message(service string) (*nats.Msg, error) {
 	var data anypb.Any
 	if err := proto.Unmarshal(e.Data, &data); err != nil {

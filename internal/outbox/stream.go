@@ -27,6 +27,7 @@ const streamName = "COFFER"
 // time.
 const retention = 7 * 24 * time.Hour
 
+// CloudEvents 1.0 attributes, in the binary mode of its NATS protocol binding.
 const (
 	headerSpecVersion = "ce-specversion"
 	headerID          = "ce-id"
@@ -36,9 +37,11 @@ const (
 	headerSubject     = "ce-subject"
 	headerTime        = "ce-time"
 	headerContentType = "ce-datacontenttype"
+	// headerTraceparent belongs to CloudEvents' extension for distributed tracing.
 	headerTraceparent = "ce-traceparent"
 )
 
+// natsUser is the user that deploy/k8s configures in NATS.
 const natsUser = "coffer"
 
 // Config is the configuration of a service's connection to NATS, read from the environment.
@@ -55,7 +58,8 @@ type Config struct {
 }
 
 // Bus is a service's connection to the stream. It reconnects for as long as it is open. While NATS
-// is unavailable, events wait in the outbox and consumers wait for NATS.
+// is unavailable, events wait in the outbox and consumers wait for NATS. It is safe for concurrent
+// use.
 type Bus struct {
 	conn     *nats.Conn
 	js       jetstream.JetStream
@@ -63,7 +67,8 @@ type Bus struct {
 	// service is the name of the connection and, as /coffer/<service>, the CloudEvents source of
 	// its events.
 	service string
-	// woken is the time of the last wake message, in Unix nanoseconds.
+	// woken is the time of the last wake message, in Unix nanoseconds. Wake sends at most one per
+	// minPollInterval.
 	woken atomic.Int64
 	log   *slog.Logger
 }
@@ -80,6 +85,7 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 		// No buffering: a buffered event could be sent after a later attempt of the same event, out
 		// of order.
 		nats.ReconnectBufSize(-1),
+		// Wake messages sent while the connection was down are lost.
 		nats.ReconnectHandler(func(conn *nats.Conn) {
 			_ = conn.Publish(wakeSubject(service), nil)
 		}),
@@ -108,7 +114,7 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	return &Bus{conn: conn, js: js, replicas: config.NATSReplicas, service: service, log: log}, nil
 }
 
-// Close closes the connection.
+// Close closes the connection. Events stay in the outbox until another replica relays them.
 func (b *Bus) Close() { b.conn.Close() }
 
 // EnsureStream creates the stream if it is missing and updates its settings if they differ.
@@ -132,7 +138,8 @@ func (b *Bus) EnsureStream(ctx context.Context) error {
 	return nil
 }
 
-// upToDate reports whether the stream has the wanted settings.
+// upToDate reports whether the stream has the wanted settings. It avoids an update at each start of
+// each replica.
 func upToDate(is, want jetstream.StreamConfig) bool {
 	return slices.Equal(is.Subjects, want.Subjects) && is.MaxAge == want.MaxAge &&
 		is.Replicas == want.Replicas && is.Duplicates == want.Duplicates
@@ -142,7 +149,8 @@ func upToDate(is, want jetstream.StreamConfig) bool {
 type Received struct {
 	ID     uuid.UUID
 	UserID uuid.UUID
-	// Subject is the event's type, such as ledger.v1.transaction.created.
+	// Subject is the event's type, such as ledger.v1.transaction.created. It does not include
+	// the user's id.
 	Subject string
 	// Source is /coffer/ followed by the name of the publishing service.
 	Source string

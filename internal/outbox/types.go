@@ -10,8 +10,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// Type returns the type of the event that a message encodes. The type of
-// coffer.budget.v1.BudgetThresholdReached is budget.v1.budget.threshold_reached.
+// Type returns the type of the event that a message encodes. The event's subject is its type and
+// the user's id. The type of coffer.budget.v1.BudgetThresholdReached is
+// budget.v1.budget.threshold_reached.
 func Type(message protoreflect.FullName) string {
 	if known, ok := types.Load(message); ok {
 		return known.(string)

@@ -16,7 +16,8 @@ var errNotAcknowledged = errors.New("NATS did not acknowledge the event")
 
 // reportUnstored announces that NATS is connected but stores no events. A server whose disk was
 // full may reject or ignore all later messages, even when the disk has room again, until it
-// restarts. The process that runs the server, if it listens with NotifyUnstored, restarts it.
+// restarts. The process that runs the server, if it listens with NotifyUnstored, restarts it. Other
+// errors are ignored.
 func (b *Bus) reportUnstored(err error) {
 	var api *jetstream.APIError
 	if errors.Is(err, errNotAcknowledged) ||

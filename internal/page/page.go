@@ -2,10 +2,11 @@
 //
 // A list handler calls List. It gets the page size and the position after which the page starts
 // from the request, selects one row more than the page size, and makes the cursor of the next page
-// from the last row.
+// from the last row. A handler that needs other steps in between calls Cursors.Page and Cut itself.
 //
 // A position is any JSON value, usually the sort key of a row. A cursor is encrypted and bound to a
-// scope: the list, its owner, filters and order.
+// scope: the list, its owner, filters and order. All replicas of a service accept each other's
+// cursors.
 package page
 
 import (
@@ -21,11 +22,13 @@ import (
 const (
 	defaultLimit = 50
 	maxLimit     = 200
-	// maxBytes limits the size of a page whose rows have long texts.
+	// maxBytes limits the size of a page whose rows have long texts. A message between services has
+	// at most rpc.MaxMessage.
 	maxBytes = 2 << 20
 )
 
-// Limit returns the page size for the requested limit: 50 if absent, at most 200.
+// Limit returns the page size for the requested limit: 50 if absent, at most 200. A limit below 1
+// is a field error.
 func Limit(asked *int32) (int, *apierr.Field) {
 	if asked == nil {
 		return defaultLimit, nil
@@ -36,13 +39,15 @@ func Limit(asked *int32) (int, *apierr.Field) {
 	return min(int(*asked), maxLimit), nil
 }
 
-// Cursors encrypts positions in a list, so that clients cannot read or forge them.
+// Cursors encrypts positions in a list, so that clients cannot read or forge them. A position may
+// contain data of other users' rows.
 type Cursors struct{ key seal.Key }
 
 // NewCursors returns Cursors with a key derived from secret, which all replicas of a service share.
 func NewCursors(secret string) Cursors { return Cursors{seal.NewKey(secret, "cursor")} }
 
-// Seal returns an opaque cursor for a position.
+// Seal returns an opaque cursor for a position. It can be opened with the same scope only: the
+// list, its owner, filters and order.
 func (c Cursors) Seal(scope string, position any) (string, error) {
 	payload, err := json.Marshal(position)
 	if err != nil {
@@ -87,12 +92,17 @@ func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (
 
 // Query describes one page of a list of rows, whose order is that of their positions.
 type Query[Row, Position any] struct {
-	Scope    string
-	Limit    *int32
-	Cursor   string
-	First    Position
+	// Scope is the list, its owner and its filters.
+	Scope string
+	// Limit and Cursor are the values of the request.
+	Limit  *int32
+	Cursor string
+	// First is the position before the first page.
+	First Position
+	// Position returns the position of a row.
 	Position func(Row) Position
-	Select   func(after Position, limit int) ([]Row, error)
+	// Select returns up to limit rows after a position.
+	Select func(after Position, limit int) ([]Row, error)
 	// Size returns the size of a row, see Fitting. It is nil for lists whose rows are small.
 	Size func(Row) int
 }
@@ -121,7 +131,8 @@ func List[Row, Position any](c Cursors, q Query[Row, Position]) ([]Row, *restv1.
 }
 
 // Fitting returns how many of the first rows fit into a page: at most limit, and at most as many as
-// have 2 MiB together, but at least one if there are rows.
+// have 2 MiB together, but at least one if there are rows. size returns the approximate size of a
+// row in bytes.
 func Fitting[T any](rows []T, limit int, size func(T) int) int {
 	limit = min(limit, len(rows))
 	total := 0

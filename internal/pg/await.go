@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	awaitPause    = 500 * time.Millisecond
+	awaitPause = 500 * time.Millisecond
+	// awaitLogEvery is the shortest time between two log lines of a waiting command.
 	awaitLogEvery = 15 * time.Second
 	// awaitAttempt limits one attempt. The address of a service without pods drops packets instead
 	// of refusing the connection.
@@ -71,7 +72,8 @@ func AwaitSchema(
 	}
 }
 
-// await repeats try until it succeeds, at most for limit, and logs the failures.
+// await repeats try until it succeeds, at most for limit, and logs the failures. Its error wraps
+// the last failure. subject names the thing that it waits for.
 func await(
 	ctx context.Context, limit time.Duration, subject string, log *slog.Logger,
 	try func(ctx context.Context) error,
@@ -93,8 +95,8 @@ func await(
 			last = err
 		}
 		if time.Since(logged) > awaitLogEvery {
-			log.WarnContext(ctx, "failed to reach "+subject+", trying again", "error", err, "limit",
-				limit.String())
+			log.WarnContext(ctx, "failed to reach "+subject+", trying again",
+				"error", err, "limit", limit.String())
 			logged = time.Now()
 		}
 		select {

@@ -98,8 +98,8 @@ func BenchmarkEncodeIDs(b *testing.B) {
 			for b.Loop() {
 				var n int
 				err := db.QueryRow(b.Context(), `
-					SELECT cardinality($1::uuid[]) + cardinality($2::uuid[]) + cardinality($3::uuid[])
-			+ cardinality($4::uuid[])`,
+					SELECT cardinality($1::uuid[]) + cardinality($2::uuid[])
+						+ cardinality($3::uuid[]) + cardinality($4::uuid[])`,
 					ids, ids, ids, ids).Scan(&n)
 				if err != nil {
 					b.Fatal(err)

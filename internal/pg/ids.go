@@ -8,7 +8,8 @@ import (
 )
 
 // registerIDs registers a codec that copies the 16 bytes of a uuid.UUID. Without it pgx converts
-// each id to text and back, because uuid.UUID implements the interfaces of database/sql.
+// each id to text and back, because uuid.UUID implements the interfaces of database/sql. For the
+// ids of 64 creates that takes 25 times as long (BenchmarkEncodeIDs, ADR 69).
 func registerIDs(types *pgtype.Map) {
 	id := &pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: idCodec{}}
 	types.RegisterType(id)

@@ -20,8 +20,8 @@ func TestUUIDCodecRoundTrip(t *testing.T) {
 	err := db.QueryRow(t.Context(), `
 		SELECT $1::uuid, ($2::uuid[])[1], $3::uuid, $4::uuid, $2::uuid[], $5::uuid[],
 			$1::uuid::text`,
-		a, []uuid.UUID{b, a}, &a, none,
-		[]uuid.UUID{}).Scan(&one, &other, &some, &none, &many, &empty, &text)
+		a, []uuid.UUID{b, a}, &a, none, []uuid.UUID{},
+	).Scan(&one, &other, &some, &none, &many, &empty, &text)
 	require.NoError(t, err)
 	require.Equal(t, []uuid.UUID{a, b, a, b, a}, append([]uuid.UUID{one, other, *some}, many...))
 	require.Nil(t, none)

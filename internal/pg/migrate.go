@@ -55,7 +55,7 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	// requests of the previous release before the last migration has ended.
 	err = execLocked(ctx, db, fmt.Sprintf(`
 		CREATE SCHEMA IF NOT EXISTS %[1]s;
-		ALTER DEFAULT PRIVILEGES IN SCHEMA %[1]s 
+		ALTER DEFAULT PRIVILEGES IN SCHEMA %[1]s
 			GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO %[1]s;
 		ALTER DEFAULT PRIVILEGES IN SCHEMA %[1]s GRANT USAGE ON SEQUENCES TO %[1]s`, schema))
 	if err != nil {
@@ -79,8 +79,8 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	return nil
 }
 
-// up retries a migration after a lock timeout or a deadlock. That is safe because each migration is
-// one transaction or can be repeated.
+// up applies the pending migrations. It retries a migration after a lock timeout or a deadlock.
+// That is safe because each migration is one transaction or can be repeated.
 func up(ctx context.Context, provider *goose.Provider) error {
 	for attempt := 1; ; attempt++ {
 		_, err := provider.Up(ctx)
@@ -95,7 +95,8 @@ func up(ctx context.Context, provider *goose.Provider) error {
 	}
 }
 
-// CheckMigrated returns an error if the schema lacks one of the migrations.
+// CheckMigrated returns an error if the schema lacks one of the migrations. A service must not
+// serve on such a schema.
 func CheckMigrated(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) error {
 	db := stdlib.OpenDBFromPool(pool)
 	defer db.Close()

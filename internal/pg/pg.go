@@ -3,10 +3,13 @@
 //
 // Open returns a traced pool whose connections use the schema in the URL's search_path. InTx runs a
 // function in a transaction, rolls back on error, panic or cancellation, and retries after a
-// serialization failure or deadlock.
+// serialization failure or deadlock. One and All scan rows into structs by column name. Migrate
+// updates a schema; CheckMigrated reports whether that is necessary, and the Await functions in
+// await.go wait until it has happened.
 //
 // Callers recognize errors by SQLSTATE and constraint name, never by text: IsViolation,
-// IsUnavailable and the other Is functions at the end of this file.
+// IsUnavailable and the other Is functions at the end of this file. Sweep deletes expired rows on a
+// schedule.
 package pg
 
 import (
@@ -70,6 +73,7 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the database pool: %w", err)
 	}
+	// The schema distinguishes the metrics of several pools in one process.
 	schema := config.ConnConfig.RuntimeParams["search_path"]
 	stats := otelpgx.WithStatsAttributes(semconv.DBNamespace(schema))
 	if err := otelpgx.RecordStats(pool, stats); err != nil {
@@ -79,7 +83,8 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// Ping returns nil if PostgreSQL is available.
+// Ping returns nil if PostgreSQL is available. It acquires a connection; the pool checks a
+// connection that was idle for a second.
 func Ping(ctx context.Context, pool *pgxpool.Pool) error {
 	return pool.AcquireFunc(ctx, func(*pgxpool.Conn) error { return nil })
 }
@@ -97,9 +102,10 @@ const (
 	retryPause = 20 * time.Millisecond
 )
 
-// Retry runs fn up to three times while it ends with a serialization failure or deadlock. Retry
-// pauses for a random time in between. Without a pause, the victim of a deadlock can take its first
-// lock again before the other transaction wakes up, and becomes the victim of the same deadlock.
+// Retry runs fn up to three times while it ends with a serialization failure or deadlock. fn must
+// begin and end a whole transaction. Retry pauses for a random time in between. Without a pause,
+// the victim of a deadlock can take its first lock again before the other transaction wakes up, and
+// becomes the victim of the same deadlock.
 func Retry(fn func() error) error {
 	err := fn()
 	for pause := retryPause; IsRetryable(err) && pause < retryPause<<(maxAttempts-1); pause *= 2 {
@@ -144,11 +150,12 @@ func IsUnreachable(err error) bool {
 }
 
 // IsUnavailable reports whether PostgreSQL could not be reached, went away, or lacks a resource
-// such as disk space.
+// such as disk space. The statement may have been executed.
 func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return true
 	}
+	// The connection broke during a response, or was already closed.
 	for _, broken := range []error{
 		io.ErrUnexpectedEOF, io.EOF, pgconn.ErrConnClosed, net.ErrClosed,
 	} {
@@ -176,7 +183,8 @@ func IsDataError(err error) bool {
 	return strings.HasPrefix(s, "22") || strings.HasPrefix(s, "23")
 }
 
-// IsRetryable reports whether err is a serialization failure or a deadlock.
+// IsRetryable reports whether err is a serialization failure or a deadlock. The transaction can be
+// tried again.
 func IsRetryable(err error) bool {
 	s := state(err)
 	return s == "40001" || s == "40P01"

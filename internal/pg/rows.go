@@ -43,9 +43,10 @@ func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, e
 	return collect[T](rows)
 }
 
-// collect scans rows into T's fields by column name. pgx's RowToStructByName caches the mapping,
-// but looks it up for each row, and allocates the targets of each row: a page of 50 rows then takes
-// about twice as long and 3.7 times the memory (BenchmarkPage, ADR 69).
+// collect scans rows into T's fields by column name. It maps columns to fields once per query.
+// pgx's RowToStructByName caches the mapping, but looks it up for each row, and allocates the
+// targets of each row: a page of 50 rows then takes about twice as long and 3.7 times the memory
+// (BenchmarkPage, ADR 69).
 func collect[T any](rows pgx.Rows) ([]T, error) {
 	defer rows.Close()
 	var row T
@@ -63,6 +64,7 @@ func collect[T any](rows pgx.Rows) ([]T, error) {
 			return nil, err
 		}
 		if len(all) == 1 {
+			// A result with a second row is usually a page of about fifty.
 			all = slices.Grow(all, listCapacity)
 		}
 		all = append(all, row)

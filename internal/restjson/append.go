@@ -22,10 +22,12 @@ type span struct {
 
 func (s span) in(message []byte) []byte { return message[s.start:s.end] }
 
+// usualFields is the number of fields for which spans need no allocation. Few messages have more.
 const usualFields = 16
 
 // append appends an encoded message as a JSON object.
 func (p *plan) append(b, message []byte) ([]byte, error) {
+	// The array is on the stack.
 	var room [usualFields]span
 	spans := room[:]
 	if len(p.fields) > len(room) {
@@ -117,7 +119,8 @@ func (f *plannedField) append(b, value []byte) ([]byte, error) {
 	return b, err
 }
 
-// Other fields may be between them. find has checked that the fields are well-formed.
+// each yields the values of a list or map. Other fields may be between them. find has checked that
+// the fields are well-formed.
 func (f *plannedField) each(fields []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(fields) > 0 {
@@ -177,8 +180,8 @@ func (f *plannedField) appendMap(b, fields []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendOne returns the length of the value in the wire format. An empty value stands for a field
-// that is not set.
+// appendOne appends the value at the start of value and returns its length in the wire format. An
+// empty value stands for a field that is not set.
 func (f *plannedField) appendOne(b, value []byte) ([]byte, int, error) {
 	switch f.kind {
 	case protoreflect.StringKind:

@@ -127,9 +127,10 @@ func TestAppendAnyAsItsMessage(t *testing.T) {
 
 func FuzzAppendEncoded(f *testing.F) {
 	for _, m := range []proto.Message{
-		&ocrv1.Receipt{Total: "3.20", Confidence: map[string]float64{
-			"total": 0.5,
-		}, Evidence: []*ocrv1.Evidence{{Page: -1, Box: &ocrv1.Box{X: 7}}}},
+		&ocrv1.Receipt{
+			Total: "3.20", Confidence: map[string]float64{"total": 0.5},
+			Evidence: []*ocrv1.Evidence{{Page: -1, Box: &ocrv1.Box{X: 7}}},
+		},
 		&ledgerv1.ListTransactionsResponse{
 			Transactions: []*ledgerv1.Transaction{{Amount: "-1", Description: "é\x7f\u2028"}},
 		},

@@ -9,7 +9,7 @@ import (
 )
 
 // appendDouble appends the shortest decimal that parses to f, with an exponent only for very small
-// and very large numbers.
+// and very large numbers. The limits are those of encoding/json and JavaScript.
 func appendDouble(b []byte, f float64) []byte {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.AppendFloat(b, f, 'e', -1, 64)
@@ -19,7 +19,8 @@ func appendDouble(b []byte, f float64) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// U+2028 and U+2029 are escaped because they end lines in older JavaScript.
+// appendString appends s as a JSON string. U+2028 and U+2029 are escaped because they end lines in
+// older JavaScript.
 func appendString(b, s []byte) []byte {
 	b = append(b, '"')
 	start := 0

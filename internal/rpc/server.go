@@ -2,10 +2,10 @@
 //
 // A Server wraps grpc.Server with the rules that apply to each call: load shedding, logging,
 // conversion of errors, recovery from panics, deadlines and authorization, in this order (see
-// NewServer, and stream in stream.go). An RPC method can rely on a verified caller
-// (package caller), a deadline and a request id. It returns any error: Public converts it to the
-// error that the caller may see. Serve also answers health checks (health.go) and drains calls when
-// the process stops.
+// NewServer, and stream in stream.go). An RPC method can rely on a verified caller (package
+// caller), a deadline and a request id. It returns any error: Public converts it to the error that
+// the caller may see. Serve also answers health checks (health.go) and drains calls when the
+// process stops.
 //
 // Dial returns a connection with tracing, retries of reads, and credentials. Gate and Limit are
 // concurrency limiters for handlers and for the gateway.

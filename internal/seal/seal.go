@@ -23,6 +23,7 @@ type Key [sha256.Size]byte
 // NewKey derives the key of a purpose from a secret that all replicas of a service share.
 func NewKey(secret, purpose string) Key { return sha256.Sum256([]byte(purpose + "\x00" + secret)) }
 
+// aead returns the cipher, which generates a random nonce for each value.
 func (k Key) aead() (cipher.AEAD, error) {
 	block, err := aes.NewCipher(k[:])
 	if err != nil {
@@ -31,7 +32,7 @@ func (k Key) aead() (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Seal encrypts text for a use.
+// Seal encrypts text for a use. Open needs the same use.
 func (k Key) Seal(text []byte, use string) ([]byte, error) {
 	aead, err := k.aead()
 	if err != nil {

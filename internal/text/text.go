@@ -2,7 +2,8 @@
 //
 // A parsed text is valid UTF-8 without NUL, trimmed, within its maximum length and in Unicode
 // Normalization Form C, so that one word typed on two keyboards is stored and compared as the same
-// bytes. A name also has at least one visible character.
+// bytes. A name also has at least one visible character. The functions return the parsed value, or
+// the problem with the field for a VALIDATION_ERROR.
 package text
 
 import (
@@ -17,6 +18,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
+// The maximum numbers of characters.
 const (
 	maxName        = 100
 	maxDescription = 1000
@@ -110,7 +112,7 @@ func IsInvisible(r rune) bool {
 
 // Fit returns a text that its author cannot correct, such as the name of a file or a text on a
 // receipt: trimmed, in Unicode Normalization Form C like the texts of requests, and cut to a number
-// of characters.
+// of characters. It is empty without a visible character.
 func Fit(s string, limit int) string {
 	s = norm.NFC.String(strings.TrimSpace(s))
 	if runes := []rune(s); len(runes) > limit {

@@ -1,9 +1,9 @@
 // Package natstest starts real NATS servers with JetStream on disk for tests. The servers run in
 // the test's process.
 //
-// Start uses a given address, so that a test can stop a server and start it again, and Run uses
-// given options, for example TLS. A server stops when its test ends, and its data are in a
-// temporary folder. So tests share no events and run in parallel.
+// New is sufficient for most tests. Start uses a given address, so that a test can stop a server
+// and start it again, and Run uses given options, for example TLS. A server stops when its test
+// ends, and its data are in a temporary folder. So tests share no events and run in parallel.
 package natstest
 
 import (

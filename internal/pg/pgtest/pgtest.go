@@ -1,9 +1,11 @@
 // Package pgtest provides each test with a separate database on a real PostgreSQL server (ADR 12).
 //
+// Behind and Besides run a call while another transaction is open, to test locks.
+//
 // New creates the database with a service's migrations, and returns a pool. The database is dropped
 // when the test ends, so tests run in parallel and need no cleanup. The server is that of
-// TEST_DATABASE_URL, a superuser's URL. Without the variable tests fail, and with `go test -short`
-// they are skipped.
+// TEST_DATABASE_URL, a superuser's URL. `make test` starts a temporary server and sets the
+// variable. Without the variable tests fail, and with `go test -short` they are skipped.
 //
 // The migrations are executed once for each server, into a template. Databases of tests are copies
 // of it. Their tables have the same ids, so a query of pg_locks must also compare the database.
@@ -100,7 +102,8 @@ func read(migrations fs.FS) ([]string, error) {
 }
 
 // makeTemplate returns the name of the database with the migrations, and creates it if the server
-// does not have it. The name contains their hash.
+// does not have it. The name contains their hash. A persistent server keeps one template of about
+// 10 MB for each version of a service's migrations.
 func makeTemplate(
 	ctx context.Context, conn *pgx.Conn, server string, files []string,
 ) (string, error) {
@@ -111,6 +114,7 @@ func makeTemplate(
 	if err != nil || exists {
 		return template, err
 	}
+	// Tests of other packages may create it at the same time. The lock ends with the connection.
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext($1))`, template); err != nil {
 		return "", err
 	}
@@ -119,6 +123,7 @@ func makeTemplate(
 	if err != nil || exists {
 		return template, err
 	}
+	// An interrupted test leaves the database with its temporary name.
 	made := template + "_new"
 	if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+made+" WITH (FORCE)"); err != nil {
 		return "", err

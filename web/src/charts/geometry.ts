@@ -30,7 +30,7 @@ export function position(value: bigint, { min, max }: Range): number {
 }
 
 /** ticks returns two to six round values that cover a range. unit is the minor units of 1. */
-export function ticks({ min, max }: Range, unit: bigint, most = 4): bigint[] {
+export function ticks({ min, max }: Range, unit: bigint, most = 4): [bigint, ...bigint[]] {
   let step = 1n;
   const steps = [1n, 2n, 5n];
   const span = max - min;
@@ -41,12 +41,10 @@ export function ticks({ min, max }: Range, unit: bigint, most = 4): bigint[] {
       break;
     }
   }
-  const first = min < 0n ? -((-min + step - 1n) / step) * step : 0n;
-  const list = [];
-  for (let value = first; ; value += step) {
-    list.push(value);
-    if (value >= max) return list;
-  }
+  let value = min < 0n ? -((-min + step - 1n) / step) * step : 0n;
+  const list: [bigint, ...bigint[]] = [value];
+  while (value < max) list.push((value += step));
+  return list;
 }
 
 /** Mark is a text below the axis, at a value by its index. */

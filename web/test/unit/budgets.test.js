@@ -48,6 +48,7 @@ test("limitOf returns the limit at the end of a window", () => {
   assert.deepEqual(of("2026-10-31"), { limit: "300", percentage: 25 }, "another currency cannot be compared");
   assert.deepEqual(of("2026-09-30"), { limit: "100", percentage: 75 });
   assert.deepEqual(of("2026-07-31"), { limit: "100", percentage: 75 }, "windows before the budget was created");
+  assert.throws(() => limitOf([], { windowEnd: "2026-11-30", spent: "75" }, "EUR"), RangeError, "no limit is not a limit of 0");
 });
 
 test("percentText rounds down", () => {

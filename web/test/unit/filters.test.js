@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { addressOf, filtersOf, isFiltered, noFilters, requestOf } from "../../src/screens/transactions/filters.ts";
-import { bundle, group, headingHeight, heightOf, noGroups, receiptKey, rowHeight, sumsOf, visible } from "../../src/screens/transactions/groups.ts";
+import { bundle, group, headingHeight, heightOf, noGroups, receiptKey, rowHeight, sumsOf, totalOf, visible } from "../../src/screens/transactions/groups.ts";
 
 const food = "0199f0c5-0000-7000-8000-000000000004";
 const cash = "0199f0c5-0000-7000-8000-000000000003";
@@ -55,6 +55,12 @@ test("sumsOf counts the parts in the categories", () => {
   ];
   assert.deepEqual(sumsOf(day, ["food"]), [{ minor: -2700n, currency: "EUR" }]);
   assert.deepEqual(sumsOf(day, []), [{ minor: -400n, currency: "EUR" }]);
+});
+
+test("totalOf adds the lines of a receipt, and no other currency", () => {
+  const line = (amount, currency = "EUR") => ({ type: "expense", amount, currency });
+  assert.deepEqual(totalOf([line("-1.10"), line("-2")], []), { minor: -310n, currency: "EUR" });
+  assert.throws(() => totalOf([line("-1.10"), line("-2", "USD")], []), RangeError);
 });
 
 test("group after another list has the same items as without it", () => {

@@ -29,15 +29,15 @@ export function discard(upload: Upload): void {
   uploads = uploads.filter((other) => other !== upload);
 }
 
-/** upload attaches a file to a transaction, and returns the upload if it failed. */
-export function upload(transactionId: string, file: File): Promise<Upload | undefined> {
+/** upload attaches a file to a transaction, and returns the problem if it failed. */
+export function upload(transactionId: string, file: File): Promise<Problem | undefined> {
   const added = $state<Upload>({ transactionId, file, key: newKey(), sent: 0 });
   uploads.push(added);
   return send(added);
 }
 
 /** send sends a new or failed upload. */
-export async function send(upload: Upload): Promise<Upload | undefined> {
+export async function send(upload: Upload): Promise<Problem | undefined> {
   const { transactionId, file, key } = upload;
   upload.problem = undefined;
   const body = new FormData();
@@ -52,23 +52,23 @@ export async function send(upload: Upload): Promise<Upload | undefined> {
     upload.problem = failure;
     // The server remembers an answer by its key.
     if (failure.status) upload.key = newKey();
-    return upload;
+    return failure;
   }
 }
 
-/** uploadAll attaches files, and reports whether all arrived. If not, a toast says so. */
+/** uploadAll attaches files, and reports whether all arrived. If not, a toast leads to the form. */
 export async function uploadAll(transactionId: string, files: readonly File[]): Promise<boolean> {
-  const failed: Upload[] = [];
+  const failed: { name: string; problem: Problem }[] = [];
   for (const file of files) {
-    const result = await upload(transactionId, file);
-    if (result) failed.push(result);
+    const problem = await upload(transactionId, file);
+    if (problem) failed.push({ name: file.name, problem });
   }
-  const problem = failed[0]?.problem;
-  if (!problem) return true;
+  const [first] = failed;
+  if (!first) return true;
   await loadMessages("attachments");
   const t = messages<typeof en>("attachments");
-  const names = failed.map(({ file }) => file.name).join(", ");
-  offer(t.notAttached(names), problemText(problem), {
+  const names = failed.map(({ name }) => name).join(", ");
+  offer(t.notAttached(names), problemText(first.problem), {
     label: t.show,
     run: () => navigate(withQuery({ entry: transactionId })),
   });

@@ -16,7 +16,10 @@ interface Standing {
   /** elapsed is the part of the window that has passed, 0 to 1. */
   readonly elapsed: number;
   readonly daysLeft: number;
-  /** ahead is even spending up to today less the spending. It is absent outside of the window. */
+  /**
+   * ahead is even spending up to today less the spending: positive if less was spent. It is absent
+   * outside of the window.
+   */
   readonly ahead: Money | undefined;
 }
 
@@ -56,8 +59,10 @@ export function limitOf(
   { windowEnd, spent }: Pick<NonNullable<Budget["progress"]>, "windowEnd" | "spent">,
   currency: string,
 ) {
-  const then = limits.find(({ from }) => from <= windowEnd) ?? limits.at(-1);
-  const { limit = "0" } = (then?.currency === currency ? then : limits[0]) ?? {};
+  const [present, first] = [limits[0], limits.at(-1)];
+  if (!present || !first) throw new RangeError("a budget has a limit from its start on");
+  const then = limits.find(({ from }) => from <= windowEnd) ?? first;
+  const { limit } = then.currency === currency ? then : present;
   return { limit, percentage: (Number(spent) / Number(limit)) * 100 };
 }
 

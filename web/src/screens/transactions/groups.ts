@@ -4,7 +4,7 @@
 import type { Transaction } from "../../api/types";
 import { dayOf, type Day } from "../../dates/dates";
 import { counted } from "../../money/counted";
-import { sum, zero, type Money } from "../../money/money";
+import { add, sum, type Money } from "../../money/money";
 
 export const headingHeight = 44;
 export const rowHeight = 62;
@@ -107,9 +107,9 @@ export function sumsOf(
   );
 }
 
-/** totalOf returns the sum of the lines of a receipt, which have one currency. */
+/** totalOf returns the sum of the lines of a receipt. They have one currency, and none is a leg. */
 export function totalOf(lines: Lines, categoryIds: readonly string[]): Money {
-  return sumsOf(lines, categoryIds)[0] ?? zero(lines[0].currency);
+  return lines.map((line) => counted(line, categoryIds)).reduce(add);
 }
 
 /** heightOf returns the height of all items. */

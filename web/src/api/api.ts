@@ -65,9 +65,12 @@ async function send(method: Method, at: string, options: Options): Promise<Respo
   }
 }
 
-/** request sends a request, and once more after a refresh if the access token has expired. */
 type Read<T> = (response: Response) => Promise<T>;
 
+/**
+ * request sends a request, and once more after a refresh if the access token has expired. It
+ * returns the result of read.
+ */
 async function request<T>(method: Method, at: string, options: Options, read: Read<T>): Promise<T> {
   await untilStarted();
   const token = accessToken();

@@ -31,7 +31,7 @@ export const directory = {
   get problem(): Problem | undefined {
     return problem;
   },
-  /** wallets are all wallets in the order of the API: by position, then newest first. */
+  /** wallets has archived ones too, in the order of the API: by position, then newest first. */
   get wallets(): readonly Wallet[] {
     return wallets;
   },
@@ -69,9 +69,9 @@ function setCategories(list: readonly Category[]): void {
 
 type Page<T> = { items: readonly T[]; pagination: { nextCursor: string } };
 
-/** loadAll loads all pages of a list, and stores the list on the device. */
 type Load<T> = (query: { limit: number; cursor?: string }) => Promise<Page<T>>;
 
+/** loadAll loads all pages of a list, and stores the list on the device. */
 async function loadAll<T>(
   name: string,
   load: Load<T>,
@@ -153,7 +153,10 @@ function keepProblem(error: unknown): void {
   problem = error;
 }
 
-/** startDirectory loads the lists and keeps them current until the returned function is called. */
+/**
+ * startDirectory shows the stored lists, loads the current ones, and keeps them current until the
+ * returned function is called.
+ */
 export function startDirectory(): () => void {
   const started = turn;
   void (async () => {

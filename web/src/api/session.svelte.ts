@@ -70,7 +70,7 @@ function begin(of: User): void {
   status = "signed-in";
 }
 
-/** connect gets an access token by the cookie. Offline, it waits for the connection. */
+/** connect gets an access token by the cookie. Offline, it runs again with the connection. */
 async function connect(): Promise<void> {
   if (!user) return;
   if (await startToken()) {

@@ -3,7 +3,7 @@
 /** Progress receives the part of a body that was sent, from 0 to 1. */
 export type Progress = (sent: number) => void;
 
-/** upload sends a form like fetch, and reports its progress. */
+/** upload sends a form and reports its progress. Like fetch, it rejects if there is no answer. */
 export function upload(
   at: string,
   init: { method: string; headers: Headers; body: FormData; signal?: AbortSignal },

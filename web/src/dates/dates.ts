@@ -104,7 +104,7 @@ function format(date: Date, locale: string, options: Intl.DateTimeFormatOptions)
   return made.format(date);
 }
 
-/** formatDay returns "Mon, November 16", with another year than this one, or "Today". */
+/** formatDay returns "Today", "Yesterday" or "Mon, November 16", with the year if it is another. */
 export function formatDay(day: Day, locale: string, now: Day = today()): string {
   const distance = daysBetween(now, day);
   if (distance >= -1 && distance <= 1) {

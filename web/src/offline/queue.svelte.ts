@@ -183,7 +183,7 @@ export function waiting(entry: Queued, now = Date.now()): boolean {
   return entry.problem !== undefined || isEarlier(entry) || now - entry.queuedAt > keyLifetime;
 }
 
-/** sendQueue sends the entries in order, in one tab of the user at a time. */
+/** sendQueue sends the entries in order while there is a connection, in one tab of the user. */
 async function sendQueue(): Promise<void> {
   if (sending) return;
   sending = true;
@@ -237,7 +237,7 @@ async function sendFile(transactionId: string, { key, name, type }: QueuedFile):
   await api.post("/api/v1/transaction/{transactionId}/attachments", { path: { transactionId }, body, key });
 }
 
-/** startQueue sends the queue now and when the connection returns. It returns its end. */
+/** startQueue sends the queue now and when the connection returns. The result ends that. */
 export function startQueue(): () => void {
   const send = () => void sendQueue();
   const message = (event: MessageEvent<{ type?: string }>) =>

@@ -8,7 +8,7 @@
 type Store = "snapshot" | "queue" | "files" | "device";
 
 const prefix = "coffer-";
-/** owner is the user of this tab; empty, so that late answers store nothing after a sign-out. */
+/** owner is the user of this tab. It is empty after a sign-out: late answers store nothing. */
 let owner = "";
 let opened: Promise<IDBDatabase> | undefined;
 

@@ -13,7 +13,7 @@ interface PolicyFactory {
   ): { createScriptURL(url: string): unknown };
 }
 
-/** trustedURL marks a constant URL as a script, for browsers with trusted types. */
+/** trustedURL marks a URL as a script: the Content Security Policy requires trusted types. */
 function trustedURL(url: string): unknown {
   const types = (window as { trustedTypes?: PolicyFactory }).trustedTypes;
   return types

@@ -8,7 +8,7 @@ const sequenceTime = 1200;
 let first = "";
 let firstAt = 0;
 
-/** shortcuts registers functions by keys, and returns their removal. The latest of a key wins. */
+/** shortcuts registers functions by keys until its result is called. The latest of a key wins. */
 export function shortcuts(runs: Record<string, Run>): () => void {
   for (const [keys, run] of Object.entries(runs))
     registered.set(keys, [run, ...(registered.get(keys) ?? [])]);

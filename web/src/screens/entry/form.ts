@@ -30,7 +30,7 @@ export interface Fields {
   parts: Part[];
 }
 
-/** Opened is the edited transaction, with its transfer if it is a leg. */
+/** Opened is the edited transaction, with its transfer if it is a leg; both have one version. */
 export interface Opened {
   readonly transaction: Transaction;
   readonly transfer?: Transfer;

@@ -31,7 +31,7 @@ export function filled(amount: Money, decimalSign: string): { amount: string; re
   return { amount: digits(abs(amount)).replace(".", decimalSign), refund: amount.minor < 0n };
 }
 
-/** readPart returns the amount of a line, negative for a refund, or why it is none. It is not 0. */
+/** readPart returns the amount of a line, negative for a refund, or why it is none. 0 is none. */
 export function readPart(
   { amount, refund }: Part,
   currency: string,
@@ -43,7 +43,7 @@ export function readPart(
   return refund ? negate(read) : read;
 }
 
-/** left returns what the lines leave of a total. A line without an amount counts as 0. */
+/** left returns what the lines leave of a total that is an amount. Lines without one count as 0. */
 export function left(total: string, parts: readonly Part[], currency: string, decimalSign: string): Money | undefined {
   const whole = parseAmount(total, currency, decimalSign);
   if (typeof whole === "string") return undefined;

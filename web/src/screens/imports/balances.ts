@@ -24,7 +24,10 @@ export function exact(digits: string | undefined, currency: string | undefined):
   return fraction.length > decimals(currency) ? undefined : money(digits, currency);
 }
 
-/** compare adds up the rows of each account for which the file states both balances. */
+/**
+ * compare adds up the rows of each account for which the file states both balances. Rows of other
+ * currencies do not count.
+ */
 export function compare(accounts: readonly Account[], rows: readonly Row[]): Comparison[] {
   return accounts.filter(stated).flatMap((account) => {
     const currency = account.currency ?? rows.find((row) => row.account === account.key)?.currency;

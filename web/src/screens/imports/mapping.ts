@@ -28,7 +28,10 @@ export function fieldOf(mapping: Mapping, index: number): Field {
   );
 }
 
-/** withField returns the mapping with another field of a column. Contradicting ones are ignored. */
+/**
+ * withField returns the mapping with another field of a column. Columns that contradict it are
+ * ignored, and the amount mode follows.
+ */
 export function withField(mapping: Mapping, index: number, field: Field): Mapping {
   const contradicting = (other: string) =>
     (other === field && !repeated.includes(field)) ||

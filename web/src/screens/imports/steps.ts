@@ -61,7 +61,7 @@ export function working({ status }: Import): boolean {
   return status === "queued" || status === "running" || status === "undoing";
 }
 
-/** perSecond returns the speed of a job from two observations, undefined if there is none yet. */
+/** perSecond returns the items per second of a job, undefined until they can be measured. */
 export function perSecond(
   from: { at: number; done: number },
   to: { at: number; done: number },

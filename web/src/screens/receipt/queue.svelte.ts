@@ -113,7 +113,10 @@ export function again(receipt: Receipt): void {
   next();
 }
 
-/** next starts to read the next receipts, two at a time, once there are a wallet and a category. */
+/**
+ * next starts to read the next receipts once there are a wallet and a category. Two at a time keep
+ * a slow connection and the server busy.
+ */
 export function next(): void {
   const { openWallets, categories, settings } = directory;
   const wallet = openWallets.find(({ id }) => id === settings?.defaultWalletId) ?? openWallets[0];
@@ -166,7 +169,7 @@ async function read(receipt: Receipt, walletId: string, categoryId: string): Pro
   }
 }
 
-/** book creates the transactions of a receipt, and selects the next one. It throws a problem. */
+/** book creates the transactions of a receipt and selects the next. It throws its problem. */
 export async function book(receipt: Receipt, review: Review): Promise<number> {
   const body = form(receipt, review.walletId, review.categoryId);
   body.set("mode", review.mode);

@@ -13,18 +13,24 @@ import { isFiltered, requestOf, type Filters } from "./filters";
 
 export interface Totals {
   readonly count: number;
-  /** newest is the number of the newest transactions that the sums cover, if they are not all. */
+  /**
+   * newest is the number of the newest transactions that the sums cover, if they do not cover all.
+   * Of these, count match the filters.
+   */
   readonly newest?: number;
   readonly sums: readonly { readonly income: Money; readonly expense: Money }[];
 }
 
 const firstPage = 60;
 const nextPage = 200;
-/** mostReloaded is the number of rows that a change reloads at once. Otherwise the user is told. */
+/** mostReloaded is the number of rows that a change reloads at once. With more, a notice does. */
 const mostReloaded = 600;
 /** mostTransferPages is the number of pages of transfers that one page of rows may load. */
 const mostTransferPages = 2;
-/** matchedDays is the number of days between the legs of most matched transfers. */
+/**
+ * matchedDays is the number of days between the legs of most matched transfers. The date of a
+ * transfer is that of its leg out.
+ */
 const matchedDays = 4;
 
 /** Route has the wallets of a transfer. */

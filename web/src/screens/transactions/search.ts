@@ -31,7 +31,7 @@ interface Vocabulary {
   readonly shortMonths: readonly string[];
 }
 
-/** fillers are words without a meaning of their own in front of a filter. */
+/** fillers are words without a meaning of their own, removed only in front of a filter. */
 const fillers = "in|on|at|for|from|of|during|with|the|my|and|im|am|an|vom|von|für|bei|mit|aus|der|den|dem|des|die|das|mein|meine|meinem|meinen|meiner|und";
 const since = "since|after|seit|ab";
 const until = "until|till|bis";
@@ -102,7 +102,7 @@ function readTags(reader: Reader): void {
   while (reader.take("#([^\\s#,/]+)", ([, name = ""]) => ({ tag: [...new Set([...reader.filters.tag, name])], untagged: undefined }))) continue;
 }
 
-/** readAmounts reads ">50", "<= 12,5 €", and with decimals or a currency "14.24", "€12". */
+/** readAmounts reads ">50", and exact amounts with decimals or a currency: "14.24", "€12". */
 function readAmounts(reader: Reader, currencies: Vocabulary["currencies"]): void {
   const codes = currencies.map(({ code }) => code);
   const names = ["\\p{Sc}", ...currencies.map(({ sign }) => escaped(sign)), ...codes].join("|");

@@ -86,8 +86,8 @@ func Accounts(
 			account.Name = a.Key
 		}
 		account.Color, account.Icon, _ = accounts.Appearance(a.Color, a.Icon, "")
-		if account.Archived = a.Archived; a.Position != nil && *a.Position >= 0 &&
-			*a.Position <= maxPosition {
+		account.Archived = a.Archived
+		if a.Position != nil && *a.Position >= 0 && *a.Position <= maxPosition {
 			account.Position = a.Position
 		}
 		account.OpeningBalance, account.ClosingBalance = balance(a.Opening), balance(a.Closing)

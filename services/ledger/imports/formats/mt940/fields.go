@@ -60,8 +60,8 @@ func readFields(source *scan.Lines, handle func(field) (bool, error)) error {
 			return err
 		}
 		text := strings.TrimRight(strings.TrimLeft(string(raw), "\x00\x01\x02\x03\ufeff"), "\x03 ")
-		if i := strings.Index(text, "{4:"); i >= 0 &&
-			strings.HasPrefix(strings.TrimSpace(text), "{") {
+		i := strings.Index(text, "{4:")
+		if i >= 0 && strings.HasPrefix(strings.TrimSpace(text), "{") {
 			text = strings.TrimSpace(text[i+3:])
 		}
 		trimmed := strings.TrimLeft(text, " \t")

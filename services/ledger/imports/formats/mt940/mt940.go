@@ -205,8 +205,8 @@ func (p *parser) entry(f field) {
 	}
 	p.total.Add(r.Amount)
 	_, bank, _ := strings.Cut(m[7], "//")
-	if bank = statement.OneLine(bank); statement.Distinctive(bank) &&
-		strings.ContainsAny(bank, "0123456789") && bank != "NONREF" {
+	bank = statement.OneLine(bank)
+	if statement.Distinctive(bank) && strings.ContainsAny(bank, "0123456789") && bank != "NONREF" {
 		// A bank may use a reference again on another day.
 		r.ExternalID = "mt940:" + r.Date.Format("20060102") + ":" + bank
 	}

@@ -92,8 +92,8 @@ func (c *chain) improve(other chain, values map[int][]written.Sum) {
 				covered++
 			}
 		}
-		if matches := max(rising, falling); matches > c.matches ||
-			matches > 0 && matches == c.matches && covered > c.covered {
+		matches := max(rising, falling)
+		if matches > c.matches || matches > 0 && matches == c.matches && covered > c.covered {
 			*c = other
 			c.inverted, c.matches, c.covered = inverted, matches, covered
 		}

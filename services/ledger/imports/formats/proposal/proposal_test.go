@@ -46,10 +46,10 @@ func TestProposeColumns(t *testing.T) {
 func TestProposeWarnsOfAmountsWithoutSign(t *testing.T) {
 	t.Parallel()
 	const heading = "Date,Description,Amount,Balance\n"
-	_, facts := fixture.ReadAll(t, heading+
-		"01/31/2024,Coffee,12.50,87.50\n02/01/2024,Pay,100.00,187.50\n02/03/2024,Rent,50.00,137.50\n", statement.Options{})
+	_, facts := fixture.ReadAll(t, heading+"01/31/2024,Coffee,12.50,87.50\n"+
+		"02/01/2024,Pay,100.00,187.50\n02/03/2024,Rent,50.00,137.50\n", statement.Options{})
 	require.Contains(t, facts.Warnings, statement.BalanceMismatch)
-	_, facts = fixture.ReadAll(t, heading+
-		"01/31/2024,Pay,12.50,112.50\n02/01/2024,Pay,100.00,212.50\n02/03/2024,Pay,50.00,262.50\n", statement.Options{})
+	_, facts = fixture.ReadAll(t, heading+"01/31/2024,Pay,12.50,112.50\n"+
+		"02/01/2024,Pay,100.00,212.50\n02/03/2024,Pay,50.00,262.50\n", statement.Options{})
 	require.NotContains(t, facts.Warnings, statement.BalanceMismatch)
 }

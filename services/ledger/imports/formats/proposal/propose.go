@@ -248,8 +248,8 @@ func (p *Profile) byType(columns Columns, taken map[int]bool) {
 			continue
 		}
 		short := c.all(func(s string) bool { return len([]rune(s)) <= 3 })
-		if both := c.signs() == 2; (both || short) &&
-			(best < 0 || distance(amount, i) < distance(amount, best)) {
+		both := c.signs() == 2
+		if (both || short) && (best < 0 || distance(amount, i) < distance(amount, best)) {
 			best = i
 		}
 	}

@@ -56,8 +56,8 @@ func (r *Rows) Next() (cells []string, line int, err error) {
 // Spreadsheets keep the zeros of such a cell.
 func literal(cell string) string {
 	text, isFormula := strings.CutPrefix(cell, `="`)
-	if text, closed := strings.CutSuffix(text, `"`); isFormula && closed &&
-		!strings.Contains(text, `"`) {
+	text, closed := strings.CutSuffix(text, `"`)
+	if isFormula && closed && !strings.Contains(text, `"`) {
 		return strings.TrimSpace(text)
 	}
 	return cell

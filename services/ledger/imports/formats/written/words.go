@@ -150,8 +150,8 @@ func UnguardParts(s string) string { return Parts(s, Unguard) }
 // Unguard removes the apostrophe that an export puts before a text that begins like a formula, and
 // only that one. Other applications write the same apostrophe.
 func Unguard(s string) string {
-	if rest := strings.TrimLeft(s, "'"); len(rest) < len(s) && rest != "" &&
-		strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
+	rest := strings.TrimLeft(s, "'")
+	if len(rest) < len(s) && rest != "" && strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
 		return s[1:]
 	}
 	return s

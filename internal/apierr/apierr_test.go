@@ -39,8 +39,8 @@ func TestFromReturnsNilForOtherErrors(t *testing.T) {
 func TestErrorIsComparesReasonAndCode(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, errTaken.With("a", "b"), errTaken)
-	require.NotErrorIs(t,
-		&Error{Code: codes.NotFound, Reason: errTaken.Reason, Message: errTaken.Message}, errTaken)
+	other := &Error{Code: codes.NotFound, Reason: errTaken.Reason, Message: errTaken.Message}
+	require.NotErrorIs(t, other, errTaken)
 	require.NotErrorIs(t, Internal, errTaken)
 	require.NotErrorIs(t, errTaken, errors.New(errTaken.Reason))
 }

@@ -24,10 +24,8 @@ func TestNewLoggerAddsRequestTraceAndUser(t *testing.T) {
 	user := uuid.Must(uuid.NewV7())
 	ctx := rpc.WithRequestID(t.Context(), "look-for-me")
 	ctx = caller.With(ctx, caller.Identity{UserID: user})
-	ctx = trace.ContextWithSpanContext(ctx,
-		trace.NewSpanContext(trace.SpanContextConfig{
-			TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
-		}))
+	span := trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}
+	ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(span))
 	log.DebugContext(ctx, "not asked for")
 	log.InfoContext(ctx, "told", "n", 1)
 	var line map[string]any

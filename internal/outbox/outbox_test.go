@@ -143,8 +143,8 @@ func TestConsumeReceivesPublishedEvent(t *testing.T) {
 func TestWakeReachesRelayOfAnotherReplica(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
-	other, err := Connect(Config{NATSURL: bus.conn.ConnectedUrl(), NATSReplicas: 1}, "ledger",
-		slog.Default())
+	config := Config{NATSURL: bus.conn.ConnectedUrl(), NATSReplicas: 1}
+	other, err := Connect(config, "ledger", slog.Default())
 	require.NoError(t, err)
 	t.Cleanup(other.Close)
 	go bus.Relay(t.Context(), pool)

@@ -76,10 +76,8 @@ func TestAwaitMigrations(t *testing.T) {
 	first := withSearchPath(target, name)
 	lines := make(logged, 100)
 	done := make(chan error, 1)
-	go func() {
-		done <- pg.AwaitMigrations(t.Context(), first, migrations, time.Minute,
-			slog.New(lines))
-	}()
+	log := slog.New(lines)
+	go func() { done <- pg.AwaitMigrations(t.Context(), first, migrations, time.Minute, log) }()
 	require.Equal(t, "failed to reach the schema, trying again for 1m0s", <-lines,
 		"there is no schema yet")
 	require.NoError(t, pg.Migrate(t.Context(), target, name, migrations))

@@ -125,8 +125,8 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 		p.fields[0].field.Name() == "values"
 	for i := range p.fields {
 		name := proto.GetExtension(p.fields[i].field.Options(), restv1.E_OmitWith).(string)
-		p.fields[i].omitWith = slices.IndexFunc(p.fields,
-			func(f plannedField) bool { return string(f.field.Name()) == name })
+		named := func(f plannedField) bool { return string(f.field.Name()) == name }
+		p.fields[i].omitWith = slices.IndexFunc(p.fields, named)
 	}
 	plans.Store(d.FullName(), p)
 	return p

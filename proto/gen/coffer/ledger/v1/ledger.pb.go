@@ -2718,7 +2718,8 @@ type ListTransactionsResponse struct {
 	// history, with no other filters than walletId and currency always cover all transactions.
 	Capped *bool `protobuf:"varint,6,opt,name=capped,proto3,oneof" json:"capped,omitempty"`
 	// Only if capped is true: the number of the newest transactions that the totals cover, 20000. With a q that no index supports or with
-	// untagged, it is the number of examined transactions, and the totals have those of them that match.
+	// untagged, it is the number of examined transactions, and the totals have those of them that match. It is smaller for a q that
+	// repeats characters many times.
 	CappedAt      *int32 `protobuf:"varint,7,opt,name=capped_at,json=cappedAt,proto3,oneof" json:"capped_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

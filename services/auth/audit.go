@@ -41,26 +41,30 @@ const (
 	success = "success"
 	failure = "failure"
 
+	// auditKept is the retention of an entry.
 	auditKept = 365 * 24 * time.Hour
 	// auditHour is the period in which failures of one type and address share an entry. Together
 	// with auditAddresses it bounds the table: a guesser adds at most auditAddresses+1 entries per
 	// user, type and hour.
 	auditHour = time.Hour
-	// auditAddresses have a separate entry within an auditHour. The others share one.
+	// auditAddresses is the number of addresses with a separate entry within an auditHour. The
+	// others share one entry.
 	auditAddresses = 20
-	// maxUserAgent is in characters.
+	// maxUserAgent is the maximum length of a stored User-Agent, in characters.
 	maxUserAgent = 255
 )
 
-// sharingSubject selects the events of the budget service.
+// sharingSubject selects the events of the budget service. sharingOf picks those that belong in an
+// audit trail. The consumer acknowledges the others without an effect.
 const sharingSubject = "budget.v1.*.*"
 
 // client is the origin of a request, as the user sees it in the audit trail and the list of
 // sessions.
 type client struct {
-	// address is in the canonical text form of netip.
+	// address is in the canonical text form of netip, and empty if it is unknown.
 	address string
-	agent   string
+	// agent is cleaned by cleanUserAgent.
+	agent string
 }
 
 func clientOf(address netip.Addr, agent string) client {
@@ -71,7 +75,8 @@ func clientOf(address netip.Addr, agent string) client {
 	return c
 }
 
-// cleanUserAgent returns the printable characters of a header, at most maxUserAgent.
+// cleanUserAgent returns the printable characters of a header, at most maxUserAgent. The client
+// chooses the header, and it is shown to the user.
 func cleanUserAgent(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
@@ -85,12 +90,14 @@ func cleanUserAgent(s string) string {
 	return s
 }
 
-// Package rpc decides whether the forwarded address of the request may be trusted (ADR 49).
+// newClient returns the client that a call was made for. Package rpc decides whether the forwarded
+// address of the request may be trusted (ADR 49).
 func (s *server) newClient(ctx context.Context, agent string) client {
 	return clientOf(s.config.ClientAddress(ctx), agent)
 }
 
-// entry returns an audit entry of a success at the present time.
+// entry returns an audit entry of a success at the present time. It belongs to a session unless
+// that is uuid.Nil.
 func (s *server) entry(kind string, user, session uuid.UUID, from client) auditEntry {
 	now := s.now().UTC()
 	e := auditEntry{
@@ -171,26 +178,33 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 }
 
 // sharingOf returns the type and the details of an audit entry, or nil for an event that has no
-// entry.
+// entry. Each event of a membership is addressed to the owner and to the member separately, so both
+// get an entry.
 func sharingOf(e outbox.Received) (kind string, what *sharing) {
-	switch m := e.Data.(type) {
-	case *budgetv1.InvitationSent:
-		kind, what = auditInvitationSent, &sharing{Role: new(m.GetRole())}
-	case *budgetv1.InvitationAnswered:
-		kind, what = auditInvitationAnswered, &sharing{Status: new(m.GetStatus())}
-	case *budgetv1.MemberUpdated:
-		kind, what = auditMemberUpdated, &sharing{Role: new(m.GetRole())}
-	case *budgetv1.MemberRemoved:
-		kind, what = auditMemberRemoved, &sharing{RemovedBy: new(m.GetRemovedBy())}
-	default:
-		return "", nil
-	}
-	m := e.Data.(interface { //nolint:forcetypeassert // All four have these fields.
+	membership, ok := e.Data.(interface {
 		GetBudgetId() string
 		GetOwnerId() string
 		GetMemberId() string
 	})
-	what.BudgetID, what.OwnerID, what.MemberID = m.GetBudgetId(), m.GetOwnerId(), m.GetMemberId()
+	if !ok {
+		return "", nil
+	}
+	what = &sharing{
+		BudgetID: membership.GetBudgetId(), OwnerID: membership.GetOwnerId(),
+		MemberID: membership.GetMemberId(),
+	}
+	switch m := e.Data.(type) {
+	case *budgetv1.InvitationSent:
+		kind, what.Role = auditInvitationSent, new(m.GetRole())
+	case *budgetv1.InvitationAnswered:
+		kind, what.Status = auditInvitationAnswered, new(m.GetStatus())
+	case *budgetv1.MemberUpdated:
+		kind, what.Role = auditMemberUpdated, new(m.GetRole())
+	case *budgetv1.MemberRemoved:
+		kind, what.RemovedBy = auditMemberRemoved, new(m.GetRemovedBy())
+	default:
+		return "", nil
+	}
 	return kind, what
 }
 
@@ -214,8 +228,8 @@ func (e auditEntry) proto() *authv1.AuditEntry {
 	if w := e.Sharing; w != nil {
 		p.Sharing = &authv1.AuditSharing{
 			BudgetId: w.BudgetID, OwnerId: w.OwnerID, MemberId: w.MemberID, Role: w.Role,
-			Status: w.Status, RemovedBy: w.RemovedBy,
-			OwnerName: w.OwnerName, MemberName: w.MemberName,
+			Status: w.Status, RemovedBy: w.RemovedBy, OwnerName: w.OwnerName,
+			MemberName: w.MemberName,
 		}
 	}
 	return p

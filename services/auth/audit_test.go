@@ -46,8 +46,9 @@ func TestListAudit(t *testing.T) {
 		b := setup(t)
 		ctx, _ := b.member(t, "ada@example.com")
 		other := b.login(t, "ada@example.com")
-		require.ErrorIs(t, b.attempt(from(t.Context(), "203.0.113.7"), "ada@example.com",
-			"wrong password"), errInvalidCredentials)
+		guesser := from(t.Context(), "203.0.113.7")
+		require.ErrorIs(t, b.attempt(guesser, "ada@example.com", "wrong password"),
+			errInvalidCredentials)
 		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Countess")})
 		require.NoError(t, err)
 		_, err = b.UpdateMe(ctx, &authv1.UpdateMeRequest{
@@ -128,9 +129,9 @@ func TestListAudit(t *testing.T) {
 		fail := func(address string) {
 			entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil,
 				client{address: address, agent: "guesser"})
-			require.NoError(t,
-				b.fail(t.Context(), loginAttempt("ada@example.com", user{ID: caller.ID(ctx)},
-					netip.MustParseAddr(address), entry)))
+			attempt := loginAttempt("ada@example.com", user{ID: caller.ID(ctx)},
+				netip.MustParseAddr(address), entry)
+			require.NoError(t, b.fail(t.Context(), attempt))
 		}
 		for range 5 {
 			fail("203.0.113.1")
@@ -160,8 +161,8 @@ func TestListAudit(t *testing.T) {
 		bob, _ := b.member(t, "bob@example.com")
 		fail := func(ctx context.Context, address string) {
 			entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{address: address})
-			require.NoError(t, b.fail(t.Context(),
-				loginAttempt("", user{ID: caller.ID(ctx)}, netip.MustParseAddr(address), entry)))
+			attempt := loginAttempt("", user{ID: caller.ID(ctx)}, netip.MustParseAddr(address), entry)
+			require.NoError(t, b.fail(t.Context(), attempt))
 		}
 		for i := range auditAddresses {
 			fail(ada, fmt.Sprintf("198.51.100.%d", i))
@@ -214,20 +215,18 @@ func TestNoteSharing(t *testing.T) {
 		received(stranger, outbox.Received{Data: &budgetv1.InvitationSent{
 			BudgetId: budget, OwnerId: owner.String(), MemberId: stranger.String(), Role: "editor",
 		}}),
-		received(member,
-			outbox.Received{Data: &budgetv1.InvitationAnswered{
-				BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(),
-				Status: "accepted",
-			}}),
+		received(member, outbox.Received{Data: &budgetv1.InvitationAnswered{
+			BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(),
+			Status: "accepted",
+		}}),
 		received(member, outbox.Received{Data: &budgetv1.MemberUpdated{
 			BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), Role: "viewer",
 			PreviousRole: "editor",
 		}}),
-		received(member,
-			outbox.Received{Data: &budgetv1.MemberRemoved{
-				BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(),
-				RemovedBy: owner.String(),
-			}}),
+		received(member, outbox.Received{Data: &budgetv1.MemberRemoved{
+			BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(),
+			RemovedBy: owner.String(),
+		}}),
 		received(member, outbox.Received{Data: &budgetv1.BudgetDeleted{}}),
 	}
 	for range 2 {

@@ -3,9 +3,10 @@
 //
 // It guarantees that a password is stored only as an argon2id hash and a refresh token only as a
 // SHA-256 hash, that guesses of a password are limited, and that an ended session stops working
-// here immediately. The other services load the public keys and the ended sessions every 5 seconds
-// (internal/caller), so a session stops working everywhere within a minute. A write, its event, its
-// audit entry and its idempotency record are committed together.
+// here immediately. The other services verify access tokens themselves. They load the public keys
+// and the ended sessions every 5 seconds (internal/caller), so a session stops working everywhere
+// within a minute. A write, its event, its audit entry and its idempotency record are committed
+// together.
 //
 // Start with session.go and refresh.go. The other RPC methods and rules:
 //
@@ -185,7 +186,7 @@ func (s *server) ready(ctx context.Context) error {
 	return pg.Ping(ctx, s.db)
 }
 
-// expire deletes rows that no longer have an effect.
+// expire deletes rows that no longer have an effect. Any replica may run it at any time.
 func (s *server) expire(ctx context.Context) error {
 	now := s.now()
 	// Verifiers read an ended session from the table until its last access token has expired.
@@ -201,7 +202,7 @@ func (s *server) expire(ctx context.Context) error {
 // publish adds an event to the outbox in the transaction tx, so that it is published if and only if
 // the change is committed.
 func (s *server) publish(ctx context.Context, tx pgx.Tx, user uuid.UUID, data proto.Message) error {
-	// If that is before the commit, a later poll finds the event.
+	// The relay polls soon after this. If that is before the commit, a later poll finds the event.
 	s.wake()
 	return outbox.Add(ctx, tx, outbox.Event{ID: s.newID(), UserID: user, Data: data})
 }

@@ -128,8 +128,8 @@ func (b *bundle) state(t *testing.T) string {
 		SELECT coalesce((SELECT string_agg(u::text, ';' ORDER BY u.id) FROM users u), '')
 			|| coalesce((SELECT string_agg(s::text, ';' ORDER BY s.id) FROM sessions s), '')
 			|| coalesce((SELECT string_agg(r::text, ';' ORDER BY r.hash) FROM refresh_tokens r), '')
-			|| (SELECT count(*) FROM outbox)::text || ' ' || (SELECT count(*)
-				FROM idempotency_keys)::text`).Scan(&s))
+			|| (SELECT count(*) FROM outbox)::text || ' '
+			|| (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
 	return s
 }
 

@@ -24,6 +24,8 @@ const (
 )
 
 // browserRequest is a request with the statements of a browser about the page that sent it.
+// LoginRequest and RefreshRequest implement it. The gateway fills the fields from the headers and
+// decides nothing (ADR 74).
 type browserRequest interface {
 	GetSite() string
 	GetOrigin() string
@@ -31,8 +33,8 @@ type browserRequest interface {
 }
 
 // isFromOwnSite reports whether a browser states that a page of this site has sent the request.
-// Sec-Fetch-Site takes precedence, because the gateway does not know the site if a proxy changes
-// the header Host.
+// Scripts cannot change Sec-Fetch-Site and Origin. Sec-Fetch-Site takes precedence, because the
+// gateway does not know the site if a proxy changes the header Host.
 func isFromOwnSite(r browserRequest) bool {
 	if r.GetFetchSite() != "" {
 		return r.GetFetchSite() == "same-origin"
@@ -41,7 +43,7 @@ func isFromOwnSite(r browserRequest) bool {
 }
 
 // isFromOtherSite reports whether a browser states that a page of another site has sent the
-// request.
+// request. Clients other than browsers state nothing.
 func isFromOtherSite(r browserRequest) bool {
 	return (r.GetOrigin() != "" || r.GetFetchSite() != "") && !isFromOwnSite(r)
 }
@@ -54,14 +56,16 @@ func checkMode(mode string) *apierr.Field {
 	return &apierr.Field{Name: "session", Message: "must be " + cookieMode}
 }
 
+// presentedToken is the refresh token of a request.
 type presentedToken struct {
 	text string
 	// cookie is set if the token was sent in the session cookie.
 	cookie bool
 }
 
-// presented returns the refresh token of a request. The cookie counts only in a request of this
-// site's web application.
+// presented returns the refresh token of a request. One in the body takes precedence, because a
+// client that sends it has chosen it. The cookie counts only in a request of this site's web
+// application.
 func presented(req *authv1.RefreshRequest) (presentedToken, error) {
 	var p apierr.Problems
 	p.Field(checkMode(req.GetSession()))
@@ -87,13 +91,14 @@ func presented(req *authv1.RefreshRequest) (presentedToken, error) {
 }
 
 // newCookie returns the cookie with a refresh token. Its lifetime is the lifetime of the refresh
-// token in it.
+// token in it. The gateway adds the name and the attributes.
 func (s *server) newCookie(refresh string) *restv1.Cookie {
 	return &restv1.Cookie{Value: refresh, MaxAge: int32(s.config.RefreshTTL / time.Second)}
 }
 
 // successorKey returns the key that seals the successor of a token. It needs the token and the
-// service key.
+// service key. With the token alone, the owner of an old token and a copy of the database could
+// follow the successors up to the valid token.
 func (s *server) successorKey(token string) seal.Key {
 	return seal.NewKey(s.config.ServiceKey+"\x00"+token, "refresh successor")
 }

@@ -15,11 +15,13 @@ import (
 	"github.com/coffer-budget/coffer/services/auth/internal/signing"
 )
 
-// maxUsers is the maximum number of ids in a call of GetUsers.
+// maxUsers is the maximum number of ids in a call of GetUsers. The budget service asks for at most
+// as many names per page.
 const maxUsers = 1000
 
-// FindUserByEmail serves other services only, which the option access of the RPC enforces. Errors:
-// USER_NOT_FOUND.
+// FindUserByEmail serves other services only, which the option access of the RPC enforces. Users
+// must not learn which e-mails have an account. The budget service calls it for an invitation, and
+// limits the number of unknown e-mails per owner and day. Errors: USER_NOT_FOUND.
 func (s *server) FindUserByEmail(
 	ctx context.Context, req *authv1.FindUserByEmailRequest,
 ) (*authv1.FindUserByEmailResponse, error) {
@@ -37,7 +39,8 @@ func (s *server) FindUserByEmail(
 	return &authv1.FindUserByEmailResponse{User: u.proto()}, nil
 }
 
-// GetUsers omits unknown ids, and returns a user once even if an id is repeated.
+// GetUsers serves other services only. It omits unknown ids, and returns a user once even if an id
+// is repeated.
 func (s *server) GetUsers(
 	ctx context.Context, req *authv1.GetUsersRequest,
 ) (*authv1.GetUsersResponse, error) {
@@ -57,10 +60,11 @@ func (s *server) GetUsers(
 }
 
 // GetKeySet reads the keys from the database and not from memory, because another replica may have
-// added one a moment ago.
+// added one a moment ago. It needs no key or token, because public keys are no secret.
 func (s *server) GetKeySet(
 	ctx context.Context, _ *authv1.GetKeySetRequest,
 ) (*authv1.GetKeySetResponse, error) {
+	// Keys that are not active yet are included, so that verifiers know them before they sign.
 	keys, err := signing.Select(ctx, s.db)
 	if err != nil {
 		return nil, err
@@ -88,7 +92,7 @@ func parseUserIDs(given []string) ([]uuid.UUID, error) {
 	return ids, nil
 }
 
-// webKey returns the public key as a JSON Web Key.
+// webKey returns the public key as a JSON Web Key. The private key never leaves this service.
 func webKey(k signing.Key) *authv1.Key {
 	return &authv1.Key{
 		Kty: "OKP",

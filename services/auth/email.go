@@ -21,7 +21,8 @@ const (
 
 // parseEmail returns an e-mail address trimmed, in lower case and in Unicode Normalization Form C
 // (RFC 6532, 3.1), so that each address has one account. It rejects addresses with a display name,
-// a comment, a quoted local part or a domain without a dot.
+// a comment, a quoted local part or a domain without a dot. It also rejects invisible characters,
+// because two accounts that differ only in them would look alike.
 func parseEmail(s string) (string, *apierr.Field) {
 	s = norm.NFC.String(strings.ToLower(strings.TrimSpace(s)))
 	if s == "" {
@@ -43,7 +44,8 @@ func parseEmail(s string) (string, *apierr.Field) {
 	return s, nil
 }
 
-// isDomain reports whether s is a domain name of at least two labels.
+// isDomain reports whether s is a domain name of at least two labels. Letters may be of any script,
+// because an internationalized domain may be given in Unicode.
 func isDomain(s string) bool {
 	if !strings.Contains(s, ".") {
 		return false

@@ -13,9 +13,10 @@ var (
 	// An unknown e-mail and a wrong password have the same message, so that it does not reveal
 	// which e-mails have an account.
 	errInvalidCredentials = apierr.New(restv1.Reason_INVALID_CREDENTIALS)
-	// The caller is signed in as the user, so the message may be specific.
+	// The caller is signed in as the user, so the message may be specific. The code is the same.
 	errWrongPassword = apierr.New(restv1.Reason_INVALID_CREDENTIALS).
 				WithMessage("The current password is wrong")
+	// Returned with the time until the limit ends, which becomes the header Retry-After.
 	errTooManyFailures = apierr.New(restv1.Reason_RATE_LIMITED).
 				WithMessage("Too many failed attempts, try again later")
 

@@ -19,12 +19,15 @@ import (
 // lock a user out: an address that is known to the account, and a session, are subject only to the
 // limit of the pair (ADR 48).
 const (
+	// failuresPerPair limits one account from one address, or in one session.
 	failuresPerPair = 10
 	// failuresPerAccount limits one account from all addresses that are not known.
 	failuresPerAccount = 50
-	// failuresPerAddress limits one address for all accounts that do not know it.
+	// failuresPerAddress limits one address for all accounts that do not know it. Many users may
+	// share an address.
 	failuresPerAddress = 100
-	// failureWindow starts with the first failure of a subject.
+	// failureWindow starts with the first failure of a subject. When it ends, the count starts
+	// again.
 	failureWindow = 15 * time.Minute
 
 	// knownAddressKept is the time for which an address is known after a sign-in.
@@ -36,15 +39,19 @@ const (
 type attempt struct {
 	// Hashes of the subjects. The table must not contain e-mails and addresses in clear text.
 	account, address, pair []byte
-	user                   uuid.UUID
-	network                netip.Prefix
-	session                bool
-	failed                 auditEntry
+	// user is uuid.Nil for an e-mail without an account.
+	user uuid.UUID
+	// network is the network of the client; invalid if its address is unknown.
+	network netip.Prefix
+	// session reports that the attempt is made in a session of the user.
+	session bool
+	// failed is the audit entry of a failure.
+	failed auditEntry
 }
 
-// loginAttempt counts by user, so that a change of the e-mail does not reset the count. An e-mail
-// without an account has the same limits. Otherwise the limits would reveal which e-mails have an
-// account.
+// loginAttempt returns an attempt to sign in. It counts by user, so that a change of the e-mail
+// does not reset the count. An e-mail without an account has its own count with the same limits.
+// Otherwise the limits would reveal which e-mails have an account.
 func loginAttempt(email string, u user, address netip.Addr, failed auditEntry) attempt {
 	account := "email\x00" + email
 	if u.ID != uuid.Nil {
@@ -66,13 +73,15 @@ func sessionAttempt(u user, session uuid.UUID, address netip.Addr, failed auditE
 	return a
 }
 
-// subject returns the key of a count.
+// subject returns the key of a count. The kind keeps an account from colliding with an address of
+// the same name.
 func subject(kind, name string) []byte {
 	h := sha256.Sum256([]byte(kind + "\x00" + name))
 	return h[:]
 }
 
-// prefixOf returns the network that caller.Network names, as a prefix.
+// prefixOf returns the network that caller.Network names, as a prefix. It is invalid for an unknown
+// address.
 func prefixOf(address netip.Addr) netip.Prefix {
 	bits := 64
 	if address.Is4() {
@@ -86,8 +95,9 @@ func prefixOf(address netip.Addr) netip.Prefix {
 }
 
 // admit returns errTooManyFailures while one of the attempt's limits is reached, even if the
-// password would be right. Login and proveAgain call it before they queue for the hasher, so that a
-// blocked guesser uses no slot.
+// password would be right. Otherwise a guesser could continue and learn it. Login and proveAgain
+// call it before they queue for the hasher, so that a blocked guesser uses no slot. prove calls it
+// again in the slot.
 func (s *server) admit(ctx context.Context, a attempt) error {
 	now := s.now()
 	end, err := selectLimitEnd(ctx, s.db, a, now, now.Add(-knownAddressKept))
@@ -100,13 +110,14 @@ func (s *server) admit(ctx context.Context, a attempt) error {
 	return nil
 }
 
-// fail counts a failed attempt against its three subjects and in the audit trail of the user.
+// fail counts a failed attempt against its three subjects and in the audit trail of the user. Both
+// counts commit together. They have a separate transaction, because the request itself ends with an
+// error.
 func (s *server) fail(ctx context.Context, a attempt) error {
 	now := s.now()
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		err := countFailures(ctx, tx, [][]byte{a.account, a.address, a.pair}, now,
-			now.Add(failureWindow))
-		if err != nil {
+		subjects := [][]byte{a.account, a.address, a.pair}
+		if err := countFailures(ctx, tx, subjects, now, now.Add(failureWindow)); err != nil {
 			return err
 		}
 		return countAudit(ctx, tx, a.failed, a.failed.At.Truncate(auditHour), auditAddresses)
@@ -138,11 +149,12 @@ func (s *server) prove(ctx context.Context, a attempt, hash, given string) error
 }
 
 // proveAgain requires the password of a signed-in user, because a stolen access token must not be
-// sufficient. It returns errWrongPassword or errTooManyFailures.
+// sufficient. It returns errWrongPassword or errTooManyFailures. A failure is recorded as an audit
+// entry of this kind.
 func (s *server) proveAgain(ctx context.Context, u user, given, kind string, from client) error {
 	id, _ := caller.From(ctx)
-	try := sessionAttempt(u, id.SessionID, s.config.ClientAddress(ctx),
-		s.entry(kind, u.ID, id.SessionID, from))
+	failed := s.entry(kind, u.ID, id.SessionID, from)
+	try := sessionAttempt(u, id.SessionID, s.config.ClientAddress(ctx), failed)
 	if err := s.admit(ctx, try); err != nil {
 		return err
 	}

@@ -38,7 +38,11 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 }
 
 // UpdateMe changes the name, the e-mail or both. A new e-mail requires the current password,
-// because it is sufficient to take over an account.
+// because it is sufficient to take over an account. The unique index decides whether the e-mail is
+// used by another account.
+//
+// Errors: EMAIL_ALREADY_EXISTS, INVALID_CREDENTIALS for a wrong password, RATE_LIMITED after too
+// many of them, VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *server) UpdateMe(
 	ctx context.Context, req *authv1.UpdateMeRequest,
 ) (*authv1.UpdateMeResponse, error) {
@@ -64,6 +68,7 @@ func (s *server) UpdateMe(
 		if err != nil {
 			return err
 		}
+		// The e-mail or the password may have changed since the password was compared.
 		if email != nil && *email != before.Email &&
 			(!changesEmail || before.PasswordHash != verified.PasswordHash) {
 			return errWrongPassword
@@ -90,7 +95,8 @@ func (s *server) UpdateMe(
 	return &authv1.UpdateMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
 }
 
-// proveForEmail requires the current password for a change of the e-mail.
+// proveForEmail requires the current password for a change of the e-mail. A failure counts like one
+// of ChangePassword.
 func (s *server) proveForEmail(ctx context.Context, u user, given string, from client) error {
 	problem := password.CheckGiven("currentPassword", given)
 	if given == "" {
@@ -103,7 +109,8 @@ func (s *server) proveForEmail(ctx context.Context, u user, given string, from c
 }
 
 // ChangePassword requires the current password, and ends every session but the one it is called in,
-// because a password is often changed after someone else has learned it.
+// because a password is often changed after someone else has learned it. It hashes before the
+// transaction starts, so that no lock is held meanwhile. Of simultaneous changes one succeeds.
 //
 // Errors: INVALID_CREDENTIALS, RATE_LIMITED, and SERVICE_UNAVAILABLE if the queue of the hasher is
 // full.
@@ -133,6 +140,7 @@ func (s *server) ChangePassword(
 		if err != nil {
 			return err
 		}
+		// Another request changed the password after it was compared.
 		if !changed {
 			return errWrongPassword
 		}
@@ -141,6 +149,7 @@ func (s *server) ChangePassword(
 		if err != nil {
 			return err
 		}
+		// One entry counts all ended sessions.
 		if ended > 0 {
 			e := s.entry(auditSessionEnded, u.ID, uuid.Nil, from)
 			e.Times = ended
@@ -174,7 +183,8 @@ func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error)
 	return name, email, p.Err()
 }
 
-// The new password must not be the e-mail of the user.
+// parseChangePassword returns the problems of both passwords at once. The new password must not be
+// the e-mail of the user.
 func parseChangePassword(req *authv1.ChangePasswordRequest, email string) error {
 	var p apierr.Problems
 	p.Field(password.CheckGiven("currentPassword", req.GetCurrentPassword()))

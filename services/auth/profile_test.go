@@ -207,8 +207,8 @@ func TestDeviceKey(t *testing.T) {
 		"another user has another key")
 	config := b.config
 	config.ServiceKey = strings.Repeat("x", 43)
-	require.NotEqual(t, first.GetDeviceKey(), b.replica(t,
-		config).deviceKey(uuid.MustParse(first.GetUser().GetId())), "it needs the service key")
+	other := b.replica(t, config).deviceKey(uuid.MustParse(first.GetUser().GetId()))
+	require.NotEqual(t, first.GetDeviceKey(), other, "it needs the service key")
 
 	refreshed, err := b.refresh(t.Context(), first.GetRefreshToken())
 	require.NoError(t, err)

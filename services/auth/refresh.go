@@ -22,9 +22,10 @@ import (
 // sufficient to store it.
 const refreshTokenBytes = 32
 
-// Refresh exchanges a refresh token for a new pair in the same session. A repeated Idempotency-Key
-// returns the stored response before the token is checked, because the first request has used it. A
-// token from the cookie is never answered by one in the body, where scripts could read it.
+// Refresh exchanges a refresh token for a new pair in the same session. A token can be used once. A
+// repeated Idempotency-Key returns the stored response before the token is checked, because the
+// first request has used it. A token from the cookie is never answered by one in the body, where
+// scripts could read it.
 //
 // Errors: INVALID_REFRESH_TOKEN, also after the session has ended because a token was reused, and
 // FORBIDDEN_ORIGIN for a cookie that was not sent by the console.
@@ -64,6 +65,7 @@ func (s *server) Refresh(
 	if errors.Is(err, errInvalidRefreshToken) {
 		// If the token was used before, it was stolen, and the thief may hold the newer one: end
 		// the session. This needs a second transaction because the first one is rolled back.
+		// That is safe because a used token stays used.
 		if err := s.endReusedSession(ctx, hash, s.newClient(ctx, req.GetUserAgent())); err != nil {
 			return nil, err
 		}
@@ -75,7 +77,8 @@ func (s *server) Refresh(
 	return resp, nil
 }
 
-// endReusedSession ends the session of a refresh token that was used before.
+// endReusedSession ends the session of a refresh token that was used before. It does nothing for a
+// token that is unknown or expired, which errInvalidRefreshToken does not distinguish.
 func (s *server) endReusedSession(ctx context.Context, hash []byte, from client) error {
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		ended, err := revokeSessionOfUsedToken(ctx, tx, hash, s.now().UTC())
@@ -159,6 +162,7 @@ func invalidWithoutRow(err error) error {
 	return err
 }
 
+// newRefreshToken returns 256 random bits in base64url.
 func newRefreshToken() (string, error) {
 	bits := make([]byte, refreshTokenBytes)
 	if _, err := rand.Read(bits); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Register creates a user. It hashes the password before the transaction, so that no connection
-// waits for the hasher.
+// waits for the hasher. It does not hash for a repeated Idempotency-Key.
 //
 // The unique index on e-mails decides between simultaneous requests. Errors: EMAIL_ALREADY_EXISTS,
 // and SERVICE_UNAVAILABLE if the queue of the hasher is full.
@@ -50,6 +50,8 @@ func (s *server) Register(
 		if err != nil {
 			return err
 		}
+		// The response is complete before the commit, because InTx stores it for repetitions of the
+		// request.
 		resp.User, resp.Etag = u.proto(), etag.Format(u.Version)
 		return s.publish(ctx, tx, u.ID, &authv1.UserRegistered{User: u.proto()})
 	})
@@ -78,7 +80,7 @@ func emailTaken(err error) error {
 	return err
 }
 
-// proto converts the user.
+// proto converts the user. The hash of the password is not part of the message.
 func (u user) proto() *authv1.User {
 	return &authv1.User{
 		Id: u.ID.String(), Name: u.Name, Email: u.Email,

@@ -14,16 +14,17 @@ const (
 	// revokedMargin is added to the lifetime of an access token: the verifiers accept it for a
 	// minute longer, and clocks differ by up to a minute.
 	revokedMargin = 2 * time.Minute
-	// revokedPage is the number of sessions in a page.
+	// revokedPage is the number of sessions in a page. A full page is a message of 400 KB.
 	revokedPage = 20_000
 	// revokedOverlap is repeated when a caller continues after the last page. A session that was
 	// ended before the last page was read may be committed after it: a call takes up to 90 s, and
-	// clocks differ by up to a minute.
+	// clocks differ by up to a minute. Verifiers merge pages, so repeated sessions are harmless.
 	revokedOverlap = 3 * time.Minute
 
 	revokedScope = "revoked sessions"
 )
 
+// revokedPosition is the position of a cursor: the next page continues after At and ID.
 type revokedPosition struct {
 	At time.Time
 	ID uuid.UUID
@@ -33,11 +34,14 @@ type revokedPosition struct {
 }
 
 // ListRevokedSessions serves the verifiers of all services, which call it every 4 to 5 seconds. It
-// returns the ended sessions whose last access token may still be valid.
+// returns the ended sessions whose last access token may still be valid. The cursor of the last
+// page continues with sessions that were ended since, and repeats those that were ended within
+// revokedOverlap before.
 func (s *server) ListRevokedSessions(
 	ctx context.Context, req *authv1.ListRevokedSessionsRequest,
 ) (*authv1.ListRevokedSessionsResponse, error) {
 	now := s.now()
+	// Sessions that were last used before live have no valid token.
 	live := now.Add(-s.config.AccessTTL - revokedMargin)
 	if !req.GetPaged() {
 		return s.listAllRevoked(ctx, live)
@@ -89,4 +93,6 @@ func (s *server) listAllRevoked(
 	return resp, nil
 }
 
+// trust returns the state that this service verifies tokens against. It calls the methods directly;
+// the other services use gRPC.
 func (s *server) trust() caller.Trust { return caller.TrustOf(s.GetKeySet, s.ListRevokedSessions) }

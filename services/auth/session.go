@@ -60,6 +60,7 @@ func (s *server) Login(
 	if err := s.admit(ctx, try); err != nil {
 		return nil, err
 	}
+	// The limits apply before the replay, so that repeated requests cannot be used to guess.
 	call := idem.Call{Scope: "login:" + email, Key: req.GetIdempotencyKey(), Request: req}
 	resp := &authv1.LoginResponse{}
 	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
@@ -126,8 +127,7 @@ func (s *server) startSession(
 	now := s.now().UTC()
 	started := session{
 		ID: s.newID(), UserID: u.ID, CreatedAt: now, LastUsedAt: now,
-		ExpiresAt: now.Add(s.config.RefreshTTL),
-		UserAgent: from.agent, IPAddress: from.address,
+		ExpiresAt: now.Add(s.config.RefreshTTL), UserAgent: from.agent, IPAddress: from.address,
 	}
 	if err := insertSession(ctx, tx, started); err != nil {
 		return user{}, tokens{}, err
@@ -147,12 +147,12 @@ func (s *server) startSession(
 	return u, t, err
 }
 
+// issue stores the hash of a new refresh token of a session, and returns it with an access token.
 func (s *server) issue(
 	ctx context.Context, tx pgx.Tx, id caller.Identity, refresh string, now time.Time,
 ) (tokens, error) {
-	err := insertRefreshToken(ctx, tx, hashRefreshToken(refresh), id.SessionID,
-		now.Add(s.config.RefreshTTL))
-	if err != nil {
+	hash, expires := hashRefreshToken(refresh), now.Add(s.config.RefreshTTL)
+	if err := insertRefreshToken(ctx, tx, hash, id.SessionID, expires); err != nil {
 		return tokens{}, err
 	}
 	access, err := s.keys.Sign(id, now)
@@ -266,7 +266,7 @@ func parseLogin(req *authv1.LoginRequest) (email string, err error) {
 	return email, p.Err()
 }
 
-// proto converts the session.
+// proto converts the session. It marks the session as current if current is its id.
 func (s session) proto(current uuid.UUID) *authv1.Session {
 	return &authv1.Session{
 		Id:         s.ID.String(),

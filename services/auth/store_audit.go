@@ -19,18 +19,20 @@ type auditEntry struct {
 	Type    string    `json:"type"`
 	Outcome string    `json:"outcome"`
 	At      time.Time `json:"at"`
-	// LastAt equals At unless the row counts several.
+	// LastAt is the time of the last occurrence. It equals At unless the row counts several.
 	LastAt time.Time `db:"last_at" json:"last_at"`
 	Times  int32     `json:"times"`
-	// SessionID is nil for a failed sign-in, and for an entry about a shared budget.
+	// SessionID is nil for a failed sign-in, and for an entry about a shared budget. Address and
+	// UserAgent are empty if they are unknown.
 	SessionID *uuid.UUID `db:"session_id" json:"session_id"`
 	Address   string     `json:"address"`
 	UserAgent string     `db:"user_agent" json:"user_agent"`
 	Sharing   *sharing   `json:"sharing"`
 }
 
-// sharing is stored as JSON. Role, Status and RemovedBy are nil in the types of entries that have
-// none.
+// sharing holds the details of an entry about a shared budget, stored as JSON. The ids are texts as
+// in the event, because they are only shown. Role, Status and RemovedBy are nil in the types of
+// entries that have none.
 type sharing struct {
 	BudgetID  string  `json:"budgetId"`
 	OwnerID   string  `json:"ownerId"`
@@ -38,13 +40,15 @@ type sharing struct {
 	Role      *string `json:"role,omitempty"`
 	Status    *string `json:"status,omitempty"`
 	RemovedBy *string `json:"removedBy,omitempty"`
-	// OwnerName and MemberName are the names at the time of the event.
+	// OwnerName and MemberName are the names at the time of the event. Entries of earlier releases
+	// have none.
 	OwnerName  *string `json:"ownerName,omitempty"`
 	MemberName *string `json:"memberName,omitempty"`
 }
 
 // insertAudit inserts entries. It omits entries of users that do not exist, and entries whose id
-// exists already, because an event may be delivered more than once.
+// exists already, because an event may be delivered more than once. A nil Sharing is null in JSON,
+// which NULLIF converts to the NULL of SQL.
 func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error {
 	rows, err := json.Marshal(entries)
 	if err != nil {
@@ -57,8 +61,7 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 			e.address, e.user_agent, NULLIF(e.sharing, 'null')
 		FROM jsonb_to_recordset($1::jsonb) AS e (
 			id uuid, user_id uuid, type text, outcome text, at timestamptz, last_at timestamptz,
-			times integer,
-			session_id uuid, address text, user_agent text, sharing jsonb)
+			times integer, session_id uuid, address text, user_agent text, sharing jsonb)
 		JOIN users u ON u.id = e.user_id
 		ON CONFLICT (user_id, id) DO NOTHING`, string(rows))
 	if err != nil {
@@ -67,12 +70,17 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 	return nil
 }
 
-// countAudit adds one to the user's failures of this type, hour and address.
+// countAudit adds one to the user's failures of this type, hour and address. It does nothing if the
+// user does not exist. In each hour, the first most addresses have a row each, and all other
+// addresses share a row without an address.
 //
 // The LATERAL subquery counts the rows of this type and hour, and reports whether this address has
-// one. The unique index covers no others, so the entries of insertAudit are never counted together.
+// one. Only these rows have a value in failed_in. The unique index covers no others, so the entries
+// of insertAudit are never counted together.
 //
 // Simultaneous failures of one address meet at the unique index audit_failures and are all counted.
+// Simultaneous first failures of several addresses may each find a place, so an hour can have a few
+// rows more than most.
 func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, most int) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address,
@@ -89,8 +97,8 @@ func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time,
 		SET times = a.times + 1, last_at = GREATEST(a.last_at, EXCLUDED.last_at)`,
 		pgx.NamedArgs{
 			"id": e.ID, "type": e.Type, "outcome": e.Outcome, "at": e.At, "session": e.SessionID,
-			"address": e.Address,
-			"agent":   e.UserAgent, "hour": hour, "most": most, "user": e.UserID,
+			"address": e.Address, "agent": e.UserAgent, "user": e.UserID, "hour": hour,
+			"most": most,
 		})
 	if err != nil {
 		return fmt.Errorf("counting a failure in the audit trail: %w", err)
@@ -115,7 +123,8 @@ func selectAudit(
 	return entries, nil
 }
 
-// deleteAudit deletes the entries of all users that are older than before.
+// deleteAudit deletes the entries of all users that are older than before. The index audit_at finds
+// the rows.
 func deleteAudit(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM audit WHERE at < $1`, before)
 	if err != nil {

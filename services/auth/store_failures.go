@@ -14,14 +14,18 @@ import (
 
 // selectLimitEnd returns the time at which the last of the limits that the attempt has reached
 // ends, or nil if it has reached none. In a session, and from an address that was known after
-// since, only the limit of the pair applies.
+// since, only the limit of the pair applies. The column strangers marks the other two limits. Each
+// of the three limits is a row of VALUES, so one statement reads the three counts by the primary
+// key.
 func selectLimitEnd(
 	ctx context.Context, q pg.Querier, a attempt, now, since time.Time,
 ) (*time.Time, error) {
 	rows, err := q.Query(ctx, `
 		SELECT max(f.ends_at)
 		FROM login_failures f
-		JOIN (VALUES (@pair::bytea, @perPair::integer, false), (@account, @perAccount, true),
+		JOIN (VALUES
+			(@pair::bytea, @perPair::integer, false),
+			(@account, @perAccount, true),
 			(@address, @perAddress, true))
 			AS l (subject, most, strangers) ON l.subject = f.subject
 		WHERE f.failures >= l.most AND f.ends_at > @now
@@ -44,7 +48,7 @@ func selectLimitEnd(
 	return end, nil
 }
 
-// nullable returns nil for an invalid network.
+// nullable returns nil for an invalid network. It becomes NULL, so it matches no known address.
 func nullable(network netip.Prefix) *netip.Prefix {
 	if !network.IsValid() {
 		return nil
@@ -52,7 +56,8 @@ func nullable(network netip.Prefix) *netip.Prefix {
 	return &network
 }
 
-// upsertKnownAddress records that a user signed in from a network.
+// upsertKnownAddress records that a user signed in from a network. It does nothing for an invalid
+// network.
 func upsertKnownAddress(
 	ctx context.Context, q pg.Querier, user uuid.UUID, network netip.Prefix, now time.Time,
 ) error {
@@ -80,7 +85,8 @@ func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) e
 
 // countFailures adds one to the count of each subject. It starts a new window until ends if the
 // last one has ended. The subjects are sorted so that two calls with the same subjects cannot
-// deadlock.
+// deadlock. A failure does not extend a window. Without the maximum of a limit in the table, a new
+// release can change the limits without a migration.
 func countFailures(
 	ctx context.Context, q pg.Querier, subjects [][]byte, now, ends time.Time,
 ) error {
@@ -100,7 +106,8 @@ func countFailures(
 	return nil
 }
 
-// deleteFailuresOf resets the count of a subject.
+// deleteFailuresOf resets the count of a subject. After the right password, prove calls it with the
+// pair.
 func deleteFailuresOf(ctx context.Context, q pg.Querier, subject []byte) error {
 	_, err := q.Exec(ctx, `DELETE FROM login_failures WHERE subject = $1`, subject)
 	if err != nil {

@@ -21,8 +21,8 @@ func TestSelectLimitEnd(t *testing.T) {
 	subject := func(name string, failures int, ends time.Time) []byte {
 		hash := sha256.Sum256([]byte(name))
 		_, err := b.db.Exec(t.Context(),
-			`INSERT INTO login_failures (subject, failures, ends_at) VALUES ($1, $2, $3)`, hash[:],
-			failures, ends)
+			`INSERT INTO login_failures (subject, failures, ends_at) VALUES ($1, $2, $3)`,
+			hash[:], failures, ends)
 		require.NoError(t, err)
 		return hash[:]
 	}

@@ -14,14 +14,15 @@ import (
 
 // session is a row of sessions. It is live while RevokedAt is nil and ExpiresAt is in the future.
 type session struct {
-	ID         uuid.UUID
-	UserID     uuid.UUID `db:"user_id"`
-	CreatedAt  time.Time `db:"created_at"`
+	ID        uuid.UUID
+	UserID    uuid.UUID `db:"user_id"`
+	CreatedAt time.Time `db:"created_at"`
+	// LastUsedAt is the time at which the last tokens were issued.
 	LastUsedAt time.Time `db:"last_used_at"`
 	// ExpiresAt is the end of the session unless it is refreshed.
 	ExpiresAt time.Time  `db:"expires_at"`
 	RevokedAt *time.Time `db:"revoked_at"`
-	// UserAgent and IPAddress describe the client at sign-in.
+	// UserAgent and IPAddress describe the client at sign-in. They are empty if unknown.
 	UserAgent string `db:"user_agent"`
 	IPAddress string `db:"ip_address"`
 }
@@ -33,8 +34,7 @@ func insertSession(ctx context.Context, q pg.Querier, s session) error {
 		VALUES (@id, @user, @created, @used, @expires, @agent, @address)`,
 		pgx.NamedArgs{
 			"id": s.ID, "user": s.UserID, "created": s.CreatedAt, "used": s.LastUsedAt,
-			"expires": s.ExpiresAt,
-			"agent":   s.UserAgent, "address": s.IPAddress,
+			"expires": s.ExpiresAt, "agent": s.UserAgent, "address": s.IPAddress,
 		})
 	if err != nil {
 		return fmt.Errorf("inserting a session: %w", err)
@@ -43,8 +43,9 @@ func insertSession(ctx context.Context, q pg.Querier, s session) error {
 }
 
 // prolongSession extends a session and returns its user, or pgx.ErrNoRows if the session was ended.
-// last_used_at never decreases, because ListRevokedSessions computes from it when the last access
-// token expires.
+// It does not check the expiry: a session expires with its newest refresh token, which
+// useRefreshToken checks. last_used_at never decreases, because ListRevokedSessions computes from
+// it when the last access token expires.
 func prolongSession(
 	ctx context.Context, q pg.Querier, id uuid.UUID, now, expires time.Time,
 ) (user, error) {
@@ -61,7 +62,8 @@ func prolongSession(
 }
 
 // useSession records that an access token of a session is issued, and returns its user, or
-// pgx.ErrNoRows if the session was ended.
+// pgx.ErrNoRows if the session was ended. Unlike prolongSession it does not extend the session,
+// because no refresh token is issued.
 func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE sessions s
@@ -92,7 +94,8 @@ func selectSessions(
 	return sessions, nil
 }
 
-// revokedSession is an ended session, as verifiers need it.
+// revokedSession is an ended session, as verifiers need it. LastUsedAt is the time at which its
+// last access token was issued.
 type revokedSession struct {
 	ID         uuid.UUID
 	RevokedAt  time.Time `db:"revoked_at"`
@@ -101,7 +104,8 @@ type revokedSession struct {
 
 // selectRevokedSessions returns the ended sessions after a position that were used after live,
 // oldest end first. The limit is a literal because PostgreSQL assumes that a parameterized LIMIT
-// returns 10 % of the table.
+// returns 10 % of the table. The index sessions_revoked contains all columns of the statement, so
+// PostgreSQL reads few rows of the table.
 func selectRevokedSessions(
 	ctx context.Context, q pg.Querier, at time.Time, id uuid.UUID, live time.Time, limit int,
 ) ([]revokedSession, error) {
@@ -133,7 +137,8 @@ func revokeSession(
 }
 
 // revokeOtherSessions ends all live sessions of a user but one, and returns the number of ended
-// sessions. ChangePassword calls it in the transaction that stores the new password.
+// sessions. ChangePassword calls it in the transaction that stores the new password. A sign-in with
+// the old password either committed before and is ended here, or fails in lockPassword.
 func revokeOtherSessions(
 	ctx context.Context, q pg.Querier, user, except uuid.UUID, now time.Time,
 ) (int32, error) {
@@ -166,7 +171,9 @@ func revokeSessionOfUsedToken(
 	return ended, nil
 }
 
-// deleteSessions deletes the sessions that expired or were ended before a time.
+// deleteSessions deletes the sessions that expired or were ended before a time. Their refresh
+// tokens are deleted with them. expire passes a time that is long enough ago that no access token
+// of these sessions is valid.
 func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM sessions WHERE expires_at < $1 OR revoked_at < $1`, before)
 	if err != nil {
@@ -188,7 +195,9 @@ func insertRefreshToken(
 }
 
 // useRefreshToken marks a token as used, stores its sealed successor if there is one, and returns
-// its session. It returns pgx.ErrNoRows if the token is unknown, expired or used.
+// its session. It returns pgx.ErrNoRows if the token is unknown, expired or used. Of simultaneous
+// calls with one token, exactly one gets the session: the others wait for the row's lock, after
+// which the row is used.
 func useRefreshToken(
 	ctx context.Context, q pg.Querier, hash, sealed []byte, now time.Time,
 ) (uuid.UUID, error) {
@@ -214,6 +223,7 @@ type replacedToken struct {
 	SealedSuccessor []byte    `db:"sealed_successor"`
 }
 
+// selectReplacedToken returns a token that was replaced after a time, or pgx.ErrNoRows.
 func selectReplacedToken(
 	ctx context.Context, q pg.Querier, hash []byte, after time.Time,
 ) (replacedToken, error) {
@@ -240,7 +250,8 @@ func isUnusedRefreshToken(ctx context.Context, q pg.Querier, hash []byte) (bool,
 	return unused, nil
 }
 
-// deleteRefreshTokens deletes tokens that expired before a time.
+// deleteRefreshTokens deletes tokens that expired before a time. Used ones are kept until then, to
+// recognize their reuse.
 func deleteRefreshTokens(ctx context.Context, q pg.Querier, expired time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM refresh_tokens WHERE expires_at < $1`, expired)
 	if err != nil {

@@ -67,9 +67,11 @@ func (b *bundle) sessionsOfEachKind(t *testing.T) (ada, bob user, s sessions) {
 	ada, bob = b.storedUsers(t)
 	later := b.now().Add(time.Hour)
 	s = sessions{
-		live: b.storedSession(t, ada, later), other: b.storedSession(t, ada, later),
+		live:    b.storedSession(t, ada, later),
+		other:   b.storedSession(t, ada, later),
 		ended:   b.storedSession(t, ada, later),
-		expired: b.storedSession(t, ada, b.now()), foreign: b.storedSession(t, bob, later),
+		expired: b.storedSession(t, ada, b.now()),
+		foreign: b.storedSession(t, bob, later),
 	}
 	b.end(t, s.ended, b.now().Add(-time.Second))
 	return ada, bob, s
@@ -173,8 +175,10 @@ func (b *bundle) tokensOfEachKind(t *testing.T) (k hashes, session map[string]uu
 		return hash[:]
 	}
 	later := b.now().Add(time.Hour)
-	k = hashes{live: insert("live", later), used: insert("used", later), expired: insert("expired",
-		b.now())}
+	k = hashes{
+		live: insert("live", later), used: insert("used", later),
+		expired: insert("expired", b.now()),
+	}
 	_, err := useRefreshToken(t.Context(), b.db, k.used, []byte("sealed"),
 		b.now().Add(-time.Minute))
 	require.NoError(t, err)

@@ -17,15 +17,18 @@ const usersEmailKey = "users_email_key"
 // user is a row of users. Version counts the changes of the profile and is its ETag; a change of
 // the password does not count.
 type user struct {
-	ID           uuid.UUID
-	Name         string
-	Email        string
+	ID   uuid.UUID
+	Name string
+	// Email is normalized by parseEmail.
+	Email string
+	// PasswordHash is a PHC string.
 	PasswordHash string    `db:"password_hash"`
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at"`
 	Version      int64
 }
 
+// userColumns are the columns of user in a statement that names the table u.
 const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.updated_at, u.version`
 
 // insertUser violates usersEmailKey if another user has the e-mail.
@@ -54,6 +57,8 @@ func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, e
 }
 
 // selectUserInSession returns pgx.ErrNoRows unless the session is the user's and live at now.
+// currentUser calls it in most requests of users, so it reads both rows by their primary keys with
+// one statement.
 func selectUserInSession(
 	ctx context.Context, q pg.Querier, id, session uuid.UUID, now time.Time,
 ) (user, error) {
@@ -79,8 +84,9 @@ func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, er
 }
 
 // lockPassword locks a user against changes of the password until the transaction ends. It returns
-// pgx.ErrNoRows if hash is no longer the hash of the user's password. A change of the password
-// waits for simultaneous sign-ins, and then also ends their sessions.
+// pgx.ErrNoRows if hash is no longer the hash of the user's password. FOR SHARE permits
+// simultaneous sign-ins of the user. A change of the password waits for them, and then also ends
+// their sessions.
 func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (user, error) {
 	u, err := pg.One[user](ctx, tx, `
 		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`,
@@ -91,7 +97,8 @@ func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (us
 	return u, nil
 }
 
-// lockUser locks a user against other changes until the transaction ends.
+// lockUser locks a user against other changes until the transaction ends. It waits for sign-ins
+// that hold the lock of lockPassword.
 func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
 	u, err := pg.One[user](ctx, tx,
 		`SELECT `+userColumns+` FROM users u WHERE u.id = $1 FOR UPDATE`, id)
@@ -120,7 +127,8 @@ func updateUser(
 
 // updatePassword sets the hash of the password. It reports false if the password has changed since
 // u was read. The comparison in the condition replaces a lock: of simultaneous changes, the second
-// one finds another hash.
+// one finds another hash. The version does not change, because the profile does not contain the
+// password.
 func updatePassword(
 	ctx context.Context, q pg.Querier, u user, hash string, now time.Time,
 ) (bool, error) {

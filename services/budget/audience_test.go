@@ -91,8 +91,7 @@ func TestEventAudience(t *testing.T) {
 	}
 	insiders := []string{"owner", "accepted editor", "accepted viewer"}
 	event := func(kind, fields, name string) string {
-		return kind + ": " + fmt.Sprintf(fields,
-			name)
+		return kind + ": " + fmt.Sprintf(fields, name)
 	}
 	removal := func(name string) string { return event(removedType, removalFields, name) }
 	terms := func(name string) string { return event(memberUpdatedType, updateTermsFields, name) }

@@ -18,7 +18,10 @@
 //     them (ADR 43)
 //   - store_*.go: the SQL; errors.go: the public errors; migrations/: the schema
 //
-// Parts with a separate vocabulary are packages, which do not import this one.
+// Parts with a separate vocabulary are packages, which do not import this one. It calls them with
+// concrete types: an interface would have one implementation. Each reads the tables that it needs,
+// so notification has separate statements for budgets and members. Whole alerts are tested here,
+// because a check starts with a change of a budget or an event, and ends with notifications.
 //
 //   - internal/notification implements NotificationService: published events, stored notifications,
 //     alerts, live streams
@@ -76,11 +79,13 @@ type Config struct {
 type server struct {
 	budgetv1.UnsafeBudgetServiceServer
 
-	db      *pgxpool.Pool
-	auth    authv1.AuthServiceClient
-	ledger  ledgerv1.LedgerServiceClient
+	db     *pgxpool.Pool
+	auth   authv1.AuthServiceClient
+	ledger ledgerv1.LedgerServiceClient
+	// cursors seals positions in lists with the service key.
 	cursors page.Cursors
-	// notifications and webhooks implement the other two services.
+	// notifications and webhooks implement the other two services. They write in the transactions
+	// of this package.
 	notifications *notification.Server
 	webhooks      *webhook.Server
 	// syncs reports the categories of budgets to the ledger.
@@ -96,6 +101,8 @@ var _ budgetv1.BudgetServiceServer = (*server)(nil)
 // unavailable, and returns an error if the schema is older than the program.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "budget")
+	// Connections are opened when they are needed, so that the service starts while its
+	// dependencies are unavailable.
 	db, err := pg.Open(ctx, config.DatabaseURL)
 	if err != nil {
 		return err
@@ -124,6 +131,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
+	// A service on an older schema would fail in the middle of requests.
 	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
 	}
@@ -150,7 +158,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer func() { _ = stopMeasuring() }()
-	// All background work ends with ctx.
+	// All background work ends with ctx. Run returns when the requests have ended, and closes what
+	// the work uses.
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, s.consumer())
@@ -167,7 +176,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
 }
 
-// expire deletes rows whose retention has ended. pg.Sweep calls it every hour on each replica.
+// expire deletes rows whose retention has ended. pg.Sweep calls it every hour on each replica. A
+// failure of one part does not prevent the others.
 func (s *server) expire(ctx context.Context) error {
 	return errors.Join(
 		idem.Expire(ctx, s.db),

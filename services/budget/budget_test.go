@@ -227,8 +227,8 @@ func (b *bundle) race(t *testing.T, budgetID string, call func(i int) error) []e
 		var queued int
 		err := b.db.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks
 			WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
-				AND relation = 'budgets'::regclass AND locktype = 'tuple'
-					AND NOT granted`).Scan(&queued)
+				AND relation = 'budgets'::regclass
+				AND locktype = 'tuple' AND NOT granted`).Scan(&queued)
 		return err == nil && queued == budgettest.Racers-1
 	}, time.Minute, 5*time.Millisecond)
 	require.NoError(t, tx.Rollback(t.Context()))

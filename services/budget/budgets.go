@@ -22,7 +22,9 @@ import (
 const maxBudgets = 200
 
 // CreateBudget creates a budget of the acting user. The ledger checks wallet and categories, and
-// reserves the categories, before the transaction starts.
+// reserves the categories, before the transaction starts. A repeated Idempotency-Key returns the
+// first response. The new budget is checked for alerts, because its window may contain spending
+// already.
 //
 // Errors: BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED, the errors of the ledger for unknown wallets
 // and categories, and SERVICE_UNAVAILABLE if the ledger cannot be reached.
@@ -31,6 +33,8 @@ func (s *server) CreateBudget(
 ) (*budgetv1.CreateBudgetResponse, error) {
 	user := caller.ID(ctx)
 	var p apierr.Problems
+	// All problems of a request are reported together, including wallets and categories that the
+	// ledger rejects.
 	c := parseCreate(&p, req)
 	b := c.apply(&p, budget{AlertThresholds: defaultThresholds})
 	if p.Err() != nil {
@@ -83,7 +87,8 @@ func (s *server) CreateBudget(
 
 // UpdateBudget changes a budget. It applies the changes twice: to the budget as it was read, to
 // validate them before the ledger is called, and to the locked budget, which another request may
-// have changed in the meantime. Owner and editors may change it.
+// have changed in the meantime. Owner and editors may change it. The check for alerts runs again,
+// because a new limit may already be reached.
 //
 // Errors: those of CreateBudget, VERSION_MISMATCH, EMPTY_UPDATE and INSUFFICIENT_PERMISSIONS.
 func (s *server) UpdateBudget(
@@ -131,6 +136,7 @@ func (s *server) UpdateBudget(
 		return nil, err
 	}
 	s.notifications.Alerts.Wake()
+	// The ledger records nothing else of a budget.
 	if c.categories != nil {
 		s.syncNow(ctx, id)
 	}
@@ -139,6 +145,8 @@ func (s *server) UpdateBudget(
 	}, nil
 }
 
+// change applies the changes of a request to the locked budget, so that a concurrent change of
+// other fields is kept.
 func (s *server) change(
 	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes,
 ) (seenBudget, error) {
@@ -161,6 +169,7 @@ func (s *server) change(
 
 // replace stores the next version of a locked budget, and publishes the change to the owner and the
 // accepted members. It returns BUDGET_ALREADY_EXISTS if the change makes the budget a duplicate.
+// The caller holds the lock of the budget.
 func (s *server) replace(
 	ctx context.Context, tx pgx.Tx, before, after budget, by uuid.UUID,
 ) (budget, error) {
@@ -185,7 +194,8 @@ func (s *server) replace(
 	return after, s.notifications.Publish(ctx, tx, event, append(members, after.OwnerID)...)
 }
 
-// queueCheck queues a check of a new or changed budget, if it has thresholds.
+// queueCheck queues a check of a new or changed budget, if it has thresholds. The check itself asks
+// the ledger for the spending, so a worker runs it after the commit.
 func (s *server) queueCheck(ctx context.Context, tx pgx.Tx, b budget) error {
 	if len(b.AlertThresholds) == 0 {
 		return nil
@@ -194,7 +204,7 @@ func (s *server) queueCheck(ctx context.Context, tx pgx.Tx, b budget) error {
 }
 
 // DeleteBudget deletes a budget with its memberships, and reports the deletion to the ledger. Only
-// the owner may delete it.
+// the owner may delete it. If the report fails, the worker repeats it.
 func (s *server) DeleteBudget(
 	ctx context.Context, req *budgetv1.DeleteBudgetRequest,
 ) (*budgetv1.DeleteBudgetResponse, error) {
@@ -230,6 +240,7 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 	if err != nil {
 		return err
 	}
+	// The members were read above, because the deletion removes them.
 	if err := deleteBudgetRow(ctx, tx, b.ID); err != nil {
 		return err
 	}
@@ -262,6 +273,8 @@ func (s *server) budgetFor(
 	return b, nil
 }
 
+// lockedBudgetFor returns a budget like budgetFor, and locks it, so that the result stays true
+// until tx ends.
 func (s *server) lockedBudgetFor(
 	ctx context.Context, tx pgx.Tx, id uuid.UUID, do action,
 ) (seenBudget, error) {

@@ -20,7 +20,7 @@ import (
 
 // ListBudgets returns the acting user's own budgets and the accepted ones, newest first, with
 // progress and members. With include=invited it also returns the contents of pending invitations.
-// If the ledger or auth is unavailable, progress or names are omitted.
+// Former members get neither. If the ledger or auth is unavailable, progress or names are omitted.
 func (s *server) ListBudgets(
 	ctx context.Context, req *budgetv1.ListBudgetsRequest,
 ) (*budgetv1.ListBudgetsResponse, error) {
@@ -41,7 +41,8 @@ func (s *server) ListBudgets(
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	// The cursor is sealed for this list.
+	// The cursor is sealed for this list. It is rejected in the list of another user, and in one
+	// with another include.
 	scope := "budgets " + list.user.String() + " " + req.GetInclude()
 	if req.GetCursor() != "" {
 		if err := s.cursors.Open(scope, req.GetCursor(), &list.before); err != nil {
@@ -65,7 +66,8 @@ func (s *server) ListBudgets(
 }
 
 // GetBudget returns a budget with progress and members. Owner and accepted members may read it.
-// Errors: BUDGET_NOT_FOUND, and INSUFFICIENT_PERMISSIONS for all other users.
+// Progress is of the window that contains the requested day. Errors: BUDGET_NOT_FOUND, and
+// INSUFFICIENT_PERMISSIONS for all other users.
 func (s *server) GetBudget(
 	ctx context.Context, req *budgetv1.GetBudgetRequest,
 ) (*budgetv1.GetBudgetResponse, error) {
@@ -94,12 +96,15 @@ func (s *server) GetBudget(
 // selectMembersFor returns the newest members that the reader of the budget may see. The list of
 // members has the others, if there are more than maxMembersInBudget.
 func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member, error) {
-	list := memberList{b.ID, b.role().visible(), newest, maxMembersInBudget}
+	list := memberList{
+		budget: b.ID, statuses: b.role().visible(), before: newest, limit: maxMembersInBudget,
+	}
 	return selectMembers(ctx, q, list)
 }
 
 // budgetDetail adds progress and the names of members and owner, fetched concurrently. A part whose
-// service is unavailable is omitted. at is the day of the progress, nil for today.
+// service is unavailable is omitted. Neither call delays the other, and together they take at most
+// optionalTimeout. at is the day of the progress, nil for today.
 func (s *server) budgetDetail(
 	ctx context.Context, at *time.Time, b seenBudget, members []member,
 ) *budgetv1.Budget {
@@ -132,6 +137,8 @@ func (s *server) page(
 		}
 		open, readable = append(open, b.budget), append(readable, b)
 	}
+	// One statement reads the newest members of all readable budgets, and one RPC each the names
+	// and the spending.
 	members, err := selectMembersOf(ctx, s.db, readable, maxMembersInList)
 	if err != nil {
 		return nil, err
@@ -169,7 +176,8 @@ func (b budget) currency() money.Currency {
 	return c
 }
 
-// seenByOwner is for a created budget, which has no other reader yet.
+// seenByOwner returns the budget with the owner as its reader. A created budget has no other reader
+// yet.
 func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: b.OwnerID} }
 
 // snapshot returns the budget as events carry it, without fields that depend on the reader. The
@@ -196,6 +204,7 @@ func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 	return m
 }
 
+// proto returns the budget with the reader's role, without progress and members.
 func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 	s := b.snapshot()
 	m := &budgetv1.Budget{
@@ -223,7 +232,8 @@ func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 	return m
 }
 
-// listedProto returns the budget as an item of a list, without progress and members.
+// listedProto returns the budget as an item of a list, without progress and members. All fields are
+// set, so that only pending invitations lack some.
 func (b seenBudget) listedProto(today time.Time) *budgetv1.ListedBudget {
 	m := b.proto(today)
 	return &budgetv1.ListedBudget{

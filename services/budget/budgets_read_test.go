@@ -91,8 +91,7 @@ func TestBudgetTimesInUTC(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.now = func() time.Time {
-		return time.Date(2026, 1, 1, 1, 0, 0, 123_456_789,
-			time.FixedZone("", 2*60*60))
+		return time.Date(2026, 1, 1, 1, 0, 0, 123_456_789, time.FixedZone("", 2*60*60))
 	}
 	require.Equal(t, "2025-12-31T23:00:00.123Z", b.budget(t, b.user(t, "Owner")).GetCreatedAt())
 	require.Equal(t, date(t, "2025-12-31"), calendar.DayOf(b.now()))

@@ -30,12 +30,11 @@ func TestCreateBudget(t *testing.T) {
 	created, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	want := &budgetv1.Budget{
-		Id: created.GetBudget().GetId(), Name: "Groceries", Currency: "USD", Limit: "400.00",
-		Period:    "monthly",
+		Id: created.GetBudget().GetId(), OwnerId: owner.ID.String(), Role: "owner",
+		Name: "Groceries", Currency: "USD", Limit: "400.00", Period: "monthly",
 		StartDate: "2026-01-31", EndDate: new("2026-12-31"), WalletId: req.GetWalletId(),
 		CategoryIds: []string{req.GetCategoryIds()[0], uuid.Nil.String()},
-		OwnerId:     owner.ID.String(), Role: "owner",
-		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
+		CreatedAt:   "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
 		AlertThresholds: []int32{80, 100}, Status: "active",
 		Progress: &budgetv1.Progress{
 			WindowStart: "2026-02-28", WindowEnd: "2026-03-30", Spent: "0.00", Remaining: "400.00",
@@ -130,8 +129,8 @@ func TestCreateBudgetUnknownReferences(t *testing.T) {
 		})
 		return err
 	}
-	unknown := apierr.New(restv1.Reason_WALLET_NOT_FOUND).With("walletId",
-		"is unknown").With("categoryIds", "is unknown")
+	unknown := apierr.New(restv1.Reason_WALLET_NOT_FOUND).
+		With("walletId", "is unknown").With("categoryIds", "is unknown")
 	for name, c := range map[string]struct {
 		refuse error
 		fields []string

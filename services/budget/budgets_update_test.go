@@ -160,8 +160,8 @@ func TestDeleteBudget(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, budget.GetId(), got.GetId())
 	events := b.events(t)
-	requirePublished(t, events[:2], &budgetv1.BudgetDeleted{Budget: snapshotOf(t, budget)}, owner,
-		viewer)
+	deleted := &budgetv1.BudgetDeleted{Budget: snapshotOf(t, budget)}
+	requirePublished(t, events[:2], deleted, owner, viewer)
 	requirePublished(t, events[2:], &budgetv1.MemberRemoved{
 		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(),
 		MemberId: guest.ID.String(), RemovedBy: owner.ID.String(),

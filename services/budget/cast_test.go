@@ -148,8 +148,8 @@ func (c *cast) nameOf(t *testing.T, id uuid.UUID) string {
 	return ""
 }
 
-// notification returns notified if the user has a notification of the event, which must
-// have the event's data.
+// notification returns notified if the user has a notification of the event, which must have the
+// event's data.
 func (c *cast) notification(t *testing.T, name string, id uuid.UUID, event []byte) string {
 	t.Helper()
 	for _, n := range c.notifications(t, c.users[name]) {

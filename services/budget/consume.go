@@ -21,8 +21,8 @@ func (s *server) consumer() outbox.Consumer {
 }
 
 // applyEvents must be idempotent, because an event may be delivered more than once. It runs in one
-// transaction per batch. The order matters for merges: categories are replaced before the checks
-// for alerts of the same batch are queued.
+// transaction per batch. The events are acknowledged after the commit. The order matters for
+// merges: categories are replaced before the checks for alerts of the same batch are queued.
 func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	if err := s.followCategories(ctx, tx, events); err != nil {
 		return err
@@ -36,6 +36,7 @@ func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	return s.webhooks.QueueDeliveries(ctx, tx, events)
 }
 
+// wake makes the workers look for queued work.
 func (s *server) wake() {
 	s.notifications.Alerts.Wake()
 	s.syncs.Wake()
@@ -43,7 +44,8 @@ func (s *server) wake() {
 }
 
 // followCategories replaces merged categories in budgets. If a budget is written with a merged
-// category after the event was applied, its sync with the ledger repairs it (references.go).
+// category after the event was applied, its sync with the ledger repairs it (references.go). The
+// sync also repairs budgets of a category that was deleted.
 func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	for _, e := range events {
 		deleted, ok := e.Data.(*ledgerv1.CategoryDeleted)
@@ -54,6 +56,8 @@ func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbo
 		if err != nil {
 			return fmt.Errorf("reading the id of a deleted category: %w", err)
 		}
+		// Without a target the category was deleted. Its budgets ask the ledger which of their
+		// categories still exist.
 		if deleted.ReassignedTo == nil {
 			err = queueSyncsOfCategory(ctx, tx, e.UserID, category)
 		} else {
@@ -67,7 +71,8 @@ func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbo
 }
 
 // replaceCategory replaces a category by the target of its merge in all budgets of an owner. Each
-// changed budget has a new version and publishes the change.
+// changed budget has a new version and publishes the change. A repeated event finds no budget with
+// the category and does nothing.
 func (s *server) replaceCategory(
 	ctx context.Context, tx pgx.Tx, owner, category uuid.UUID, into string,
 ) error {
@@ -91,7 +96,8 @@ func (s *server) replaceCategory(
 	return nil
 }
 
-// replaced returns the categories with target in the place of category, each once.
+// replaced returns the categories with target in the place of category, each once. A budget that
+// held both categories then holds the target once.
 func replaced(categories []uuid.UUID, category, target uuid.UUID) []uuid.UUID {
 	var kept []uuid.UUID
 	for _, id := range categories {

@@ -5,7 +5,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Public errors of budgets and sharing.
+// Public errors of budgets and sharing. Their codes, messages and meanings are in
+// proto/coffer/rest/v1/reason.proto. Errors of single fields name the field.
 var (
 	errInvalidBudgetID         = apierr.New(restv1.Reason_INVALID_BUDGET_ID)
 	errBudgetNotFound          = apierr.New(restv1.Reason_BUDGET_NOT_FOUND)

@@ -23,21 +23,19 @@ func TestNotificationsOfImports(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	owner, other := b.user(t, "Owner"), b.user(t, "Other")
-	committed := received(owner,
-		&ledgerv1.ImportCommitted{OwnerId: owner.ID.String(), Import: &ledgerv1.Import{
-			Id: uuid.NewString(), FileName: "a.csv",
-		}})
+	committed := received(owner, &ledgerv1.ImportCommitted{
+		OwnerId: owner.ID.String(), Import: &ledgerv1.Import{Id: uuid.NewString(), FileName: "a.csv"},
+	})
 	failed := received(owner, &ledgerv1.ImportFailed{
 		OwnerId: owner.ID.String(), Import: &ledgerv1.Import{Id: uuid.NewString()},
 	})
 	// A repeated event, the chunks and an undo add none.
 	for range 2 {
+		id := owner.ID.String()
 		b.apply(t,
-			received(owner, &ledgerv1.TransactionsImported{OwnerId: owner.ID.String(), Count: 500}),
-			committed,
-			received(owner,
-				&ledgerv1.TransactionsImportUndone{OwnerId: owner.ID.String(), Count: 500}), failed,
-			received(owner, &ledgerv1.ImportUndone{OwnerId: owner.ID.String()}))
+			received(owner, &ledgerv1.TransactionsImported{OwnerId: id, Count: 500}), committed,
+			received(owner, &ledgerv1.TransactionsImportUndone{OwnerId: id, Count: 500}), failed,
+			received(owner, &ledgerv1.ImportUndone{OwnerId: id}))
 	}
 	require.Equal(t, []string{"ledger.v1.import.failed", "ledger.v1.import.committed"},
 		b.types(t, owner))

@@ -75,8 +75,8 @@ func TestShareBudgetPendingLimit(t *testing.T) {
 			FROM generate_series(1, $2)
 			RETURNING id
 		)
-		INSERT INTO members (budget_id, user_id, role, status, invited_at) SELECT id, $1, 'viewer',
-			'pending', now() FROM b`, guest.ID, maxPendingInvitations-2)
+		INSERT INTO members (budget_id, user_id, role, status, invited_at)
+		SELECT id, $1, 'viewer', 'pending', now() FROM b`, guest.ID, maxPendingInvitations-2)
 	require.NoError(t, err)
 	share := func(i int) error {
 		_, err := b.ShareBudget(owners[i].Ctx,

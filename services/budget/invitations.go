@@ -38,6 +38,7 @@ const (
 	maxPendingInvitations = 100
 )
 
+// invitee is the user whom a request invites, by e-mail, with the terms of the invitation.
 type invitee struct {
 	email string
 	role  string
@@ -45,14 +46,16 @@ type invitee struct {
 	share *int32
 }
 
-// ShareBudget invites a user to a budget. An e-mail without an account is an error, so the number
-// of such errors per day is limited.
+// ShareBudget invites a user to a budget. auth finds the user of the e-mail before the transaction
+// starts. Only the owner may invite. An e-mail without an account is an error, so the number of
+// such errors per day is limited.
 //
 // Errors: USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED,
 // RATE_LIMITED and INVITATION_LIMIT_REACHED.
 func (s *server) ShareBudget(
 	ctx context.Context, req *budgetv1.ShareBudgetRequest,
 ) (*budgetv1.ShareBudgetResponse, error) {
+	// The order of the checks matters: each one reveals more about other users than the one before.
 	id, err := parseBudgetID(req.GetBudgetId())
 	if err != nil {
 		return nil, err
@@ -71,6 +74,7 @@ func (s *server) ShareBudget(
 	if _, err := s.budgetFor(ctx, s.db, id, shareBudget); err != nil {
 		return nil, err
 	}
+	// Also unknown e-mails count, so that an owner cannot search for accounts without limit.
 	sent, err := countInvitationsBy(ctx, s.db, caller.ID(ctx), s.now().Add(-invitationWindow))
 	if err != nil {
 		return nil, err
@@ -114,6 +118,7 @@ func (s *server) invite(
 	if err != nil {
 		return member{}, err
 	}
+	// The user of an e-mail is only known after auth was asked.
 	if user == b.OwnerID {
 		return member{}, errCannotInviteSelf
 	}
@@ -130,7 +135,8 @@ func (s *server) invite(
 		return member{}, err
 	}
 	now := s.now().UTC()
-	// The limits of the invited user protect against many owners.
+	// The limits of the invited user protect against many owners. They are checked last, because
+	// they concern another user.
 	received, err := countInvitationsTo(ctx, tx, user, now.Add(-invitationWindow))
 	if err != nil {
 		return member{}, err
@@ -158,8 +164,7 @@ func (s *server) invite(
 	}
 	event := &budgetv1.InvitationSent{
 		BudgetId: id.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(),
-		MemberId: user.String(),
-		Role:     m.Role, SharePercent: m.sharePercent(),
+		MemberId: user.String(), Role: m.Role, SharePercent: m.sharePercent(),
 	}
 	return m, s.notifications.Publish(ctx, tx, event, user, b.OwnerID)
 }
@@ -172,8 +177,8 @@ func (s *server) ListInvitations(
 ) (*budgetv1.ListInvitationsResponse, error) {
 	user := caller.ID(ctx)
 	invitations, pagination, err := page.List(s.cursors, page.Query[invitation, moment]{
-		Scope: "invitations " + user.String(), Limit: req.Limit, Cursor: req.GetCursor(),
-		First:    newest,
+		Scope: "invitations " + user.String(),
+		Limit: req.Limit, Cursor: req.GetCursor(), First: newest,
 		Position: func(i invitation) moment { return moment{i.InvitedAt, i.BudgetID} },
 		Select: func(before moment, limit int) ([]invitation, error) {
 			return selectInvitations(ctx, s.db, user, before, limit)
@@ -195,7 +200,7 @@ func (s *server) ListInvitations(
 	return resp, nil
 }
 
-// owner is nil if it is unknown.
+// proto converts the invitation. owner is nil if it is unknown.
 func (i invitation) proto(owner *authv1.User) *budgetv1.Invitation {
 	p := &budgetv1.Invitation{
 		BudgetId:     i.BudgetID.String(),
@@ -212,17 +217,18 @@ func (i invitation) proto(owner *authv1.User) *budgetv1.Invitation {
 	return p
 }
 
-// parseShare returns the e-mail and terms of an invitation.
+// parseShare returns the e-mail and terms of an invitation. The role is viewer by default.
 func parseShare(req *budgetv1.ShareBudgetRequest) (invitee, error) {
 	var p apierr.Problems
 	invited := invitee{
 		email: strings.ToLower(strings.TrimSpace(req.GetEmail())), role: string(viewer),
 	}
-	if invited.email == "" {
+	a, err := mail.ParseAddress(invited.email)
+	switch {
+	case invited.email == "":
 		p.Invalid("email", "is required")
-	} else if a, err := mail.ParseAddress(invited.email); err != nil ||
-		a.Address != invited.email || len(invited.email) > maxEmail {
-		// The parsed address differs from the text if that has a display name or a comment.
+	// The parsed address differs from the text if that has a display name or a comment.
+	case err != nil || a.Address != invited.email || len(invited.email) > maxEmail:
 		p.Invalid("email", "must be an e-mail address")
 	}
 	if req.Role != nil {
@@ -241,6 +247,7 @@ func parseRole(p *apierr.Problems, role string) string {
 	return role
 }
 
+// parsePercent returns a share in hundredths of a percent.
 func parsePercent(p *apierr.Problems, percent string) *int32 {
 	bp, err := money.ParseDecimal(percent, 2)
 	if err != nil || bp <= 0 || bp > maxShareBP {

@@ -28,15 +28,13 @@ func TestShareBudget(t *testing.T) {
 	require.NoError(t, err)
 	want := &budgetv1.Member{
 		Id: guest.ID.String(), MemberId: guest.ID.String(), BudgetId: budget.GetId(), Name: "Guest",
-		Email: "guest@example.com",
-		Role:  "editor", SharePercent: new("33.30"), Status: "pending",
+		Email: "guest@example.com", Role: "editor", SharePercent: new("33.30"), Status: "pending",
 		InvitedAt: "2026-03-15T12:00:00.000Z",
 	}
 	require.True(t, proto.Equal(want, shared.GetMember()), "%v", shared)
 	requirePublished(t, b.events(t), &budgetv1.InvitationSent{
 		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(),
-		MemberId: guest.ID.String(),
-		Role:     "editor", SharePercent: new("33.30"),
+		MemberId: guest.ID.String(), Role: "editor", SharePercent: new("33.30"),
 	}, owner, guest)
 
 	invitations, err := b.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{})
@@ -44,10 +42,8 @@ func TestShareBudget(t *testing.T) {
 	require.Len(t, invitations.GetInvitations(), 1)
 	require.True(t, proto.Equal(&budgetv1.Invitation{
 		BudgetId: budget.GetId(), BudgetName: "Groceries", MemberId: guest.ID.String(),
-		OwnerId:   owner.ID.String(),
-		OwnerName: new("Owner"), OwnerEmail: new("owner@example.com"), Role: "editor",
-		SharePercent: new("33.30"),
-		InvitedAt:    "2026-03-15T12:00:00.000Z",
+		OwnerId: owner.ID.String(), OwnerName: new("Owner"), OwnerEmail: new("owner@example.com"),
+		Role: "editor", SharePercent: new("33.30"), InvitedAt: "2026-03-15T12:00:00.000Z",
 	}, invitations.GetInvitations()[0]), "%v", invitations)
 
 	was := "pending"
@@ -58,8 +54,7 @@ func TestShareBudget(t *testing.T) {
 		require.True(t, proto.Equal(want, got.GetMember()), "%v", got)
 		requirePublished(t, b.events(t), &budgetv1.InvitationAnswered{
 			BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(),
-			MemberId: guest.ID.String(),
-			Status:   answer, PreviousStatus: was,
+			MemberId: guest.ID.String(), Status: answer, PreviousStatus: was,
 		}, owner, guest)
 		was = answer
 		before := budgettest.State(t, b.db)

@@ -13,7 +13,8 @@ import (
 
 // ListLimits returns the present limit of a budget and the former ones, newest first (ADR 95).
 // Progress of an earlier window uses the present limit; with this list, a client can compare the
-// window with the limit that was in force.
+// window with the limit that was in force. The position of a page is the first day of a limit.
+// It is unique, because a day has at most one former limit.
 func (s *server) ListLimits(
 	ctx context.Context, req *budgetv1.ListLimitsRequest,
 ) (*budgetv1.ListLimitsResponse, error) {
@@ -42,7 +43,7 @@ func (s *server) ListLimits(
 	return resp, nil
 }
 
-// Stored currencies are valid.
+// proto converts the limit. Stored currencies are valid.
 func (l limitPeriod) proto() *budgetv1.BudgetLimit {
 	currency, _ := money.ParseCurrency(l.Currency)
 	m := &budgetv1.BudgetLimit{

@@ -25,9 +25,9 @@ func TestListLimits(t *testing.T) {
 		_, err := b.UpdateBudget(owner.Ctx, req)
 		require.NoError(t, err)
 	}
-	limits := func(who budgettest.User, req *budgetv1.ListLimitsRequest) ([]string,
-		*budgetv1.ListLimitsResponse,
-	) {
+	limits := func(
+		who budgettest.User, req *budgetv1.ListLimitsRequest,
+	) ([]string, *budgetv1.ListLimitsResponse) {
 		t.Helper()
 		req.BudgetId = id
 		resp, err := b.ListLimits(who.Ctx, req)
@@ -39,8 +39,7 @@ func TestListLimits(t *testing.T) {
 		return found, resp
 	}
 	plus := func(days int) string {
-		return budgettest.Today.AddDate(0, 0,
-			days).Format(time.DateOnly)
+		return budgettest.Today.AddDate(0, 0, days).Format(time.DateOnly)
 	}
 
 	// A change on the day of the creation replaces the limit, and a change of another field is no

@@ -37,11 +37,9 @@ func TestFollowCategories(t *testing.T) {
 				changes{name: new("Renamed")})
 			return err
 		}, func() error {
-			return pg.InTx(t.Context(), b.db,
-				func(tx pgx.Tx) error {
-					return b.applyEvents(t.Context(), tx,
-						[]outbox.Received{merged})
-				})
+			return pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
+				return b.applyEvents(t.Context(), tx, []outbox.Received{merged})
+			})
 		}))
 		got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: made.GetId()})
 		require.NoError(t, err)
@@ -83,8 +81,7 @@ func TestSettle(t *testing.T) {
 		made := b.budget(t, owner)
 		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
 		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
-			// The change has not queued its check yet, which would keep the worker from claiming
-			// it.
+			// The change has not queued its check yet. That would keep the worker from claiming it.
 			_, err := tx.Exec(t.Context(),
 				`UPDATE budgets SET wallet_id = $2, version = version + 1 WHERE id = $1`,
 				made.GetId(), uuid.New())

@@ -45,8 +45,8 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 			require.Equal(t, "Guest", m.GetName())
 			requirePublished(t, b.events(t), &budgetv1.MemberUpdated{
 				BudgetId: id, BudgetName: "Groceries", OwnerId: owner.ID.String(),
-				MemberId: guest.ID.String(),
-				Role:     "editor", SharePercent: new("12.50"), PreviousRole: "viewer",
+				MemberId: guest.ID.String(), Role: "editor", SharePercent: new("12.50"),
+				PreviousRole: "viewer",
 			}, owner, guest)
 
 			before := budgettest.State(t, b.db)

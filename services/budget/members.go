@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// maxMembersInBudget is the number of members in the response of one budget.
+	// maxMembersInBudget limits the members in the response of one budget; the list has all.
 	maxMembersInBudget = 200
 	// maxMembersInList is the number of members of each budget in a list of budgets.
 	maxMembersInList = 20
@@ -34,7 +34,8 @@ const (
 )
 
 // ListMembers returns the members of a budget, newest first. Only the owner sees members that
-// rejected the invitation, because only the owner may invite them again.
+// rejected the invitation, because only the owner may invite them again. Users with a pending
+// invitation may not read the list.
 func (s *server) ListMembers(
 	ctx context.Context, req *budgetv1.ListMembersRequest,
 ) (*budgetv1.ListMembersResponse, error) {
@@ -51,7 +52,9 @@ func (s *server) ListMembers(
 			if err != nil {
 				return nil, err
 			}
-			return selectMembers(ctx, s.db, memberList{id, b.role().visible(), before, limit})
+			return selectMembers(ctx, s.db, memberList{
+				budget: id, statuses: b.role().visible(), before: before, limit: limit,
+			})
 		},
 	})
 	if err != nil {
@@ -88,9 +91,9 @@ func (s *server) GetMember(
 	}, nil
 }
 
-// RemoveMember deletes a membership, in any status. Both are notified, unless they did it
-// themselves, or the member had left before. Errors: BUDGET_MEMBER_NOT_FOUND for the owner, and
-// INSUFFICIENT_PERMISSIONS for all other users.
+// RemoveMember deletes a membership, in any status. The owner and the member may do it. Both are
+// notified, unless they did it themselves, or the member had left before. Errors:
+// BUDGET_MEMBER_NOT_FOUND for the owner, and INSUFFICIENT_PERMISSIONS for all other users.
 func (s *server) RemoveMember(
 	ctx context.Context, req *budgetv1.RemoveMemberRequest,
 ) (*budgetv1.RemoveMemberResponse, error) {
@@ -125,8 +128,7 @@ func (s *server) RemoveMember(
 func (b seenBudget) removed(m member) *budgetv1.MemberRemoved {
 	return &budgetv1.MemberRemoved{
 		BudgetId: b.ID.String(), BudgetName: m.nameOf(b.budget), OwnerId: b.OwnerID.String(),
-		MemberId:  m.UserID.String(),
-		RemovedBy: b.UserID.String(),
+		MemberId: m.UserID.String(), RemovedBy: b.UserID.String(),
 	}
 }
 
@@ -141,9 +143,9 @@ func (m member) nameOf(b budget) string {
 }
 
 // lockedMember locks a budget, and returns it with one of its members, if the acting user is the
-// owner or that member. The lock is taken before the role is read, so that the role is still valid
-// when the transaction commits. It returns VERSION_MISMATCH if the membership does not match
-// If-Match.
+// owner or that member. Any other user gets the same error whether the member exists or not. The
+// lock is taken before the role is read, so that the role is still valid when the transaction
+// commits. It returns VERSION_MISMATCH if the membership does not match If-Match.
 func (s *server) lockedMember(
 	ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, ifMatch string,
 ) (seenBudget, member, error) {
@@ -173,13 +175,14 @@ func (s *server) lockedMember(
 	return b, m, err
 }
 
-// named converts members, with the names and e-mails that auth returns in one call.
+// named converts members, with names and e-mails from one call to auth, or without if it fails.
 func (s *server) named(ctx context.Context, members []member) []*budgetv1.Member {
 	return protos(members, s.usersOf(ctx, members, nil))
 }
 
 // usersOf returns the members, and the owners of the budgets that their reader does not own, with
-// one call to auth.
+// one call to auth. The owner of a budget knows the own name, so that reading a budget without
+// members costs no call.
 func (s *server) usersOf(
 	ctx context.Context, members []member, budgets []seenBudget,
 ) map[string]*authv1.User {
@@ -229,8 +232,8 @@ func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.
 	defer cancel()
 	resp, err := s.auth.GetUsers(ctx, &authv1.GetUsersRequest{Ids: idStrings(ids)})
 	if err != nil {
-		s.log.WarnContext(ctx, "failed to read names, so they are omitted", "users", len(ids),
-			"error", err)
+		s.log.WarnContext(ctx, "failed to read names, so they are omitted",
+			"users", len(ids), "error", err)
 		return users
 	}
 	for _, u := range resp.GetUsers() {
@@ -251,7 +254,7 @@ func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err e
 	return budget, member, nil
 }
 
-// user is nil if it is unknown.
+// proto converts the member. user is nil if it is unknown.
 func (m member) proto(user *authv1.User) *budgetv1.Member {
 	p := &budgetv1.Member{
 		Id:           m.UserID.String(),

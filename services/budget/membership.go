@@ -63,7 +63,7 @@ func (s *server) answer(
 	ctx context.Context, tx pgx.Tx, b seenBudget, m member, answer status,
 ) (member, error) {
 	changes, permitted := m.Status.to(answer, byMember)
-	// A rejected invitation cannot be accepted any more.
+	// A rejected invitation cannot be accepted any more. The owner may send another one.
 	if !permitted {
 		return member{}, errInsufficientPermissions
 	}
@@ -71,6 +71,7 @@ func (s *server) answer(
 		return m, nil
 	}
 	before := m.Status
+	// A member who leaves knows the current name.
 	m.KnownName = new(m.nameOf(b.budget))
 	m.Status, m.RespondedAt = answer, new(s.now().UTC())
 	if err := upsertMember(ctx, tx, m); err != nil {
@@ -79,8 +80,7 @@ func (s *server) answer(
 	answered := func(name string) *budgetv1.InvitationAnswered {
 		return &budgetv1.InvitationAnswered{
 			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(),
-			MemberId: m.UserID.String(),
-			Status:   string(m.Status), PreviousStatus: string(before),
+			MemberId: m.UserID.String(), Status: string(m.Status), PreviousStatus: string(before),
 		}
 	}
 	return m, s.notifications.PublishEach(ctx, tx,
@@ -88,13 +88,15 @@ func (s *server) answer(
 		notification.Addressed{User: m.UserID, Data: answered(m.nameOf(b.budget))})
 }
 
-// changeTerms sets role and share.
+// changeTerms sets role and share. It holds the budget's lock, so that simultaneous changes and
+// invitations cannot exceed 100 percent in total.
 func (s *server) changeTerms(
 	ctx context.Context, tx pgx.Tx, b seenBudget, m member, c memberChange,
 ) (member, error) {
 	if m.Status == rejected {
 		return member{}, errInsufficientPermissions
 	}
+	// A change that sets the stored values publishes nothing.
 	after := c.apply(m)
 	if after.Role == m.Role && equalShares(after.ShareBP, m.ShareBP) {
 		return m, nil
@@ -108,9 +110,8 @@ func (s *server) changeTerms(
 	updated := func(name string) *budgetv1.MemberUpdated {
 		return &budgetv1.MemberUpdated{
 			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(),
-			MemberId: m.UserID.String(),
-			Role:     after.Role, SharePercent: after.sharePercent(), PreviousRole: m.Role,
-			PreviousSharePercent: m.sharePercent(),
+			MemberId: m.UserID.String(), Role: after.Role, SharePercent: after.sharePercent(),
+			PreviousRole: m.Role, PreviousSharePercent: m.sharePercent(),
 		}
 	}
 	return after, s.notifications.PublishEach(ctx, tx,
@@ -119,7 +120,7 @@ func (s *server) changeTerms(
 }
 
 // checkShares returns errShareExceeded when a new share of the member would bring the total over
-// 100 percent.
+// 100 percent. The budget must be locked.
 func checkShares(ctx context.Context, tx pgx.Tx, m member, share *int32) error {
 	if share == nil {
 		return nil
@@ -144,6 +145,7 @@ type memberChange struct {
 	setShare bool
 }
 
+// hasTerms reports whether the request changes role or share, which only the owner may do.
 func (c memberChange) hasTerms() bool { return c.role != nil || c.setShare }
 
 func (c memberChange) apply(m member) member {
@@ -160,7 +162,8 @@ func equalShares(a, b *int32) bool {
 	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
-// parseMemberChange returns the change of a request.
+// parseMemberChange returns the change of a request. A request must have a role, a share or an
+// answer to the invitation.
 func parseMemberChange(req *budgetv1.RespondToInvitationRequest) (memberChange, error) {
 	var p apierr.Problems
 	var c memberChange

@@ -16,11 +16,13 @@ import (
 )
 
 const (
+	// The limits are also constraints of the table.
 	maxCategories = 100
 	maxThreshold  = 1000
 	maxThresholds = 10
 	// maxDecimals is the number of decimals of the currency with the smallest unit.
 	maxDecimals = 4
+	dateProblem = "must be a date, YYYY-MM-DD, of the years 1900 to 2200"
 )
 
 // defaultThresholds are the thresholds of a budget that is created without any in the request.
@@ -36,15 +38,14 @@ func parseBudgetID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// parseAt returns the day whose progress is requested, or nil for today.
+// parseAt returns a day of the window whose progress is requested, or nil for today.
 func parseAt(p *apierr.Problems, at *string) *time.Time {
 	if at == nil {
 		return nil
 	}
 	d, ok := calendar.ParseDate(*at)
 	if !ok {
-		p.Add(errInvalidTimeframe.With("at",
-			"must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
+		p.Add(errInvalidTimeframe.With("at", dateProblem))
 	}
 	return &d
 }
@@ -68,7 +69,7 @@ type changes struct {
 	thresholds []int32
 }
 
-// parseCreate returns the fields of the budget that a request creates.
+// parseCreate returns the fields of a new budget, and adds the problems of all fields to p.
 func parseCreate(p *apierr.Problems, req *budgetv1.CreateBudgetRequest) changes {
 	var c changes
 	c.setName(p, req.GetName())
@@ -166,8 +167,7 @@ func (c *changes) setPeriod(p *apierr.Problems, s string) {
 func (c *changes) setStart(p *apierr.Problems, s string) {
 	d, ok := calendar.ParseDate(s)
 	if !ok {
-		p.Add(errInvalidTimeframe.With("startDate",
-			"must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
+		p.Add(errInvalidTimeframe.With("startDate", dateProblem))
 		return
 	}
 	c.start = &d
@@ -180,8 +180,7 @@ func (c *changes) setEnd(p *apierr.Problems, s string) {
 	}
 	d, ok := calendar.ParseDate(s)
 	if !ok {
-		p.Add(errInvalidTimeframe.With("endDate",
-			"must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
+		p.Add(errInvalidTimeframe.With("endDate", dateProblem))
 		return
 	}
 	c.end = &d
@@ -204,6 +203,7 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 		return
 	}
 	var categories []uuid.UUID
+	// The count is limited after repeated ids were removed, so that it is the number of stored ids.
 	seen := map[uuid.UUID]bool{}
 	for _, s := range ids {
 		id, ok := text.ID(s)

@@ -40,9 +40,8 @@ func TestListBudgetsInvited(t *testing.T) {
 		pending := map[string]string{"pending editor": "editor", "pending viewer": "viewer"}
 		for name, role := range pending {
 			require.Equal(t, map[string]map[string]any{c.budget.GetId(): {
-				"id": c.budget.GetId(), "name": oldName,
-				"ownerId": c.users["owner"].ID.String(), "role": role,
-				"membershipStatus": "pending",
+				"id": c.budget.GetId(), "name": oldName, "ownerId": c.users["owner"].ID.String(),
+				"role": role, "membershipStatus": "pending",
 			}}, c.items(t, c.users[name]), name)
 		}
 		require.Empty(t, c.ledger.summed[len(c.ledger.summed)-1].GetWindows()[1:],
@@ -195,7 +194,7 @@ func (b *bundle) leak(t *testing.T, who budgettest.User, event proto.Message) {
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), `
 		INSERT INTO notifications (id, user_id, type, data, created_at)
-			VALUES ($1, $2, $3, $4, $5)`,
+		VALUES ($1, $2, $3, $4, $5)`,
 		b.newID(), who.ID, budgetDeletedType, data, b.now())
 	require.NoError(t, err)
 	id := b.webhook(t, who)
@@ -207,8 +206,8 @@ func (b *bundle) leak(t *testing.T, who budgettest.User, event proto.Message) {
 		_, err := b.db.Exec(t.Context(), `
 			INSERT INTO webhook_deliveries (id, user_id, webhook_id, event_id, type, body, status,
 				next_attempt_at, created_at)
-			VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), $3, $4, $5, now(),
-				now())`, who.ID, id, budgetDeletedType, body, status)
+			VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), $3, $4, $5, now(), now())`,
+			who.ID, id, budgetDeletedType, body, status)
 		require.NoError(t, err)
 	}
 }

@@ -27,9 +27,9 @@ type standing struct {
 }
 
 // standings returns the standings of budgets in their windows of a day, in the same order, with one
-// call to the ledger. Only the ledger knows the time zone that decides which one this is. So the
-// call asks for the windows of all days that are today somewhere: these are one window except near
-// its border.
+// call to the ledger. Without a day, the window is the current one. Only the ledger knows the time
+// zone that decides which one this is. So the call asks for the windows of all days that are today
+// somewhere: these are one window except near its border.
 func (s *server) standings(ctx context.Context, at *time.Time, budgets []budget) []standing {
 	now := s.now()
 	found, days := make([]standing, len(budgets)), calendar.Todays(now)
@@ -52,8 +52,8 @@ func (s *server) standings(ctx context.Context, at *time.Time, budgets []budget)
 	defer cancel()
 	spendings, err := spending.Sum(ctx, s.ledger, queries)
 	if err != nil {
-		s.log.WarnContext(ctx, "failed to read spending, so progress is omitted", "budgets",
-			len(budgets), "error", err)
+		s.log.WarnContext(ctx, "failed to read spending, so progress is omitted",
+			"budgets", len(budgets), "error", err)
 		return found
 	}
 	for i, b := range budgets {
@@ -88,6 +88,7 @@ func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *bu
 		WindowEnd:   w.LastDay().Format(calendar.DateLayout),
 	}
 	spent := spending.AmountIn(amounts, b.Currency)
+	// Amounts in other currencies are listed, and not converted.
 	for _, a := range amounts {
 		if a.GetCurrency() == b.Currency {
 			continue
@@ -100,7 +101,7 @@ func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *bu
 	}
 	p.Spent = currency.Format(spent)
 	p.Remaining = currency.Format(b.LimitMinor - spent)
-	// The percentage is rounded to two decimals.
+	// The percentage is rounded to two decimals. limit is greater than 0.
 	p.Percentage = math.Round(float64(spent)/float64(b.LimitMinor)*10_000) / 100
 	p.State = state(spent, b.LimitMinor)
 	return p

@@ -41,8 +41,7 @@ func TestProgress(t *testing.T) {
 			})
 			want := &budgetv1.Progress{
 				WindowStart: "2026-03-01", WindowEnd: "2026-03-31", Spent: c.shown,
-				Remaining:  c.remaining,
-				Percentage: c.percentage, State: c.state,
+				Remaining: c.remaining, Percentage: c.percentage, State: c.state,
 				OtherCurrencies: []*budgetv1.OtherCurrency{{Currency: "JPY", Spent: "1200"}},
 			}
 			require.True(t, proto.Equal(want, got), "%v", got)

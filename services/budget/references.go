@@ -22,8 +22,8 @@ import (
 
 // The ledger does not delete a category that a budget uses, so it must know the categories of
 // budgets. A write of a budget first reserves its categories there. A trigger then queues the
-// budget in reference_syncs, and a worker (syncs) reports the budget's current categories
-// to the ledger. The response repairs the budget if a category was merged or deleted.
+// budget in reference_syncs, and a worker (syncs) reports the budget's current categories to the
+// ledger. The response repairs the budget if a category was merged or deleted.
 
 const (
 	// syncBatch is the maximum of the RPC.
@@ -115,7 +115,8 @@ func (s *server) release(ctx context.Context, r reservation) {
 	s.syncs.Wake()
 }
 
-// newSyncs returns the worker that reports changed budgets to the ledger.
+// newSyncs returns the worker that reports changed budgets to the ledger. Several replicas may run
+// it: each claims different rows.
 func (s *server) newSyncs() *jobs.Worker {
 	const failure = "failed to report the categories of budgets to the ledger"
 	return jobs.NewWorker(jobs.PollInterval, s.log, failure,
@@ -159,7 +160,8 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	}
 	req := &ledgerv1.SyncReferencesRequest{}
 	for _, d := range due {
-		// A deleted budget is the zero value. It has no categories, so the ledger releases all.
+		// A deleted budget is the zero value. It has no categories, so the ledger releases all
+		// of them.
 		b := budgets[d.BudgetID]
 		req.Budgets = append(req.Budgets, &ledgerv1.BudgetReferences{
 			OwnerId: d.OwnerID.String(), BudgetId: d.BudgetID.String(), Version: b.Version,

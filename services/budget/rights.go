@@ -1,9 +1,8 @@
 package budget
 
-import (
-	"slices"
-)
+import "slices"
 
+// role is the role of a user in a budget.
 type role string
 
 const (
@@ -56,13 +55,15 @@ func (b seenBudget) role() role {
 		return stranger
 	case *b.Status == pending:
 		return invited
+	// Only an accepted membership has the role that is stored.
 	case *b.Status == accepted:
 		return role(*b.Role)
 	}
 	return stranger
 }
 
-// visible returns the statuses of the members that a reader of the budget may see.
+// visible returns the statuses of the members that a reader of the budget may see. Rejected members
+// are visible to the owner only.
 func (r role) visible() []status {
 	if r.may(readRejected) {
 		return []status{pending, accepted, rejected}
@@ -81,6 +82,7 @@ const (
 	rejected status = "rejected"
 )
 
+// actor is the user who changes the status of a membership.
 type actor bool
 
 const (
@@ -95,7 +97,8 @@ type transition struct {
 	to   status
 }
 
-// transitions lists all permitted changes of a status.
+// transitions lists all permitted changes of a status. Removal is not among them, because it is
+// possible in any status.
 var transitions = map[transition]bool{
 	{absent, byOwner, pending}:     true,
 	{rejected, byOwner, pending}:   true,
@@ -107,6 +110,7 @@ var transitions = map[transition]bool{
 // to reports whether the actor may change the status to next, and whether that is a change. A
 // repeated answer of a member is permitted and changes nothing.
 func (s status) to(next status, by actor) (changes, permitted bool) {
+	// A repeated answer happens when a client retries.
 	if by == byMember && s == next && s != pending && s != absent {
 		return false, true
 	}

@@ -28,11 +28,12 @@ type budget struct {
 	// EndDate is inclusive, and nil for a budget that never ends.
 	EndDate  *time.Time `db:"end_date"`
 	WalletID uuid.UUID  `db:"wallet_id"`
-	// CategoryIDs has 1 to 100 categories, each once, in the order of the request.
+	// CategoryIDs has 1 to 100 categories, each once, in the order of the request. Both ids are the
+	// ledger's.
 	CategoryIDs []uuid.UUID `db:"category_ids"`
 	// AlertThresholds are percentages of the limit, ascending.
 	AlertThresholds []int32 `db:"alert_thresholds"`
-	// Version grows with every change.
+	// Version grows with every change. ETags and checks for alerts compare it.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`
@@ -42,9 +43,11 @@ type budget struct {
 // are nil without a membership. selectBudget and selectBudgets read it for one reader.
 type seenBudget struct {
 	budget
-	UserID    uuid.UUID `db:"user_id"`
-	Role      *string
-	Status    *status
+	// UserID is the reader.
+	UserID uuid.UUID `db:"user_id"`
+	Role   *string
+	Status *status
+	// KnownName is member.KnownName.
 	KnownName *string `db:"known_name"`
 }
 
@@ -55,7 +58,8 @@ const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.pe
 	b.updated_at`
 
 // countBudgets returns the number of budgets that a user owns. A lock serializes the user's
-// creations until tx ends, so that concurrent ones cannot exceed the limit.
+// creations until tx ends, so that concurrent ones cannot exceed the limit. Budgets of other
+// owners, which the user shares, do not count.
 func countBudgets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
 	if err := pg.Lock(ctx, tx, "budgets", owner); err != nil {
 		return 0, err
@@ -71,11 +75,9 @@ func countBudgets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date,
-			end_date, wallet_id,
-			category_ids, alert_thresholds, version, created_at, updated_at)
+			end_date, wallet_id, category_ids, alert_thresholds, version, created_at, updated_at)
 		VALUES (@id, @owner, @name, @currency, @limit, @period, @start, @end, @wallet, @categories,
-			@thresholds, @version,
-			@created, @updated)`, b.args())
+			@thresholds, @version, @created, @updated)`, b.args())
 	if err != nil {
 		return fmt.Errorf("inserting a budget: %w", err)
 	}
@@ -85,10 +87,9 @@ func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
 func (b budget) args() pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"id": b.ID, "owner": b.OwnerID, "name": b.Name, "currency": b.Currency,
-		"limit": b.LimitMinor, "period": b.Period,
-		"start": b.StartDate, "end": b.EndDate, "wallet": b.WalletID, "categories": b.CategoryIDs,
-		"version":    b.Version,
-		"thresholds": b.AlertThresholds, "created": b.CreatedAt, "updated": b.UpdatedAt,
+		"limit": b.LimitMinor, "period": b.Period, "start": b.StartDate, "end": b.EndDate,
+		"wallet": b.WalletID, "categories": b.CategoryIDs, "thresholds": b.AlertThresholds,
+		"version": b.Version, "created": b.CreatedAt, "updated": b.UpdatedAt,
 	}
 }
 
@@ -178,10 +179,8 @@ func updateBudget(ctx context.Context, q pg.Querier, b budget) error {
 	_, err := q.Exec(ctx, `
 		UPDATE budgets
 		SET name = @name, currency = @currency, limit_minor = @limit, period = @period,
-			start_date = @start,
-			end_date = @end, wallet_id = @wallet, category_ids = @categories,
-				alert_thresholds = @thresholds,
-			version = @version, updated_at = @updated
+			start_date = @start, end_date = @end, wallet_id = @wallet, category_ids = @categories,
+			alert_thresholds = @thresholds, version = @version, updated_at = @updated
 		WHERE id = @id`, b.args())
 	if err != nil {
 		return fmt.Errorf("updating budget %s: %w", b.ID, err)
@@ -211,7 +210,8 @@ type limitPeriod struct {
 
 // selectLimits returns the limits whose first day is before a day, newest first. A trigger of
 // migration 0016 stores the former ones. first_day is derived: it is the day after the last day of
-// the limit before, or the day of the creation.
+// the limit before, or the day of the creation. A budget has at most one former limit per day, so
+// the rows of one budget are few.
 func selectLimits(
 	ctx context.Context, q pg.Querier, budget uuid.UUID, before time.Time, limit int,
 ) ([]limitPeriod, error) {

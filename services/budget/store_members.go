@@ -40,6 +40,7 @@ type invitation struct {
 const memberColumns = `m.budget_id, m.user_id, m.role, m.share_bp, m.status, m.invited_at,
 	m.responded_at, m.known_name`
 
+// selectMember returns pgx.ErrNoRows if the user has no membership.
 func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) (member, error) {
 	m, err := pg.One[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -52,7 +53,7 @@ func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 }
 
 // upsertMember stores a membership. The caller must hold the budget's lock and have checked that
-// the former status permits the new one.
+// the former status permits the new one. An invitation after a rejection replaces the old row.
 func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at,
@@ -61,11 +62,11 @@ func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 		ON CONFLICT (budget_id, user_id) DO UPDATE
 		SET role = EXCLUDED.role, share_bp = EXCLUDED.share_bp, status = EXCLUDED.status,
 			invited_at = EXCLUDED.invited_at, responded_at = EXCLUDED.responded_at,
-				known_name = EXCLUDED.known_name`,
+			known_name = EXCLUDED.known_name`,
 		pgx.NamedArgs{
 			"budget": m.BudgetID, "user": m.UserID, "role": m.Role, "share": m.ShareBP,
-			"status":  m.Status,
-			"invited": m.InvitedAt, "responded": m.RespondedAt, "name": m.KnownName,
+			"status": m.Status, "invited": m.InvitedAt, "responded": m.RespondedAt,
+			"name": m.KnownName,
 		})
 	if err != nil {
 		return fmt.Errorf("writing a member of budget %s: %w", m.BudgetID, err)
@@ -74,8 +75,8 @@ func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 }
 
 func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) error {
-	_, err := q.Exec(ctx, `DELETE FROM members WHERE budget_id = $1 AND user_id = $2`, budgetID,
-		userID)
+	_, err := q.Exec(ctx,
+		`DELETE FROM members WHERE budget_id = $1 AND user_id = $2`, budgetID, userID)
 	if err != nil {
 		return fmt.Errorf("deleting a member of budget %s: %w", budgetID, err)
 	}
@@ -83,13 +84,14 @@ func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 }
 
 // sumOtherShares returns the total share of a budget's pending and accepted members except m, in
-// hundredths of a percent. Pending members count, because they may accept at any time.
+// hundredths of a percent. Pending members count, because they may accept at any time. The budget
+// must be locked.
 func sumOtherShares(ctx context.Context, q pg.Querier, m member) (int64, error) {
 	sum, err := pg.Number(ctx, q, `
 		SELECT coalesce(sum(share_bp), 0)::bigint
 		FROM members
-		WHERE budget_id = $1 AND user_id <> $2
-			AND status IN ('pending', 'accepted')`, m.BudgetID, m.UserID)
+		WHERE budget_id = $1 AND user_id <> $2 AND status IN ('pending', 'accepted')`,
+		m.BudgetID, m.UserID)
 	if err != nil {
 		return 0, fmt.Errorf("summing the shares of budget %s: %w", m.BudgetID, err)
 	}
@@ -187,7 +189,8 @@ func selectMemberIDs(
 	return ids, nil
 }
 
-// selectPendingMembers returns the users with a pending invitation, without a limit.
+// selectPendingMembers returns the users with a pending invitation, without a limit. They are
+// needed with their known names, for events that end the invitation.
 func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID) ([]member, error) {
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -249,7 +252,7 @@ func insertInvitationTry(
 }
 
 // countInvitationsBy returns the number of invitations that an owner sent or tried to send since a
-// time.
+// time. It reads the index invitation_tries_owner.
 func countInvitationsBy(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, since time.Time,
 ) (int64, error) {
@@ -258,6 +261,7 @@ func countInvitationsBy(
 }
 
 // countInvitationsTo returns the number of invitations that a user received since a time.
+// Invitations that were answered or withdrawn count, too.
 func countInvitationsTo(
 	ctx context.Context, q pg.Querier, user uuid.UUID, since time.Time,
 ) (int64, error) {
@@ -275,7 +279,8 @@ func countInvitations(
 	return n, nil
 }
 
-// deleteInvitationTries deletes the tries up to a time, which no limit counts any more.
+// deleteInvitationTries deletes the tries up to a time, which no limit counts any more. The index
+// invitation_tries_at finds the rows.
 func deleteInvitationTries(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM invitation_tries WHERE at <= $1`, before)
 	if err != nil {

@@ -21,17 +21,20 @@ func TestShareBudgetCountsInvitations(t *testing.T) {
 	for _, try := range []struct {
 		owner, user uuid.UUID
 		at          time.Time
-	}{{owner.ID, guest.ID, after}, {owner.ID, guest.ID, since}, {owner.ID, other.ID, after}, {
-		other.ID, guest.ID, after,
-	}} {
+	}{
+		{owner.ID, guest.ID, after},
+		{owner.ID, guest.ID, since},
+		{owner.ID, other.ID, after},
+		{other.ID, guest.ID, after},
+	} {
 		require.NoError(t, insertInvitationTry(t.Context(), b.db, try.owner, &try.user, try.at))
 	}
 	sent, err := countInvitationsBy(t.Context(), b.db, owner.ID, since)
 	require.NoError(t, err)
-	require.EqualValues(t, 2, sent)
+	require.Equal(t, int64(2), sent)
 	received, err := countInvitationsTo(t.Context(), b.db, guest.ID, since)
 	require.NoError(t, err)
-	require.EqualValues(t, 2, received)
+	require.Equal(t, int64(2), received)
 
 	require.NoError(t, deleteInvitationTries(t.Context(), b.db, since))
 	var left int

@@ -90,26 +90,19 @@ func TestBudgetsInTimeZones(t *testing.T) {
 // or future.
 func TestAlertsInTimeZones(t *testing.T) {
 	t.Parallel()
+	january := []string{"80 2026-01-01", "100 2026-01-01"}
+	ended := []string{"100 2026-01-01"}
+	february := []string{"80 2026-02-01", "100 2026-02-01"}
 	for _, c := range []struct {
 		name, now, zone string
 		january         []string
 		february        []string
 	}{
-		{"January in Los Angeles", "2026-02-01T07:59:59Z", "America/Los_Angeles", []string{
-			"80 2026-01-01", "100 2026-01-01",
-		}, nil},
-		{"February in Los Angeles", "2026-02-01T08:00:00Z", "America/Los_Angeles", []string{
-			"100 2026-01-01",
-		}, []string{"80 2026-02-01", "100 2026-02-01"}},
-		{"January in UTC", "2026-01-31T23:59:59Z", "", []string{
-			"80 2026-01-01", "100 2026-01-01",
-		}, nil},
-		{"February in Auckland", "2026-01-31T11:00:00Z", "Pacific/Auckland", []string{
-			"100 2026-01-01",
-		}, []string{"80 2026-02-01", "100 2026-02-01"}},
-		{"January in Auckland", "2026-01-31T10:59:59Z", "Pacific/Auckland", []string{
-			"80 2026-01-01", "100 2026-01-01",
-		}, nil},
+		{"January in Los Angeles", "2026-02-01T07:59:59Z", "America/Los_Angeles", january, nil},
+		{"February in Los Angeles", "2026-02-01T08:00:00Z", "America/Los_Angeles", ended, february},
+		{"January in UTC", "2026-01-31T23:59:59Z", "", january, nil},
+		{"February in Auckland", "2026-01-31T11:00:00Z", "Pacific/Auckland", ended, february},
+		{"January in Auckland", "2026-01-31T10:59:59Z", "Pacific/Auckland", january, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,11 +122,13 @@ func TestAlertsInTimeZones(t *testing.T) {
 			made := created.GetBudget()
 			b.check(t)
 			b.events(t)
-			for day, want := range map[string][]string{"2026-01-31": c.january, "2026-02-01": c.february} {
+			alerts := map[string][]string{"2026-01-31": c.january, "2026-02-01": c.february}
+			for day, raised := range alerts {
 				books.spend(made.GetWalletId(), day, 500_00)
 				b.apply(t, createdIn(owner.ID, made, day))
-				for i := range want {
-					want[i] = owner.ID.String() + " " + want[i]
+				var want []string
+				for _, alert := range raised {
+					want = append(want, owner.ID.String()+" "+alert)
 				}
 				require.ElementsMatch(t, want, b.alerts(t), day)
 			}

@@ -1,7 +1,8 @@
 // Package password hashes passwords with argon2id and decides which new passwords are permitted.
 //
 // A password is stored only as the PHC string that Hasher.Hash returns. Hashes run for few callers
-// at a time, because each takes memory and a processor.
+// at a time, because each takes memory and a processor. Text of the same characters has the same
+// hash, however a keyboard encodes it.
 package password
 
 import (
@@ -26,18 +27,21 @@ import (
 )
 
 const (
+	// Length of a password, in characters.
 	minLength = 8
 	maxLength = 128
 
 	// Parameters of argon2id: the second recommendation of OWASP, m=19 MiB, t=2, p=1. A stored hash
-	// contains its own, so they can change without a migration.
+	// contains its own, so they can change without a migration. argonMemory is in KiB; argonSalt
+	// and argonKey are in bytes.
 	argonMemory  = 19 << 10
 	argonTime    = 2
 	argonThreads = 1
 	argonSalt    = 16
 	argonKey     = 32
 
-	// waitingPerSlot limits the queue of the hasher.
+	// waitingPerSlot limits the queue of the hasher. A hash takes some 30 ms, so the last request
+	// waits for about 4 seconds.
 	waitingPerSlot = 128
 
 	// restTime is the time without a hash after which the hasher returns memory to the operating
@@ -48,7 +52,8 @@ const (
 //go:embed well_known.txt
 var wellKnownText string
 
-// wellKnown holds frequently used passwords in lower case.
+// wellKnown holds frequently used passwords in lower case. CheckNew rejects them (NIST SP 800-63B,
+// 5.1.1.2).
 var wellKnown = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{}
 	for p := range strings.FieldsSeq(wellKnownText) {
@@ -58,7 +63,8 @@ var wellKnown = sync.OnceValue(func() map[string]bool {
 })
 
 // CheckNew returns the problem of a new password for the user with this e-mail, or nil. The
-// password must be UTF-8 text of 8 to 128 characters. An empty e-mail skips the last check.
+// password must be UTF-8 text of 8 to 128 characters. It must not be a well-known password, the
+// e-mail, or the local part of the e-mail. An empty e-mail skips the last check.
 func CheckNew(field, password, email string) *apierr.Field {
 	bad := func(message string) *apierr.Field {
 		return &apierr.Field{Name: field, Message: message}
@@ -99,11 +105,16 @@ func CheckGiven(field, password string) *apierr.Field {
 // Hasher runs argon2id for few callers at a time. Each hash takes 19 MiB and a processor; the limit
 // keeps both available to other requests during a burst of sign-ins.
 type Hasher struct {
-	slots   chan struct{}
+	// slots has an element for each running hash, and leaves one processor unused.
+	slots chan struct{}
+	// waiting has an element for each running or queued request. Its capacity is the limit of the
+	// queue.
 	waiting chan struct{}
-	// rested returns memory to the operating system restTime after the last hash.
+	// rested returns memory to the operating system restTime after the last hash. The process would
+	// otherwise keep 19 MiB of garbage per hash.
 	rested *time.Timer
-	// Dummy is for sign-ins without an account, so that it takes as long.
+	// Dummy is the hash of a random password. A sign-in without an account is compared with it, so
+	// that it takes as long.
 	Dummy string
 }
 
@@ -148,7 +159,8 @@ func (h *Hasher) Run(ctx context.Context, fn func() error) error {
 	}
 }
 
-// Hash returns a PHC string with a random salt: $argon2id$v=19$m=19456,t=2,p=1$salt$key.
+// Hash returns a PHC string with a random salt: $argon2id$v=19$m=19456,t=2,p=1$salt$key. It waits
+// for a slot, see Run.
 func (h *Hasher) Hash(ctx context.Context, password string) (phc string, err error) {
 	err = h.Run(ctx, func() error {
 		phc, err = hash(password)
@@ -157,6 +169,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (phc string, err err
 	return phc, err
 }
 
+// hash returns a PHC string without waiting for a slot.
 func hash(password string) (string, error) {
 	salt := make([]byte, argonSalt)
 	if _, err := rand.Read(salt); err != nil {
@@ -168,9 +181,9 @@ func hash(password string) (string, error) {
 		argonTime, argonThreads, encode(salt), encode(key)), nil
 }
 
-// Verify reports whether hash is the hash of password. It uses the parameters in the hash, so that
-// hashes made with earlier parameters remain valid. An error means that the hash is malformed: a
-// defect, not a wrong password.
+// Verify reports whether hash is the hash of password. Callers are in a slot of Run. It uses the
+// parameters in the hash, so that hashes made with earlier parameters remain valid. An error means
+// that the hash is malformed: a defect, not a wrong password.
 func Verify(hash, password string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" ||
@@ -179,9 +192,9 @@ func Verify(hash, password string) (bool, error) {
 	}
 	var memory, passes uint32
 	var threads uint8
+	_, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &passes, &threads)
 	// argon2.IDKey panics if passes or threads are 0.
-	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &passes, &threads); err != nil ||
-		passes == 0 || threads == 0 {
+	if err != nil || passes == 0 || threads == 0 {
 		return false, errors.New("a password hash has malformed parameters")
 	}
 	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])

@@ -141,8 +141,9 @@ func TestHasherRun(t *testing.T) {
 			all.Go(func() {
 				_ = h.Run(t.Context(), func() error {
 					n := running.Add(1)
-					for old := most.Load(); n > old &&
-						!most.CompareAndSwap(old, n); old = most.Load() {
+					old := most.Load()
+					for n > old && !most.CompareAndSwap(old, n) {
+						old = most.Load()
 					}
 					runtime.Gosched()
 					running.Add(-1)

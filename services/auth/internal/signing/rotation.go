@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// activationDelay is the time for which a new key is published before it signs.
+	// activationDelay is the time for which a new key is published before it signs. Verifiers
+	// reload the keys every 5 seconds, so all of them know it by then.
 	activationDelay = time.Minute
 	// retireMargin is added to the lifetime of the tokens of a replaced key. It covers the leeway
 	// of a minute that verifiers have, and replicas that load the new key late.
@@ -22,6 +23,7 @@ const (
 	MinRotation = 5 * time.Minute
 )
 
+// privateKey is a signing key that this replica can use, because its service key opens it.
 type privateKey struct {
 	kid        string
 	activeFrom time.Time
@@ -30,6 +32,8 @@ type privateKey struct {
 
 // nextKey reports whether a new key is due, and the time from which it signs. keys are ordered by
 // activeFrom. The first key of an installation signs immediately; there are no tokens to wait for.
+// Any other key is due activationDelay before it must sign, so that rotation is the time between
+// two activations.
 func nextKey(keys []privateKey, now time.Time, rotation time.Duration) (from time.Time, due bool) {
 	if len(keys) == 0 {
 		return now, true
@@ -41,7 +45,8 @@ func nextKey(keys []privateKey, now time.Time, rotation time.Duration) (from tim
 	return now.Add(activationDelay), true
 }
 
-// signerAt returns the key that signs at a time: the newest active one.
+// signerAt returns the key that signs at a time: the newest active one. keys are ordered by
+// activeFrom and not empty. If none is active yet, it returns the first.
 func signerAt(keys []privateKey, now time.Time) privateKey {
 	signer := keys[0]
 	for _, k := range keys {
@@ -64,7 +69,8 @@ func spentKeys(keys []Key, now time.Time, accessTTL time.Duration) []string {
 	return spent
 }
 
-// sign returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl.
+// sign returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl. The jti
+// makes each token unique; no code compares it.
 func sign(
 	k privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration,
 ) (string, error) {

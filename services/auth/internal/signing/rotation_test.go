@@ -16,8 +16,8 @@ func TestRotation(t *testing.T) {
 	t.Parallel()
 	ring := New(Config{ServiceKey: "test", NewID: uuid.New})
 	rapid.Check(t, func(t *rapid.T) {
-		rotation := time.Duration(rapid.IntRange(int(MinRotation/time.Second), 7200).Draw(t,
-			"rotation")) * time.Second
+		seconds := rapid.IntRange(int(MinRotation/time.Second), 7200).Draw(t, "rotation")
+		rotation := time.Duration(seconds) * time.Second
 		ttl := time.Duration(rapid.IntRange(1, 7200).Draw(t, "ttl")) * time.Second
 		now := time.Unix(1_800_000_000, 0)
 		var stored []Key

@@ -2,7 +2,7 @@
 //
 // All replicas share the keys in the database, where the private parts are encrypted. A new key is
 // published before it signs, and stays published until its last token has expired, so that every
-// service can verify every valid token.
+// service can verify every valid token. rotation.go has the life cycle of a key as pure functions.
 package signing
 
 import (
@@ -52,7 +52,7 @@ type Ring struct {
 	// sealer encrypts private keys, so that a reader of the database cannot sign tokens.
 	sealer seal.Key
 
-	// mu guards keys.
+	// mu guards keys. Refresh replaces the slice and never changes its elements.
 	mu   sync.RWMutex
 	keys []privateKey
 }
@@ -88,7 +88,8 @@ func (k *Ring) signer() (privateKey, error) {
 	return signerAt(k.keys, k.Now()), nil
 }
 
-// Sign returns an access token of a session, valid from now for AccessTTL.
+// Sign returns an access token of a session, valid from now for AccessTTL. It returns
+// apierr.Unavailable before the first load.
 func (k *Ring) Sign(id caller.Identity, now time.Time) (string, error) {
 	signer, err := k.signer()
 	if err != nil {
@@ -110,6 +111,7 @@ func (k *Ring) Refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Only the replica that finds something due takes the lock.
 	if k.isBehind(stored) {
 		if stored, err = k.rotate(ctx); err != nil {
 			return err
@@ -130,7 +132,7 @@ func (k *Ring) isBehind(stored []Key) bool {
 }
 
 // rotate creates and deletes keys under a lock that all replicas share. It reads the keys again,
-// because another replica may have rotated them meanwhile.
+// because another replica may have rotated them meanwhile. It returns the keys that remain.
 func (k *Ring) rotate(ctx context.Context) ([]Key, error) {
 	var stored []Key
 	err := pg.InTx(ctx, k.DB, func(tx pgx.Tx) error {
@@ -176,7 +178,8 @@ func (k *Ring) makeKey(activeFrom time.Time) (Key, error) {
 	return Key{KID: kid, PublicKey: public, SealedPrivateKey: sealed, ActiveFrom: activeFrom}, nil
 }
 
-// open decrypts the private keys. It omits keys that were sealed with another service key.
+// open decrypts the private keys. It omits keys that were sealed with another service key. Those
+// stay published until the tokens that they signed have expired, and a new key signs from then on.
 func (k *Ring) open(stored []Key) []privateKey {
 	var keys []privateKey
 	for _, s := range stored {

@@ -61,7 +61,8 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	if err != nil {
 		return err
 	}
-	// The zones of the owners are not known here. The ledger reports them to the check.
+	// The zones of the owners are not known here. The ledger reports them to the check, which
+	// decides again.
 	todays := calendar.Todays(s.now())
 	due := map[check]bool{}
 	for i, e := range events {
@@ -150,7 +151,7 @@ func (s *Server) settle(
 		return err
 	}
 	if b.Version != c.Version {
-		// The change of the budget since the ledger was asked has queued the check again.
+		// The budget changed after the ledger was asked. The change has queued the check again.
 		return nil
 	}
 	today := calendar.Today(s.now(), spent.GetTimeZone())

@@ -7,7 +7,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Public errors of notifications and streams.
+// Public errors of notifications and streams. Their codes, messages and meanings are in
+// proto/coffer/rest/v1/reason.proto.
 var (
 	errInvalidNotificationID = apierr.New(restv1.Reason_INVALID_NOTIFICATION_ID)
 	errNotificationNotFound  = apierr.New(restv1.Reason_NOTIFICATION_NOT_FOUND)

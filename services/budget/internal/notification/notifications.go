@@ -33,7 +33,7 @@ func (s *Server) ListNotifications(
 	ctx context.Context, req *budgetv1.ListNotificationsRequest,
 ) (*budgetv1.ListNotificationsResponse, error) {
 	user, scope := caller.ID(ctx), "notifications "+caller.ID(ctx).String()
-	// Without a filter, the list ends after the oldest read notification.
+	// Without a filter, last is zero: the list ends after the oldest read notification.
 	list := notificationList{user: user, before: position{Unread: true, ID: uuid.Max}}
 	if req.Read != nil {
 		scope += fmt.Sprintf(" read=%t", req.GetRead())

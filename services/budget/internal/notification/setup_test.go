@@ -25,9 +25,8 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 	return &bundle{New(Dependencies{
 		DB: pgtest.New(t, os.DirFS("../..")), Cursors: page.NewCursors("test"),
-		WakeRelay: func() {},
-		Log:       slog.New(slog.DiscardHandler), Now: func() time.Time { return budgettest.Today },
-		NewID: budgettest.NewID,
+		WakeRelay: func() {}, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return budgettest.Today }, NewID: budgettest.NewID,
 	})}
 }
 

@@ -30,7 +30,8 @@ type streams struct {
 	open map[uuid.UUID]int
 }
 
-// enter counts a stream of the user, and reports whether the limit allows it.
+// enter counts a stream of the user, and reports whether the limit allows it. leave must follow if
+// it does.
 func (s *streams) enter(user uuid.UUID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,6 +42,7 @@ func (s *streams) enter(user uuid.UUID) bool {
 	return true
 }
 
+// leave ends the stream of a successful enter.
 func (s *streams) leave(user uuid.UUID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +52,9 @@ func (s *streams) leave(user uuid.UUID) {
 }
 
 // StreamEvents sends the acting user's events until the client disconnects or the token expires.
-// The first message, and one after each heartbeat, has a position but no event.
+// Package rpc ends it when the token expires. The first message, and one after each heartbeat, has
+// a position but no event. A client that was disconnected continues with the last position, and
+// receives the events in between.
 //
 // Errors: RATE_LIMITED if the user has maxStreams open at this replica, SERVICE_UNAVAILABLE while
 // NATS is unavailable, and the error of a position that is not valid for the user.

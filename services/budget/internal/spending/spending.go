@@ -5,7 +5,9 @@
 // is pure: it reads no clock, and calls nothing.
 //
 // Sum asks the ledger for the spending in any number of windows with one RPC, so that a page of
-// budgets costs one call. The ledger computes each sum from the stored transactions.
+// budgets costs one call. The ledger computes each sum from the stored transactions. Nothing is
+// counted here, so an answer is correct immediately after a write, and an event that arrives twice
+// changes nothing.
 package spending
 
 import (

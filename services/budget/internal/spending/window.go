@@ -16,6 +16,7 @@ const (
 // window from start to end.
 type step struct{ days, months int }
 
+// custom is the period with one window.
 const custom = "custom"
 
 var periods = map[string]step{
@@ -109,7 +110,8 @@ func PhaseOf(w calendar.Period, today time.Time) Phase {
 	return Past
 }
 
-// index returns the number of windows before the one that contains a day.
+// index returns the number of windows before the one that contains a day. The day must not be
+// before the start.
 func (t Timeframe) index(today time.Time) int {
 	s := periods[t.Period]
 	switch {

@@ -202,8 +202,8 @@ func TestWindowPhase(t *testing.T) {
 	// In a period of days without an end, one window is current, and the previous one is recent.
 	rapid.Check(t, func(rt *rapid.T) {
 		start := date(t, "2000-01-01").AddDate(0, 0, rapid.IntRange(0, 1000).Draw(rt, "start"))
-		f := Timeframe{Period: rapid.SampledFrom([]string{"daily", "weekly", "biweekly"}).Draw(rt,
-			"period"), Start: start}
+		period := rapid.SampledFrom([]string{"daily", "weekly", "biweekly"}).Draw(rt, "period")
+		f := Timeframe{Period: period, Start: start}
 		today := start.AddDate(0, 0, rapid.IntRange(0, 9000).Draw(rt, "today"))
 		now := f.index(today)
 		for n := max(0, now-20); n < now+20; n++ {
@@ -230,7 +230,7 @@ func TestTimeframeStatus(t *testing.T) {
 		"2026-03-14": {"upcoming", "upcoming"}, "2026-03-15": {"active", "active"},
 		"2026-04-30": {"active", "active"}, "2026-05-01": {"active", "ended"},
 	} {
-		require.Equal(t, want, [2]string{endless.Status(date(t, day)), ending.Status(date(t, day))},
-			day)
+		at := date(t, day)
+		require.Equal(t, want, [2]string{endless.Status(at), ending.Status(at)}, day)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
+// maxURL is the maximum length of a URL in bytes.
 const maxURL = 2048
 
 // ipv6Internet contains the globally routed addresses of IPv6. All others are local, multicast, or
@@ -123,7 +124,8 @@ func (d destinations) schemes() []string {
 }
 
 // publicName reports whether a host name can exist on the internet. Such a name has a dot, and its
-// last label is no number: a name like 0x7f.1 is another notation of an address.
+// last label is no number: a name like 0x7f.1 is another notation of an address, which
+// netip.ParseAddr does not recognize.
 func publicName(host string) bool {
 	dot := strings.LastIndexByte(host, '.')
 	top := host[dot+1:]

@@ -36,11 +36,13 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	for _, e := range events {
 		var body []byte
 		for _, w := range webhooks {
-			// The stream may deliver events from before the subscription again.
+			// A subscription starts with the creation of the webhook. The stream may deliver older
+			// events again.
 			if w.UserID != e.UserID || !w.subscribes(e.Subject) || e.Time.Before(w.CreatedAt) {
 				continue
 			}
-			// The body is stored, so that later releases do not change a queued delivery.
+			// The body is encoded once and stored, so that later releases do not change a queued
+			// delivery.
 			if body == nil {
 				if body, err = eventJSON(e); err != nil {
 					return err
@@ -195,7 +197,10 @@ func (s *Server) testDelivery(w webhook) (delivery, error) {
 		Subject: outbox.Type(data.ProtoReflect().Descriptor().FullName()),
 	}
 	body, err := eventJSON(e)
-	return s.newDelivery(w, e, body), err
+	if err != nil {
+		return delivery{}, err
+	}
+	return s.newDelivery(w, e, body), nil
 }
 
 // newDelivery returns the first delivery of an event to a webhook, due at once.

@@ -5,7 +5,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Public errors of webhooks and deliveries.
+// Public errors of webhooks and deliveries. Their codes, messages and meanings are in
+// proto/coffer/rest/v1/reason.proto.
 var (
 	errInvalidWebhookID    = apierr.New(restv1.Reason_INVALID_WEBHOOK_ID)
 	errInvalidWebhookURL   = apierr.New(restv1.Reason_INVALID_WEBHOOK_URL)

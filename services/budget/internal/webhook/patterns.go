@@ -33,6 +33,7 @@ func matches(pattern, eventType string) bool {
 		func(want, part string) bool { return want == "*" || want == part })
 }
 
+// subscribes reports whether the webhook receives events of a type.
 func (w webhook) subscribes(eventType string) bool {
 	matching := func(pattern string) bool { return matches(pattern, eventType) }
 	return len(w.Events) == 0 || slices.ContainsFunc(w.Events, matching)

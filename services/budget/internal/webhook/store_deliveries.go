@@ -37,7 +37,8 @@ type delivery struct {
 	Status deliveryStatus
 	// Attempts counts the requests that were sent, or that failed before.
 	Attempts int32
-	// NextAttemptAt is the time from which a pending delivery is due.
+	// NextAttemptAt is the time from which a pending delivery is due. It has no meaning in another
+	// status.
 	NextAttemptAt time.Time  `db:"next_attempt_at"`
 	LastAttemptAt *time.Time `db:"last_attempt_at"`
 	// ResponseStatus is the HTTP status of the last attempt, or nil if it got no response.
@@ -96,11 +97,13 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 
 // selectEnabledWebhooks returns the enabled webhooks of users. Deliveries for disabled webhooks are
 // not stored.
-func selectEnabledWebhooks(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]webhook, error) {
+func selectEnabledWebhooks(
+	ctx context.Context, q pg.Querier, users []uuid.UUID,
+) ([]webhook, error) {
 	webhooks, err := pg.All[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
 		FROM webhooks w
-		WHERE w.user_id = ANY($1) AND w.enabled`, ids)
+		WHERE w.user_id = ANY($1) AND w.enabled`, users)
 	if err != nil {
 		return nil, fmt.Errorf("selecting webhooks of users: %w", err)
 	}

@@ -40,7 +40,9 @@ type webhook struct {
 type disabledReason string
 
 const (
-	gone    disabledReason = "gone"
+	// gone is the reason after a response with status 410.
+	gone disabledReason = "gone"
+	// failing is the reason after days without a successful attempt.
 	failing disabledReason = "failing"
 )
 
@@ -49,7 +51,8 @@ const webhookColumns = `w.id, w.user_id, w.url, w.description, w.events, w.enabl
 	w.disabled_reason, w.secret, w.previous_secret, w.previous_until, w.failures, w.failing_since,
 	w.version, w.created_at, w.updated_at`
 
-// args returns the columns that users change as named arguments.
+// args returns the columns that users change as named arguments. Other statements set leases,
+// failures and pauses.
 func (w webhook) args() pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"id": w.ID, "user": w.UserID, "url": w.URL, "description": w.Description,
@@ -113,8 +116,9 @@ func selectWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) (webho
 	return w, nil
 }
 
-// lockWebhook serializes the changes of one webhook until tx ends. Deliveries may be inserted
-// meanwhile, because the lock does not block foreign keys.
+// lockWebhook serializes the changes of one webhook until tx ends. It locks nothing if the user has
+// no webhook with this id. Deliveries may be inserted meanwhile, because the lock does not block
+// foreign keys.
 func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
 	_, err := tx.Exec(ctx,
 		`SELECT id FROM webhooks WHERE user_id = $1 AND id = $2 FOR NO KEY UPDATE`, user, id)
@@ -141,6 +145,7 @@ func updateWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	return nil
 }
 
+// deleteWebhook also deletes the deliveries of the webhook, by cascade.
 func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `DELETE FROM webhooks WHERE user_id = $1 AND id = $2`, user, id)
 	if err != nil {
@@ -149,7 +154,8 @@ func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error 
 	return nil
 }
 
-// disableWebhook disables a webhook, unless its user has changed the URL since w was read.
+// disableWebhook disables a webhook, unless its user has changed the URL since w was read. The
+// lease is released afterwards by the worker that holds it.
 func disableWebhook(
 	ctx context.Context, q pg.Querier, w webhook, reason disabledReason, at time.Time,
 ) error {

@@ -7,14 +7,16 @@
 // other, oldest first, from any number of replicas.
 //
 // A delivery arrives at least once: a worker that stops after sending and before recording leaves
-// the delivery to the next one. A failing address delays no other: it is paused, and a user holds
-// at most two workers of a replica. A webhook that fails for five days, or answers 410, is
-// disabled.
+// the delivery to the next one. Receivers drop repetitions by the event's id. A failing address
+// delays no other: it is paused, and a user holds at most two workers of a replica. A webhook that
+// fails for five days, or answers 410, is disabled.
 //
 // Users choose the addresses, so deliveryClient is the only HTTP client that may send to them. It
 // connects to public addresses only, and follows no redirects. Secrets are sealed in the database.
 //
-// docs/webhooks.md is for receivers.
+// Start reading with QueueDeliveries in deliveries.go and deliverBatch in deliver.go. retries.go
+// has the rules for backoff, pauses and disabling; address.go the rules for URLs and addresses;
+// patterns.go the rules for subscriptions; webhooks.go the RPCs. docs/webhooks.md is for receivers.
 package webhook
 
 import (
@@ -57,7 +59,8 @@ type Server struct {
 	// it connects to.
 	destinations destinations
 	client       deliveryClient
-	// Worker sends due deliveries. The consumer wakes it after each batch of events.
+	// Worker sends due deliveries. The consumer wakes it after each batch of events. It polls for
+	// retries that have become due.
 	*jobs.Worker
 	// claiming serializes the claims of this replica, so that each claim counts the webhooks that
 	// its other workers hold.

@@ -25,13 +25,15 @@ import (
 const (
 	// maxWebhooks limits the deliveries that one event of a user causes.
 	maxWebhooks = 20
+	// maxPatterns is more than the number of event types.
 	maxPatterns = 50
 	// secretLife is the time for which a replaced secret still signs.
 	secretLife = 24 * time.Hour
 )
 
-// CreateWebhook creates a webhook and returns its secret. A repeated Idempotency-Key returns the
-// first response with the same secret.
+// CreateWebhook creates a webhook and returns its secret. No other RPC returns that secret again. A
+// user has at most 20 webhooks. A repeated Idempotency-Key returns the first response with the same
+// secret.
 func (s *Server) CreateWebhook(
 	ctx context.Context, req *budgetv1.CreateWebhookRequest,
 ) (*budgetv1.CreateWebhookResponse, error) {
@@ -109,6 +111,7 @@ func (s *Server) GetWebhook(
 }
 
 // UpdateWebhook changes a webhook. Queued deliveries keep their bodies and are sent to the new URL.
+// A change ends the pause of a failing webhook, because it may have repaired it.
 func (s *Server) UpdateWebhook(
 	ctx context.Context, req *budgetv1.UpdateWebhookRequest,
 ) (*budgetv1.UpdateWebhookResponse, error) {
@@ -142,7 +145,8 @@ func (s *Server) UpdateWebhook(
 	return resp, nil
 }
 
-// change sets the fields that the request has.
+// change sets the fields that the request has. A URL must be one of the destinations. It adds the
+// problems of invalid fields.
 func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest, to destinations) {
 	if req.Url != nil {
 		w.URL = to.parseURL(p, req.GetUrl())
@@ -154,6 +158,7 @@ func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest,
 		w.Events = parsePatterns(p, req.GetEvents().GetValues())
 	}
 	if req.Enabled != nil {
+		// The user's decision replaces that of Coffer.
 		w.Enabled, w.DisabledReason = req.GetEnabled(), nil
 	}
 }
@@ -272,6 +277,7 @@ func parseDescription(p *apierr.Problems, s string) string {
 	return description
 }
 
+// proto converts the webhook, without its secrets.
 func (w webhook) proto() *budgetv1.Webhook {
 	m := &budgetv1.Webhook{
 		Id:          w.ID.String(),

@@ -10,11 +10,12 @@
 //	media           detects the format of a file and decodes it within limits
 //	imaging         straightens, whitens and scales a page, and finds its print
 //	tesseract       runs Tesseract and parses its words
-//	neural/process  runs ocr-neural, the confined process of the neural engine, package neural
+//	neural/process  runs ocr-neural, a confined process with the code of package neural
 //	receipt         the pure rules from words to a receipt
 //	sandbox         runs external programs within limits
 //
-// ocrtest makes photographs for other modules, fixture the files of this module's tests.
+// ocrtest makes photographs for other modules, fixture the files of this module's tests. fixture
+// imports none of these packages, so that the tests of all can use it.
 package ocr
 
 import (

@@ -80,7 +80,8 @@ func brightness(img *image.Gray, x0, y0, tile int) float64 {
 	return 0
 }
 
-// spread replaces each tile by an upper percentile of its neighborhood, then smooths.
+// spread replaces each tile by an upper percentile of its neighborhood, then smooths, so that large
+// type or a reflection does not determine the brightness of the paper.
 func spread(v []float64, cols, rows int) []float64 {
 	middle := func(near []float64) float64 {
 		slices.Sort(near)

@@ -14,8 +14,8 @@ const (
 	// inkProbability is the probability above which a pixel belongs to text. boxProbability is the
 	// average that a box needs.
 	inkProbability, boxProbability = 0.3, 0.6
-	// unclip is how much of text's outline a detected area lacks, as the detector was trained: area
-	// * unclip / perimeter.
+	// unclip is how much of text's outline a detected area lacks, as the detector was trained:
+	// area * unclip / perimeter.
 	unclip = 1.5
 	// minBox is the shortest side of a detected area in pixels of the detector.
 	minBox = 3

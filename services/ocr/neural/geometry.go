@@ -64,8 +64,9 @@ func (q quad) straightened(page image.Point, angle float64) image.Rectangle {
 }
 
 // smallestQuad returns the rectangle of the smallest area around points, with the longer side
-// along. There must be at least one point. A single point or a straight row of them gets a
-// rectangle one pixel high.
+// along. Rows of a photographed page are rarely horizontal, so an upright rectangle would contain
+// parts of the neighboring rows. There must be at least one point. A single point or a straight row
+// of them gets a rectangle one pixel high.
 func smallestQuad(points []image.Point) quad {
 	h := hull(points)
 	best, smallest := quad{}, math.Inf(1)

@@ -100,7 +100,8 @@ func readHead(r io.Reader) (image.Point, error) {
 	return image.Pt(int(w), int(h)), nil
 }
 
-// readRequest reads a page. It checks the size before it allocates the pixels.
+// readRequest reads a page, or returns io.EOF if there is no further one. It checks the size before
+// it allocates the pixels.
 func readRequest(r io.Reader) (*image.Gray, error) {
 	size, err := readHead(r)
 	if err != nil {
@@ -131,8 +132,9 @@ func WriteResponse(w io.Writer, page Page, failure error) error {
 }
 
 // ReadResponse reads the response for a page of the given size. It checks everything that later
-// code relies on, because the process that sent it has seen an untrusted image. After an error the
-// pipe is at an unknown position, so the caller ends the process.
+// code relies on, because the process that sent it has seen an untrusted image. size is the size
+// before the page was turned. After an error the pipe is at an unknown position, so the caller ends
+// the process.
 func ReadResponse(r io.Reader, size image.Point) (Page, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

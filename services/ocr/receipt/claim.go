@@ -19,6 +19,7 @@ type Claim struct {
 
 // The confidences of claimed fields.
 const (
+	// claimedText applies to texts, tax, tip and subtotal.
 	claimedText = 0.75
 	// claimedTotal and provenTotal apply to a total without and with lines that add up to it.
 	claimedTotal = 0.7

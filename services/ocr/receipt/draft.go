@@ -8,7 +8,8 @@ import (
 )
 
 // draftReadings returns the draft of each reading, each item with the amounts that other readings
-// found in the same row.
+// found in the same row. If a reading lacks lines of another, it adds a draft merged from all of
+// them.
 func draftReadings(readings []Reading) [][]draftItem {
 	var out [][]draftItem
 	for i, r := range readings {
@@ -40,8 +41,9 @@ func (it *draftItem) addRereads(other []draftItem) {
 	}
 }
 
-// merged returns the longest draft with the lines that only other drafts have, sorted from top to
-// bottom. It returns nil if there are no such lines.
+// merged returns the longest draft, which most likely has all columns and rows in order, with the
+// lines that only other drafts have, sorted from top to bottom. It returns nil if there are no such
+// lines.
 func merged(drafts [][]draftItem) []draftItem {
 	if len(drafts) < 2 {
 		return nil

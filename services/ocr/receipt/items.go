@@ -76,6 +76,7 @@ func itemRegion(lines []*printed.Line) []*printed.Line {
 		}
 	}
 	if end == len(lines) {
+		// Without a sum nothing says where the goods end.
 		return nil
 	}
 	if start > end {

@@ -12,7 +12,8 @@ import (
 // Join combines several readings of the same image into one receipt. Dates more than two days after
 // now are rejected.
 //
-// Each stage uses the results of the stages before it. Without a total the receipt has only texts.
+// Each stage uses the results of the stages before it. Without a total the receipt has only texts,
+// because nothing then shows which lines are goods.
 func Join(now time.Time, readings ...Reading) Receipt {
 	j := join{readings: signRows(readings), now: now}
 	j.chooseTexts()

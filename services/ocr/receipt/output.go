@@ -7,9 +7,10 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// Confident reports whether reading the same page again is unlikely to change the receipt. Lines
-// that reconcile with at most one repair reach 0.7; a single line must need none. An ambiguous date
-// has at most 0.6, so the ambiguity alone causes no further pass.
+// Confident reports whether reading the same page again is unlikely to change the receipt. In
+// measurements, a likely total that the lines add up to has almost never changed. Lines that
+// reconcile with at most one repair reach 0.7; a single line must need none. An ambiguous date has
+// at most 0.6, so the ambiguity alone causes no further pass.
 func (r Receipt) Confident() bool {
 	return !r.Uncertain() && r.Confidence["lines"] >= 0.7
 }
@@ -74,17 +75,19 @@ func (r *Receipt) setItems(goods items) {
 // setAdjustment sets the parts of an adjustment that are not zero. Discount and rounding have no
 // confidence in the contract.
 func (r *Receipt) setAdjustment(adj adjustment, confidence float64) {
-	format := func(v int64, field string) string {
+	format := func(v int64) string {
 		if v == 0 {
 			return ""
 		}
-		if field != "" {
-			r.Confidence[field] = round(max(0.6, confidence))
-		}
 		return printed.Format(v)
 	}
-	r.Tax, r.Tip = format(adj.tax, "tax"), format(adj.tip, "tip")
-	r.Discount, r.Rounding = format(adj.discount, ""), format(adj.rounding, "")
+	r.Tax, r.Tip = format(adj.tax), format(adj.tip)
+	r.Discount, r.Rounding = format(adj.discount), format(adj.rounding)
+	for field, v := range map[string]int64{"tax": adj.tax, "tip": adj.tip} {
+		if v != 0 {
+			r.Confidence[field] = round(max(0.6, confidence))
+		}
+	}
 }
 
 // item converts a draft to the public form. Quantity and unit price are set only if their product

@@ -8,8 +8,9 @@ import (
 
 type proof struct {
 	points float64
-	// sums counts the sums of other figures that equal the amount. copies counts other places with
-	// the same figure, which may repeat the same error.
+	// sums counts the sums of other figures that equal the amount. Several figures are rarely
+	// misread so that they still agree. copies counts other places with the same figure, which may
+	// repeat the same error.
 	sums, copies int
 	// rows is the number of rows with the amount, in the reading that has the most.
 	rows int
@@ -62,6 +63,7 @@ func (s *sums) proof(v int64) proof {
 	return p
 }
 
+// severalLines is the number of points for several lines that add up to the total without a repair.
 const severalLines = 3
 
 // linesProof returns the points for lines that add up to the total. A single line proves little,

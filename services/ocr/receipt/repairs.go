@@ -28,7 +28,8 @@ func withQuantity(draft []draftItem) []draftItem {
 	return slices.DeleteFunc(slices.Clone(draft), uncounted)
 }
 
-// belowNames returns the unnamed lines, each with the name of the line above it.
+// belowNames returns the unnamed lines, each with the name of the line above it. It is for receipts
+// that print the name with the unit price on one line, and the amount on the next.
 func belowNames(draft []draftItem) []draftItem {
 	var out []draftItem
 	for i, it := range draft {
@@ -59,7 +60,8 @@ func (r reconciler) useProducts(draft []draftItem) (items, bool) {
 }
 
 // maxRereads limits the number of amounts that are taken from other readings, and maxRereadLines
-// the number of lines from which they are chosen.
+// the number of lines from which they are chosen. With more lines, some combination equals any
+// total.
 const maxRereads, maxRereadLines = 3, 10
 
 // useRereads replaces the amounts of some lines by those that other readings found in the same row.

@@ -25,7 +25,8 @@ func coinOf(currency string) int64 {
 }
 
 // paid returns the candidate that was paid: the first of ranked, or the amount to which it was
-// rounded. If the rounded amount is not printed, the rounding belongs to the payment, and the total
+// rounded. Tills print the sum of the lines first, and the rounded amount below it or beside the
+// payment. If the rounded amount is not printed, the rounding belongs to the payment, and the total
 // is the printed one.
 func (j *join) paid(ranked []candidate) candidate {
 	due := j.withCharges(ranked)
@@ -48,7 +49,8 @@ func (j *join) paid(ranked []candidate) candidate {
 }
 
 // withCharges returns the first candidate, or the payment that equals it plus a tax or tip printed
-// between the two. A payment with change is no such amount.
+// between the two. Restaurants add a service charge or a tip after the total. A payment with change
+// is no such amount.
 func (j *join) withCharges(ranked []candidate) candidate {
 	due := ranked[0]
 	if due.at.Kind != printed.KindTotal || len(j.sums.change) > 0 {

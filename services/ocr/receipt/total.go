@@ -184,8 +184,8 @@ func (b candidates) deriveTaxed(s *sums) {
 }
 
 // setConfidences converts the scores of ranked candidates to confidences. The coefficients were
-// fitted to measurements. Points alone never reach confidentTotal: other figures must agree with
-// the total, too.
+// fitted to the share of correct totals with a given score and lead. Points alone never reach
+// confidentTotal: other figures must agree with the total, too.
 func setConfidences(c []candidate) {
 	for i := range c {
 		// lead is the distance to the best other candidate.

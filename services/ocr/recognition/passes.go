@@ -31,8 +31,8 @@ type pass struct {
 const answerReserve = 2 * time.Second
 
 // read implements engine. It reads all pages in one pass, then in up to three further passes while
-// the receipt is uncertain, then the rows of uncertain fields. A failure after the first pass ends
-// the improvement.
+// the receipt is uncertain, then the rows of uncertain fields. A failure after the first pass keeps
+// the reading of the earlier passes.
 func (r local) read(ctx context.Context, images []*image.Gray) (Reading, error) {
 	return r.readSheets(ctx, imaging.NewSheets(images))
 }
@@ -257,8 +257,8 @@ func (r local) firstWords(
 // rightWayUp is the share of legible words above which a page counts as upright.
 const rightWayUp = 0.35
 
-// legible returns the share of characters in confidently read words. It reports false if there are
-// too few characters to decide.
+// legible returns the share of characters in confidently read words. A page on its side or upside
+// down yields fragments. It reports false if there are too few characters to decide.
 func legible(words []printed.Word) (share float64, some bool) {
 	confident, all := 0.0, 0.0
 	for _, w := range words {

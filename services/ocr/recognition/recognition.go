@@ -46,8 +46,7 @@ type Config struct {
 	Vision    VisionConfig
 }
 
-// engine reads the images of a receipt's pages. The file may survive its errors with another
-// engine.
+// engine reads the images of a receipt's pages. After an error, another engine may read them.
 type engine interface {
 	read(ctx context.Context, images []*image.Gray) (Reading, error)
 }

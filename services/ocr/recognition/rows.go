@@ -104,7 +104,8 @@ type rowScale struct{ factor, margin float64 }
 
 var (
 	// rowScales has several scales, because the engine misreads other digits at other sizes. Digits
-	// read twice are likely correct.
+	// read twice are likely correct. The margins differ, because parts of a neighboring row have
+	// the same effect.
 	rowScales = []rowScale{{0.8, 0.25}, {1.25, 0.4}, {2, 0.25}}
 	// nameScales has one scale. The spelling with the highest confidence wins.
 	nameScales = []rowScale{{1.25, 0.25}}

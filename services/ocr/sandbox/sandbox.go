@@ -30,9 +30,9 @@ import (
 	"time"
 )
 
-// Limits bounds one run of a program: processor time, memory and output in bytes. Clock is slowdown
-// times Time if it is 0. The programs that a program starts cannot have higher limits, except for
-// Heap.
+// Limits bounds one run of a program: processor time, time by the clock, memory and output in
+// bytes. Clock is slowdown times Time if it is 0. The programs that a program starts cannot have
+// higher limits, except for Heap.
 type Limits struct {
 	Time, Clock time.Duration
 	// Memory is the address space, which exceeds the memory in use. Heap limits heap and stacks,

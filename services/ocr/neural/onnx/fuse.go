@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Fuse returns a model that computes the same with fewer operations. The operations after a
-// convolution take as long as the convolution. Fuse replaces two patterns, in which the factors,
-// terms and limits are single constants:
+// Fuse returns a model that computes the same with fewer operations. In the networks of PaddleOCR,
+// the operations that follow each convolution take as long as the convolution. Fuse replaces two
+// patterns, in which the factors, terms and limits are single constants:
 //
 //	Conv, Mul, Add                                   by  Conv with other weights
-//	Conv, Add 3, Clip 0 to 6, Mul, Div 6, Mul, Add   by  Conv, HardSigmoid, Mul, Conv by pixel
+//	Conv, Add 3, Clip 0 to 6, Mul, Div 6, Mul, Add   by  Conv, HardSigmoid, Mul, Conv that scales
 //
 // A value within a pattern must have no other use. Other operations remain as they are. The results
 // differ by rounding only.

@@ -178,7 +178,8 @@ func dayMonthOrder(all []Date, lines []*printed.Line, currency string) (monthFir
 }
 
 // resolve returns the day, and whether day and month could be swapped. It returns ok = false for a
-// day that does not exist, that is more than two days in the future, or before 1995.
+// day that does not exist, that is more than two days in the future, or before 1995: tills did not
+// print the words that this package looks for then.
 func (d Date) resolve(monthFirst bool, now time.Time) (day time.Time, ambiguous, ok bool) {
 	a, b := d.a, d.b
 	if !d.ordered {

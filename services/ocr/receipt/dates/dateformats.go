@@ -90,6 +90,7 @@ func weekdayOn(l *printed.Line) *time.Weekday {
 	return out
 }
 
+// ordered returns a date whose format shows the order of day and month.
 func ordered(year string, month int, day string, score float64) Date {
 	return Date{year: fullYear(year), a: atoi(day), b: month, ordered: true, score: score}
 }
@@ -131,10 +132,10 @@ func numericDates(text string) []Date {
 		}
 		before, after := text[:from+at[2]], text[from+at[11]:]
 		// In "15.04. 16:14", the last two digits are the hour.
-		isTime := hourFollows.MatchString(after) || timeBefore.MatchString(before) ||
-			halfOfDay.MatchString(after)
+		isTime := len(m[5]) == 2 && (hourFollows.MatchString(after) ||
+			timeBefore.MatchString(before) || halfOfDay.MatchString(after))
 		from += at[3]
-		if len(m[5]) != 2 || !isTime {
+		if !isTime {
 			out = append(out, numericDate(m, TimeOfDay.MatchString(after))...)
 		}
 	}

@@ -137,8 +137,8 @@ func Pick(readings []Reading) printed.Field {
 	return best
 }
 
-// maxDoubtful is the highest confidence of a name with a doubtful spelling. One in five had a wrong
-// letter.
+// maxDoubtful is the highest confidence of a name with a doubtful spelling. In measurements, one in
+// five of them had a wrong letter.
 const maxDoubtful = 0.8
 
 var oddCharacter = regexp.MustCompile(`[^\p{L}\p{M}\d\s&'’‘´.,:()/+@!*#"°-]`)

@@ -118,8 +118,10 @@ func (l *Line) parseNumber(start, end int) (Amount, bool) {
 var (
 	// houseNumber matches before the "0." of a misread "No.19".
 	houseNumber = regexp.MustCompile(`(?:^|\s)[Nn]$`)
-	codeBefore  = regexp.MustCompile(`/$|[0-9][:-]$`)
-	codeAfter   = regexp.MustCompile(`^[/:-][0-9]`)
+	// codeBefore and codeAfter match a slash, colon or dash beside a number. Dates and times have
+	// digits on both sides of a slash or colon, telephone and article numbers of a dash.
+	codeBefore = regexp.MustCompile(`/$|[0-9][:-]$`)
+	codeAfter  = regexp.MustCompile(`^[/:-][0-9]`)
 )
 
 // partOfCode reports whether a number belongs to a date, a time, a telephone number or an article
@@ -137,7 +139,7 @@ func IsDigit(b byte) bool { return b >= '0' && b <= '9' }
 // Currencies that may stand between a minus and its number.
 const (
 	minusCode     = `(?i:rm|myr|eur|usd|gbp|chf)`
-	minusCurrency = `(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])`
+	minusCurrency = `(?:` + minusCode + `|[€$£¥])`
 )
 
 var (
@@ -206,7 +208,8 @@ func MarkPrices(lines []*Line, currency string) {
 
 var (
 	currencySign = regexp.MustCompile(`(?:[€$£¥₩₹]|(?:^|\s)R[ps]\.?)\s?$`)
-	// perGallon matches a fuel price with three decimals, which is no price in thousands.
+	// perGallon matches a fuel price with three decimals. Dollars and pounds separate thousands by
+	// commas, so this is not a price in thousands.
 	perGallon = regexp.MustCompile(`[$£]\s?\d+\.\d{3}$`)
 )
 

@@ -64,7 +64,8 @@ func Classify(lines []*Line) {
 	}
 }
 
-// The order of the cases in kindOf matters: many lines have words of several kinds.
+// kindOf returns the kind of a line. The order of the cases matters: many lines have words of
+// several kinds.
 func kindOf(l *Line) Kind {
 	t := l.Tokens
 	if len(l.Amounts) == 0 && isHeader(t) {
@@ -109,7 +110,7 @@ func isRoundedTotal(l *Line) bool {
 		slices.Contains(l.Tokens, "after") {
 		return true
 	}
-	// A rounding is less than one unit.
+	// A rounding is less than one unit; a larger amount is the rounded total.
 	a, ok := l.LastPrice()
 	return ok && (a.Value >= 1000 || a.Value <= -1000)
 }

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Phrases is a vocabulary of phrases, each a list of folded words: lower case, without accents.
-// They are English, German, French, Spanish and Italian.
+// Phrases is a vocabulary of phrases, each a list of folded words: lower case, without accents. The
+// vocabularies cover English, German, French, Spanish and Italian, and words that receipts of other
+// countries mix with English.
 type Phrases [][]string
 
 // PhraseList parses phrases separated by commas.

@@ -41,8 +41,9 @@ func Backup(ctx context.Context, config Config, to string) error {
 		return fmt.Errorf("creating the backup's folder: %w", err)
 	}
 	dump := filepath.Join(to, dumpFile)
-	if err := client(ctx, config, strings.TrimSpace(string(url)), "pg_dump", "--format=custom",
-		"--file="+dump); err != nil {
+	err = client(ctx, config, strings.TrimSpace(string(url)),
+		"pg_dump", "--format=custom", "--file="+dump)
+	if err != nil {
 		return fmt.Errorf("dumping the database: %w", err)
 	}
 	return os.WriteFile(filepath.Join(to, secretsFile), secrets, 0o600)
@@ -88,8 +89,9 @@ func Restore(ctx context.Context, config Config, from string) (err error) {
 	if err := createDatabase(ctx, server.URL, database, secrets.Passwords); err != nil {
 		return fmt.Errorf("creating the database: %w", err)
 	}
-	if err := client(ctx, config, server.URL, "pg_restore", "--exit-on-error", "--dbname="+database,
-		filepath.Join(from, dumpFile)); err != nil {
+	err = client(ctx, config, server.URL,
+		"pg_restore", "--exit-on-error", "--dbname="+database, filepath.Join(from, dumpFile))
+	if err != nil {
 		return fmt.Errorf("restoring the database: %w", err)
 	}
 	return nil

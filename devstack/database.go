@@ -93,8 +93,8 @@ func createDatabase(
 	}
 	for role, password := range passwords {
 		var exists bool
-		if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)`,
-			role).Scan(&exists); err != nil {
+		const find = `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)`
+		if err := conn.QueryRow(ctx, find, role).Scan(&exists); err != nil {
 			return err
 		}
 		verb := "CREATE"
@@ -108,8 +108,8 @@ func createDatabase(
 		}
 	}
 	var exists bool
-	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`,
-		database).Scan(&exists); err != nil || exists {
+	const find = `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`
+	if err := conn.QueryRow(ctx, find, database).Scan(&exists); err != nil || exists {
 		return err
 	}
 	_, err = conn.Exec(ctx,

@@ -23,20 +23,14 @@ func listen(ctx context.Context, addr, what, setting string) (net.Listener, erro
 	case err == nil:
 		return lis, nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil,
-			fmt.Errorf("port %s (%s) of %s is in use by another program: stop that program, or "+
-				"set %s to another address",
-				port, addr, what, setting)
+		return nil, fmt.Errorf("port %s (%s) of %s is in use by another program: "+
+			"stop that program, or set %s to another address", port, addr, what, setting)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf(
-			"port %s (%s) of %s requires root: set %s to an address with a port above 1023", port,
-			addr, what, setting,
-		)
+		return nil, fmt.Errorf("port %s (%s) of %s requires root: "+
+			"set %s to an address with a port above 1023", port, addr, what, setting)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fmt.Errorf(
-			"%s=%s is not an address of this machine: set it to an address like 127.0.0.1:%s",
-			setting, addr, port,
-		)
+		return nil, fmt.Errorf("%s=%s is not an address of this machine: "+
+			"set it to an address like 127.0.0.1:%s", setting, addr, port)
 	}
 	return nil, fmt.Errorf("%s failed to listen on %s=%s: %w", what, setting, addr, err)
 }

@@ -24,9 +24,7 @@ var (
 // file. It replaces the service's Run. The function closes the listener, because the program opens
 // the port itself. Its metrics get a free port, because several programs with the port of
 // METRICS_ADDR would collide.
-func launch(
-	program, logName string, environment map[string]string,
-) func(context.Context, net.Listener) error {
+func launch(program, logName string, environment map[string]string) serve {
 	return func(ctx context.Context, lis net.Listener) error {
 		logFile, err := os.OpenFile(logName, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -83,7 +81,7 @@ type serve func(ctx context.Context, lis net.Listener) error
 // service in this process. Defaults and checks are the same as in a separate process.
 func bind[C any](
 	run func(context.Context, C, net.Listener) error,
-) func(environment map[string]string) serve {
+) func(map[string]string) serve {
 	return func(environment map[string]string) serve {
 		return func(ctx context.Context, lis net.Listener) error {
 			config, err := app.ParseEnv[C](environment)

@@ -48,8 +48,9 @@ func loadSecrets(dir string) (secrets, error) {
 		return secrets{}, fmt.Errorf("encoding the passwords: %w", err)
 	}
 	// A rename is atomic: an interruption leaves the old file or the new one.
-	if err := errors.Join(os.WriteFile(name+".new", append(text, '\n'), 0o600),
-		os.Rename(name+".new", name)); err != nil {
+	err = errors.Join(os.WriteFile(name+".new", append(text, '\n'), 0o600),
+		os.Rename(name+".new", name))
+	if err != nil {
 		return secrets{}, fmt.Errorf("storing the passwords: %w", err)
 	}
 	return s, nil
@@ -91,8 +92,8 @@ func issueCertificates(dir string, wanted bool) (map[string]mtls.Config, error) 
 	}
 	issued := map[string]mtls.Config{}
 	for _, name := range []string{"auth", "ocr", "ledger", "budget", "gateway", "nats"} {
-		if issued[name], err = authority.Issue(filepath.Join(dir, "tls", name), name,
-			certificateLife); err != nil {
+		folder := filepath.Join(dir, "tls", name)
+		if issued[name], err = authority.Issue(folder, name, certificateLife); err != nil {
 			return nil, fmt.Errorf("issuing the certificate of %s: %w", name, err)
 		}
 	}
@@ -105,10 +106,8 @@ func lock(dir string) (unlock func() error, err error) {
 	name := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil,
-			fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set "+
-				"DATA_DIR to another folder",
-				dir)
+		return nil, fmt.Errorf("the data in %s belong to another user: "+
+			"run Coffer as that user, or set DATA_DIR to another folder", dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock file: %w", err)

@@ -197,7 +197,7 @@ func (s *Stack) open(ctx context.Context, config *Config) ([]*service, error) {
 // startServices starts all services and returns when all are ready. They start concurrently,
 // because readiness of one may require another.
 func (s *Stack) startServices(ctx context.Context, services []*service, config Config) error {
-	here := map[string]func(environment map[string]string) serve{
+	here := map[string]func(map[string]string) serve{
 		"auth": bind(auth.Run), "ocr": bind(ocr.Run), "ledger": bind(ledger.Run),
 		"budget": bind(budget.Run), "gateway": bind(gateway.Run),
 	}

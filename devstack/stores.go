@@ -138,14 +138,12 @@ func (n *natsServer) start(ctx context.Context) error {
 		return fmt.Errorf("NATS did not start with its data in %s", n.dir)
 	}
 	n.addr = s.Addr().String()
-	if n.reports, err = outbox.Connect(outbox.Config{
-		NATSURL: n.url(), NATSReplicas: 1, TLS: n.certificate,
-	}, "coffer", slog.Default()); err != nil {
+	config := outbox.Config{NATSURL: n.url(), NATSReplicas: 1, TLS: n.certificate}
+	if n.reports, err = outbox.Connect(config, "coffer", slog.Default()); err != nil {
 		return err
 	}
-	if err := n.reports.NotifyUnstored(func() {
-		report(n.broken, errors.New("NATS stores no events"))
-	}); err != nil {
+	unstored := func() { report(n.broken, errors.New("NATS stores no events")) }
+	if err := n.reports.NotifyUnstored(unstored); err != nil {
 		return fmt.Errorf("listening for reports of relays: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

@@ -64,8 +64,8 @@ func (s *Stack) watch(ctx context.Context, p *supervised) {
 			delay = firstRestart
 		}
 		for err != nil {
-			slog.ErrorContext(ctx, "failed part is started again", "part", p.part.name(), "error",
-				err, "delay", delay.String())
+			slog.ErrorContext(ctx, "failed part is started again", "part", p.part.name(),
+				"error", err, "delay", delay.String())
 			select {
 			case <-ctx.Done():
 				return

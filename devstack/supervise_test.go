@@ -126,8 +126,7 @@ func outboxLength(t *testing.T, s *Stack) int {
 	}
 	defer conn.Close(t.Context())
 	var n int
-	if err := conn.QueryRow(t.Context(),
-		`SELECT count(*) FROM ledger.outbox`).Scan(&n); err != nil {
+	if conn.QueryRow(t.Context(), `SELECT count(*) FROM ledger.outbox`).Scan(&n) != nil {
 		return -1
 	}
 	return n

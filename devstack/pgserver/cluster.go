@@ -42,10 +42,9 @@ func locate(o Options) (cluster, error) {
 	if closed := closedTo(c.runsAs, dir); closed != "" {
 		c.dir = elsewhere(dir)
 		if err := claim(c.dir); err != nil {
-			return cluster{},
-				fmt.Errorf("PostgreSQL's data cannot be in %s, because the user %s that runs it "+
-					"may not enter %s, and not in %s: %w",
-					dir, c.runsAs.name, closed, c.dir, err)
+			return cluster{}, fmt.Errorf("PostgreSQL's data cannot be in %s, because the user %s "+
+				"that runs it may not enter %s, and not in %s: %w",
+				dir, c.runsAs.name, closed, c.dir, err)
 		}
 		return c, c.adoptOwner()
 	}
@@ -122,8 +121,8 @@ func (c cluster) refuseRunning(ctx context.Context) error {
 func commandLine(ctx context.Context, pid int) (command string, known bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil && runtime.GOOS != "linux" {
-		text, err = exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p",
-			strconv.Itoa(pid)).Output()
+		args := []string{"-ww", "-o", "command=", "-p", strconv.Itoa(pid)}
+		text, err = exec.CommandContext(ctx, "ps", args...).Output()
 	}
 	return string(text), err == nil
 }

@@ -73,10 +73,9 @@ func choose(found []binaries, version string) (string, error) {
 		has[i] = fmt.Sprintf("%d (%s)", b.major, b.dir)
 	}
 	if version != "" {
-		return "",
-			fmt.Errorf("PostgreSQL %s created the data, but this machine has only %s: install "+
-				"PostgreSQL %s, or set DATA_DIR to another folder",
-				version, strings.Join(has, ", "), version)
+		return "", fmt.Errorf("PostgreSQL %s created the data, but this machine has only %s: "+
+			"install PostgreSQL %s, or set DATA_DIR to another folder",
+			version, strings.Join(has, ", "), version)
 	}
 	return "", fmt.Errorf("PostgreSQL %d or later is required, but this machine has only %s",
 		oldest, strings.Join(has, ", "))

@@ -216,8 +216,8 @@ func address(password string, port int) string {
 func (c cluster) port(ctx context.Context) (int, error) {
 	remembered := filepath.Join(c.dir, "port")
 	if text, err := os.ReadFile(remembered); err == nil {
-		if port, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil &&
-			isFree(ctx, port) {
+		port, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err == nil && isFree(ctx, port) {
 			return port, nil
 		}
 	}
@@ -226,8 +226,8 @@ func (c cluster) port(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("searching for a free port on 127.0.0.1: %w", err)
 	}
 	port := lis.Addr().(*net.TCPAddr).Port
-	if err := errors.Join(lis.Close(),
-		os.WriteFile(remembered, []byte(strconv.Itoa(port)+"\n"), 0o600)); err != nil {
+	text := []byte(strconv.Itoa(port) + "\n")
+	if err := errors.Join(lis.Close(), os.WriteFile(remembered, text, 0o600)); err != nil {
 		return 0, fmt.Errorf("choosing a port: %w", err)
 	}
 	ports.AwaitClosed(ctx, lis.Addr().String())

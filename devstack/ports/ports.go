@@ -34,8 +34,8 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	var lis net.Listener
 	for range attempts {
 		port := strconv.Itoa(lowest + rand.IntN(count)) //nolint:gosec // It may be predictable.
-		if lis, err = (&net.ListenConfig{}).Listen(ctx, "tcp",
-			net.JoinHostPort(host, port)); err == nil {
+		lis, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+		if err == nil {
 			break
 		}
 	}

@@ -124,18 +124,15 @@ func openLog(config devstack.Config) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(config.DataDir, "coffer.log"),
 		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil,
-			fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set "+
-				"DATA_DIR to another folder",
-				config.DataDir)
+		return nil, fmt.Errorf("the data in %s belong to another user: "+
+			"run Coffer as that user, or set DATA_DIR to another folder", config.DataDir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the log: %w", err)
 	}
 	// A user sees warnings immediately. Everything else would hide the addresses on the terminal.
 	terminal := app.NewLogger(os.Stderr, slog.LevelWarn).Handler()
-	app.SetLogger(
-		slog.New(slog.NewMultiHandler(app.NewLogger(f, config.LogLevel).Handler(), terminal)),
-	)
+	file := app.NewLogger(f, config.LogLevel).Handler()
+	app.SetLogger(slog.New(slog.NewMultiHandler(file, terminal)))
 	return f, nil
 }

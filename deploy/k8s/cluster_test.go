@@ -54,8 +54,8 @@ func pods(t *testing.T) []string {
 func TestKilledPod(t *testing.T) {
 	for _, service := range []string{"ledger", "gateway"} {
 		l := startLoad(t)
-		pod := strings.Fields(kubectl(t, "get", "pods", "-l", nameLabel+"="+service, "-o",
-			"jsonpath={.items[*].metadata.name}"))[0]
+		pod := strings.Fields(kubectl(t, "get", "pods", "-l", nameLabel+"="+service,
+			"-o", "jsonpath={.items[*].metadata.name}"))[0]
 		kubectl(t, "delete", "pod", pod, "--grace-period=0", "--force")
 		kubectl(t, "rollout", "status", "deployment/"+service, "--timeout=5m")
 		t.Logf("%s: %d requests answered, %d failed", service, l.stop(t), len(l.failures()))
@@ -87,8 +87,9 @@ func TestUnlistedPod(t *testing.T) {
 	out, err := apply.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Cleanup(func() { kubectl(t, "delete", "pod", "stranger", "--grace-period=1") })
-	if err := exec.Command("kubectl", "--namespace=coffer", "wait", "--for=condition=Ready",
-		"pod/stranger", "--timeout=45s").Run(); err == nil {
+	wait := exec.Command("kubectl", "--namespace=coffer", "wait", "--for=condition=Ready",
+		"pod/stranger", "--timeout=45s")
+	if wait.Run() == nil {
 		t.Skip("NOT SHOWN: this cluster's network does not enforce NetworkPolicies; the pod " +
 			"reached all services")
 	}
@@ -114,11 +115,10 @@ func startLoad(t *testing.T) *load {
 		map[string]any{"name": "Load", "email": email, "password": "a long enough secret"})
 	l.token = l.must(t, "/auth/login",
 		map[string]any{"email": email, "password": "a long enough secret"})["accessToken"].(string)
-	l.wallet = l.must(t, "/wallet", map[string]any{
-		"name": "Load", "currency": "EUR", "balance": 0,
-	})["wallet"].(map[string]any)["id"].(string)
-	l.category = l.must(t, "/categories",
-		map[string]any{"name": "Load"})["category"].(map[string]any)["id"].(string)
+	made := l.must(t, "/wallet", map[string]any{"name": "Load", "currency": "EUR", "balance": 0})
+	l.wallet = made["wallet"].(map[string]any)["id"].(string)
+	made = l.must(t, "/categories", map[string]any{"name": "Load"})
+	l.category = made["category"].(map[string]any)["id"].(string)
 	for worker := range 4 {
 		l.workers.Add(1)
 		go l.work(worker)
@@ -221,8 +221,8 @@ func requireCluster(t *testing.T) {
 
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.Command("kubectl", append([]string{"--namespace=coffer"}, args...)...).
-		CombinedOutput()
+	args = append([]string{"--namespace=coffer"}, args...)
+	out, err := exec.Command("kubectl", args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return string(out)
 }

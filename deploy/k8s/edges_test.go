@@ -106,16 +106,16 @@ func TestManifests(t *testing.T) {
 		require.Contains(t, string(code), `env:"`+setting+`"`, "the setting was renamed")
 		files := 0
 		for _, dir := range []string{"base", "components", "overlays"} {
-			require.NoError(t,
-				filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-					if err != nil || entry.IsDir() {
-						return err
-					}
-					text, err := os.ReadFile(path)
-					require.NotContains(t, string(text), setting, path)
-					files++
+			walked := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() {
 					return err
-				}))
+				}
+				text, err := os.ReadFile(path)
+				require.NotContains(t, string(text), setting, path)
+				files++
+				return err
+			})
+			require.NoError(t, walked)
 		}
 		require.Greater(t, files, 20)
 	})
@@ -260,8 +260,8 @@ func required(t *testing.T, service string) []string {
 	for embedded, from := range map[string]string{
 		"rpc.Config": "../../internal/rpc", "outbox.Config": "../../internal/outbox",
 	} {
-		if regexp.MustCompile(`(?m)^\s(\w+ )?` + regexp.QuoteMeta(embedded) + `$`).
-			MatchString(code) {
+		line := regexp.MustCompile(`(?m)^\s(\w+ )?` + regexp.QuoteMeta(embedded) + `$`)
+		if line.MatchString(code) {
 			collect(from)
 		}
 	}

@@ -61,13 +61,13 @@ func TestNetworkPolicyForPrometheus(t *testing.T) {
 	t.Parallel()
 	admitted := map[string]bool{}
 	for _, policy := range manifests[*networkingv1.NetworkPolicy](t, "production") {
+		name := policy.Spec.PodSelector.MatchLabels[nameLabel]
 		for _, rule := range policy.Spec.Ingress {
 			for _, from := range rule.From {
 				if from.NamespaceSelector != nil &&
 					from.NamespaceSelector.MatchLabels[corev1.LabelMetadataName] == "monitoring" {
 					for _, port := range rule.Ports {
-						admitted[policy.Spec.PodSelector.MatchLabels[nameLabel]+":"+
-							port.Port.String()] = true
+						admitted[name+":"+port.Port.String()] = true
 					}
 				}
 			}

@@ -32,8 +32,8 @@ func TestRelease(t *testing.T) {
 	}
 	for _, j := range manifests[*batchv1.Job](t, "production") {
 		pinned(j.Name, j.Labels, j.Spec.Template.Labels, j.Spec.Template.Spec)
-		require.True(t, strings.HasSuffix(j.Name, "-"+strings.ReplaceAll(j.Labels[versionLabel],
-			".", "-")), "%s: a Job is immutable", j.Name)
+		suffix := "-" + strings.ReplaceAll(j.Labels[versionLabel], ".", "-")
+		require.True(t, strings.HasSuffix(j.Name, suffix), "%s: a Job is immutable", j.Name)
 	}
 	require.Len(t, versions, 1)
 	require.NotContains(t, versions, "")

@@ -32,11 +32,10 @@ func newUser(t *testing.T) user {
 	who := map[string]any{"name": "Ada", "email": email, "password": "a long enough secret"}
 	u.create("/auth/register", who)
 	u.token = u.create("/auth/login", who)["accessToken"].(string)
-	u.wallet = u.create("/wallet", map[string]any{
-		"name": "Cash", "currency": "EUR", "balance": 0,
-	})["wallet"].(map[string]any)["id"].(string)
-	u.category = u.create("/categories",
-		map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
+	made := u.create("/wallet", map[string]any{"name": "Cash", "currency": "EUR", "balance": 0})
+	u.wallet = made["wallet"].(map[string]any)["id"].(string)
+	made = u.create("/categories", map[string]any{"name": "Food"})
+	u.category = made["category"].(map[string]any)["id"].(string)
 	return u
 }
 

@@ -19,9 +19,8 @@ func halted(part string, meanwhile func(user)) trouble {
 	return func(t *testing.T, u user) (again, end func()) {
 		t.Helper()
 		require.NoError(t, stack.Halt(part))
-		return func() {
-			meanwhile(u)
-		}, func() { require.NoError(t, stack.Resume(t.Context(), part)) }
+		end = func() { require.NoError(t, stack.Resume(t.Context(), part)) }
+		return func() { meanwhile(u) }, end
 	}
 }
 
@@ -86,9 +85,8 @@ func tooManyConnections(t *testing.T, _ user) (again, end func()) {
 func missingTable(t *testing.T, u user) (again, end func()) {
 	t.Helper()
 	asSuperuser(t, `ALTER TABLE ledger.wallets RENAME TO mislaid`, nil)
-	return func() {
-		u.readWallet(5)
-	}, func() { asSuperuser(t, `ALTER TABLE ledger.mislaid RENAME TO wallets`, nil) }
+	end = func() { asSuperuser(t, `ALTER TABLE ledger.mislaid RENAME TO wallets`, nil) }
+	return func() { u.readWallet(5) }, end
 }
 
 // oldEvents creates an event and sets its time to five minutes ago.

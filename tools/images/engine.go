@@ -41,8 +41,8 @@ func neural(ctx context.Context, root, arch string) ([]contained, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
-	if err := output(exec.CommandContext(ctx, "services/ocr/neural/fetch.sh", folder, arch)); err !=
-		nil {
+	fetch := exec.CommandContext(ctx, "services/ocr/neural/fetch.sh", folder, arch)
+	if err := output(fetch); err != nil {
 		return nil, err
 	}
 	contents, err := os.ReadFile(filepath.Join(folder, "contents"))
@@ -106,8 +106,8 @@ func engineLayer(ctx context.Context, dir, arch, program string) (v1.Layer, []co
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := os.WriteFile(filepath.Join(root, neuralFolder, "ocr-neural"), content,
-		0o755); err != nil { //nolint:gosec // It is a program.
+	path := filepath.Join(root, neuralFolder, "ocr-neural")
+	if err := os.WriteFile(path, content, 0o755); err != nil { //nolint:gosec // It is a program.
 		return nil, nil, err
 	}
 	layer, err := treeLayer(root)
@@ -128,9 +128,8 @@ func download(ctx context.Context, dir, arch string, packages []string) ([]strin
 	if err := os.RemoveAll(archives); err != nil {
 		return nil, err
 	}
-	for _, d := range []string{archives, filepath.Join(archives, "partial"), filepath.Join(lists,
-		"partial")} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
+	for _, d := range []string{archives, lists} {
+		if err := os.MkdirAll(filepath.Join(d, "partial"), 0o755); err != nil {
 			return nil, err
 		}
 	}
@@ -141,18 +140,17 @@ func download(ctx context.Context, dir, arch string, packages []string) ([]strin
 	apt := func(args ...string) error {
 		return output(exec.CommandContext(ctx, "apt-get", append([]string{
 			"-qq", "-y", "-o", "Dir::State::status=" + status, "-o", "Dir::State::lists=" + lists,
-			"-o", "Dir::Cache::archives=" + archives,
-			"-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o",
-			"Debug::NoLocking=1", "-o", "APT::Sandbox::User=root",
-			"-o", "APT::Architecture=" + arch, "-o", "APT::Architectures=", "-o",
-			"APT::Architectures::=" + arch,
+			"-o", "Dir::Cache::archives=" + archives, "-o", "Dir::Cache::pkgcache=",
+			"-o", "Dir::Cache::srcpkgcache=", "-o", "Debug::NoLocking=1",
+			"-o", "APT::Sandbox::User=root", "-o", "APT::Architecture=" + arch,
+			"-o", "APT::Architectures=", "-o", "APT::Architectures::=" + arch,
 		}, args...)...))
 	}
 	if err := apt("update"); err != nil {
 		return nil, err
 	}
-	if err := apt(append([]string{"install", "--download-only", "--no-install-recommends"},
-		packages...)...); err != nil {
+	install := []string{"install", "--download-only", "--no-install-recommends"}
+	if err := apt(append(install, packages...)...); err != nil {
 		return nil, err
 	}
 	debs, err := filepath.Glob(filepath.Join(archives, "*.deb"))

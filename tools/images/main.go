@@ -120,8 +120,8 @@ func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error)
 	for _, arch := range []string{"amd64", "arm64"} {
 		program := filepath.Join(b.out, "programs", arch, service)
 		for _, name := range programs(service) {
-			if err := b.compile(ctx, service, name, arch,
-				filepath.Join(filepath.Dir(program), name)); err != nil {
+			path := filepath.Join(filepath.Dir(program), name)
+			if err := b.compile(ctx, service, name, arch, path); err != nil {
 				return nil, err
 			}
 		}

@@ -21,15 +21,16 @@ var validVersion = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?$`)
 
 // release is a template for a kustomize component. It sets the images by digest, the version as a
 // label, and the names of the migration Jobs.
-var release = template.Must(template.New("release").Parse(`{{- "" -}}
-apiVersion: kustomize.config.k8s.io/v1alpha1
+var release = template.Must(template.New("release").Parse(releaseText))
+
+const releaseText = `apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
 # The installed release. make images VERSION=1.2.3 writes this file as .cache/images/release.yaml.
 # In the repository it is a placeholder: no image has the digest 000...
 images:
 {{- range .Services}}
-  - {name: coffer/{{.Name}}, newName: ghcr.io/coffer-budget/{{.Name}}, newTag: "{{$.Version}}"
-    {{- ""}}, digest: "{{.Digest}}"}
+  - {name: coffer/{{.Name}}, newName: ghcr.io/coffer-budget/{{.Name}}, newTag: "{{$.Version}}", ` +
+	`digest: "{{.Digest}}"}
 {{- end}}
 patches:
   - target: {kind: Deployment, name: auth|ledger|budget|ocr|gateway}
@@ -44,7 +45,7 @@ patches:
       - {op: add, path: {{$.Label}}, value: "{{$.Version}}"}
       - {op: add, path: /spec/template{{$.Label}}, value: "{{$.Version}}"}
 {{- end}}{{end}}
-`))
+`
 
 // releaseFile returns the component for a version. digests maps every service to the digest of its
 // image index. In the names of Jobs the dots of the version become hyphens, because it is a part of

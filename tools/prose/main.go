@@ -142,8 +142,8 @@ func group(name string) string {
 // generated reports whether a file is generated, by its folder or the standard comment near its
 // start.
 func generated(name, text string) bool {
-	return strings.Contains(name, "/gen/") || strings.Contains(text[:min(400, len(text))],
-		"Code generated")
+	return strings.Contains(name, "/gen/") ||
+		strings.Contains(text[:min(400, len(text))], "Code generated")
 }
 
 // prose returns the lines of at least four words, by line number.

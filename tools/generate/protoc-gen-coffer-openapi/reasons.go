@@ -20,20 +20,27 @@ var derived = []struct {
 	applies func(*operation) bool
 	reasons []string
 }{
-	{func(*operation) bool { return true }, []string{
-		"VALIDATION_ERROR", "RATE_LIMITED", "INTERNAL", "SERVICE_UNAVAILABLE", "DEADLINE_EXCEEDED",
-	}},
-	{func(o *operation) bool {
-		return o.body
-	}, []string{"PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"}},
+	{
+		func(*operation) bool { return true },
+		[]string{
+			"VALIDATION_ERROR", "RATE_LIMITED", "INTERNAL", "SERVICE_UNAVAILABLE",
+			"DEADLINE_EXCEEDED",
+		},
+	},
+	{
+		func(o *operation) bool { return o.body },
+		[]string{"PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"},
+	},
 	{func(o *operation) bool { return !o.public }, []string{"UNAUTHORIZED", "TOKEN_EXPIRED"}},
-	{func(o *operation) bool {
-		return o.method.Input.Desc.Fields().ByName("cursor") != nil
-	}, []string{"INVALID_CURSOR"}},
+	{
+		func(o *operation) bool { return o.method.Input.Desc.Fields().ByName("cursor") != nil },
+		[]string{"INVALID_CURSOR"},
+	},
 	{func(o *operation) bool { return o.takesHeader("If-Match") }, []string{"VERSION_MISMATCH"}},
-	{func(o *operation) bool {
-		return o.takesHeader("Idempotency-Key")
-	}, []string{"IDEMPOTENCY_KEY_CONFLICT"}},
+	{
+		func(o *operation) bool { return o.takesHeader("Idempotency-Key") },
+		[]string{"IDEMPOTENCY_KEY_CONFLICT"},
+	},
 }
 
 // takesHeader reports whether a field of the request is the HTTP header with this name.
@@ -70,8 +77,8 @@ func reasons(files []*protogen.File) (map[string]reason, map[protoreflect.EnumNu
 				if proto.GetExtension(options, restv1.E_AlsoInvalidArgument).(bool) {
 					r.statuses = append(r.statuses, http.StatusBadRequest)
 				}
-				declared[string(value.Desc.Name())], names[value.Desc.Number()] = r,
-					string(value.Desc.Name())
+				name := string(value.Desc.Name())
+				declared[name], names[value.Desc.Number()] = r, name
 			}
 		}
 	}
@@ -89,12 +96,12 @@ func (g *generator) errors(o *operation) ([]string, error) {
 			}
 		}
 	}
-	for _, listed := range proto.GetExtension(o.method.Desc.Options(),
-		restv1.E_Errors).([]restv1.Reason) {
+	options := o.method.Desc.Options()
+	for _, listed := range proto.GetExtension(options, restv1.E_Errors).([]restv1.Reason) {
 		name := g.reasonNames[protoreflect.EnumNumber(listed)]
 		if all[name] {
-			return nil,
-				fmt.Errorf("%s is listed twice, or follows from the other options and fields", name)
+			return nil, fmt.Errorf(
+				"%s is listed twice, or follows from the other options and fields", name)
 		}
 		all[name] = true
 	}

@@ -100,8 +100,8 @@ func hasRequired(m *protogen.Message) bool {
 // hasAssigned reports whether the preview of a message differs from the message.
 func hasAssigned(m *protogen.Message) bool {
 	return slices.ContainsFunc(m.Fields, func(field *protogen.Field) bool {
-		return boolOption(field, restv1.E_Assigned) || field.Message != nil &&
-			!field.Desc.IsMap() && hasAssigned(field.Message)
+		return boolOption(field, restv1.E_Assigned) ||
+			field.Message != nil && !field.Desc.IsMap() && hasAssigned(field.Message)
 	})
 }
 
@@ -138,11 +138,11 @@ func (g *generator) describedVariant(field *protogen.Field, preview bool) object
 func (g *generator) schema(field *protogen.Field, preview bool) object {
 	switch {
 	case field.Desc.IsMap():
-		return object{"type": "object", "additionalProperties": g.element(field.Message.Fields[1],
-			false)}
+		values := g.element(field.Message.Fields[1], false)
+		return object{"type": "object", "additionalProperties": values}
 	case field.Desc.IsList():
-		return nullable(field,
-			limitItems(field, object{"type": "array", "items": g.element(field, preview)}))
+		list := object{"type": "array", "items": g.element(field, preview)}
+		return nullable(field, limitItems(field, list))
 	}
 	return nullable(field, g.element(field, preview))
 }

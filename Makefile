@@ -110,7 +110,7 @@ mutants: ## Change one check, lock or limit at a time, and report changes that n
 	@$(NEURAL)
 	@$(WITH_POSTGRES)
 	@go build -o $(BIN)/mutants ./test/cmd/mutants
-	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/auth/internal/,password signing) $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify attachments export imports jobs rules rules/learning settings sync tags transfers) services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr $(addprefix services/ocr/,recognition neural/process media tesseract sandbox worker) gateway $(addprefix gateway/internal/,cookie decode))
+	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/auth/internal/,password signing) $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify attachments export imports rules rules/learning settings sync tags transfers) internal/jobs services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr $(addprefix services/ocr/,recognition neural/process media tesseract sandbox worker) gateway $(addprefix gateway/internal/,cookie decode))
 
 .PHONY: bench-compare
 bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of another commit (BASE=origin/main)
@@ -145,11 +145,11 @@ lint: $(BIN)/golangci-lint
 	$(BIN)/golangci-lint run ./$(MODULE)/...
 	GOWORK=off go -C $(MODULE) mod tidy -diff
 else
-lint: $(BIN)/golangci-lint tools/buf/node_modules/.installed protos licenses lint-workflows ## Check the code, the protos, the workflows, the go.mod files, the licenses and the language (MODULE=services/ledger: only that module)
+lint: $(BIN)/golangci-lint tools/buf/node_modules/.installed protos licenses lint-workflows ## Check the code, the protos, the workflows, the go.mod files, the licenses and the language; needs npm (MODULE=services/ledger: only that module, without npm)
 	$(BIN)/golangci-lint run $$(go list -m -f '{{.Dir}}/...')
 	@GOWORK=off go -C tools/prose run . $(CURDIR)
 	@git ls-files '*.go' | grep -v -e '_test\.go$$' -e /gen/ | xargs -n 1 dirname | sort | uniq -c | \
-		awk '$$1 > 16 {print "a package has up to 16 files without tests: " $$0; bad = 1} END {exit bad}'
+		awk '$$1 > 16 {print "a package must have at most 16 files without tests: " $$0; bad = 1} END {exit bad}'
 	$(BUF) lint
 	$(BUF) format -d --exit-code proto
 	@for dir in $(APART); do (cd $$dir && GOWORK=off $(BIN)/golangci-lint run ./...) || exit 1; done
@@ -180,7 +180,7 @@ lint-commits: ## Check the subjects of the commits since BASE: package: imperati
 		awk 'length > 72 || !/^[a-z0-9.\/_-]+(, [a-z0-9.\/_-]+)*: / {print "not \"package: imperative\" in 72 characters: " $$0; bad = 1} END {exit bad}'
 
 .PHONY: fmt
-fmt: $(BIN)/golangci-lint tools/buf/node_modules/.installed protos ## Format the code and the protos
+fmt: $(BIN)/golangci-lint tools/buf/node_modules/.installed protos ## Format the code and the protos; needs npm
 	$(BIN)/golangci-lint fmt $$(go list -m -f '{{.Dir}}')
 	$(BUF) format -w proto
 
@@ -206,7 +206,7 @@ generate-check: ## Fail if the committed generated files are outdated
 	@diff -ru .cache/before/proto proto && diff -ru .cache/before/gateway gateway && diff -ru -x node_modules .cache/before/clients clients && diff -u .cache/before/errors.md docs/errors.md
 
 .PHONY: breaking
-breaking: tools/buf/node_modules/.installed $(BIN)/oasdiff protos ## Fail if protos or REST API break the clients of another commit (BASE=origin/main)
+breaking: tools/buf/node_modules/.installed $(BIN)/oasdiff protos ## Fail if protos or REST API break the clients of another commit; needs npm (BASE=origin/main)
 	@rm -rf .cache/base && mkdir -p .cache/base/.cache
 	@git archive $(or $(BASE),HEAD) buf.yaml proto gateway/openapi.json | tar -x -C .cache/base && cp -R .cache/proto .cache/base/.cache/
 	$(BUF) breaking --against .cache/base

@@ -9,9 +9,9 @@
 //
 // The files: chaos.go runs the stages, users.go sets users up, client.go sends requests, record.go
 // is the model of a transaction, load.go, operations.go and reorganize.go are the load, faults.go
-// injects faults, and check.go, sums.go and events.go check the result. transfers.go,
-// attachments.go and mirror.go have both the load and the checks of their subject. version.go
-// compares states of transactions.
+// injects faults, and check.go, sums.go and events.go check the result. transfers.go, imports.go,
+// attachments.go and mirror.go have both the load and the checks of their subject; mirror.go also
+// has the stream of live events. version.go compares states of transactions.
 package chaos
 
 import (
@@ -102,8 +102,8 @@ func (r *run) reportf(format string, values ...any) {
 func (r *run) logf(format string, values ...any) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	_, _ = fmt.Fprintf(r.Log, "%6.1f s  %s\n", time.Since(r.began).Seconds(),
-		fmt.Sprintf(format, values...))
+	_, _ = fmt.Fprintf(r.Log, "%6.1f s  %s\n",
+		time.Since(r.began).Seconds(), fmt.Sprintf(format, values...))
 }
 
 // Run starts a stack, runs load and faults, waits until the stack has recovered, checks it and

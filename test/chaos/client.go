@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// answer is a response. status is 0 if there was none.
+// response is the response to a request. status is 0 if there was none.
 type response struct {
 	status int
 	etag   string
@@ -22,7 +22,7 @@ type response struct {
 }
 
 const (
-	// maxDuration is longer than any deadline of the gateway, with a margin for a busy machine.
+	// maxResponseTime is longer than any deadline of the gateway, with a margin for a busy machine.
 	maxResponseTime = 20 * time.Second
 	maxReceiptTime  = 70 * time.Second
 )

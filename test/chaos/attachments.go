@@ -73,8 +73,9 @@ func (u *user) checkAttachments(ctx context.Context, is transactions) {
 			list("attachments")
 		count := u.call(ctx, http.MethodGet, "/api/v1/transaction/"+t.id, nil).
 			text("transaction.attachmentCount")
-		if n := len(files); count != fmt.Sprint(n) || n > 1 || n == 0 && !t.file.deleted &&
-			!t.file.uncertain || n == 1 && t.file.deleted {
+		n := len(files)
+		lost := n == 0 && !t.file.deleted && !t.file.uncertain
+		if count != fmt.Sprint(n) || n > 1 || lost || n == 1 && t.file.deleted {
 			u.reportf(
 				"transaction %s %s has %d attachments and the count %s, after the upload of one, "+
 					"deleted: %t",
@@ -82,9 +83,9 @@ func (u *user) checkAttachments(ctx context.Context, is transactions) {
 			)
 			continue
 		}
-		if len(files) == 1 {
-			if a := u.call(ctx, http.MethodGet, "/api/v1/attachments/"+t.file.id,
-				nil); string(a.raw) != t.file.content {
+		if n == 1 {
+			a := u.call(ctx, http.MethodGet, "/api/v1/attachments/"+t.file.id, nil)
+			if string(a.raw) != t.file.content {
 				u.reportf("attachment %s has another content: %d", t.file.id, a.status)
 			}
 		}

@@ -179,9 +179,8 @@ func TestRunFindsDefects(t *testing.T) {
 			require.NoError(t, programs.BuildLedger(t.Context(), dir, healthy, changes...))
 			// On a busy machine, the operations and faults of a short run may not expose each
 			// defect: one operation in 200 renames a tag.
-			seed := uint64(1)
-			for length := 4 * time.Second; length <= 5*time.Minute &&
-				len(missing) > 0; length *= 2 {
+			seed, length := uint64(1), 4*time.Second
+			for ; len(missing) > 0 && length <= 5*time.Minute; length *= 2 {
 				report, err := Run(t.Context(), Options{
 					Seed: seed, Length: length, Users: 4, Only: m.breaks,
 					EventTimeout: 15 * time.Second, Programs: dir, Log: t.Output(),

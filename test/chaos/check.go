@@ -65,8 +65,9 @@ func (r *run) check(ctx context.Context) {
 // the user's events.
 func (u *user) check(ctx context.Context, bus *outbox.Bus) {
 	u.resolve(ctx)
-	if a := u.call(ctx, http.MethodPost, "/api/v1/categories",
-		object{"name": u.mark + " end"}); a.status != http.StatusCreated {
+	end := object{"name": u.mark + " end"}
+	a := u.call(ctx, http.MethodPost, "/api/v1/categories", end)
+	if a.status != http.StatusCreated {
 		u.reportf("%s cannot write any more: %d %s", u.mark, a.status, a.raw)
 		return
 	}
@@ -172,8 +173,8 @@ func (u *user) checkBatches(is transactions) {
 			}
 		}
 		if !b.acknowledged && exist > 0 && exist < len(b.records) {
-			u.reportf("%d of the %d transactions from %s on were made", exist, len(b.records),
-				b.records[0].mark)
+			u.reportf("%d of the %d transactions from %s on were made",
+				exist, len(b.records), b.records[0].mark)
 		}
 	}
 }
@@ -201,10 +202,10 @@ func (u *user) checkReceipts(ctx context.Context) {
 		u.reportf("%s uploaded %d receipts with keys, and has %d", u.mark, u.scanned, len(sums))
 	}
 	want := new(big.Rat).Mul(big.NewRat(int64(-len(sums)), 1), rat("6.00"))
-	if a := u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.receipts.id,
-		nil); a.text("wallet.balance") != want.FloatString(2) {
-		u.reportf("%s: the receipts' wallet holds %s, not %s", u.mark, a.text("wallet.balance"),
-			want.FloatString(2))
+	a = u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.receipts.id, nil)
+	if a.text("wallet.balance") != want.FloatString(2) {
+		u.reportf("%s: the receipts' wallet holds %s, not %s",
+			u.mark, a.text("wallet.balance"), want.FloatString(2))
 	}
 }
 
@@ -234,8 +235,10 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 	// The consumers first: they may add checks, syncs and events to the tables.
 	for _, consumer := range []string{"budget-events", "auth-audit"} {
 		var lag int64
-		if !within(ctx, r.EventTimeout,
-			func() bool { lag, err = bus.Lag(ctx, consumer); return err == nil && lag == 0 }) {
+		if !within(ctx, r.EventTimeout, func() bool {
+			lag, err = bus.Lag(ctx, consumer)
+			return err == nil && lag == 0
+		}) {
 			r.reportf("%s is %d events behind: %v", consumer, lag, err)
 		}
 	}
@@ -265,8 +268,8 @@ func (u *user) checkAlerts(ctx context.Context) {
 		// Thresholds are counted by their percentage.
 		count := map[string]int{}
 		for cursor, more := "", true; more; {
-			a := who.call(ctx, http.MethodGet, "/api/v1/notifications?limit=200&cursor="+cursor,
-				nil)
+			path := "/api/v1/notifications?limit=200&cursor=" + cursor
+			a := who.call(ctx, http.MethodGet, path, nil)
 			for _, n := range a.list("notifications") {
 				row := response{body: object{"n": n}}
 				if row.text("n.type") == "budget.v1.budget.threshold_reached" &&
@@ -280,8 +283,8 @@ func (u *user) checkAlerts(ctx context.Context) {
 		for _, threshold := range []string{"80", "100"} {
 			switch n := count[threshold]; {
 			case n > 1:
-				who.reportf("%s was notified %d times that %s's budget reached %s %%", who.mark,
-					n, u.mark, threshold)
+				who.reportf("%s was notified %d times that %s's budget reached %s %%",
+					who.mark, n, u.mark, threshold)
 			case n == 0 && percent.Cmp(rat(threshold)) >= 0:
 				who.reportf("%s was not notified that %s's budget reached %s %%: it is at %s %%",
 					who.mark, u.mark, threshold, percent.FloatString(1))

@@ -31,8 +31,8 @@ func (u *user) checkEvents(ctx context.Context, bus *outbox.Bus, is transactions
 		case !s.created:
 			u.reportf("the events of %s begin without its creation", id)
 		case exists == s.deleted:
-			u.reportf("%s exists: %t, but its events say that it was deleted: %t", id, exists,
-				s.deleted)
+			u.reportf("%s exists: %t, but its events say that it was deleted: %t",
+				id, exists, s.deleted)
 		case exists && !u.same(v, versionIn(s.last)):
 			u.reportf("%s is %s, but its last event has %s", id, v, versionIn(s.last))
 		}
@@ -46,8 +46,11 @@ func (u *user) checkEvents(ctx context.Context, bus *outbox.Bus, is transactions
 	for _, t := range u.records {
 		// Each acknowledged update has one event, and each update with an unknown outcome has one
 		// or none.
-		if s := histories[t.id]; t.id != "" && s != nil && (s.updates < t.changed ||
-			s.updates > t.changed+t.uncertain) {
+		s := histories[t.id]
+		if t.id == "" || s == nil {
+			continue
+		}
+		if s.updates < t.changed || s.updates > t.changed+t.uncertain {
 			u.reportf("%s %s was changed %d times, perhaps %d more, but has %d events of changes",
 				t.id, t.mark, t.changed, t.uncertain, s.updates)
 		}
@@ -91,8 +94,8 @@ func (u *user) histories(ctx context.Context, bus *outbox.Bus) (map[string]*hist
 			u.addEvent(histories, m.GetTransaction().GetId(), m.GetTransaction(), nil)
 		}
 		// The stream was opened after the contended transaction, which setUp creates.
-		if s := e.Subject; strings.HasPrefix(s, "ledger.v1.transaction.") &&
-			histories[u.contended.id] != nil && len(histories) > 1 {
+		isTransaction := strings.HasPrefix(e.Subject, "ledger.v1.transaction.")
+		if isTransaction && histories[u.contended.id] != nil && len(histories) > 1 {
 			live = append(live, e.ID.String())
 		}
 		return nil
@@ -125,8 +128,8 @@ func (u *user) addEvent(
 	case before == nil:
 		s.created = true
 	case s.last == nil || !u.same(versionIn(s.last), versionIn(before)):
-		u.reportf("the events of %s are not in order: after %s comes a change of %s", id, s.last,
-			before)
+		u.reportf("the events of %s are not in order: after %s comes a change of %s",
+			id, s.last, before)
 	case after == nil:
 		s.deleted = true
 	default:

@@ -77,8 +77,8 @@ func (e engine) signalNeural(signal syscall.Signal) error {
 			return err
 		}
 		// A process that has ended may have left its number to another one.
-		if program, err := os.Readlink("/proc/" + p.Name() + "/exe"); err != nil ||
-			program != e.real {
+		program, err := os.Readlink("/proc/" + p.Name() + "/exe")
+		if err != nil || program != e.real {
 			continue
 		}
 		if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {

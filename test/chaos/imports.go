@@ -46,8 +46,8 @@ func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
 	s := &statement{
 		owner: u, mark: strings.TrimSuffix(u.nextMark(), ";") + " row",
 		number: len(u.statements) + 1, rows: 1 + random.IntN(20),
-		undo: random.IntN(3) == 0, creates: len(u.statements) < maxStatements &&
-			random.IntN(3) == 0,
+		undo:    random.IntN(3) == 0,
+		creates: len(u.statements) < maxStatements && random.IntN(3) == 0,
 	}
 	switch {
 	case s.creates:
@@ -118,8 +118,8 @@ func (s *statement) proceed(ctx context.Context) bool {
 			u.reportf("encoding a statement: %v", err)
 			return true
 		}
-		a, result := u.write(ctx, http.MethodPost, "/api/v1/imports", form, "Content-Type",
-			contentType)
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/imports", form,
+			"Content-Type", contentType)
 		if result == rejected {
 			u.reportf("a valid statement was rejected: %s", a.raw)
 			return true
@@ -199,8 +199,8 @@ func (u *user) checkImports(ctx context.Context) {
 				balance.Add(balance, amount)
 			}
 			if count[text] != want {
-				u.reportf("row %s of import %s (undone: %t) is there %d times", text, s.id, s.undo,
-					count[text])
+				u.reportf("row %s of import %s (undone: %t) is there %d times",
+					text, s.id, s.undo, count[text])
 			}
 			delete(count, text)
 		}
@@ -208,10 +208,10 @@ func (u *user) checkImports(ctx context.Context) {
 	for text := range count {
 		u.reportf("%s: transaction %s is in no imported file", u.mark, text)
 	}
-	if a := u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.imports.id,
-		nil); a.text("wallet.balance") != balance.FloatString(2) {
-		u.reportf("%s: the wallet of imports holds %s, not %s", u.mark, a.text("wallet.balance"),
-			balance.FloatString(2))
+	a := u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.imports.id, nil)
+	if a.text("wallet.balance") != balance.FloatString(2) {
+		u.reportf("%s: the wallet of imports holds %s, not %s",
+			u.mark, a.text("wallet.balance"), balance.FloatString(2))
 	}
 }
 
@@ -232,11 +232,11 @@ func (s *statement) checkCreated(kind string, n int, named map[string][]string) 
 		found := named[s.named(kind, i)]
 		switch {
 		case s.undo && len(found) > 0:
-			s.owner.reportf("%s %q is left after the undo of import %s", kind, s.named(kind, i),
-				s.id)
+			s.owner.reportf("%s %q is left after the undo of import %s",
+				kind, s.named(kind, i), s.id)
 		case !s.undo && len(found) != 1:
-			s.owner.reportf("%s %q of import %s is there %d times", kind, s.named(kind, i), s.id,
-				len(found))
+			s.owner.reportf("%s %q of import %s is there %d times",
+				kind, s.named(kind, i), s.id, len(found))
 		}
 		ids = append(ids, found...)
 	}

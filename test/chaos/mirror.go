@@ -86,8 +86,8 @@ func (u *user) compareMirror(kind string, listed map[string]any) {
 	objects := u.mirror.objects[kind]
 	for id, o := range listed {
 		if !reflect.DeepEqual(o, objects[id]) {
-			u.reportf("the mirror of %s has %s %v, which is listed as %v", u.mark, kind,
-				objects[id], o)
+			u.reportf("the mirror of %s has %s %v, which is listed as %v",
+				u.mark, kind, objects[id], o)
 		}
 	}
 	for id := range objects {
@@ -134,8 +134,8 @@ func trySend(c chan<- error, err error) {
 
 // read reads until the connection ends. It calls began for each event.
 func (s *stream) read(ctx context.Context, began func()) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.user.stack.URL+"/api/v1/events",
-		http.NoBody)
+	url := s.user.stack.URL + "/api/v1/events"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -62,13 +62,13 @@ func (u *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
 			b.acknowledged = true
 			for i, made := range a.list("transactions") {
 				t := b.records[i]
-				t.id, t.maybeAbsent, t.frozen = response{body: object{"t": made}}.text("t.id"),
-					false, false
+				t.id = response{body: object{"t": made}}.text("t.id")
+				t.maybeAbsent, t.frozen = false, false
 			}
 		case rejected:
 			// One invalid item rejects the whole batch.
-			if !slices.ContainsFunc(b.records,
-				func(t *record) bool { return u.mayReject(a, t.states[0]) }) {
+			explains := func(t *record) bool { return u.mayReject(a, t.states[0]) }
+			if !slices.ContainsFunc(b.records, explains) {
 				u.reportf("a valid batch was rejected: %s", a.raw)
 			}
 			for _, t := range b.records {

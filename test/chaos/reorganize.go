@@ -183,8 +183,8 @@ func (u *user) checkReferences(ctx context.Context, is transactions) {
 		for id, v := range is {
 			for _, reference := range kind.of(v) {
 				if !exist[reference] {
-					u.reportf("transaction %s of %s is in %s %s, which does not exist", id, u.mark,
-						kind.list, reference)
+					u.reportf("transaction %s of %s is in %s %s, which does not exist",
+						id, u.mark, kind.list, reference)
 				}
 			}
 		}

@@ -50,8 +50,8 @@ func (u *user) checkSums(ctx context.Context, is transactions) {
 	// same compares a value in a response with the expected sum.
 	same := func(what string, want *big.Rat, a response, path string) {
 		if got, ok := new(big.Rat).SetString(a.text(path)); !ok || got.Cmp(want) != 0 {
-			u.reportf("%s of %s is %s, but adds up to %s", what, u.mark, a.text(path),
-				want.FloatString(2))
+			u.reportf("%s of %s is %s, but adds up to %s",
+				what, u.mark, a.text(path), want.FloatString(2))
 		}
 	}
 	for _, w := range wallets {
@@ -71,8 +71,8 @@ func (u *user) checkSums(ctx context.Context, is transactions) {
 		var a response
 		// The budget service omits progress until it retries the ledger.
 		within(ctx, u.EventTimeout, func() bool {
-			a = other.call(ctx, http.MethodGet, "/api/v1/budgets/"+u.budget.id+"?at=2026-03-14",
-				nil)
+			path := "/api/v1/budgets/" + u.budget.id + "?at=2026-03-14"
+			a = other.call(ctx, http.MethodGet, path, nil)
 			return a.at("budget.progress") != nil
 		})
 		same("the budget's progress", spent, a, "budget.progress.spent")

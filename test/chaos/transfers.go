@@ -117,8 +117,8 @@ func (u *user) createTransfer(ctx context.Context, random *rand.Rand) {
 			"Idempotency-Key", t.mark)
 		switch result {
 		case accepted:
-			t.id, t.out, t.in = a.text("transfer.id"), a.text("transfer.outTransactionId"),
-				a.text("transfer.inTransactionId")
+			t.id = a.text("transfer.id")
+			t.out, t.in = a.text("transfer.outTransactionId"), a.text("transfer.inTransactionId")
 			t.frozen = false
 		case rejected:
 			u.reportf("a valid transfer was rejected: %s", a.raw)
@@ -204,14 +204,14 @@ func (t *transfer) is(p pair) bool {
 	if out.amount.Sign() > 0 {
 		out, in = in, out
 	}
-	return out.wallet == p.from.id && in.wallet == p.to.id && new(big.Rat).Neg(out.amount).
-		Cmp(p.amount) == 0 && in.amount.Cmp(p.received) == 0 &&
+	return out.wallet == p.from.id && in.wallet == p.to.id &&
+		new(big.Rat).Neg(out.amount).Cmp(p.amount) == 0 && in.amount.Cmp(p.received) == 0 &&
 		out.category == p.category && in.category == p.category && out.transfer == in.transfer &&
 		(out.transfer == "") == (p.category != "")
 }
 
 // String returns the state for findings.
 func (p pair) String() string {
-	return fmt.Sprintf("%s from %s, %s to %s, %q", p.amount.FloatString(2), p.from.id,
-		p.received.FloatString(2), p.to.id, p.category)
+	return fmt.Sprintf("%s from %s, %s to %s, %q",
+		p.amount.FloatString(2), p.from.id, p.received.FloatString(2), p.to.id, p.category)
 }

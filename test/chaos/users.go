@@ -104,12 +104,13 @@ func (r *run) setUp(ctx context.Context) error {
 	}
 	for _, u := range r.users {
 		path := "/api/v1/budgets/" + u.budget.id
-		if a := u.call(ctx, "POST", path+"/share", object{"email": u.partner.email}); a.status !=
-			http.StatusCreated {
+		a := u.call(ctx, http.MethodPost, path+"/share", object{"email": u.partner.email})
+		if a.status != http.StatusCreated {
 			return fmt.Errorf("sharing: %d %s", a.status, a.raw)
 		}
-		if a := u.partner.call(ctx, "PATCH", path+"/members/"+u.partner.id,
-			object{"status": "accepted"}); a.status != http.StatusOK {
+		path += "/members/" + u.partner.id
+		a = u.partner.call(ctx, http.MethodPatch, path, object{"status": "accepted"})
+		if a.status != http.StatusOK {
 			return fmt.Errorf("accepting: %d %s", a.status, a.raw)
 		}
 	}

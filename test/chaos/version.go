@@ -66,11 +66,12 @@ func (v version) in(category string) *big.Rat {
 // without publishing events for them, so two categories or tags are equal if one was merged into
 // the other.
 func (u *user) same(v, o version) bool {
-	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && u.target(v.category) ==
-		u.target(o.category) &&
-		slices.EqualFunc(v.splits, o.splits, func(a, b split) bool {
-			return a.amount.Cmp(b.amount) == 0 && u.target(a.category) == u.target(b.category)
-		}) && u.target(v.tag) == u.target(o.tag) && v.text == o.text
+	equal := func(a, b split) bool {
+		return a.amount.Cmp(b.amount) == 0 && u.target(a.category) == u.target(b.category)
+	}
+	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && v.text == o.text &&
+		u.target(v.category) == u.target(o.category) && u.target(v.tag) == u.target(o.tag) &&
+		slices.EqualFunc(v.splits, o.splits, equal)
 }
 
 // String returns the version for findings.
@@ -79,8 +80,8 @@ func (v version) String() string {
 	for _, s := range v.splits {
 		parts += fmt.Sprintf("; %s in %s", s.amount.FloatString(2), s.category)
 	}
-	return fmt.Sprintf("%s %q in %s, %s%s, with tag %q", v.amount.FloatString(2), v.text, v.wallet,
-		v.category, parts, v.tag)
+	return fmt.Sprintf("%s %q in %s, %s%s, with tag %q",
+		v.amount.FloatString(2), v.text, v.wallet, v.category, parts, v.tag)
 }
 
 // compare requires that a transaction is in one of its possible states. The category and
@@ -88,8 +89,8 @@ func (v version) String() string {
 // compared.
 func (t *record) compare(is version) {
 	if t.contended {
-		if !slices.ContainsFunc(t.states,
-			func(v version) bool { return v.amount.Cmp(is.amount) == 0 }) {
+		equal := func(v version) bool { return v.amount.Cmp(is.amount) == 0 }
+		if !slices.ContainsFunc(t.states, equal) {
 			t.owner.reportf("%s %s has an amount that was never requested: %s", t.id, t.mark, is)
 		}
 		return

@@ -46,8 +46,8 @@ type apiError struct {
 
 // Error implements error.
 func (e *apiError) Error() string {
-	return fmt.Sprintf("%d %s: %s %v (request %s)", e.Status, e.Code, e.Message, e.Details,
-		e.RequestID)
+	return fmt.Sprintf("%d %s: %s %v (request %s)",
+		e.Status, e.Code, e.Message, e.Details, e.RequestID)
 }
 
 // newUser registers and signs in a user. It returns ErrExists if the e-mail has an account.

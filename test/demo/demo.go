@@ -246,8 +246,8 @@ func (f *filler) attach(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := f.user.upload(ctx, "/api/v1/transaction/"+id+"/attachments", "file", p.name,
-			photo, nil, nil); err != nil {
+		path := "/api/v1/transaction/" + id + "/attachments"
+		if err := f.user.upload(ctx, path, "file", p.name, photo, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -266,8 +266,9 @@ func (f *filler) uploadReceipts(ctx context.Context) error {
 		fields := map[string]string{
 			"walletId": f.wallets[r.wallet], "categoryId": f.categories[r.category],
 		}
-		if err := f.user.upload(ctx, "/api/v1/transaction/receipt?keepImage=true", "receipt",
-			"receipt.jpg", photo, fields, nil); err != nil {
+		const path = "/api/v1/transaction/receipt?keepImage=true"
+		err = f.user.upload(ctx, path, "receipt", "receipt.jpg", photo, fields, nil)
+		if err != nil {
 			return err
 		}
 	}

@@ -128,8 +128,8 @@ func (f *filler) importStatement(
 		"walletId": f.wallets[card], "expenseCategoryId": f.categories[leisure],
 		"incomeCategoryId": f.categories[gifts],
 	}
-	if err := f.user.call(ctx, http.MethodPatch, path, object{"defaults": defaults},
-		nil); err != nil || !book {
+	err = f.user.call(ctx, http.MethodPatch, path, object{"defaults": defaults}, nil)
+	if err != nil || !book {
 		return err
 	}
 	if err := f.user.call(ctx, http.MethodPost, path+"/commit", object{}, nil); err != nil {
@@ -137,8 +137,8 @@ func (f *filler) importStatement(
 	}
 	for {
 		var current struct{ Import struct{ Status string } }
-		if err := f.user.call(ctx, http.MethodGet, path, nil, &current); err != nil ||
-			current.Import.Status == "done" {
+		err := f.user.call(ctx, http.MethodGet, path, nil, &current)
+		if err != nil || current.Import.Status == "done" {
 			return err
 		}
 		if current.Import.Status == "failed" {
@@ -162,8 +162,8 @@ func (f *filler) createWebhooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.user.call(ctx, http.MethodPost, "/api/v1/webhooks/"+id+"/test", object{},
-		nil); err != nil {
+	path := "/api/v1/webhooks/" + id + "/test"
+	if err := f.user.call(ctx, http.MethodPost, path, object{}, nil); err != nil {
 		return err
 	}
 	_, err = f.user.create(ctx, "/api/v1/webhooks", object{

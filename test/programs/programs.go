@@ -85,11 +85,11 @@ func overlay(dir, root string, changes []Change) (string, error) {
 			return "", err
 		}
 		if strings.Count(string(text), c.Old) != 1 {
-			return "", fmt.Errorf("%s must contain %q once; adapt the change to the file", c.File,
-				c.Old)
+			return "", fmt.Errorf("%s must contain %q once; adapt the change to the file",
+				c.File, c.Old)
 		}
-		if err := os.WriteFile(changed, []byte(strings.Replace(string(text), c.Old, c.New, 1)),
-			0o600); err != nil {
+		code := strings.Replace(string(text), c.Old, c.New, 1)
+		if err := os.WriteFile(changed, []byte(code), 0o600); err != nil {
 			return "", err
 		}
 	}

@@ -73,8 +73,8 @@ func run() error {
 	out := flag.String("out", "", "file for the predictions, as JSON lines")
 	verbose := flag.Bool("v", false, "also list the wrong files")
 	useLocale := flag.Bool("locale", true,
-		"pass the locale of QIF files, which determines the order of day and month, as a browser "+
-			"does")
+		"pass the locale of QIF files, which determines the order of day and month, "+
+			"as a browser does")
 	flag.Parse()
 	manifest, err := os.Open(filepath.Join(*data, "manifest.jsonl"))
 	if err != nil {

@@ -58,8 +58,8 @@ func judge(l label, p prediction) result {
 	}
 	best := l.Rows
 	for _, other := range l.Also {
-		if want := count(other, key); equal(want, got) || common(want,
-			got) > common(count(best, key), got) {
+		want, before := count(other, key), count(best, key)
+		if equal(want, got) || common(want, got) > common(before, got) {
 			best = other
 		}
 	}
@@ -76,8 +76,8 @@ func judge(l label, p prediction) result {
 			known = append(known, b)
 		}
 	}
-	r.currencies, r.currencyRight = len(known), common(count(known, currency),
-		count(p.Rows, currency))
+	r.currencies = len(known)
+	r.currencyRight = common(count(known, currency), count(p.Rows, currency))
 	payee := func(r row) string {
 		return key(r) + " " + strings.Join(strings.Fields(strings.ToLower(r.Payee)), " ")
 	}

@@ -73,8 +73,9 @@ func (b *bench) compareStacks(
 			// Each side is the first in every second round.
 			side := (round + i) % len(sides)
 			s := sides[side]
-			rate, byName, err := b.spend(ctx,
-				s, load{clients: clients, requests: requests(s), keyed: keyed})
+			rate, byName, err := b.spend(ctx, s, load{
+				clients: clients, requests: requests(s), keyed: keyed,
+			})
 			if err != nil {
 				return err
 			}

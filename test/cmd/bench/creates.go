@@ -69,8 +69,9 @@ func (b *bench) batches(ctx context.Context) error {
 			return size * a.perSecond, err
 		},
 		theirs: func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx,
-				s, load{clients: clients, requests: s.spending(writers), keyed: keyed})
+			a, err := b.wrk(ctx, s, load{
+				clients: clients, requests: s.spending(writers), keyed: keyed,
+			})
 			return a.perSecond, err
 		},
 	})
@@ -89,8 +90,9 @@ func (b *bench) compareCreates(
 	return b.compare(ctx, comparison{
 		what: what, unit: "/s", atLeast: goal,
 		ours: func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx,
-				s, load{clients: clients, requests: s.spending(wallets), keyed: keyed})
+			a, err := b.wrk(ctx, s, load{
+				clients: clients, requests: s.spending(wallets), keyed: keyed,
+			})
 			return a.perSecond, err
 		},
 		theirs: func(ctx context.Context) (float64, error) {
@@ -170,8 +172,9 @@ func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
 	// side measures one of the two stacks. Both are idle while the other one is measured.
 	side := func(s *stack) func(context.Context) (float64, error) {
 		return func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx,
-				s, load{clients: clients, requests: s.spending(writers), keyed: keyed})
+			a, err := b.wrk(ctx, s, load{
+				clients: clients, requests: s.spending(writers), keyed: keyed,
+			})
 			return a.perSecond, err
 		}
 	}

@@ -28,8 +28,8 @@ func (b *bench) footprint(ctx context.Context) error {
 	}
 	// A last load makes sure that each process has recently worked, also if only this theme is
 	// measured.
-	if _, err := b.wrk(ctx,
-		s, load{clients: 64, requests: s.spending(writers), keyed: keyed}); err != nil {
+	creates := load{clients: 64, requests: s.spending(writers), keyed: keyed}
+	if _, err := b.wrk(ctx, s, creates); err != nil {
 		return err
 	}
 	all, err := processes()

@@ -79,8 +79,8 @@ func (c comparison) row(ours, theirs []float64) string {
 		}
 		value = median(ratios)
 		against = fmt.Sprintf("%s %s", short(median(theirs)), c.unit)
-		ratio = fmt.Sprintf("**%.2f** (%.2f to %.2f)", value, slices.Min(ratios),
-			slices.Max(ratios))
+		ratio = fmt.Sprintf("**%.2f** (%.2f to %.2f)",
+			value, slices.Min(ratios), slices.Max(ratios))
 	}
 	if c.absolute {
 		value = median(ours)
@@ -91,8 +91,8 @@ func (c comparison) row(ours, theirs []float64) string {
 	case c.atMost > 0:
 		goal, met = fmt.Sprintf("≤ %g", c.atMost), verdict(value <= c.atMost)
 	}
-	return fmt.Sprintf("| %s | %s %s | %s | %s | %s | %s |\n", c.what, short(median(ours)), c.unit,
-		against, ratio, goal, met)
+	return fmt.Sprintf("| %s | %s %s | %s | %s | %s | %s |\n",
+		c.what, short(median(ours)), c.unit, against, ratio, goal, met)
 }
 
 // verdict is the last column of the table.

@@ -26,8 +26,8 @@ func (b *bench) receipts(ctx context.Context) error {
 			// Photos of different grain are different files.
 			for grain := range uint64(b.rounds) {
 				for _, name := range []string{"de", "en_us", "es", "fr", "it"} {
-					text, err := os.ReadFile(filepath.Join("services", "ocr", "receipt", "testdata",
-						name+".txt"))
+					file := filepath.Join("services", "ocr", "receipt", "testdata", name+".txt")
+					text, err := os.ReadFile(file)
 					if err != nil {
 						return 0, err
 					}

@@ -31,12 +31,12 @@ func (s *stack) newUser(ctx context.Context) (user, error) {
 	const password = "a long enough secret"
 	var me struct{ User struct{ ID uuid.UUID } }
 	var login struct{ AccessToken string }
-	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/register",
-		map[string]any{"name": "Bench", "email": email, "password": password}, nil); err != nil {
+	account := map[string]any{"name": "Bench", "email": email, "password": password}
+	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/register", account, nil); err != nil {
 		return user{}, err
 	}
-	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/login",
-		map[string]any{"email": email, "password": password}, &login); err != nil {
+	signIn := map[string]any{"email": email, "password": password}
+	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/login", signIn, &login); err != nil {
 		return user{}, err
 	}
 	u.token = login.AccessToken
@@ -52,12 +52,12 @@ func (s *stack) newUser(ctx context.Context) (user, error) {
 func (u *user) createResources(ctx context.Context) error {
 	var wallet struct{ Wallet struct{ ID string } }
 	var category struct{ Category struct{ ID string } }
-	if err := u.call(ctx, http.MethodPost, "/api/v1/wallet",
-		map[string]any{"name": "Cash", "currency": "EUR"}, &wallet); err != nil {
+	cash := map[string]any{"name": "Cash", "currency": "EUR"}
+	if err := u.call(ctx, http.MethodPost, "/api/v1/wallet", cash, &wallet); err != nil {
 		return err
 	}
-	if err := u.call(ctx, http.MethodPost, "/api/v1/categories", map[string]any{"name": "Food"},
-		&category); err != nil {
+	food := map[string]any{"name": "Food"}
+	if err := u.call(ctx, http.MethodPost, "/api/v1/categories", food, &category); err != nil {
 		return err
 	}
 	u.wallet, u.category = wallet.Wallet.ID, category.Category.ID

@@ -53,10 +53,10 @@ func (b *bench) wrk(ctx context.Context, s *stack, l load) (result, error) {
 		return result{}, err
 	}
 	// Two threads are enough to send the load. More would take processor time from the stack.
-	out, err := exec.CommandContext(ctx, "wrk", "-t", strconv.Itoa(min(2, l.clients)), "-c",
-		strconv.Itoa(l.clients),
-		"-d", b.length.String(), "--timeout", "10s", "--latency", "-s", name, s.URL).
-		CombinedOutput()
+	threads := min(2, l.clients)
+	out, err := exec.CommandContext(ctx, "wrk",
+		"-t", strconv.Itoa(threads), "-c", strconv.Itoa(l.clients), "-d", b.length.String(),
+		"--timeout", "10s", "--latency", "-s", name, s.URL).CombinedOutput()
 	if err != nil {
 		return result{}, fmt.Errorf("wrk: %w\n%s", err, out)
 	}
@@ -74,8 +74,9 @@ func parseWrk(out []byte) (result, error) {
 	perSecond := wrkRate.FindSubmatch(out)
 	middle := wrkMedian.FindSubmatch(out)
 	slow := wrkSlow.FindSubmatch(out)
-	if perSecond == nil || middle == nil || slow == nil || bytes.Contains(out, []byte("Non-2xx")) ||
-		bytes.Contains(out, []byte("Socket errors")) {
+	failed := bytes.Contains(out, []byte("Non-2xx")) ||
+		bytes.Contains(out, []byte("Socket errors"))
+	if perSecond == nil || middle == nil || slow == nil || failed {
 		return result{}, fmt.Errorf("wrk reported errors:\n%s", out)
 	}
 	var a result

@@ -41,20 +41,17 @@ func run(ctx context.Context, o demo.Options) error {
 	a, err := demo.Fill(ctx, o)
 	switch {
 	case errors.Is(err, demo.ErrExists):
-		fmt.Printf(
-			"%v. Nothing was changed. For another account: make demo DEMOFLAGS=\"-email=... "+
-				"-partner=...\"\n",
-			err,
-		)
+		const advice = `For another account: make demo DEMOFLAGS="-email=... -partner=..."`
+		fmt.Printf("%v. Nothing was changed. %s\n", err, advice)
 	case err != nil:
 		return err
 	default:
-		fmt.Printf("Created %d wallets, %d categories, %d transactions, %d transfers, %d "+
-			"budgets, %d receipts, %d rules and %d imports.\n",
+		fmt.Printf("Created %d wallets, %d categories, %d transactions, %d transfers, "+
+			"%d budgets, %d receipts, %d rules and %d imports.\n",
 			a.Wallets, a.Categories, a.Transactions, a.Transfers, a.Budgets, a.Receipts, a.Rules,
 			a.Imports)
 	}
-	fmt.Printf("Sign in at %s\n  e-mail    %s (or %s)\n  password  %s\n", o.URL, o.Email,
-		o.PartnerEmail, demo.Password)
+	fmt.Printf("Sign in at %s\n  e-mail    %s (or %s)\n  password  %s\n",
+		o.URL, o.Email, o.PartnerEmail, demo.Password)
 	return nil
 }

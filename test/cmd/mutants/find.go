@@ -24,8 +24,8 @@ type mutant struct {
 
 // String returns the line of the mutant in the list, which the flag -match selects from.
 func (m mutant) String() string {
-	return fmt.Sprintf("%s:%d: %s: %s -> %s", m.file, m.line, m.kind, oneLine(m.old),
-		oneLine(m.text))
+	return fmt.Sprintf("%s:%d: %s: %s -> %s",
+		m.file, m.line, m.kind, oneLine(m.old), oneLine(m.text))
 }
 
 // apply returns the mutated source.

@@ -100,8 +100,8 @@ func TestFindMissesNoLockOrOwner(t *testing.T) {
 				}
 				source, err := os.ReadFile(file)
 				require.NoError(t, err)
-				for i, line := range strings.Split(comment.ReplaceAllString(string(source), ""),
-					"\n") {
+				code := comment.ReplaceAllString(string(source), "")
+				for i, line := range strings.Split(code, "\n") {
 					if text.MatchString(line) {
 						require.True(t, lines[file][i+1], "%s:%d: %s", file, i+1, line)
 					}

@@ -167,8 +167,8 @@ func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed strin
 		}
 		build = append(build, "-overlay", overlay)
 	}
-	if out, err := exec.CommandContext(ctx, "go", append(build, "./"+r.tester)...).
-		CombinedOutput(); err != nil {
+	build = append(build, "./"+r.tester)
+	if out, err := exec.CommandContext(ctx, "go", build...).CombinedOutput(); err != nil {
 		if m == nil || ctx.Err() != nil {
 			return "", "", fmt.Errorf("building the tests: %w\n%s", err, out)
 		}

@@ -42,8 +42,11 @@ func (f *finder) statement(n *ast.BasicLit) {
 		f.add("advisory lock shared", start+at[0], start+at[1], name+"_shared(")
 	}
 	// Conditions inside EXISTS are separate mutants, so the next match may begin inside this one.
-	for at := condition.FindStringSubmatchIndex(text); at !=
-		nil; at = condition.FindStringSubmatchIndex(text) {
+	for {
+		at := condition.FindStringSubmatchIndex(text)
+		if at == nil {
+			return
+		}
 		cond := text[at[4]:at[5]]
 		f.add("condition dropped", start+at[4], start+at[5], "("+cond+" OR TRUE)")
 		if op := moved.FindStringSubmatchIndex(cond); op != nil {

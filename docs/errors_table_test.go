@@ -21,8 +21,8 @@ func TestReasonIsReturned(t *testing.T) {
 	reference := regexp.MustCompile(`restv1\.Reason_(\w+)`)
 	for _, dir := range []string{"internal", "gateway", "services"} {
 		collect := func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") ||
-				strings.HasSuffix(path, "_test.go") {
+			isCode := strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")
+			if err != nil || !isCode {
 				return err
 			}
 			source, err := os.ReadFile(path)

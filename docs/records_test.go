@@ -44,8 +44,11 @@ func TestNumbersOfRecords(t *testing.T) {
 	named := regexp.MustCompile(`\bADRs?[\s/#*-]+(\d+)((?:, \d+)+\))?`)
 	missing := map[string]bool{}
 	found := 0
-	for name, text := range texts(t, root, ".go", ".md", ".proto", ".sql", ".yaml", ".txt", ".ts",
-		".js", ".svelte", ".css", ".sh", "Makefile", "Dockerfile") {
+	kinds := []string{
+		".go", ".md", ".proto", ".sql", ".yaml", ".txt", ".ts", ".js", ".svelte", ".css", ".sh",
+		"Makefile", "Dockerfile",
+	}
+	for name, text := range texts(t, root, kinds...) {
 		if filepath.Dir(name) == filepath.Join(root, "docs", "adr") {
 			for _, match := range replaces.FindAllStringSubmatch(text, -1) {
 				require.True(t, former[match[1]], "%s: %s is not a former number", name, match[1])

@@ -50,10 +50,9 @@ func TestAttachments(t *testing.T) {
 	require.Equal(t, http.StatusOK, file.status)
 	require.Equal(t, content, string(file.raw))
 	require.Equal(t, "application/pdf", file.header.Get("Content-Type"))
-	require.Equal(
-		t, `attachment; filename="M_rz <b>.html"; filename*=utf-8''M%C3%A4rz%20%3Cb%3E.html`,
-		file.header.Get("Content-Disposition"),
-	)
+	const disposition = `attachment; filename="M_rz <b>.html"; ` +
+		`filename*=utf-8''M%C3%A4rz%20%3Cb%3E.html`
+	require.Equal(t, disposition, file.header.Get("Content-Disposition"))
 	require.Equal(t, "nosniff", file.header.Get("X-Content-Type-Options"))
 	require.Equal(t, "no-store", file.header.Get("Cache-Control"))
 	require.Equal(t, "default-src 'none'; frame-ancestors 'none'; sandbox",

@@ -2,7 +2,6 @@ package test
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -24,8 +23,10 @@ import (
 var floods = map[string]func(*http2Client) error{
 	"streams reset immediately": func(c *http2Client) error {
 		for range 10_000 {
-			if err := errors.Join(c.begin(),
-				c.framer.WriteRSTStream(c.stream, http2.ErrCodeCancel)); err != nil {
+			if err := c.begin(); err != nil {
+				return err
+			}
+			if err := c.framer.WriteRSTStream(c.stream, http2.ErrCodeCancel); err != nil {
 				return err
 			}
 		}

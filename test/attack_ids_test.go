@@ -137,8 +137,8 @@ func (s *attackRun) ids(t *testing.T) {
 					field: id,
 				}
 				s.count.Add(1)
-				a := u.upload("", []byte(groceries), "walletId", form["walletId"], "categoryId",
-					form["categoryId"])
+				a := u.upload("", []byte(groceries),
+					"walletId", form["walletId"], "categoryId", form["categoryId"])
 				require.Contains(t, []int{400, 403, 404}, a.status, "%s", a.raw)
 				require.NotContains(t, string(a.raw), victimMark)
 			}
@@ -150,8 +150,8 @@ func (s *attackRun) ids(t *testing.T) {
 			}})
 			require.NoError(t, err)
 			s.count.Add(1)
-			a := u.upload("", []byte(groceries), "walletId", s.attackerIDs["wallet"], "categoryId",
-				s.attackerIDs["category"], "corrections", string(corrections))
+			a := u.upload("", []byte(groceries), "walletId", s.attackerIDs["wallet"],
+				"categoryId", s.attackerIDs["category"], "corrections", string(corrections))
 			require.Contains(t, []int{400, 404}, a.status, "%s", a.raw)
 			a.blames("corrections.lines[0].categoryId")
 			require.NotContains(t, string(a.raw), victimMark)

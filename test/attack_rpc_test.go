@@ -3,7 +3,6 @@ package test
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -52,8 +51,8 @@ func (s *attackRun) rpcs(t *testing.T) {
 					"another user's claims", "expired", "another audience", "no session",
 				} {
 					require.Contains(t, forged, what)
-					_, err := s.ask(t, conns[service], m, nil, "authorization",
-						"Bearer "+forged[what])
+					_, err := s.ask(t, conns[service], m, nil,
+						"authorization", "Bearer "+forged[what])
 					require.Equal(t, want, status.Code(err), "%s: %v", what, err)
 				}
 				for _, pairs := range [][]string{
@@ -76,8 +75,8 @@ func (s *attackRun) rpcs(t *testing.T) {
 			}
 			for _, text := range texts {
 				if !strings.Contains(text, "\xff") { // Protobuf cannot encode invalid UTF-8.
-					resp, err := s.ask(t, conns[service], m, filledMessage(m.Input(), text, 0),
-						asUser...)
+					request := filledMessage(m.Input(), text, 0)
+					resp, err := s.ask(t, conns[service], m, request, asUser...)
 					requireHarmless(t, m, resp, err, text[:min(40, len(text))])
 				}
 			}
@@ -95,8 +94,8 @@ func (s *attackRun) ask(
 	if req == nil {
 		req = dynamicpb.NewMessage(m.Input())
 	}
-	ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(t.Context(),
-		metadata.Pairs(pairs...)))
+	ctx := metadata.NewOutgoingContext(t.Context(), metadata.Pairs(pairs...))
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	resp := dynamicpb.NewMessage(m.Output())
 	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: m.IsStreamingServer()},
@@ -177,12 +176,13 @@ func (s *attackRun) attackRequest(
 	for i := range m.Input().Fields().Len() {
 		field := m.Input().Fields().Get(i)
 		name := string(field.Name())
+		isID := name == "id" || name == "ids" || strings.HasSuffix(name, "_id") ||
+			strings.HasSuffix(name, "_ids")
 		text, known := valid[name]
 		switch {
 		case known && field.Kind() == protoreflect.StringKind && !field.IsList():
 			request.Set(field, protoreflect.ValueOfString(text))
-		case !slices.Contains([]string{"id", "ids"}, name) && !strings.HasSuffix(name, "_id") &&
-			!strings.HasSuffix(name, "_ids"):
+		case !isID:
 			request.Clear(field)
 		}
 	}

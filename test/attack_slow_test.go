@@ -27,8 +27,8 @@ func TestSlowConnections(t *testing.T) {
 	token := "Authorization: Bearer " + u.token + "\r\n"
 	const (
 		each = 50
-		// headers and body limit the lifetime of a connection. The gateway's limits are 5 s and 15
-		// s; a busy machine may be slower.
+		// headers and body limit the lifetime of a connection. The gateway's limits are 5 and
+		// 15 seconds; a busy machine may be slower.
 		headers, body = 20 * time.Second, 30 * time.Second
 		json          = "Content-Type: application/json\r\n"
 		form          = "Content-Type: multipart/form-data; boundary=x\r\n"
@@ -70,8 +70,8 @@ func TestSlowConnections(t *testing.T) {
 	} {
 		for range each {
 			attack.Go(func() {
-				status, took, err := trickle(strings.TrimPrefix(own.URL, "http://"), c.request,
-					100*time.Millisecond, c.within)
+				addr := strings.TrimPrefix(own.URL, "http://")
+				status, took, err := trickle(addr, c.request, 100*time.Millisecond, c.within)
 				if err != nil || status != c.status {
 					t.Errorf("%s: status %d after %s: %v", what, status, took, err)
 				}

@@ -33,8 +33,8 @@ func (s *attackRun) state(t *testing.T) map[string]string {
 	seen := map[string]string{}
 	victim := &user{t: t, base: s.victim.base, token: s.victim.token}
 	for _, o := range operations() {
-		if o.method != http.MethodGet || o.OperationID == "streamEvents" || strings.Contains(o.path,
-			"/image") {
+		if o.method != http.MethodGet || o.OperationID == "streamEvents" ||
+			strings.Contains(o.path, "/image") {
 			continue
 		}
 		for _, path := range o.paths(s.victimIDs, nil) {

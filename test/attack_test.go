@@ -85,10 +85,11 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 		"description": word,
 	}
 	transfer := u.post("/api/v1/transfers", moved).created("TRANSFER_CREATED")
-	ids["transfer"], ids["leg"] = transfer.text("transfer.id"),
-		transfer.text("transfer.inTransactionId")
-	read := u.upload("?keepImage=true", []byte(groceries), "walletId", ids["wallet"], "categoryId",
-		ids["category"]).created("RECEIPT_TRANSACTIONS_CREATED")
+	ids["transfer"] = transfer.text("transfer.id")
+	ids["leg"] = transfer.text("transfer.inTransactionId")
+	read := u.upload("?keepImage=true", []byte(groceries),
+		"walletId", ids["wallet"], "categoryId", ids["category"]).
+		created("RECEIPT_TRANSACTIONS_CREATED")
 	ids["receipt"] = read.text("receipt.id")
 	ids["attachment"] = u.attach(ids["transaction"], word, word).created("ATTACHMENT_CREATED").
 		text("attachment.id")
@@ -174,8 +175,8 @@ func (o operation) requireSafe(t *testing.T, a response, what ...any) {
 func (o operation) requireRejected(t *testing.T, a response, statuses []int, what ...any) {
 	t.Helper()
 	o.requireSafe(t, a, what...)
-	require.Contains(t, statuses, a.status, "%s %s: %.300s", o.OperationID, fmt.Sprint(what...),
-		a.raw)
+	require.Contains(t, statuses, a.status,
+		"%s %s: %.300s", o.OperationID, fmt.Sprint(what...), a.raw)
 }
 
 // path returns the operation's path with ids of the attacker's resources. DELETE gets unknown ids,

@@ -86,84 +86,67 @@ func (s *attackRun) forgeries(t *testing.T) map[string]string {
 	// The token without a defect is accepted, so each of the following is rejected because of its
 	// only defect.
 	(&user{t: t, base: s.stack.URL, token: genuine}).get("/api/v1/auth/me").ok("USER_FETCHED")
+	headed := func(change object, sign func([]byte) []byte) string {
+		return token(t, header(change), claims(nil), sign)
+	}
+	claiming := func(change object) string {
+		return token(t, header(nil), claims(change), by(private))
+	}
+	noAlg := object{"typ": "JWT", "kid": kid}
+	critical := object{"crit": []string{"b64"}, "b64": false}
+	encrypted := object{"zip": "DEF", "enc": "A128GCM"}
+	noObject := unpadded.EncodeToString([]byte(`"x"`))
+	encoded := []byte(unpadded.EncodeToString(public))
 	own := strings.Split(s.attacker.token, ".")
 	parts := strings.Split(genuine, ".")
 	forged := map[string]string{
-		"alg none": token(t, header(object{"alg": "none"}), claims(nil),
-			nothing),
-		"alg nOnE": token(t, header(object{"alg": "nOnE"}), claims(nil),
-			nothing),
-		"alg none with a signature": token(t, header(object{"alg": "none"}), claims(nil),
-			by(private)),
-		"no alg": token(t, object{"typ": "JWT", "kid": kid}, claims(nil),
-			by(private)),
-		"HS256 with the public key": token(t, header(object{"alg": "HS256"}), claims(nil),
-			mac(public)),
-		"HS256 with the encoded key": token(t, header(object{"alg": "HS256"}), claims(nil),
-			mac([]byte(unpadded.EncodeToString(public)))),
-		"HS256 with an empty key": token(t, header(object{"alg": "HS256"}), claims(nil),
-			mac(nil)),
-		"RS256": token(t, header(object{"alg": "RS256"}), claims(nil),
-			by(private)),
-		"ES256": token(t, header(object{"alg": "ES256"}), claims(nil),
-			by(private)),
-		"an unknown key": token(t, header(nil), claims(nil), by(foreign)),
-		"an unknown key in the header": token(t, header(object{"jwk": jwk}), claims(nil),
-			by(foreign)),
-		"a link to an unknown key": token(t, header(object{
+		"alg none":                     headed(object{"alg": "none"}, nothing),
+		"alg nOnE":                     headed(object{"alg": "nOnE"}, nothing),
+		"alg none with a signature":    headed(object{"alg": "none"}, by(private)),
+		"no alg":                       token(t, noAlg, claims(nil), by(private)),
+		"HS256 with the public key":    headed(object{"alg": "HS256"}, mac(public)),
+		"HS256 with the encoded key":   headed(object{"alg": "HS256"}, mac(encoded)),
+		"HS256 with an empty key":      headed(object{"alg": "HS256"}, mac(nil)),
+		"RS256":                        headed(object{"alg": "RS256"}, by(private)),
+		"ES256":                        headed(object{"alg": "ES256"}, by(private)),
+		"an unknown key":               token(t, header(nil), claims(nil), by(foreign)),
+		"an unknown key in the header": headed(object{"jwk": jwk}, by(foreign)),
+		"a link to an unknown key": headed(object{
 			"jku": "https://example.com/jwks.json", "x5u": "https://example.com/x",
-		}), claims(nil), by(foreign)),
-		"an unknown kid": token(t, header(object{"kid": uuid.NewString()}),
-			claims(nil), by(private)),
-		"no kid": token(t, header(object{"kid": ""}), claims(nil),
-			by(private)),
-		"a path as kid": token(t, header(object{"kid": "../../../../dev/null"}),
-			claims(nil), mac(nil)),
-		"SQL as kid": token(t, header(object{"kid": "' OR kid LIKE '%"}),
-			claims(nil), by(foreign)),
-		"a number as kid": token(t, header(object{"kid": 1}), claims(nil),
-			by(private)),
+		}, by(foreign)),
+		"an unknown kid":  headed(object{"kid": uuid.NewString()}, by(private)),
+		"no kid":          headed(object{"kid": ""}, by(private)),
+		"a path as kid":   headed(object{"kid": "../../../../dev/null"}, mac(nil)),
+		"SQL as kid":      headed(object{"kid": "' OR kid LIKE '%"}, by(foreign)),
+		"a number as kid": headed(object{"kid": 1}, by(private)),
+
 		"another user's claims":     own[0] + "." + parts[1] + "." + own[2],
 		"another token's signature": parts[0] + "." + parts[1] + "." + own[2],
 		"no signature":              parts[0] + "." + parts[1] + ".",
 		"a truncated signature":     genuine[:len(genuine)-8],
 		"a fourth part":             genuine + ".e30",
 		"two parts":                 parts[0] + "." + parts[1],
-		"claims that are no object": parts[0] + "." + unpadded.EncodeToString([]byte(`"x"`)) +
-			"." + parts[2],
-		"expired": token(t, header(nil),
-			claims(object{"exp": now.Add(-time.Hour).Unix()}), by(private)),
-		"no expiry": token(t, header(nil), claims(object{"exp": nil}),
-			by(private)),
-		"not yet valid": token(t, header(nil),
-			claims(object{"nbf": now.Add(30 * time.Minute).Unix()}), by(private)),
-		"another issuer": token(t, header(nil),
-			claims(object{"iss": "https://example.com"}), by(private)),
-		"no issuer": token(t, header(nil), claims(object{"iss": nil}),
-			by(private)),
-		"another audience": token(t, header(nil),
-			claims(object{"aud": []string{"other"}}), by(private)),
-		"no audience": token(t, header(nil), claims(object{"aud": nil}),
-			by(private)),
-		"no subject": token(t, header(nil), claims(object{"sub": nil}),
-			by(private)),
-		"a subject that is not an id": token(t, header(nil), claims(object{"sub": "admin"}),
-			by(private)),
-		"an unknown subject": token(t, header(nil),
-			claims(object{"sub": uuid.Nil.String()}), by(private)),
-		"no session": token(t, header(nil), claims(object{"sid": nil}),
-			by(private)),
-		"an unknown session": token(t, header(nil),
-			claims(object{"sid": uuid.Nil.String()}), by(private)),
-		"a string as expiry": token(t, header(nil), claims(object{"exp": "tomorrow"}),
-			by(private)),
-		"a refresh token":   s.attacker.refreshToken,
-		"a very long token": strings.Repeat("a.", 8000),
-		"the victim's id":   s.victimIDs["user"],
-		"a critical extension": token(t,
-			header(object{"crit": []string{"b64"}, "b64": false}), claims(nil), by(foreign)),
-		"headers of an encrypted token": token(t, header(object{"zip": "DEF", "enc": "A128GCM"}),
-			claims(nil), by(foreign)),
+		"claims that are no object": parts[0] + "." + noObject + "." + parts[2],
+
+		"expired":                     claiming(object{"exp": now.Add(-time.Hour).Unix()}),
+		"no expiry":                   claiming(object{"exp": nil}),
+		"not yet valid":               claiming(object{"nbf": now.Add(30 * time.Minute).Unix()}),
+		"another issuer":              claiming(object{"iss": "https://example.com"}),
+		"no issuer":                   claiming(object{"iss": nil}),
+		"another audience":            claiming(object{"aud": []string{"other"}}),
+		"no audience":                 claiming(object{"aud": nil}),
+		"no subject":                  claiming(object{"sub": nil}),
+		"a subject that is not an id": claiming(object{"sub": "admin"}),
+		"an unknown subject":          claiming(object{"sub": uuid.Nil.String()}),
+		"no session":                  claiming(object{"sid": nil}),
+		"an unknown session":          claiming(object{"sid": uuid.Nil.String()}),
+		"a string as expiry":          claiming(object{"exp": "tomorrow"}),
+
+		"a refresh token":               s.attacker.refreshToken,
+		"a very long token":             strings.Repeat("a.", 8000),
+		"the victim's id":               s.victimIDs["user"],
+		"a critical extension":          headed(critical, by(foreign)),
+		"headers of an encrypted token": headed(encrypted, by(foreign)),
 	}
 	return forged
 }

@@ -59,16 +59,16 @@ func TestBudgetLifecycle(t *testing.T) {
 			require.Equal(t, v, a.text("budget."+field))
 		}
 	}
-	for _, a := range []response{created, u.patch(path, object{"name": "Life"}).
-		ok("BUDGET_UPDATED")} {
+	renamed := u.patch(path, object{"name": "Life"}).ok("BUDGET_UPDATED")
+	for _, a := range []response{created, renamed} {
 		require.Equal(t, "0.00", a.text("budget.progress.spent"),
 			"POST and PATCH return the budget with its progress: %s", a.raw)
 	}
 	require.Nil(t, u.patch(path, object{"endDate": nil, "name": "Living on"}).ok("BUDGET_UPDATED").
 		at("budget.endDate"), "null removes the end date")
 	u.invite(id, stranger, "viewer", "")
-	require.Len(t, u.patch(path, object{"limit": 8000}).ok("BUDGET_UPDATED").list("budget.members"),
-		1)
+	raised := u.patch(path, object{"limit": 8000}).ok("BUDGET_UPDATED")
+	require.Len(t, raised.list("budget.members"), 1)
 	require.Equal(t, "8000.00", u.get(path).text("budget.progress.remaining"))
 
 	require.Empty(t, stranger.get("/api/v1/budgets").list("budgets"))
@@ -119,8 +119,8 @@ func TestBudgetProgress(t *testing.T) {
 		func(t *testing.T) {
 			t.Parallel()
 			u := newUser(t)
-			wallet, other, food, fun := u.wallet("EUR", "0"), u.wallet("EUR", "0"),
-				u.category("Food"), u.category("Fun")
+			wallet, other := u.wallet("EUR", "0"), u.wallet("EUR", "0")
+			food, fun := u.category("Food"), u.category("Fun")
 			id := u.budgetNamed("Food", wallet, food)
 			create := func(change object) string {
 				body := expense(wallet, food, "40")

@@ -37,8 +37,8 @@ func TestCallersMatchAddressSettings(t *testing.T) {
 					restv1.E_Callers).([]string)
 				service := proto.GetExtension(methods.Get(j).Options(),
 					restv1.E_Access) == restv1.Access_ACCESS_SERVICE
-				require.False(t, service && len(callers) == 0, "%s lists no callers",
-					methods.Get(j).FullName())
+				require.False(t, service && len(callers) == 0,
+					"%s lists no callers", methods.Get(j).FullName())
 				for _, caller := range callers {
 					listed = append(listed, caller+" "+callee)
 				}

@@ -28,8 +28,8 @@ func TestChanges(t *testing.T) {
 		cursor, more = page.text("pagination.nextCursor"), page.text("pagination.hasMore") == "true"
 		require.NotEmpty(t, cursor)
 	}
-	require.Equal(t, map[string]bool{wallet: true, category: true, first: true, second: true},
-		objects)
+	want := map[string]bool{wallet: true, category: true, first: true, second: true}
+	require.Equal(t, want, objects)
 
 	quiet := u.get("/api/v1/changes?cursor=" + cursor).ok("CHANGES_FETCHED")
 	require.Equal(t, cursor, quiet.text("pagination.nextCursor"))

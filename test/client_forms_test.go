@@ -11,8 +11,8 @@ import (
 // upload sends a receipt with form fields, given as alternating names and values.
 func (u *user) upload(query string, file []byte, fields ...string) response {
 	form, contentType := u.form(file, fields...)
-	return u.call(http.MethodPost, "/api/v1/transaction/receipt"+query, form, "Content-Type",
-		contentType)
+	return u.call(http.MethodPost, "/api/v1/transaction/receipt"+query, form,
+		"Content-Type", contentType)
 }
 
 // attach uploads a file to a transaction.

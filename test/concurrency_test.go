@@ -72,13 +72,13 @@ func TestIfMatchConcurrently(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	spent := u.spend(wallet, category, "1")
+	budget := u.budgetNamed("Contested", wallet, category)
 	for path, change := range map[string]object{
 		"/api/v1/wallet/" + wallet:       {"name": "New"},
 		"/api/v1/categories/" + category: {"name": "New"},
-		"/api/v1/transaction/" + u.spend(wallet, category,
-			"1"): {"amount": json.Number("2")},
-		"/api/v1/budgets/" + u.budgetNamed("Contested", wallet,
-			category): {"limit": json.Number("2")},
+		"/api/v1/transaction/" + spent:   {"amount": json.Number("2")},
+		"/api/v1/budgets/" + budget:      {"limit": json.Number("2")},
 	} {
 		tag := u.get(path).header.Get("ETag")
 		statuses := make([]int, 6)
@@ -91,8 +91,8 @@ func TestIfMatchConcurrently(t *testing.T) {
 		for _, s := range statuses {
 			count[s]++
 		}
-		require.Equal(t, map[int]int{http.StatusOK: 1, http.StatusPreconditionFailed: 5}, count,
-			path)
+		want := map[int]int{http.StatusOK: 1, http.StatusPreconditionFailed: 5}
+		require.Equal(t, want, count, path)
 	}
 	require.Equal(t, "-2.00", u.balance(wallet))
 }

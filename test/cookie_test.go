@@ -63,8 +63,8 @@ func (b *browser) refresh(cookie, client, origin, fetchSite string) response {
 			headers = append(headers, name, value)
 		}
 	}
-	return (&user{t: b.t, host: localHost}).post("/api/v1/auth/refresh?session=cookie",
-		nil, headers...)
+	u := &user{t: b.t, host: localHost}
+	return u.post("/api/v1/auth/refresh?session=cookie", nil, headers...)
 }
 
 func TestCookieSession(t *testing.T) {

@@ -35,8 +35,8 @@ func newCostRun(t *testing.T) *costRun {
 		c.categories = append(c.categories, c.u.category(fmt.Sprint("category ", i)))
 	}
 	photo, query := photograph(t, groceries), "?keepImage=true"
-	ids["receipt"] = c.u.upload(query, photo, "walletId", ids["wallet"], "categoryId",
-		ids["category"]).
+	ids["receipt"] = c.u.upload(query, photo,
+		"walletId", ids["wallet"], "categoryId", ids["category"]).
 		created("RECEIPT_TRANSACTIONS_CREATED").text("receipt.id")
 	for range costRows / 500 {
 		c.u.post("/api/v1/transaction/batch", c.bulk()).created("TRANSACTIONS_CREATED")

@@ -63,13 +63,13 @@ func TestCosts(t *testing.T) {
 		for _, worst := range c.requests(t, o) {
 			used, latency, answer := c.measure(t, worst.send)
 			name := o.OperationID + " " + worst.what
-			t.Logf("%s: %d, %s; another user waited %s", name, answer.status,
-				used.Round(time.Millisecond), latency.Round(time.Millisecond))
+			t.Logf("%s: %d, %s; another user waited %s",
+				name, answer.status, used.Round(time.Millisecond), latency.Round(time.Millisecond))
 			if worst.code != "" {
 				require.Equal(t, worst.code, answer.code(), "%s: %.500s", name, answer.raw)
 			} else {
-				require.Contains(t, []int{200, 201, 202}, answer.status, "%s: %.500s", name,
-					answer.raw)
+				require.Contains(t, []int{200, 201, 202}, answer.status,
+					"%s: %.500s", name, answer.raw)
 			}
 			limit := maxCost
 			if exception, ok := costly[o.OperationID]; ok {

@@ -81,8 +81,8 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 		return one("a tag of all", func() response { return c.u.del("/api/v1/tags/tag%202") })
 	},
 	"deleteCategory": func(c *costRun) []worstRequest {
-		path := fmt.Sprint("/api/v1/categories/", c.ids["category"], "?reassignTo=",
-			c.categories[0])
+		target := c.categories[0]
+		path := fmt.Sprint("/api/v1/categories/", c.ids["category"], "?reassignTo=", target)
 		return one("a category of all", func() response { return c.u.del(path) })
 	},
 }
@@ -135,8 +135,8 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 			lines := strings.Repeat(longText[:200]+" 1.00\n", rows)
 			file := fmt.Appendf(nil, "%sTotal %d.00\n", lines, rows)
 			return func() response {
-				return c.u.upload("", file, "walletId", ids["wallet"], "categoryId",
-					ids["category"])
+				return c.u.upload("", file,
+					"walletId", ids["wallet"], "categoryId", ids["category"])
 			}
 		}
 		return []worstRequest{
@@ -162,8 +162,8 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 	},
 	"unlinkTransfer": func(c *costRun) []worstRequest {
 		moved := c.u.post("/api/v1/transfers", moves(c.ids["wallet"], c.ids["bank"], "1"))
-		path := "/api/v1/transfers/" + moved.created("TRANSFER_CREATED").
-			text("transfer.id") + "/unlink"
+		id := moved.created("TRANSFER_CREATED").text("transfer.id")
+		path := "/api/v1/transfers/" + id + "/unlink"
 		body := object{"categoryId": c.categories[0]}
 		return one("a transfer", func() response { return c.u.post(path, body) })
 	},

@@ -2,7 +2,6 @@ package test
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
@@ -44,16 +43,18 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	require.Len(t, u.get("/api/v1/invitations").list("invitations"), 1)
-	summary := u.get(fmt.Sprintf("/api/v1/dashboard/summary?from=%s&to=%s", o.Now.AddDate(0, 0,
-		-60).Format(time.DateOnly), o.Now.Format(time.DateOnly))).ok("DASHBOARD_SUMMARY_FETCHED")
+	from := o.Now.AddDate(0, 0, -60).Format(time.DateOnly)
+	to := o.Now.Format(time.DateOnly)
+	summary := u.get("/api/v1/dashboard/summary?from=" + from + "&to=" + to).
+		ok("DASHBOARD_SUMMARY_FETCHED")
 	require.Len(t, summary.list("summary.totals"), 2, "two currencies")
 	require.NotEmpty(t, u.get("/api/v1/transaction?q=CORNER%20BAKERY").body,
 		"the receipts have been read")
 	shared := u.get("/api/v1/budgets").list("budgets")
 	require.Condition(t, func() bool {
 		for _, b := range shared {
-			if members, _ := u.get("/api/v1/budgets/" + b.(object)["id"].(string) +
-				"/members").body["members"].([]any); len(members) == 1 {
+			path := "/api/v1/budgets/" + b.(object)["id"].(string) + "/members"
+			if members, _ := u.get(path).body["members"].([]any); len(members) == 1 {
 				return members[0].(object)["status"] == "accepted"
 			}
 		}

@@ -143,8 +143,10 @@ func TestRefundParts(t *testing.T) {
 			return u.get("/api/v1/transaction?include=totals&" + window + query).
 				ok("TRANSACTIONS_FETCHED").list("totals")
 		}
-		for _, query := range []string{"", "&type=expense", "&tag=trip", "&walletId=" +
-			wallet, "&categoryId=" + food + "&categoryId=" + fun} {
+		for _, query := range []string{
+			"", "&type=expense", "&tag=trip", "&walletId=" + wallet,
+			"&categoryId=" + food + "&categoryId=" + fun,
+		} {
 			require.Equal(t, whole, sums(list(query)[0]), query)
 		}
 		require.Equal(t, [3]string{"0.00", "30.00", "1"}, sums(list("&categoryId=" + food)[0]))

@@ -33,8 +33,10 @@ func TestExport(t *testing.T) {
 	require.Equal(t, "application/x-ndjson", objects.header.Get("Content-Type"))
 	lines := strings.Split(strings.TrimSpace(string(objects.raw)), "\n")
 	require.Len(t, lines, 3)
-	for i, want := range []string{`{"wallet":{"id":"` + wallet, `{"category":{"id":"` +
-		category, `{"transaction":{"id":"` + id} {
+	for i, want := range []string{
+		`{"wallet":{"id":"` + wallet, `{"category":{"id":"` + category,
+		`{"transaction":{"id":"` + id,
+	} {
 		require.True(t, strings.HasPrefix(lines[i], want), lines[i])
 	}
 
@@ -93,8 +95,8 @@ func TestExportStalledReader(t *testing.T) {
 	const path = "/api/v1/export/transactions?format=json"
 	conn := u.dial()
 	defer func() { _ = conn.Close() }()
-	_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",
-		path, u.token)
+	const request = "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n"
+	_, err := fmt.Fprintf(conn, request, path, u.token)
 	require.NoError(t, err)
 	started := time.Now()
 	stalled, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
@@ -105,8 +107,8 @@ func TestExportStalledReader(t *testing.T) {
 	u.get(path).fails(429, "RATE_LIMITED")
 	var again response
 	for range time.Tick(time.Second) {
-		if again = u.get(path); again.status == http.StatusOK ||
-			time.Since(started) > 2*time.Minute {
+		again = u.get(path)
+		if again.status == http.StatusOK || time.Since(started) > 2*time.Minute {
 			break
 		}
 	}

@@ -16,11 +16,11 @@ func (f fielded) requireFields(t *testing.T, kind string, before, after object) 
 	for i := range fields.Len() {
 		name := fields.Get(i).JSONName()
 		_, unset := f.unset[name]
-		require.Equal(t, unset, empty(after[name]), "%s has no value or no reason for %s: %v",
-			kind, name, after[name])
+		require.Equal(t, unset, empty(after[name]),
+			"%s has no value or no reason for %s: %v", kind, name, after[name])
 		if _, fixed := f.unchanged[name]; before != nil && !fixed && (!unset || name == "enabled") {
-			require.NotEqual(t, before[name], after[name], "the change of %s does not set %s",
-				kind, name)
+			require.NotEqual(t, before[name], after[name],
+				"the change of %s does not set %s", kind, name)
 		}
 	}
 }
@@ -28,8 +28,8 @@ func (f fielded) requireFields(t *testing.T, kind string, before, after object) 
 // requireListed requires that a list has an object.
 func requireListed(t *testing.T, list response, want object) {
 	t.Helper()
-	require.True(t, contains(list.body, want, nil), "the list lacks fields of %v: %s", want,
-		list.raw)
+	require.True(t, contains(list.body, want, nil),
+		"the list lacks fields of %v: %s", want, list.raw)
 }
 
 // awaitEvent reads events until one has an object without the fields that events lack.
@@ -75,8 +75,8 @@ func hasFields(o, want object, lacking map[string]string) bool {
 
 // empty reports whether a JSON value is absent or zero.
 func empty(value any) bool {
-	return value == nil || reflect.ValueOf(value).
-		IsZero() || fmt.Sprint(value) == "0" || fmt.Sprint(value) == "[]"
+	return value == nil || reflect.ValueOf(value).IsZero() ||
+		fmt.Sprint(value) == "0" || fmt.Sprint(value) == "[]"
 }
 
 // requireCopied requires that /changes has the objects as their operations return them.

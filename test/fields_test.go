@@ -209,8 +209,8 @@ func TestFieldsSurvive(t *testing.T) {
 func TestSettingsFieldsSurvive(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
-	wallet, other, category, fun := u.wallet("EUR", "0"), u.wallet("EUR", "0"), u.category("Food"),
-		u.category("Fun")
+	wallet, other := u.wallet("EUR", "0"), u.wallet("EUR", "0")
+	category, fun := u.category("Food"), u.category("Fun")
 	first := object{
 		"timeZone": "Europe/Berlin", "weekStart": "sunday", "locale": "de-DE",
 		"baseCurrency": "EUR", "defaultWalletId": wallet, "defaultCategoryId": category,
@@ -249,8 +249,8 @@ func TestSettingsFieldsSurvive(t *testing.T) {
 	for i := range followed.ProtoReflect().Descriptor().Fields().Len() {
 		name := followed.ProtoReflect().Descriptor().Fields().Get(i).JSONName()
 		want := map[string]any{"key": "paris", "name": after["name"], "color": after["color"]}
-		require.NotEmpty(t, want[name], "/changes has a field %s that this test does not know",
-			name)
+		require.NotEmpty(t, want[name],
+			"/changes has a field %s that this test does not know", name)
 		require.Equal(t, want[name], changes["tags"].([]any)[0].(object)[name])
 	}
 }

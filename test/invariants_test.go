@@ -35,8 +35,8 @@ func TestSumsAfterRandomHistory(t *testing.T) {
 		for range rapid.IntRange(1, 10).Draw(r, "writes") {
 			body := expense(rapid.SampledFrom(wallets).Draw(r, "wallet"),
 				rapid.SampledFrom(categories).Draw(r, "category"),
-				fmt.Sprintf("%d.%02d", rapid.IntRange(1, 40).Draw(r, "euros"),
-					rapid.IntRange(0, 99).Draw(r, "cents")))
+				fmt.Sprintf("%d.%02d",
+					rapid.IntRange(1, 40).Draw(r, "euros"), rapid.IntRange(0, 99).Draw(r, "cents")))
 			body["type"] = rapid.SampledFrom([]string{"expense", "income"}).Draw(r, "type")
 			body["date"] = fmt.Sprintf("2026-%02d-%02d", rapid.IntRange(2, 3).Draw(r, "month"),
 				rapid.IntRange(14, 17).Draw(r, "day"))

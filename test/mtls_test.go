@@ -61,8 +61,9 @@ func TestRPCCallers(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"),
 		map[string]string{"RATE_LIMIT": "0", "MTLS": "true"})
-	type identity = credentials.TransportCredentials
-	connect := func(t *testing.T, service string, creds identity) *grpc.ClientConn {
+	connect := func(
+		t *testing.T, service string, creds credentials.TransportCredentials,
+	) *grpc.ClientConn {
 		t.Helper()
 		conn, err := grpc.NewClient("passthrough:///"+own.GRPC[service],
 			grpc.WithTransportCredentials(creds))
@@ -109,8 +110,8 @@ func TestRPCCallers(t *testing.T) {
 			eachRPC(func(of string, m protoreflect.MethodDescriptor) {
 				if of == service {
 					tried++
-					require.Equal(t, codes.Unavailable, status.Code(invoke(t, conn, m)), "%s",
-						m.FullName())
+					require.Equal(t, codes.Unavailable, status.Code(invoke(t, conn, m)),
+						"%s", m.FullName())
 				}
 			})
 		}

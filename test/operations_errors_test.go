@@ -1,7 +1,6 @@
 package test
 
 import (
-	"fmt"
 	"sync"
 )
 
@@ -54,9 +53,10 @@ func untested() []string {
 	var missing []string
 	for _, o := range operations() {
 		for _, code := range o.codes() {
-			if _, ok := exercised.Load(o.OperationID + " " + code); !ok && testedElsewhere[code] ==
-				"" && testedElsewhere[o.OperationID+" "+code] == "" {
-				missing = append(missing, fmt.Sprint(o.OperationID, " ", code))
+			name := o.OperationID + " " + code
+			_, ok := exercised.Load(name)
+			if !ok && testedElsewhere[code] == "" && testedElsewhere[name] == "" {
+				missing = append(missing, name)
 			}
 		}
 	}

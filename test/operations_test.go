@@ -207,8 +207,8 @@ func TestListParameters(t *testing.T) {
 		}
 		path := strings.ReplaceAll(o.path, "{budgetId}", budget)
 		if strings.HasPrefix(o.path, "/api/v1/imports/{id}") {
-			path = "/api/v1/imports/" + u.importFile(oneRow, "").created("IMPORT_CREATED").
-				text("import.id") + "/rows"
+			id := u.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id")
+			path = "/api/v1/imports/" + id + "/rows"
 		}
 		most := 200
 		if o.OperationID == "listChanges" {

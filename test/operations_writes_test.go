@@ -83,8 +83,7 @@ func TestIdempotencyKey(t *testing.T) {
 	} {
 		key := uuid.NewString()
 		first := u.post(path, bodies[0], "Idempotency-Key", key)
-		require.Contains(t, []int{http.StatusOK, http.StatusCreated, http.StatusAccepted},
-			first.status, "%s: %s", path, first.raw)
+		require.Contains(t, []int{200, 201, 202}, first.status, "%s: %s", path, first.raw)
 		require.Empty(t, first.header.Get("Idempotency-Replayed"))
 		again := u.post(path, bodies[0], "Idempotency-Key", key)
 		require.Equal(t, "true", again.header.Get("Idempotency-Replayed"), path)

@@ -45,8 +45,8 @@ func TestOperationsWithoutPostgres(t *testing.T) {
 				a := s.call(u, o, path, s.body(t, o))
 				took = time.Since(begin)
 				if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
-					t.Errorf("%s: %d, Retry-After %q: %s", o.OperationID, a.status,
-						a.header.Get("Retry-After"), a.raw)
+					t.Errorf("%s: %d, Retry-After %q: %s",
+						o.OperationID, a.status, a.header.Get("Retry-After"), a.raw)
 				}
 				if took <= time.Second {
 					return

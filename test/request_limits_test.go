@@ -43,8 +43,8 @@ func TestRequestLimits(t *testing.T) {
 				a := f.send(t, s, value)
 				problems := f.problems(a)
 				assert.True(t, a.status == http.StatusBadRequest && len(problems) > 0,
-					"%s: %s is beyond the limit: %.60v: %d %.300s", o.OperationID, f.name(), value,
-					a.status, a.raw)
+					"%s: %s is beyond the limit: %.60v: %d %.300s",
+					o.OperationID, f.name(), value, a.status, a.raw)
 				for _, problem := range problems {
 					complaints[problem] = true
 				}
@@ -52,7 +52,8 @@ func TestRequestLimits(t *testing.T) {
 			for _, value := range f.atLimit(f.before(t, s)) {
 				a := f.send(t, s, value)
 				for _, problem := range f.problems(a) {
-					assert.False(t, complaints[problem], "%s: %s is at the limit: %.60v: %d %.300s",
+					assert.False(t, complaints[problem],
+						"%s: %s is at the limit: %.60v: %d %.300s",
 						o.OperationID, f.name(), value, a.status, a.raw)
 				}
 			}

@@ -44,20 +44,20 @@ func TestPatchNull(t *testing.T) {
 				if property.Value.Type.Is("number") || property.Value.Type.Is("integer") {
 					blank = null // No number is empty.
 				}
-				assert.Equal(t, blank.code(), null.code(), "%s: %s: %s %s", o.OperationID, name,
-					null.raw, blank.raw)
+				assert.Equal(t, blank.code(), null.code(),
+					"%s: %s: %s %s", o.OperationID, name, null.raw, blank.raw)
 				assert.NotContains(t, []string{"VALIDATION_ERROR", "EMPTY_UPDATE"}, null.code(),
 					"%s: %s: %s", o.OperationID, name, null.raw)
 				continue
 			}
-			assert.Equal(t, "VALIDATION_ERROR", null.code(), "%s: %s: %s", o.OperationID, name,
-				null.raw)
-			assert.Equal(t, []any{"must not be null"}, field.problems(null), "%s: %s: %s",
-				o.OperationID, name, null.raw)
+			assert.Equal(t, "VALIDATION_ERROR", null.code(),
+				"%s: %s: %s", o.OperationID, name, null.raw)
+			assert.Equal(t, []any{"must not be null"}, field.problems(null),
+				"%s: %s: %s", o.OperationID, name, null.raw)
 			if !slices.Contains(listsOfChanges, name) {
 				assert.GreaterOrEqual(t, blank.status, http.StatusBadRequest,
-					"%s: %s may be empty, so null must empty it: %s", o.OperationID, name,
-					blank.raw)
+					"%s: %s may be empty, so null must empty it: %s",
+					o.OperationID, name, blank.raw)
 			}
 		}
 	}

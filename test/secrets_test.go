@@ -62,8 +62,9 @@ func (r *record) Write(line []byte) (int, error) {
 // ExportSpans implements trace.SpanExporter.
 func (r *record) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) error {
 	for _, s := range spans {
-		if _, err := fmt.Fprintf(r, "span %s %v %v %v %v\n", s.Name(), s.Attributes(), s.Events(),
-			s.Links(), s.Status()); err != nil {
+		_, err := fmt.Fprintf(r, "span %s %v %v %v %v\n",
+			s.Name(), s.Attributes(), s.Events(), s.Links(), s.Status())
+		if err != nil {
 			return err
 		}
 	}
@@ -97,8 +98,8 @@ func (r *record) events(ctx context.Context, s *devstack.Stack) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(r, "event %s %v %q\n", m.Subject(), m.Headers(),
-			m.Data()); err != nil {
+		_, err = fmt.Fprintf(r, "event %s %v %q\n", m.Subject(), m.Headers(), m.Data())
+		if err != nil {
 			return err
 		}
 	}
@@ -140,8 +141,8 @@ func (r *record) leaks(s *devstack.Stack, whole bool) ([]string, error) {
 		}
 	}
 	if whole && (spans == 0 || events == 0) {
-		return nil, fmt.Errorf("the record is incomplete: it has %d spans and %d events", spans,
-			events)
+		return nil, fmt.Errorf("the record is incomplete: it has %d spans and %d events",
+			spans, events)
 	}
 	return found, lines.Err()
 }

@@ -191,8 +191,8 @@ func TestGetSummaryEqualsModel(t *testing.T) {
 		for _, id := range wallets {
 			want := flowOf(model,
 				func(m modelTransaction) bool { return march(m) && m.wallet == id })
-			require.Equal(r, want, sumOrZero(a.list("summary.byWallet"), "walletId", id), "%s",
-				a.raw)
+			require.Equal(r, want, sumOrZero(a.list("summary.byWallet"), "walletId", id),
+				"%s", a.raw)
 		}
 		for _, id := range categories {
 			want := flowOf(model,

@@ -16,8 +16,9 @@ func TestWalletsAndCategories(t *testing.T) {
 	w := u.post("/api/v1/wallet", object{"name": " Cash ", "currency": "jpy", "balance": -5}).
 		created("WALLET_CREATED")
 	id := w.text("wallet.id")
-	require.Equal(t, []string{"Cash", "JPY", "-5", "-5", "false"}, w.texts("wallet.name",
-		"wallet.currency", "wallet.balance", "wallet.initialBalance", "wallet.archived"))
+	got := w.texts("wallet.name", "wallet.currency", "wallet.balance", "wallet.initialBalance",
+		"wallet.archived")
+	require.Equal(t, []string{"Cash", "JPY", "-5", "-5", "false"}, got)
 	require.Equal(t, id, u.get("/api/v1/wallet").ok("WALLETS_FETCHED").text("wallets.0.id"))
 	require.Equal(t, "true", u.patch("/api/v1/wallet/"+id, object{"archived": true}).
 		ok("WALLET_UPDATED").text("wallet.archived"))

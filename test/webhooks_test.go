@@ -103,8 +103,8 @@ func TestWebhookPrivateAddresses(t *testing.T) {
 	named := strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)
 
 	without := newUser(t)
-	for _, url := range []string{receiver.URL, named, strings.Replace(receiver.URL, "http", "https",
-		1)} {
+	secure := strings.Replace(receiver.URL, "http", "https", 1)
+	for _, url := range []string{receiver.URL, named, secure} {
 		without.post("/api/v1/webhooks", object{"url": url}).fails(400, "INVALID_WEBHOOK_URL").
 			blames("url")
 	}

@@ -35,8 +35,8 @@ func TestRestoreFromArchive(t *testing.T) {
 	l := onlyGateway(t, s).load()
 	wait := func() {
 		more := l.earned.Load() + 5
-		require.Eventually(t, func() bool { return l.earned.Load() >= more }, time.Minute,
-			10*time.Millisecond)
+		require.Eventually(t, func() bool { return l.earned.Load() >= more },
+			time.Minute, 10*time.Millisecond)
 	}
 	wait()
 	a.backUp()
@@ -177,7 +177,7 @@ func (a *archive) restore(lost, to devstack.Config, moment time.Time) {
 	recovering, err := pgserver.Start(t.Context(), pgserver.Options{Dir: home, Durable: true})
 	require.NoError(t, err)
 	at := &devstack.Stack{Databases: map[string]string{"": recovering.URL}}
-	require.Eventually(t, func() bool { return !scalar[bool](t, at, `SELECT pg_is_in_recovery()`) },
-		time.Minute, 20*time.Millisecond)
+	recovered := func() bool { return !scalar[bool](t, at, `SELECT pg_is_in_recovery()`) }
+	require.Eventually(t, recovered, time.Minute, 20*time.Millisecond)
 	require.NoError(t, recovering.Stop())
 }

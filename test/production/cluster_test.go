@@ -160,8 +160,8 @@ func (i *instance) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if i.service == "gateway" {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.at()+"/livez",
-			http.NoBody)
+		url := "http://" + i.at() + "/livez"
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 		if err != nil {
 			return err
 		}

@@ -64,8 +64,8 @@ func collections(t *testing.T) []string {
 	var paths []string
 	for path, operations := range document.Paths {
 		switch {
-		case operations["get"] == nil, strings.Contains(path, "{"), !strings.HasPrefix(path,
-			"/api/v1/"):
+		case operations["get"] == nil, strings.Contains(path, "{"),
+			!strings.HasPrefix(path, "/api/v1/"):
 		// A stream without an end, and one that needs a format.
 		case path == "/api/v1/events", path == "/api/v1/export/transactions":
 		default:
@@ -80,8 +80,8 @@ func collections(t *testing.T) []string {
 func (u *user) status(t *testing.T, path string) (int, http.Header) {
 	t.Helper()
 	at := netip.AddrPortFrom(u.cluster.names.lookup(name("gateway"))[0], uint16(u.cluster.port))
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at.String()+path,
-		nil)
+	url := "http://" + at.String() + path
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+u.token)
 	resp, err := httpClient.Do(req)

@@ -72,8 +72,8 @@ func TestUpgradeAndRollback(t *testing.T) {
 // buildPrevious builds the programs of the previous release, and returns their folder.
 func buildPrevious(t *testing.T) string {
 	t.Helper()
-	if err := exec.CommandContext(t.Context(), "git", "cat-file", "-e",
-		previousRelease+"^{commit}").Run(); err != nil {
+	commit := previousRelease + "^{commit}"
+	if exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit).Run() != nil {
 		t.Skipf("NOT SHOWN: this clone does not have the commit %s", previousRelease)
 	}
 	dir := t.TempDir()

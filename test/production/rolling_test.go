@@ -60,8 +60,8 @@ func (l *load) stop() {
 	t.Helper()
 	close(l.done)
 	l.workers.Wait()
-	t.Logf("%d creates, %d receipts, %d reads of a budget", l.earned.Load(), l.spent.Load(),
-		l.read.Load())
+	t.Logf("%d creates, %d receipts, %d reads of a budget",
+		l.earned.Load(), l.spent.Load(), l.read.Load())
 	require.Zero(t, l.failed.Load(), "requests failed")
 	require.Positive(t, min(l.earned.Load(), l.spent.Load(), l.read.Load()))
 	require.Equal(t, int(l.earned.Load()-l.spent.Load()), l.balance(t))

@@ -1,5 +1,5 @@
-const VERSION = "a512d2dcf214c473";
-const FILES = ["/","/assets/Home-BW4J1Emn.js","/assets/account-CC39ukmL.js","/assets/base-ClR0eA_o.js","/assets/charts-D-xznQBd.js","/assets/daily-D_APwEsw.js","/assets/data-B7sc35T9.css","/assets/data-ByJvYM9_.js","/assets/data-de-CGJd-WYP.js","/assets/data-en-C1S1AY6_.js","/assets/de-IPIlXCbF.js","/assets/en-Cil_yvQ0.js","/assets/index-DmpnuSEd.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "9643b6446bb6f295";
+const FILES = ["/","/assets/Home-jx-FXV9-.js","/assets/account-BrOQDS1H.js","/assets/base-BQCrT9X7.js","/assets/charts-L3C8Reeu.js","/assets/daily-DlgRmfjc.js","/assets/data-7BWzEM5B.js","/assets/data-B7sc35T9.css","/assets/data-de-BiW44YFT.js","/assets/data-en-fhhWVpFc.js","/assets/de-9wYIymV2.js","/assets/en-Cf8nA9Cb.js","/assets/index-DL1v2uOn.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

@@ -115,8 +115,8 @@ var mutants = []struct {
 		}, "but may be only"},
 		{"devices miss deletions", programs.Change{
 			File: "services/ledger/sync/store_sync.go",
-			Old:  "WHERE owner_id = $1 AND seq >= $2 AND (seq > $2 OR (kind, id)",
-			New:  "WHERE false AND owner_id = $1 AND seq >= $2 AND (seq > $2 OR (kind, id)",
+			Old:  "(seq > $2 OR (kind, id)",
+			New:  "false AND (seq > $2 OR (kind, id)",
 		}, "which is deleted"},
 	}},
 	{name: "wrong effects", breaks: "auth", defects: []defect{

@@ -45,7 +45,7 @@ func importParts(wallet, category string) map[string]fielded {
 					object{"index": 10, "field": "category"},
 				},
 			},
-			unset: map[string]string{"width": notInCSV},
+			unset: map[string]string{"width": notInCSV, "empty": "all columns have values"},
 			unchanged: map[string]string{
 				"format": ofFile, "delimiter": ofFile, "encoding": ofFile, "skipRows": ofFile,
 				"header": ofFile,
@@ -94,11 +94,16 @@ func TestImportFieldsSurvive(t *testing.T) {
 		message: &ledgerv1.Import{},
 		unchanged: map[string]string{
 			"id": assigned, "createdAt": byTime, "updatedAt": byTime, "fileName": ofFile,
-			"size": ofFile, "sha256": ofFile, "format": ofFile, "warnings": ofFile,
+			"size": ofFile, "sha256": ofFile, "format": ofFile,
 			"firstDate": ofFile, "lastDate": ofFile, "heading": ofFile,
 		},
+		unset: map[string]string{
+			"warnings":    "the change of the mapping confirms them",
+			"assumptions": "the change of the mapping confirms them",
+		},
 		notSent: map[string]string{
-			"mapping": byGet, "heading": byGet, "accounts": byGet, "categories": byGet,
+			"mapping": byGet, "heading": byGet, "assumptions": byGet, "accounts": byGet,
+			"categories": byGet,
 		},
 	}
 	uploaded := u.importFile(namedStatement, "").created("IMPORT_CREATED")

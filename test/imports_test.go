@@ -63,6 +63,23 @@ func TestImports(t *testing.T) {
 		require.Equal(t, "10.00", u.balance(wallet))
 		require.Empty(t, u.get("/api/v1/transaction").list("transactions"))
 	})
+	t.Run("a guess waits for the user", func(t *testing.T) {
+		const fees = "Date,Payee,Amount,Fee,Currency\n2026-05-02,Bakery,3.50,1.00,EUR\n"
+		uploaded := u.importFile(fees, wallet).created("IMPORT_CREATED")
+		path := "/api/v1/imports/" + uploaded.text("import.id")
+		require.Equal(t, []any{"AMOUNT_ASSUMED", "SIGN_ASSUMED"}, uploaded.list("import.warnings"))
+		require.Equal(t, "SIGN_ASSUMED", uploaded.text("import.assumptions.0.code"))
+		require.Equal(t, "2", uploaded.text("import.assumptions.0.rows.0"))
+		u.patch(path, object{"defaults": object{"walletId": wallet, "incomeCategoryId": category}}).
+			ok("IMPORT_UPDATED")
+		u.post(path+"/commit", nil).fails(409, "IMPORT_NOT_READY").blames("force", "force")
+		mapping := with(uploaded.at("import.mapping").(object), object{"invert": true})
+		mapping["columns"] = append(mapping["columns"].([]any), object{"index": 3, "field": "fee"})
+		changed := u.patch(path, object{"mapping": mapping}).ok("IMPORT_UPDATED")
+		require.Empty(t, changed.list("import.assumptions"))
+		require.Equal(t, "-4.50", u.get(path+"/rows").text("rows.0.amount"))
+		u.del(path).ok("IMPORT_DELETED")
+	})
 	t.Run("errors", func(t *testing.T) {
 		u.importFile("", "").invalid("file")
 		u.importFile(" \n", "").fails(400, "IMPORT_FILE_REQUIRED")

@@ -1249,6 +1249,7 @@ func (e ImportCategoryKind) Valid() bool {
 const (
 	ImportColumnFieldAccount     ImportColumnField = "account"
 	ImportColumnFieldAmount      ImportColumnField = "amount"
+	ImportColumnFieldBalance     ImportColumnField = "balance"
 	ImportColumnFieldCategory    ImportColumnField = "category"
 	ImportColumnFieldCredit      ImportColumnField = "credit"
 	ImportColumnFieldCurrency    ImportColumnField = "currency"
@@ -1256,6 +1257,7 @@ const (
 	ImportColumnFieldDebit       ImportColumnField = "debit"
 	ImportColumnFieldDescription ImportColumnField = "description"
 	ImportColumnFieldExternalId  ImportColumnField = "externalId"
+	ImportColumnFieldFee         ImportColumnField = "fee"
 	ImportColumnFieldIgnore      ImportColumnField = "ignore"
 	ImportColumnFieldNotes       ImportColumnField = "notes"
 	ImportColumnFieldPayee       ImportColumnField = "payee"
@@ -1270,6 +1272,8 @@ func (e ImportColumnField) Valid() bool {
 		return true
 	case ImportColumnFieldAmount:
 		return true
+	case ImportColumnFieldBalance:
+		return true
 	case ImportColumnFieldCategory:
 		return true
 	case ImportColumnFieldCredit:
@@ -1283,6 +1287,8 @@ func (e ImportColumnField) Valid() bool {
 	case ImportColumnFieldDescription:
 		return true
 	case ImportColumnFieldExternalId:
+		return true
+	case ImportColumnFieldFee:
 		return true
 	case ImportColumnFieldIgnore:
 		return true
@@ -3749,7 +3755,7 @@ type CommitImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -3912,7 +3918,7 @@ type CreateImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -4632,7 +4638,7 @@ type GetImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -4837,10 +4843,13 @@ type GetWebhookResultCode string
 
 // Import Import is an imported file.
 //
-// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 type Import struct {
 	// Accounts The accounts named in the file, at least one.
 	Accounts []ImportAccount `json:"accounts"`
+
+	// Assumptions The evidence of warnings, at most one for each code.
+	Assumptions []ImportAssumption `json:"assumptions"`
 
 	// Categories The categories named in the file.
 	Categories []ImportCategory `json:"categories"`
@@ -4890,7 +4899,7 @@ type Import struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported A commit is rejected while a code that blocks it is present, unless force is true. A change of the mapping confirms it: SIGN_ASSUMED, AMOUNT_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear, and the balances of CSV files are checked again.
 	Warnings []string `json:"warnings"`
 }
 
@@ -4950,6 +4959,18 @@ type ImportAccount struct {
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
+// ImportAssumption ImportAssumption says why an import has a warning. A file whose mapping was saved by an earlier commit has none for its mapping.
+type ImportAssumption struct {
+	// Code One of the codes in warnings.
+	Code string `json:"code"`
+
+	// Evidence What the file shows and how it is read, as a sentence in English.
+	Evidence string `json:"evidence"`
+
+	// Rows Numbers of up to three rows that show it.
+	Rows []int32 `json:"rows"`
+}
+
 // ImportCategory ImportCategory is a category that a file names.
 //
 // Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000040","count":1,"create":false,"name":"Food"}
@@ -4983,14 +5004,14 @@ type ImportCategoryKind string
 //
 // Example: {"field":"date","index":0}
 type ImportColumn struct {
-	// Field date, amount, debit, credit, type, currency, payee, description, notes, category, tags, account, externalId or ignore.
+	// Field date, amount, debit, credit, type, fee, currency, balance, payee, description, notes, category, tags, account, externalId or ignore. A fee lowers the amount. The balances are only compared with the amounts.
 	Field ImportColumnField `json:"field"`
 
 	// Index From 0.
 	Index int32 `json:"index"`
 }
 
-// ImportColumnField date, amount, debit, credit, type, currency, payee, description, notes, category, tags, account, externalId or ignore.
+// ImportColumnField date, amount, debit, credit, type, fee, currency, balance, payee, description, notes, category, tags, account, externalId or ignore. A fee lowers the amount. The balances are only compared with the amounts.
 type ImportColumnField string
 
 // ImportCounts ImportCounts are the numbers of rows by status.
@@ -5060,6 +5081,9 @@ type ImportMapping struct {
 
 	// Delimiter Separator of the cells, one character.
 	Delimiter string `json:"delimiter"`
+
+	// Empty Columns without a value other than 0 in this file, from 0. A saved mapping reads them as soon as a file has values in them. Changes are ignored.
+	Empty *[]int32 `json:"empty,omitempty"`
 
 	// Encoding IANA name of the file's encoding.
 	Encoding string `json:"encoding"`
@@ -7097,7 +7121,7 @@ type UndoImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -7238,7 +7262,7 @@ type UpdateImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -7261,7 +7285,7 @@ type UpdateImportRowsResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -25,6 +26,7 @@ func (s *Imports) finish(
 ) error {
 	details := &ledgerv1.Import{
 		Format: e.Format, Defaults: &ledgerv1.ImportDefaults{}, Warnings: facts.Warnings,
+		Assumptions: staging.FromAssumptions(facts.Assumptions),
 	}
 	earlier, err := staging.SelectCommitted(ctx, tx, e.OwnerID, e.SHA256)
 	switch {
@@ -36,7 +38,7 @@ func (s *Imports) finish(
 		return err
 	}
 	if facts.Mapping != nil {
-		if details.Mapping, err = s.mappingOf(ctx, tx, e, facts.Mapping); err != nil {
+		if err := s.setMapping(ctx, tx, e, details, facts.Mapping); err != nil {
 			return err
 		}
 		m := staging.ToMapping(details.GetMapping())
@@ -67,31 +69,69 @@ func (s *Imports) finish(
 	return staging.UpdateImport(ctx, tx, *e)
 }
 
-// mappingOf returns the mapping that was saved for the heading of a CSV file, or otherwise the
-// proposed one. Fields that the saved mapping lacks, because an older release saved it, are taken
-// from the proposal, and so is a currency that the file states.
-func (s *Imports) mappingOf(
-	ctx context.Context, tx pgx.Tx, e *staging.Import, proposed *mapping.Mapping,
-) (*ledgerv1.ImportMapping, error) {
+// setMapping sets the mapping that was saved for the heading of a CSV file, or otherwise the
+// proposed one. Fields that the saved mapping lacks, because an older release saved it, are taken from the
+// proposal, and so is a currency that the file states. A saved mapping is confirmed, so the guesses
+// of the proposal need no warning.
+func (s *Imports) setMapping(
+	ctx context.Context, tx pgx.Tx, e *staging.Import, details *ledgerv1.Import,
+	proposed *mapping.Mapping,
+) error {
+	details.Mapping = staging.FromMapping(proposed)
 	heading, err := staging.Heading(ctx, tx, e, proposed)
 	if err != nil || heading == nil {
-		return staging.FromMapping(proposed), err
+		return err
 	}
 	p, err := staging.SelectProfile(ctx, tx, e.OwnerID, heading)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return staging.FromMapping(proposed), nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	saved := *proposed
+	saved.Columns, saved.Empty = nil, nil
 	if err := json.Unmarshal(p.Mapping, &saved); err != nil {
-		return nil, fmt.Errorf("decoding import profile %s: %w", p.ID, err)
+		return fmt.Errorf("decoding import profile %s: %w", p.ID, err)
 	}
 	if proposed.Currency != "" {
 		saved.Currency = proposed.Currency
 	}
-	return staging.FromMapping(&saved), nil
+	unread := saved.Adopt(proposed)
+	details.Mapping = staging.FromMapping(&saved)
+	for _, code := range statement.Confirmed {
+		if code != statement.AmountAssumed || !unread.New {
+			staging.Withdraw(details, code)
+		}
+	}
+	const evidence = "The saved mapping does not read %s, which a new mapping would read."
+	if len(unread.Amounts) > 0 {
+		staging.Withdraw(details, statement.AmountAssumed)
+		staging.Assume(details, statement.Assumption{
+			Code:     statement.AmountAssumed,
+			Evidence: fmt.Sprintf(evidence, columnNames(heading, unread.Amounts)),
+		})
+	}
+	if len(unread.Texts) > 0 {
+		staging.Assume(details, statement.Assumption{
+			Code:     statement.ColumnsUnread,
+			Evidence: fmt.Sprintf(evidence, columnNames(heading, unread.Texts)),
+		})
+	}
+	return nil
+}
+
+// columnNames returns the headings of columns for a sentence.
+func columnNames(heading []string, columns []int) string {
+	var names []string
+	for _, i := range columns {
+		if i < len(heading) && heading[i] != "" {
+			names = append(names, fmt.Sprintf("%q", statement.Cut(heading[i], statement.MaxName)))
+		} else {
+			names = append(names, fmt.Sprintf("column %d", i+1))
+		}
+	}
+	return strings.Join(names, " and ")
 }
 
 // assigned returns the wallets of accounts, by their keys: the one of the form, or those of earlier

@@ -3,7 +3,6 @@ package imports
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,7 +13,7 @@ import (
 
 // checkReady returns IMPORT_NOT_READY with a line for each reason why the import cannot be
 // committed. A row of an account whose wallet the commit creates is ready without a wallet. force
-// only ignores balances that do not match: the other reasons would fail the job.
+// only ignores warnings that block: the other reasons would fail the job.
 func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, e staging.Import, force bool) error {
 	details, err := e.ReadDetails()
 	if err != nil {
@@ -52,10 +51,10 @@ func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, e staging.Import, f
 	if e.Ready+e.Matched+e.Duplicate+e.Booked == 0 {
 		add("rows", fmt.Sprintf("none of %d rows can be committed", e.Invalid+e.Skipped))
 	}
-	if !force && slices.Contains(details.GetWarnings(), statement.BalanceMismatch) {
-		add("force",
-			"the rows do not add up to the balances in the file: "+
-				"check them, or commit with force=true")
+	for _, code := range details.GetWarnings() {
+		if message, ok := statement.Blocking[code]; ok && !force {
+			add("force", message+", or commit with force=true")
+		}
 	}
 	if problem == nil {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/request"
@@ -173,8 +174,9 @@ func applyUpdate(
 	return p.Err()
 }
 
-// applyMapping replaces the mapping. The delimiter and the encoding of a staged file cannot be
-// changed, because its cells are stored and the file is not.
+// applyMapping replaces the mapping, which confirms the guesses of the proposal. The delimiter and
+// the encoding of a staged file cannot be changed, because its cells are stored and the file is
+// not.
 func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.ImportMapping) {
 	read := details.GetMapping()
 	if read == nil {
@@ -185,6 +187,7 @@ func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.Impo
 	m.Delimiter = read.GetDelimiter()
 	m.Encoding = read.GetEncoding()
 	m.Width = read.GetWidth()
+	m.Empty = read.GetEmpty()
 	if _, err := staging.ToMapping(m).Compile(); err != nil {
 		for _, problem := range staging.MappingProblems(err) {
 			p.Field(problem)
@@ -192,6 +195,7 @@ func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.Impo
 		return
 	}
 	details.Mapping = m
+	staging.Withdraw(details, statement.Confirmed...)
 }
 
 // references checks ids that a request names.

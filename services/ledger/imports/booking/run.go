@@ -111,8 +111,8 @@ func (x *executor) fail(ctx context.Context, j jobs.Job, reason string) error {
 	})
 }
 
-// summary returns the import of a job as events show it: without the mapping, the heading and the
-// names in the file, which can be larger than the largest event.
+// summary returns the import of a job as events show it: without the mapping, the heading, the
+// assumptions and the names in the file, which can be larger than the largest event.
 func (x *executor) summary(ctx context.Context, tx pgx.Tx, j jobs.Job) (*ledgerv1.Import, error) {
 	e, err := staging.SelectImport(ctx, tx, j.OwnerID, j.ID)
 	if err != nil {
@@ -122,6 +122,6 @@ func (x *executor) summary(ctx context.Context, tx pgx.Tx, j jobs.Job) (*ledgerv
 	if err != nil {
 		return nil, err
 	}
-	m.Mapping, m.Heading, m.Accounts, m.Categories = nil, nil, nil, nil
+	m.Mapping, m.Heading, m.Assumptions, m.Accounts, m.Categories = nil, nil, nil, nil, nil
 	return m, nil
 }

@@ -115,3 +115,16 @@ func balance(s string) *string {
 	}
 	return &s
 }
+
+// count counts the account and the categories that a finished row names.
+func (c *resolver) count(r *staging.Row) {
+	c.account(r.Account).Count++
+	if r.Category != "" {
+		c.category(r.Category).Count++
+	}
+	for _, s := range r.Splits {
+		if s.Category != "" {
+			c.category(s.Category).Count++
+		}
+	}
+}

@@ -24,6 +24,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
@@ -40,8 +41,10 @@ type resolver struct {
 	// incomplete is the problem of a proposed mapping that lacks a column, or nil. It becomes the
 	// problem of each row.
 	incomplete *apierr.Field
-	ids        statement.IDs
-	owned      Owned
+	// check compares the balances of rows that are read again with their amounts.
+	check mapping.Check
+	ids   statement.IDs
+	owned Owned
 	// rules are the rules of the owner.
 	rules *matching.Set
 	// memory suggests categories from the owner's history. The first row that needs it loads it,
@@ -133,7 +136,19 @@ func All(
 		return err
 	}
 	c.store()
+	c.compare()
 	return duplicates.Find(ctx, tx, owner, id, details.GetFormat(), nil)
+}
+
+// compare replaces the warning about balances that the amounts contradict.
+func (c *resolver) compare() {
+	if c.reader == nil {
+		return
+	}
+	staging.Withdraw(c.details, statement.BalanceMismatch)
+	if a, ok := c.check.Mismatch(c.details.GetMapping().GetInvert()); ok {
+		staging.Assume(c.details, a)
+	}
 }
 
 // loadResolver returns a resolver with the owner's rules, which loads the history when a row needs
@@ -172,6 +187,7 @@ func (c *resolver) store() {
 
 func (c *resolver) read(r *staging.Row) {
 	record := c.reader.Record(statement.Record{N: int(r.N), Line: int(r.Line), Cells: r.Cells})
+	c.check.Add(&record)
 	c.ids.Assign(&record)
 	r.Set(record)
 }
@@ -226,19 +242,6 @@ func (c *resolver) resolve(ctx context.Context, r *staging.Row) {
 	}
 	if r.Status == staging.Ready {
 		c.remember(r)
-	}
-}
-
-// count counts the account and the categories that a finished row names.
-func (c *resolver) count(r *staging.Row) {
-	c.account(r.Account).Count++
-	if r.Category != "" {
-		c.category(r.Category).Count++
-	}
-	for _, s := range r.Splits {
-		if s.Category != "" {
-			c.category(s.Category).Count++
-		}
 	}
 }
 

@@ -3,7 +3,8 @@
 // upload, the derivation of rows and the jobs all read and write through it.
 //
 //   - import.go: an import with its details, its status and the counts of its rows. row.go: a row
-//   - mapping.go: conversion of mappings between requests and package formats
+//   - mapping.go: conversion of mappings between requests and package formats. assumptions.go: the
+//     warnings of an import and their evidence
 //   - store_imports.go and store_rows.go: the statements on both tables. store_profiles.go and
 //     store_accounts.go: the mappings and wallets that later imports reuse
 package staging
@@ -60,7 +61,7 @@ type Import struct {
 	// Format is a format of package formats.
 	Format string
 	// Details is a coffer.ledger.v1.Import in JSON with the mapping, the accounts, the categories,
-	// the defaults and the warnings.
+	// the defaults, the warnings and the assumptions.
 	Details json.RawMessage
 	// Stale holds the ids in the details whose wallet or category does not exist any more: the
 	// target of a merged category, or an empty text.
@@ -93,7 +94,9 @@ type Counts struct{ Ready, Duplicate, Matched, Invalid, Skipped, Booked, Undone 
 // deleted wallet or category is absent.
 func (e Import) ReadDetails() (*ledgerv1.Import, error) {
 	details := &ledgerv1.Import{}
-	if err := protojson.Unmarshal(e.Details, details); err != nil {
+	// A replica of the next release may have added fields.
+	known := protojson.UnmarshalOptions{DiscardUnknown: true}
+	if err := known.Unmarshal(e.Details, details); err != nil {
 		return nil, fmt.Errorf("decoding the details of import %s: %w", e.ID, err)
 	}
 	details.Format = e.Format
@@ -135,6 +138,7 @@ func (e *Import) SetDetails(details *ledgerv1.Import) error {
 		Mapping: details.GetMapping(), Accounts: details.GetAccounts(),
 		Categories: details.GetCategories(), Defaults: details.GetDefaults(),
 		Warnings: details.GetWarnings(), Heading: details.GetHeading(),
+		Assumptions: details.GetAssumptions(),
 	})
 	if err != nil {
 		return fmt.Errorf("encoding the details of import %s: %w", e.ID, err)

@@ -18,6 +18,10 @@ func ToMapping(m *ledgerv1.ImportMapping) *mapping.Mapping {
 		SkipRows: int(m.GetSkipRows()), Header: m.GetHeader(), DateLayout: m.GetDateLayout(),
 		DecimalMark: m.GetDecimalMark(), AmountMode: m.GetAmountMode(), Invert: m.GetInvert(),
 		Negative: m.GetNegative(), Currency: m.GetCurrency(), Width: int(m.GetWidth()),
+		Empty: []int{},
+	}
+	for _, i := range m.GetEmpty() {
+		out.Empty = append(out.Empty, int(i))
 	}
 	for _, c := range m.GetColumns() {
 		out.Columns = append(out.Columns,
@@ -33,6 +37,9 @@ func FromMapping(m *mapping.Mapping) *ledgerv1.ImportMapping {
 		Header: m.Header, DateLayout: m.DateLayout, DecimalMark: m.DecimalMark,
 		AmountMode: m.AmountMode, Invert: m.Invert, Negative: m.Negative, Currency: m.Currency,
 		Width: int32(m.Width),
+	}
+	for _, i := range m.Empty {
+		out.Empty = append(out.Empty, int32(i))
 	}
 	for _, c := range m.Columns {
 		out.Columns = append(out.Columns,

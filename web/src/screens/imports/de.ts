@@ -52,7 +52,7 @@ const de: typeof en = {
   column: (n, name) => `Spalte ${n}: ${name}`,
   preview: "Zeilen der Datei",
   fields: {
-    ignore: "Weglassen", date: "Datum", amount: "Betrag", debit: "Ausgang", credit: "Eingang", type: "Art", currency: "Währung", payee: "Empfänger", description: "Beschreibung",
+    ignore: "Weglassen", date: "Datum", amount: "Betrag", debit: "Ausgang", credit: "Eingang", type: "Art", fee: "Gebühr", currency: "Währung", balance: "Kontostand", payee: "Empfänger", description: "Beschreibung",
     notes: "Notizen", category: "Kategorie", tags: "Tags", account: "Bankkonto", externalId: "Referenz",
   },
   lacking: { date: "Wähle die Spalte mit dem Datum.", amount: "Wähle die Spalte mit dem Betrag, oder die mit Ausgang und Eingang." },
@@ -131,6 +131,9 @@ const de: typeof en = {
     CURRENCY_ASSUMED: "Die Datei nennt keine Währung. Die Zeilen bekommen die ihres Kontos.",
     DATE_ORDER_ASSUMED: "Die Datei zeigt nicht, ob zuerst der Tag oder der Monat steht. Bitte prüfe die Daten.",
     DECIMALS_ASSUMED: "Die Datei zeigt nicht, welches Zeichen das Dezimalzeichen ist. Bitte prüfe die Beträge.",
+    SIGN_ASSUMED: "Die Datei zeigt nicht, welche Beträge Ausgänge sind. Bitte prüfe die Beträge unten, und kehre sie um, wenn sie falsch sind.",
+    AMOUNT_ASSUMED: "Mehrere Spalten enthalten Beträge oder Gebühren. Bitte prüfe, welche davon dein Konto ändert.",
+    COLUMNS_UNREAD: "Spalten enthalten Werte, die nach deiner früheren Wahl nicht gelesen werden. Bitte prüfe die Spalten.",
     BALANCE_MISMATCH: "Die Zeilen ergeben nicht die Kontostände der Datei.",
     ENCODING_ASSUMED: "Der Zeichensatz der Datei wurde geraten. Bitte prüfe Namen mit Umlauten.",
     TRUNCATED_DESCRIPTION: "Eine Beschreibung war zu lang und ist gekürzt.",

@@ -51,7 +51,7 @@ export default {
   column: (n: number, name: string) => `Column ${n}: ${name}`,
   preview: "Rows of the file",
   fields: {
-    ignore: "Ignore", date: "Date", amount: "Amount", debit: "Money out", credit: "Money in", type: "Kind", currency: "Currency", payee: "Payee", description: "Description",
+    ignore: "Ignore", date: "Date", amount: "Amount", debit: "Money out", credit: "Money in", type: "Kind", fee: "Fee", currency: "Currency", balance: "Balance", payee: "Payee", description: "Description",
     notes: "Notes", category: "Category", tags: "Tags", account: "Account", externalId: "Reference",
   },
   lacking: { date: "Choose the column with the date.", amount: "Choose the column with the amount, or those with money out and money in." },
@@ -130,6 +130,9 @@ export default {
     CURRENCY_ASSUMED: "The file names no currency. The rows get the one of their wallet.",
     DATE_ORDER_ASSUMED: "The file does not show whether the day or the month comes first. Please check the dates.",
     DECIMALS_ASSUMED: "The file does not show which sign is the decimal mark. Please check the amounts.",
+    SIGN_ASSUMED: "The file does not show which amounts are money out. Please check the amounts below, and turn them if they are wrong.",
+    AMOUNT_ASSUMED: "Several columns have amounts or fees. Please check which of them changes your account.",
+    COLUMNS_UNREAD: "Columns have values that are not read as you chose before. Please check the columns.",
     BALANCE_MISMATCH: "The rows do not add up to the balances in the file.",
     ENCODING_ASSUMED: "The character set of the file was guessed. Please check names with accents or umlauts.",
     TRUNCATED_DESCRIPTION: "A description was too long and is shortened.",

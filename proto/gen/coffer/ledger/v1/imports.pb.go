@@ -55,10 +55,16 @@ type Import struct {
 	//   - CURRENCY_ASSUMED: the file names no currency
 	//   - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month
 	//   - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark
-	//   - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file
+	//   - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit
+	//   - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit
+	//   - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit
+	//   - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read
 	//   - ENCODING_ASSUMED: the encoding was guessed
 	//   - TRUNCATED_DESCRIPTION: a description was too long
 	//   - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported
+	//
+	// A commit is rejected while a code that blocks it is present, unless force is true. A change of the mapping confirms it: SIGN_ASSUMED,
+	// AMOUNT_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear, and the balances of CSV files are checked again.
 	Warnings []string `protobuf:"bytes,13,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Date of the first row, YYYY-MM-DD.
 	FirstDate string `protobuf:"bytes,14,opt,name=first_date,json=firstDate,proto3" json:"first_date,omitempty"`
@@ -69,7 +75,9 @@ type Import struct {
 	// Time of the last change; RFC 3339, UTC.
 	UpdatedAt string `protobuf:"bytes,17,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// Cells of the heading, by column. Only of CSV files with a heading.
-	Heading       []string `protobuf:"bytes,18,rep,name=heading,proto3" json:"heading,omitempty"`
+	Heading []string `protobuf:"bytes,18,rep,name=heading,proto3" json:"heading,omitempty"`
+	// The evidence of warnings, at most one for each code.
+	Assumptions   []*ImportAssumption `protobuf:"bytes,19,rep,name=assumptions,proto3" json:"assumptions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -230,6 +238,77 @@ func (x *Import) GetHeading() []string {
 	return nil
 }
 
+func (x *Import) GetAssumptions() []*ImportAssumption {
+	if x != nil {
+		return x.Assumptions
+	}
+	return nil
+}
+
+// ImportAssumption says why an import has a warning. A file whose mapping was saved by an earlier commit has none for its mapping.
+type ImportAssumption struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One of the codes in warnings.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// What the file shows and how it is read, as a sentence in English.
+	Evidence string `protobuf:"bytes,2,opt,name=evidence,proto3" json:"evidence,omitempty"`
+	// Numbers of up to three rows that show it.
+	Rows          []int32 `protobuf:"varint,3,rep,packed,name=rows,proto3" json:"rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportAssumption) Reset() {
+	*x = ImportAssumption{}
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportAssumption) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportAssumption) ProtoMessage() {}
+
+func (x *ImportAssumption) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportAssumption.ProtoReflect.Descriptor instead.
+func (*ImportAssumption) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ImportAssumption) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ImportAssumption) GetEvidence() string {
+	if x != nil {
+		return x.Evidence
+	}
+	return ""
+}
+
+func (x *ImportAssumption) GetRows() []int32 {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
 // ImportCounts are the numbers of rows by status.
 type ImportCounts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -255,7 +334,7 @@ type ImportCounts struct {
 
 func (x *ImportCounts) Reset() {
 	*x = ImportCounts{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[1]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -267,7 +346,7 @@ func (x *ImportCounts) String() string {
 func (*ImportCounts) ProtoMessage() {}
 
 func (x *ImportCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[1]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -280,7 +359,7 @@ func (x *ImportCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportCounts.ProtoReflect.Descriptor instead.
 func (*ImportCounts) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{1}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ImportCounts) GetTotal() int32 {
@@ -367,14 +446,16 @@ type ImportMapping struct {
 	// ISO 4217 code of rows without a currency.
 	Currency string `protobuf:"bytes,12,opt,name=currency,proto3" json:"currency,omitempty"`
 	// Number of cells of a line of the file. Only of YNAB, where a row has a line per part of a split. Changes are ignored.
-	Width         int32 `protobuf:"varint,13,opt,name=width,proto3" json:"width,omitempty"`
+	Width int32 `protobuf:"varint,13,opt,name=width,proto3" json:"width,omitempty"`
+	// Columns without a value other than 0 in this file, from 0. A saved mapping reads them as soon as a file has values in them. Changes are ignored.
+	Empty         []int32 `protobuf:"varint,14,rep,packed,name=empty,proto3" json:"empty,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ImportMapping) Reset() {
 	*x = ImportMapping{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[2]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -386,7 +467,7 @@ func (x *ImportMapping) String() string {
 func (*ImportMapping) ProtoMessage() {}
 
 func (x *ImportMapping) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[2]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -399,7 +480,7 @@ func (x *ImportMapping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportMapping.ProtoReflect.Descriptor instead.
 func (*ImportMapping) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{2}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ImportMapping) GetFormat() string {
@@ -493,12 +574,20 @@ func (x *ImportMapping) GetWidth() int32 {
 	return 0
 }
 
+func (x *ImportMapping) GetEmpty() []int32 {
+	if x != nil {
+		return x.Empty
+	}
+	return nil
+}
+
 // ImportColumn assigns a field to a column.
 type ImportColumn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// From 0.
 	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	// date, amount, debit, credit, type, currency, payee, description, notes, category, tags, account, externalId or ignore.
+	// date, amount, debit, credit, type, fee, currency, balance, payee, description, notes, category, tags, account, externalId or ignore.
+	// A fee lowers the amount. The balances are only compared with the amounts.
 	Field         string `protobuf:"bytes,2,opt,name=field,proto3" json:"field,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -506,7 +595,7 @@ type ImportColumn struct {
 
 func (x *ImportColumn) Reset() {
 	*x = ImportColumn{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -518,7 +607,7 @@ func (x *ImportColumn) String() string {
 func (*ImportColumn) ProtoMessage() {}
 
 func (x *ImportColumn) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -531,7 +620,7 @@ func (x *ImportColumn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportColumn.ProtoReflect.Descriptor instead.
 func (*ImportColumn) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{3}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ImportColumn) GetIndex() int32 {
@@ -588,7 +677,7 @@ type ImportAccount struct {
 
 func (x *ImportAccount) Reset() {
 	*x = ImportAccount{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -600,7 +689,7 @@ func (x *ImportAccount) String() string {
 func (*ImportAccount) ProtoMessage() {}
 
 func (x *ImportAccount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -613,7 +702,7 @@ func (x *ImportAccount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportAccount.ProtoReflect.Descriptor instead.
 func (*ImportAccount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{4}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ImportAccount) GetKey() string {
@@ -744,7 +833,7 @@ type ImportCategory struct {
 
 func (x *ImportCategory) Reset() {
 	*x = ImportCategory{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[5]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -756,7 +845,7 @@ func (x *ImportCategory) String() string {
 func (*ImportCategory) ProtoMessage() {}
 
 func (x *ImportCategory) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[5]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -769,7 +858,7 @@ func (x *ImportCategory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportCategory.ProtoReflect.Descriptor instead.
 func (*ImportCategory) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{5}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ImportCategory) GetName() string {
@@ -838,7 +927,7 @@ type ImportDefaults struct {
 
 func (x *ImportDefaults) Reset() {
 	*x = ImportDefaults{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[6]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -850,7 +939,7 @@ func (x *ImportDefaults) String() string {
 func (*ImportDefaults) ProtoMessage() {}
 
 func (x *ImportDefaults) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[6]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -863,7 +952,7 @@ func (x *ImportDefaults) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportDefaults.ProtoReflect.Descriptor instead.
 func (*ImportDefaults) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{6}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ImportDefaults) GetWalletId() string {
@@ -947,7 +1036,7 @@ type ImportRow struct {
 
 func (x *ImportRow) Reset() {
 	*x = ImportRow{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[7]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -959,7 +1048,7 @@ func (x *ImportRow) String() string {
 func (*ImportRow) ProtoMessage() {}
 
 func (x *ImportRow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[7]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -972,7 +1061,7 @@ func (x *ImportRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportRow.ProtoReflect.Descriptor instead.
 func (*ImportRow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{7}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ImportRow) GetN() int32 {
@@ -1137,7 +1226,7 @@ type ImportSplit struct {
 
 func (x *ImportSplit) Reset() {
 	*x = ImportSplit{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1149,7 +1238,7 @@ func (x *ImportSplit) String() string {
 func (*ImportSplit) ProtoMessage() {}
 
 func (x *ImportSplit) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1162,7 +1251,7 @@ func (x *ImportSplit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportSplit.ProtoReflect.Descriptor instead.
 func (*ImportSplit) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{8}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ImportSplit) GetAmount() string {
@@ -1210,7 +1299,7 @@ type CreateImportRequest struct {
 
 func (x *CreateImportRequest) Reset() {
 	*x = CreateImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1311,7 @@ func (x *CreateImportRequest) String() string {
 func (*CreateImportRequest) ProtoMessage() {}
 
 func (x *CreateImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1324,7 @@ func (x *CreateImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateImportRequest.ProtoReflect.Descriptor instead.
 func (*CreateImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{9}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateImportRequest) GetFormat() string {
@@ -1304,7 +1393,7 @@ type CreateImportResponse struct {
 
 func (x *CreateImportResponse) Reset() {
 	*x = CreateImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1316,7 +1405,7 @@ func (x *CreateImportResponse) String() string {
 func (*CreateImportResponse) ProtoMessage() {}
 
 func (x *CreateImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1329,7 +1418,7 @@ func (x *CreateImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateImportResponse.ProtoReflect.Descriptor instead.
 func (*CreateImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{10}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateImportResponse) GetCode() string {
@@ -1386,7 +1475,7 @@ type ListImportsRequest struct {
 
 func (x *ListImportsRequest) Reset() {
 	*x = ListImportsRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1487,7 @@ func (x *ListImportsRequest) String() string {
 func (*ListImportsRequest) ProtoMessage() {}
 
 func (x *ListImportsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1500,7 @@ func (x *ListImportsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportsRequest.ProtoReflect.Descriptor instead.
 func (*ListImportsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{11}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListImportsRequest) GetLimit() int32 {
@@ -1440,7 +1529,7 @@ type ListImportsResponse struct {
 
 func (x *ListImportsResponse) Reset() {
 	*x = ListImportsResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1452,7 +1541,7 @@ func (x *ListImportsResponse) String() string {
 func (*ListImportsResponse) ProtoMessage() {}
 
 func (x *ListImportsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1465,7 +1554,7 @@ func (x *ListImportsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportsResponse.ProtoReflect.Descriptor instead.
 func (*ListImportsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{12}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListImportsResponse) GetCode() string {
@@ -1508,7 +1597,7 @@ type GetImportRequest struct {
 
 func (x *GetImportRequest) Reset() {
 	*x = GetImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1609,7 @@ func (x *GetImportRequest) String() string {
 func (*GetImportRequest) ProtoMessage() {}
 
 func (x *GetImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1622,7 @@ func (x *GetImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImportRequest.ProtoReflect.Descriptor instead.
 func (*GetImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{13}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetImportRequest) GetId() string {
@@ -1563,7 +1652,7 @@ type GetImportResponse struct {
 
 func (x *GetImportResponse) Reset() {
 	*x = GetImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1575,7 +1664,7 @@ func (x *GetImportResponse) String() string {
 func (*GetImportResponse) ProtoMessage() {}
 
 func (x *GetImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1588,7 +1677,7 @@ func (x *GetImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImportResponse.ProtoReflect.Descriptor instead.
 func (*GetImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{14}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetImportResponse) GetCode() string {
@@ -1635,7 +1724,7 @@ type ListImportRowsRequest struct {
 
 func (x *ListImportRowsRequest) Reset() {
 	*x = ListImportRowsRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1647,7 +1736,7 @@ func (x *ListImportRowsRequest) String() string {
 func (*ListImportRowsRequest) ProtoMessage() {}
 
 func (x *ListImportRowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1660,7 +1749,7 @@ func (x *ListImportRowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportRowsRequest.ProtoReflect.Descriptor instead.
 func (*ListImportRowsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{15}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListImportRowsRequest) GetId() string {
@@ -1705,7 +1794,7 @@ type ListImportRowsResponse struct {
 
 func (x *ListImportRowsResponse) Reset() {
 	*x = ListImportRowsResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1717,7 +1806,7 @@ func (x *ListImportRowsResponse) String() string {
 func (*ListImportRowsResponse) ProtoMessage() {}
 
 func (x *ListImportRowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1730,7 +1819,7 @@ func (x *ListImportRowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportRowsResponse.ProtoReflect.Descriptor instead.
 func (*ListImportRowsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{16}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListImportRowsResponse) GetCode() string {
@@ -1788,7 +1877,7 @@ type UpdateImportRequest struct {
 
 func (x *UpdateImportRequest) Reset() {
 	*x = UpdateImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1800,7 +1889,7 @@ func (x *UpdateImportRequest) String() string {
 func (*UpdateImportRequest) ProtoMessage() {}
 
 func (x *UpdateImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1813,7 +1902,7 @@ func (x *UpdateImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateImportRequest.ProtoReflect.Descriptor instead.
 func (*UpdateImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{17}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *UpdateImportRequest) GetId() string {
@@ -1871,7 +1960,7 @@ type UpdateImportResponse struct {
 
 func (x *UpdateImportResponse) Reset() {
 	*x = UpdateImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1883,7 +1972,7 @@ func (x *UpdateImportResponse) String() string {
 func (*UpdateImportResponse) ProtoMessage() {}
 
 func (x *UpdateImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1896,7 +1985,7 @@ func (x *UpdateImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateImportResponse.ProtoReflect.Descriptor instead.
 func (*UpdateImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{18}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UpdateImportResponse) GetCode() string {
@@ -1941,7 +2030,7 @@ type UpdateImportRowsRequest struct {
 
 func (x *UpdateImportRowsRequest) Reset() {
 	*x = UpdateImportRowsRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1953,7 +2042,7 @@ func (x *UpdateImportRowsRequest) String() string {
 func (*UpdateImportRowsRequest) ProtoMessage() {}
 
 func (x *UpdateImportRowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1966,7 +2055,7 @@ func (x *UpdateImportRowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateImportRowsRequest.ProtoReflect.Descriptor instead.
 func (*UpdateImportRowsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{19}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UpdateImportRowsRequest) GetId() string {
@@ -2012,7 +2101,7 @@ type ImportRowChange struct {
 
 func (x *ImportRowChange) Reset() {
 	*x = ImportRowChange{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2024,7 +2113,7 @@ func (x *ImportRowChange) String() string {
 func (*ImportRowChange) ProtoMessage() {}
 
 func (x *ImportRowChange) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2037,7 +2126,7 @@ func (x *ImportRowChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportRowChange.ProtoReflect.Descriptor instead.
 func (*ImportRowChange) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{20}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ImportRowChange) GetN() int32 {
@@ -2097,7 +2186,7 @@ type UpdateImportRowsResponse struct {
 
 func (x *UpdateImportRowsResponse) Reset() {
 	*x = UpdateImportRowsResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2109,7 +2198,7 @@ func (x *UpdateImportRowsResponse) String() string {
 func (*UpdateImportRowsResponse) ProtoMessage() {}
 
 func (x *UpdateImportRowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2122,7 +2211,7 @@ func (x *UpdateImportRowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateImportRowsResponse.ProtoReflect.Descriptor instead.
 func (*UpdateImportRowsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{21}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UpdateImportRowsResponse) GetCode() string {
@@ -2175,7 +2264,7 @@ type CommitImportRequest struct {
 
 func (x *CommitImportRequest) Reset() {
 	*x = CommitImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2187,7 +2276,7 @@ func (x *CommitImportRequest) String() string {
 func (*CommitImportRequest) ProtoMessage() {}
 
 func (x *CommitImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2200,7 +2289,7 @@ func (x *CommitImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitImportRequest.ProtoReflect.Descriptor instead.
 func (*CommitImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{22}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CommitImportRequest) GetId() string {
@@ -2239,7 +2328,7 @@ type CommitImportResponse struct {
 
 func (x *CommitImportResponse) Reset() {
 	*x = CommitImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2251,7 +2340,7 @@ func (x *CommitImportResponse) String() string {
 func (*CommitImportResponse) ProtoMessage() {}
 
 func (x *CommitImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2264,7 +2353,7 @@ func (x *CommitImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitImportResponse.ProtoReflect.Descriptor instead.
 func (*CommitImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{23}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CommitImportResponse) GetCode() string {
@@ -2317,7 +2406,7 @@ type UndoImportRequest struct {
 
 func (x *UndoImportRequest) Reset() {
 	*x = UndoImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2329,7 +2418,7 @@ func (x *UndoImportRequest) String() string {
 func (*UndoImportRequest) ProtoMessage() {}
 
 func (x *UndoImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2342,7 +2431,7 @@ func (x *UndoImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoImportRequest.ProtoReflect.Descriptor instead.
 func (*UndoImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{24}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UndoImportRequest) GetId() string {
@@ -2381,7 +2470,7 @@ type UndoImportResponse struct {
 
 func (x *UndoImportResponse) Reset() {
 	*x = UndoImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2393,7 +2482,7 @@ func (x *UndoImportResponse) String() string {
 func (*UndoImportResponse) ProtoMessage() {}
 
 func (x *UndoImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2406,7 +2495,7 @@ func (x *UndoImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoImportResponse.ProtoReflect.Descriptor instead.
 func (*UndoImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{25}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *UndoImportResponse) GetCode() string {
@@ -2456,7 +2545,7 @@ type DeleteImportRequest struct {
 
 func (x *DeleteImportRequest) Reset() {
 	*x = DeleteImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2468,7 +2557,7 @@ func (x *DeleteImportRequest) String() string {
 func (*DeleteImportRequest) ProtoMessage() {}
 
 func (x *DeleteImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2481,7 +2570,7 @@ func (x *DeleteImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteImportRequest.ProtoReflect.Descriptor instead.
 func (*DeleteImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{26}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DeleteImportRequest) GetId() string {
@@ -2510,7 +2599,7 @@ type DeleteImportResponse struct {
 
 func (x *DeleteImportResponse) Reset() {
 	*x = DeleteImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2522,7 +2611,7 @@ func (x *DeleteImportResponse) String() string {
 func (*DeleteImportResponse) ProtoMessage() {}
 
 func (x *DeleteImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2535,7 +2624,7 @@ func (x *DeleteImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteImportResponse.ProtoReflect.Descriptor instead.
 func (*DeleteImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{27}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DeleteImportResponse) GetCode() string {
@@ -2567,7 +2656,7 @@ type ListImportProfilesRequest struct {
 
 func (x *ListImportProfilesRequest) Reset() {
 	*x = ListImportProfilesRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2579,7 +2668,7 @@ func (x *ListImportProfilesRequest) String() string {
 func (*ListImportProfilesRequest) ProtoMessage() {}
 
 func (x *ListImportProfilesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2592,7 +2681,7 @@ func (x *ListImportProfilesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportProfilesRequest.ProtoReflect.Descriptor instead.
 func (*ListImportProfilesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{28}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{29}
 }
 
 type ListImportProfilesResponse struct {
@@ -2607,7 +2696,7 @@ type ListImportProfilesResponse struct {
 
 func (x *ListImportProfilesResponse) Reset() {
 	*x = ListImportProfilesResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2619,7 +2708,7 @@ func (x *ListImportProfilesResponse) String() string {
 func (*ListImportProfilesResponse) ProtoMessage() {}
 
 func (x *ListImportProfilesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2632,7 +2721,7 @@ func (x *ListImportProfilesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportProfilesResponse.ProtoReflect.Descriptor instead.
 func (*ListImportProfilesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{29}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListImportProfilesResponse) GetCode() string {
@@ -2673,7 +2762,7 @@ type ImportProfile struct {
 
 func (x *ImportProfile) Reset() {
 	*x = ImportProfile{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2685,7 +2774,7 @@ func (x *ImportProfile) String() string {
 func (*ImportProfile) ProtoMessage() {}
 
 func (x *ImportProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2698,7 +2787,7 @@ func (x *ImportProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportProfile.ProtoReflect.Descriptor instead.
 func (*ImportProfile) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{30}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ImportProfile) GetId() string {
@@ -2739,7 +2828,7 @@ type DeleteImportProfileRequest struct {
 
 func (x *DeleteImportProfileRequest) Reset() {
 	*x = DeleteImportProfileRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2751,7 +2840,7 @@ func (x *DeleteImportProfileRequest) String() string {
 func (*DeleteImportProfileRequest) ProtoMessage() {}
 
 func (x *DeleteImportProfileRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2764,7 +2853,7 @@ func (x *DeleteImportProfileRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteImportProfileRequest.ProtoReflect.Descriptor instead.
 func (*DeleteImportProfileRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{31}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *DeleteImportProfileRequest) GetId() string {
@@ -2786,7 +2875,7 @@ type DeleteImportProfileResponse struct {
 
 func (x *DeleteImportProfileResponse) Reset() {
 	*x = DeleteImportProfileResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2798,7 +2887,7 @@ func (x *DeleteImportProfileResponse) String() string {
 func (*DeleteImportProfileResponse) ProtoMessage() {}
 
 func (x *DeleteImportProfileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2811,7 +2900,7 @@ func (x *DeleteImportProfileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteImportProfileResponse.ProtoReflect.Descriptor instead.
 func (*DeleteImportProfileResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{32}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DeleteImportProfileResponse) GetCode() string {
@@ -2839,7 +2928,7 @@ var File_coffer_ledger_v1_imports_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
-	"\x1ecoffer/ledger/v1/imports.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xab\x06\n" +
+	"\x1ecoffer/ledger/v1/imports.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xf1\x06\n" +
 	"\x06Import\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tfile_name\x18\x02 \x01(\tR\bfileName\x12\x12\n" +
@@ -2864,7 +2953,12 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"created_at\x18\x10 \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
 	"updated_at\x18\x11 \x01(\tR\tupdatedAt\x12\x1e\n" +
-	"\aheading\x18\x12 \x03(\tB\x04\xf8\xb5\x18\x01R\aheading\"\xd6\x01\n" +
+	"\aheading\x18\x12 \x03(\tB\x04\xf8\xb5\x18\x01R\aheading\x12D\n" +
+	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"V\n" +
+	"\x10ImportAssumption\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x1a\n" +
+	"\bevidence\x18\x02 \x01(\tR\bevidence\x12\x12\n" +
+	"\x04rows\x18\x03 \x03(\x05R\x04rows\"\xd6\x01\n" +
 	"\fImportCounts\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x14\n" +
 	"\x05ready\x18\x02 \x01(\x05R\x05ready\x12\x1c\n" +
@@ -2873,7 +2967,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\ainvalid\x18\x05 \x01(\x05R\ainvalid\x12\x18\n" +
 	"\askipped\x18\x06 \x01(\x05R\askipped\x12\x16\n" +
 	"\x06booked\x18\a \x01(\x05R\x06booked\x12\x16\n" +
-	"\x06undone\x18\b \x01(\x05R\x06undone\"\xdc\x03\n" +
+	"\x06undone\x18\b \x01(\x05R\x06undone\"\xf8\x03\n" +
 	"\rImportMapping\x12(\n" +
 	"\x06format\x18\x01 \x01(\tB\x10¶\x18\fcsv qif ynabR\x06format\x12\x1c\n" +
 	"\tdelimiter\x18\x02 \x01(\tR\tdelimiter\x12\x1a\n" +
@@ -2890,10 +2984,11 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	" \x01(\bR\x06invert\x12\x1a\n" +
 	"\bnegative\x18\v \x03(\tR\bnegative\x12 \n" +
 	"\bcurrency\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x12\x1a\n" +
-	"\x05width\x18\r \x01(\x05B\x04\xf8\xb5\x18\x01R\x05width\"\xa7\x01\n" +
+	"\x05width\x18\r \x01(\x05B\x04\xf8\xb5\x18\x01R\x05width\x12\x1a\n" +
+	"\x05empty\x18\x0e \x03(\x05B\x04\xf8\xb5\x18\x01R\x05empty\"\xb3\x01\n" +
 	"\fImportColumn\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x80\x01\n" +
-	"\x05field\x18\x02 \x01(\tBj¶\x18fdate amount debit credit type currency payee description notes category tags account externalId ignoreR\x05field\"\xbc\x04\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x8c\x01\n" +
+	"\x05field\x18\x02 \x01(\tBv¶\x18rdate amount debit credit type fee currency balance payee description notes category tags account externalId ignoreR\x05field\"\xbc\x04\n" +
 	"\rImportAccount\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -3129,101 +3224,103 @@ func file_coffer_ledger_v1_imports_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_imports_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_imports_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_coffer_ledger_v1_imports_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_coffer_ledger_v1_imports_proto_goTypes = []any{
 	(*Import)(nil),                      // 0: coffer.ledger.v1.Import
-	(*ImportCounts)(nil),                // 1: coffer.ledger.v1.ImportCounts
-	(*ImportMapping)(nil),               // 2: coffer.ledger.v1.ImportMapping
-	(*ImportColumn)(nil),                // 3: coffer.ledger.v1.ImportColumn
-	(*ImportAccount)(nil),               // 4: coffer.ledger.v1.ImportAccount
-	(*ImportCategory)(nil),              // 5: coffer.ledger.v1.ImportCategory
-	(*ImportDefaults)(nil),              // 6: coffer.ledger.v1.ImportDefaults
-	(*ImportRow)(nil),                   // 7: coffer.ledger.v1.ImportRow
-	(*ImportSplit)(nil),                 // 8: coffer.ledger.v1.ImportSplit
-	(*CreateImportRequest)(nil),         // 9: coffer.ledger.v1.CreateImportRequest
-	(*CreateImportResponse)(nil),        // 10: coffer.ledger.v1.CreateImportResponse
-	(*ListImportsRequest)(nil),          // 11: coffer.ledger.v1.ListImportsRequest
-	(*ListImportsResponse)(nil),         // 12: coffer.ledger.v1.ListImportsResponse
-	(*GetImportRequest)(nil),            // 13: coffer.ledger.v1.GetImportRequest
-	(*GetImportResponse)(nil),           // 14: coffer.ledger.v1.GetImportResponse
-	(*ListImportRowsRequest)(nil),       // 15: coffer.ledger.v1.ListImportRowsRequest
-	(*ListImportRowsResponse)(nil),      // 16: coffer.ledger.v1.ListImportRowsResponse
-	(*UpdateImportRequest)(nil),         // 17: coffer.ledger.v1.UpdateImportRequest
-	(*UpdateImportResponse)(nil),        // 18: coffer.ledger.v1.UpdateImportResponse
-	(*UpdateImportRowsRequest)(nil),     // 19: coffer.ledger.v1.UpdateImportRowsRequest
-	(*ImportRowChange)(nil),             // 20: coffer.ledger.v1.ImportRowChange
-	(*UpdateImportRowsResponse)(nil),    // 21: coffer.ledger.v1.UpdateImportRowsResponse
-	(*CommitImportRequest)(nil),         // 22: coffer.ledger.v1.CommitImportRequest
-	(*CommitImportResponse)(nil),        // 23: coffer.ledger.v1.CommitImportResponse
-	(*UndoImportRequest)(nil),           // 24: coffer.ledger.v1.UndoImportRequest
-	(*UndoImportResponse)(nil),          // 25: coffer.ledger.v1.UndoImportResponse
-	(*DeleteImportRequest)(nil),         // 26: coffer.ledger.v1.DeleteImportRequest
-	(*DeleteImportResponse)(nil),        // 27: coffer.ledger.v1.DeleteImportResponse
-	(*ListImportProfilesRequest)(nil),   // 28: coffer.ledger.v1.ListImportProfilesRequest
-	(*ListImportProfilesResponse)(nil),  // 29: coffer.ledger.v1.ListImportProfilesResponse
-	(*ImportProfile)(nil),               // 30: coffer.ledger.v1.ImportProfile
-	(*DeleteImportProfileRequest)(nil),  // 31: coffer.ledger.v1.DeleteImportProfileRequest
-	(*DeleteImportProfileResponse)(nil), // 32: coffer.ledger.v1.DeleteImportProfileResponse
-	(*v1.Job)(nil),                      // 33: coffer.rest.v1.Job
-	(*v1.FileHeader)(nil),               // 34: coffer.rest.v1.FileHeader
-	(*v1.Pagination)(nil),               // 35: coffer.rest.v1.Pagination
+	(*ImportAssumption)(nil),            // 1: coffer.ledger.v1.ImportAssumption
+	(*ImportCounts)(nil),                // 2: coffer.ledger.v1.ImportCounts
+	(*ImportMapping)(nil),               // 3: coffer.ledger.v1.ImportMapping
+	(*ImportColumn)(nil),                // 4: coffer.ledger.v1.ImportColumn
+	(*ImportAccount)(nil),               // 5: coffer.ledger.v1.ImportAccount
+	(*ImportCategory)(nil),              // 6: coffer.ledger.v1.ImportCategory
+	(*ImportDefaults)(nil),              // 7: coffer.ledger.v1.ImportDefaults
+	(*ImportRow)(nil),                   // 8: coffer.ledger.v1.ImportRow
+	(*ImportSplit)(nil),                 // 9: coffer.ledger.v1.ImportSplit
+	(*CreateImportRequest)(nil),         // 10: coffer.ledger.v1.CreateImportRequest
+	(*CreateImportResponse)(nil),        // 11: coffer.ledger.v1.CreateImportResponse
+	(*ListImportsRequest)(nil),          // 12: coffer.ledger.v1.ListImportsRequest
+	(*ListImportsResponse)(nil),         // 13: coffer.ledger.v1.ListImportsResponse
+	(*GetImportRequest)(nil),            // 14: coffer.ledger.v1.GetImportRequest
+	(*GetImportResponse)(nil),           // 15: coffer.ledger.v1.GetImportResponse
+	(*ListImportRowsRequest)(nil),       // 16: coffer.ledger.v1.ListImportRowsRequest
+	(*ListImportRowsResponse)(nil),      // 17: coffer.ledger.v1.ListImportRowsResponse
+	(*UpdateImportRequest)(nil),         // 18: coffer.ledger.v1.UpdateImportRequest
+	(*UpdateImportResponse)(nil),        // 19: coffer.ledger.v1.UpdateImportResponse
+	(*UpdateImportRowsRequest)(nil),     // 20: coffer.ledger.v1.UpdateImportRowsRequest
+	(*ImportRowChange)(nil),             // 21: coffer.ledger.v1.ImportRowChange
+	(*UpdateImportRowsResponse)(nil),    // 22: coffer.ledger.v1.UpdateImportRowsResponse
+	(*CommitImportRequest)(nil),         // 23: coffer.ledger.v1.CommitImportRequest
+	(*CommitImportResponse)(nil),        // 24: coffer.ledger.v1.CommitImportResponse
+	(*UndoImportRequest)(nil),           // 25: coffer.ledger.v1.UndoImportRequest
+	(*UndoImportResponse)(nil),          // 26: coffer.ledger.v1.UndoImportResponse
+	(*DeleteImportRequest)(nil),         // 27: coffer.ledger.v1.DeleteImportRequest
+	(*DeleteImportResponse)(nil),        // 28: coffer.ledger.v1.DeleteImportResponse
+	(*ListImportProfilesRequest)(nil),   // 29: coffer.ledger.v1.ListImportProfilesRequest
+	(*ListImportProfilesResponse)(nil),  // 30: coffer.ledger.v1.ListImportProfilesResponse
+	(*ImportProfile)(nil),               // 31: coffer.ledger.v1.ImportProfile
+	(*DeleteImportProfileRequest)(nil),  // 32: coffer.ledger.v1.DeleteImportProfileRequest
+	(*DeleteImportProfileResponse)(nil), // 33: coffer.ledger.v1.DeleteImportProfileResponse
+	(*v1.Job)(nil),                      // 34: coffer.rest.v1.Job
+	(*v1.FileHeader)(nil),               // 35: coffer.rest.v1.FileHeader
+	(*v1.Pagination)(nil),               // 36: coffer.rest.v1.Pagination
 }
 var file_coffer_ledger_v1_imports_proto_depIdxs = []int32{
-	1,  // 0: coffer.ledger.v1.Import.counts:type_name -> coffer.ledger.v1.ImportCounts
-	33, // 1: coffer.ledger.v1.Import.progress:type_name -> coffer.rest.v1.Job
-	2,  // 2: coffer.ledger.v1.Import.mapping:type_name -> coffer.ledger.v1.ImportMapping
-	4,  // 3: coffer.ledger.v1.Import.accounts:type_name -> coffer.ledger.v1.ImportAccount
-	5,  // 4: coffer.ledger.v1.Import.categories:type_name -> coffer.ledger.v1.ImportCategory
-	6,  // 5: coffer.ledger.v1.Import.defaults:type_name -> coffer.ledger.v1.ImportDefaults
-	3,  // 6: coffer.ledger.v1.ImportMapping.columns:type_name -> coffer.ledger.v1.ImportColumn
-	8,  // 7: coffer.ledger.v1.ImportRow.splits:type_name -> coffer.ledger.v1.ImportSplit
-	34, // 8: coffer.ledger.v1.CreateImportRequest.header:type_name -> coffer.rest.v1.FileHeader
-	0,  // 9: coffer.ledger.v1.CreateImportResponse.import:type_name -> coffer.ledger.v1.Import
-	7,  // 10: coffer.ledger.v1.CreateImportResponse.rows:type_name -> coffer.ledger.v1.ImportRow
-	0,  // 11: coffer.ledger.v1.ListImportsResponse.imports:type_name -> coffer.ledger.v1.Import
-	35, // 12: coffer.ledger.v1.ListImportsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	0,  // 13: coffer.ledger.v1.GetImportResponse.import:type_name -> coffer.ledger.v1.Import
-	7,  // 14: coffer.ledger.v1.ListImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
-	35, // 15: coffer.ledger.v1.ListImportRowsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	2,  // 16: coffer.ledger.v1.UpdateImportRequest.mapping:type_name -> coffer.ledger.v1.ImportMapping
-	4,  // 17: coffer.ledger.v1.UpdateImportRequest.accounts:type_name -> coffer.ledger.v1.ImportAccount
-	5,  // 18: coffer.ledger.v1.UpdateImportRequest.categories:type_name -> coffer.ledger.v1.ImportCategory
-	6,  // 19: coffer.ledger.v1.UpdateImportRequest.defaults:type_name -> coffer.ledger.v1.ImportDefaults
-	0,  // 20: coffer.ledger.v1.UpdateImportResponse.import:type_name -> coffer.ledger.v1.Import
-	20, // 21: coffer.ledger.v1.UpdateImportRowsRequest.rows:type_name -> coffer.ledger.v1.ImportRowChange
-	0,  // 22: coffer.ledger.v1.UpdateImportRowsResponse.import:type_name -> coffer.ledger.v1.Import
-	7,  // 23: coffer.ledger.v1.UpdateImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
-	0,  // 24: coffer.ledger.v1.CommitImportResponse.import:type_name -> coffer.ledger.v1.Import
-	0,  // 25: coffer.ledger.v1.UndoImportResponse.import:type_name -> coffer.ledger.v1.Import
-	30, // 26: coffer.ledger.v1.ListImportProfilesResponse.profiles:type_name -> coffer.ledger.v1.ImportProfile
-	2,  // 27: coffer.ledger.v1.ImportProfile.mapping:type_name -> coffer.ledger.v1.ImportMapping
-	9,  // 28: coffer.ledger.v1.ImportService.CreateImport:input_type -> coffer.ledger.v1.CreateImportRequest
-	11, // 29: coffer.ledger.v1.ImportService.ListImports:input_type -> coffer.ledger.v1.ListImportsRequest
-	13, // 30: coffer.ledger.v1.ImportService.GetImport:input_type -> coffer.ledger.v1.GetImportRequest
-	15, // 31: coffer.ledger.v1.ImportService.ListImportRows:input_type -> coffer.ledger.v1.ListImportRowsRequest
-	17, // 32: coffer.ledger.v1.ImportService.UpdateImport:input_type -> coffer.ledger.v1.UpdateImportRequest
-	19, // 33: coffer.ledger.v1.ImportService.UpdateImportRows:input_type -> coffer.ledger.v1.UpdateImportRowsRequest
-	22, // 34: coffer.ledger.v1.ImportService.CommitImport:input_type -> coffer.ledger.v1.CommitImportRequest
-	24, // 35: coffer.ledger.v1.ImportService.UndoImport:input_type -> coffer.ledger.v1.UndoImportRequest
-	26, // 36: coffer.ledger.v1.ImportService.DeleteImport:input_type -> coffer.ledger.v1.DeleteImportRequest
-	28, // 37: coffer.ledger.v1.ImportService.ListImportProfiles:input_type -> coffer.ledger.v1.ListImportProfilesRequest
-	31, // 38: coffer.ledger.v1.ImportService.DeleteImportProfile:input_type -> coffer.ledger.v1.DeleteImportProfileRequest
-	10, // 39: coffer.ledger.v1.ImportService.CreateImport:output_type -> coffer.ledger.v1.CreateImportResponse
-	12, // 40: coffer.ledger.v1.ImportService.ListImports:output_type -> coffer.ledger.v1.ListImportsResponse
-	14, // 41: coffer.ledger.v1.ImportService.GetImport:output_type -> coffer.ledger.v1.GetImportResponse
-	16, // 42: coffer.ledger.v1.ImportService.ListImportRows:output_type -> coffer.ledger.v1.ListImportRowsResponse
-	18, // 43: coffer.ledger.v1.ImportService.UpdateImport:output_type -> coffer.ledger.v1.UpdateImportResponse
-	21, // 44: coffer.ledger.v1.ImportService.UpdateImportRows:output_type -> coffer.ledger.v1.UpdateImportRowsResponse
-	23, // 45: coffer.ledger.v1.ImportService.CommitImport:output_type -> coffer.ledger.v1.CommitImportResponse
-	25, // 46: coffer.ledger.v1.ImportService.UndoImport:output_type -> coffer.ledger.v1.UndoImportResponse
-	27, // 47: coffer.ledger.v1.ImportService.DeleteImport:output_type -> coffer.ledger.v1.DeleteImportResponse
-	29, // 48: coffer.ledger.v1.ImportService.ListImportProfiles:output_type -> coffer.ledger.v1.ListImportProfilesResponse
-	32, // 49: coffer.ledger.v1.ImportService.DeleteImportProfile:output_type -> coffer.ledger.v1.DeleteImportProfileResponse
-	39, // [39:50] is the sub-list for method output_type
-	28, // [28:39] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	2,  // 0: coffer.ledger.v1.Import.counts:type_name -> coffer.ledger.v1.ImportCounts
+	34, // 1: coffer.ledger.v1.Import.progress:type_name -> coffer.rest.v1.Job
+	3,  // 2: coffer.ledger.v1.Import.mapping:type_name -> coffer.ledger.v1.ImportMapping
+	5,  // 3: coffer.ledger.v1.Import.accounts:type_name -> coffer.ledger.v1.ImportAccount
+	6,  // 4: coffer.ledger.v1.Import.categories:type_name -> coffer.ledger.v1.ImportCategory
+	7,  // 5: coffer.ledger.v1.Import.defaults:type_name -> coffer.ledger.v1.ImportDefaults
+	1,  // 6: coffer.ledger.v1.Import.assumptions:type_name -> coffer.ledger.v1.ImportAssumption
+	4,  // 7: coffer.ledger.v1.ImportMapping.columns:type_name -> coffer.ledger.v1.ImportColumn
+	9,  // 8: coffer.ledger.v1.ImportRow.splits:type_name -> coffer.ledger.v1.ImportSplit
+	35, // 9: coffer.ledger.v1.CreateImportRequest.header:type_name -> coffer.rest.v1.FileHeader
+	0,  // 10: coffer.ledger.v1.CreateImportResponse.import:type_name -> coffer.ledger.v1.Import
+	8,  // 11: coffer.ledger.v1.CreateImportResponse.rows:type_name -> coffer.ledger.v1.ImportRow
+	0,  // 12: coffer.ledger.v1.ListImportsResponse.imports:type_name -> coffer.ledger.v1.Import
+	36, // 13: coffer.ledger.v1.ListImportsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	0,  // 14: coffer.ledger.v1.GetImportResponse.import:type_name -> coffer.ledger.v1.Import
+	8,  // 15: coffer.ledger.v1.ListImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
+	36, // 16: coffer.ledger.v1.ListImportRowsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	3,  // 17: coffer.ledger.v1.UpdateImportRequest.mapping:type_name -> coffer.ledger.v1.ImportMapping
+	5,  // 18: coffer.ledger.v1.UpdateImportRequest.accounts:type_name -> coffer.ledger.v1.ImportAccount
+	6,  // 19: coffer.ledger.v1.UpdateImportRequest.categories:type_name -> coffer.ledger.v1.ImportCategory
+	7,  // 20: coffer.ledger.v1.UpdateImportRequest.defaults:type_name -> coffer.ledger.v1.ImportDefaults
+	0,  // 21: coffer.ledger.v1.UpdateImportResponse.import:type_name -> coffer.ledger.v1.Import
+	21, // 22: coffer.ledger.v1.UpdateImportRowsRequest.rows:type_name -> coffer.ledger.v1.ImportRowChange
+	0,  // 23: coffer.ledger.v1.UpdateImportRowsResponse.import:type_name -> coffer.ledger.v1.Import
+	8,  // 24: coffer.ledger.v1.UpdateImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
+	0,  // 25: coffer.ledger.v1.CommitImportResponse.import:type_name -> coffer.ledger.v1.Import
+	0,  // 26: coffer.ledger.v1.UndoImportResponse.import:type_name -> coffer.ledger.v1.Import
+	31, // 27: coffer.ledger.v1.ListImportProfilesResponse.profiles:type_name -> coffer.ledger.v1.ImportProfile
+	3,  // 28: coffer.ledger.v1.ImportProfile.mapping:type_name -> coffer.ledger.v1.ImportMapping
+	10, // 29: coffer.ledger.v1.ImportService.CreateImport:input_type -> coffer.ledger.v1.CreateImportRequest
+	12, // 30: coffer.ledger.v1.ImportService.ListImports:input_type -> coffer.ledger.v1.ListImportsRequest
+	14, // 31: coffer.ledger.v1.ImportService.GetImport:input_type -> coffer.ledger.v1.GetImportRequest
+	16, // 32: coffer.ledger.v1.ImportService.ListImportRows:input_type -> coffer.ledger.v1.ListImportRowsRequest
+	18, // 33: coffer.ledger.v1.ImportService.UpdateImport:input_type -> coffer.ledger.v1.UpdateImportRequest
+	20, // 34: coffer.ledger.v1.ImportService.UpdateImportRows:input_type -> coffer.ledger.v1.UpdateImportRowsRequest
+	23, // 35: coffer.ledger.v1.ImportService.CommitImport:input_type -> coffer.ledger.v1.CommitImportRequest
+	25, // 36: coffer.ledger.v1.ImportService.UndoImport:input_type -> coffer.ledger.v1.UndoImportRequest
+	27, // 37: coffer.ledger.v1.ImportService.DeleteImport:input_type -> coffer.ledger.v1.DeleteImportRequest
+	29, // 38: coffer.ledger.v1.ImportService.ListImportProfiles:input_type -> coffer.ledger.v1.ListImportProfilesRequest
+	32, // 39: coffer.ledger.v1.ImportService.DeleteImportProfile:input_type -> coffer.ledger.v1.DeleteImportProfileRequest
+	11, // 40: coffer.ledger.v1.ImportService.CreateImport:output_type -> coffer.ledger.v1.CreateImportResponse
+	13, // 41: coffer.ledger.v1.ImportService.ListImports:output_type -> coffer.ledger.v1.ListImportsResponse
+	15, // 42: coffer.ledger.v1.ImportService.GetImport:output_type -> coffer.ledger.v1.GetImportResponse
+	17, // 43: coffer.ledger.v1.ImportService.ListImportRows:output_type -> coffer.ledger.v1.ListImportRowsResponse
+	19, // 44: coffer.ledger.v1.ImportService.UpdateImport:output_type -> coffer.ledger.v1.UpdateImportResponse
+	22, // 45: coffer.ledger.v1.ImportService.UpdateImportRows:output_type -> coffer.ledger.v1.UpdateImportRowsResponse
+	24, // 46: coffer.ledger.v1.ImportService.CommitImport:output_type -> coffer.ledger.v1.CommitImportResponse
+	26, // 47: coffer.ledger.v1.ImportService.UndoImport:output_type -> coffer.ledger.v1.UndoImportResponse
+	28, // 48: coffer.ledger.v1.ImportService.DeleteImport:output_type -> coffer.ledger.v1.DeleteImportResponse
+	30, // 49: coffer.ledger.v1.ImportService.ListImportProfiles:output_type -> coffer.ledger.v1.ListImportProfilesResponse
+	33, // 50: coffer.ledger.v1.ImportService.DeleteImportProfile:output_type -> coffer.ledger.v1.DeleteImportProfileResponse
+	40, // [40:51] is the sub-list for method output_type
+	29, // [29:40] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_imports_proto_init() }
@@ -3231,19 +3328,19 @@ func file_coffer_ledger_v1_imports_proto_init() {
 	if File_coffer_ledger_v1_imports_proto != nil {
 		return
 	}
-	file_coffer_ledger_v1_imports_proto_msgTypes[4].OneofWrappers = []any{}
-	file_coffer_ledger_v1_imports_proto_msgTypes[7].OneofWrappers = []any{}
-	file_coffer_ledger_v1_imports_proto_msgTypes[11].OneofWrappers = []any{}
-	file_coffer_ledger_v1_imports_proto_msgTypes[13].OneofWrappers = []any{}
-	file_coffer_ledger_v1_imports_proto_msgTypes[15].OneofWrappers = []any{}
-	file_coffer_ledger_v1_imports_proto_msgTypes[20].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[5].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[8].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[12].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[14].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[16].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_imports_proto_rawDesc), len(file_coffer_ledger_v1_imports_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

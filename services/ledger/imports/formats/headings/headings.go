@@ -2,7 +2,7 @@
 //
 // headings.txt is the vocabulary: sections of a field and a rank, with the headings that mean this
 // field. A heading can mean several fields, and the contents of its column decide between them.
-// Fields are those of package mapping, and two more that no mapping has.
+// Fields are those of package mapping, and Other, which no mapping has.
 //
 // Meanings returns the fields of a heading. Known counts the headings of a row, which decides the
 // delimiter of a file. Plausible scores a decoded word, which decides the encoding of a file. All
@@ -17,11 +17,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// Fields that a heading can mean, but that no mapping assigns.
-const (
-	Balance = "balance"
-	Other   = "other" // The heading of a column that must not be taken for another field.
-)
+// Other is the field of a heading whose column must not be taken for another field. No mapping
+// assigns it.
+const Other = "other"
 
 // Meaning is a field that a heading can mean. Lower ranks are better.
 type Meaning struct {
@@ -67,6 +65,12 @@ func Meanings(text string) []Meaning {
 	key := written.Fold(text)
 	if m := table[key]; len(m) > 0 {
 		return m
+	}
+	// "Amount (Foreign Currency)" is not the amount of the account.
+	for word := range strings.FieldsSeq(key) {
+		if word == "foreign" || word == "original" || word == "fremdwahrung" {
+			return []Meaning{{Other, 1}}
+		}
 	}
 	// "Amount (EUR)", "Betrag in EUR", "Credit Amount GBP", "amount_eur"
 	bare := text

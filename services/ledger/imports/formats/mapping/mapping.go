@@ -10,7 +10,8 @@
 // packages qif and ynab read the cells of their formats with it. All functions are pure.
 //
 //   - mapping.go: Mapping and its check. Start reading here
-//   - row.go: the conversion of a row
+//   - row.go: the conversion of a row. check.go: the comparison of balances with amounts
+//   - saved.go: a saved mapping for the next file
 package mapping
 
 import (
@@ -31,7 +32,9 @@ const (
 	FieldDebit       = "debit"
 	FieldCredit      = "credit"
 	FieldType        = "type"
+	FieldFee         = "fee" // Lowers the amount, whatever its sign.
 	FieldCurrency    = "currency"
+	FieldBalance     = "balance" // Only compared with the amounts.
 	FieldPayee       = "payee"
 	FieldDescription = "description"
 	FieldNotes       = "notes"
@@ -44,9 +47,9 @@ const (
 
 // Fields are all fields that a column can have.
 var Fields = []string{
-	FieldDate, FieldAmount, FieldDebit, FieldCredit, FieldType, FieldCurrency, FieldPayee,
-	FieldDescription, FieldNotes, FieldCategory, FieldTags, FieldAccount, FieldExternalID,
-	FieldIgnore,
+	FieldDate, FieldAmount, FieldDebit, FieldCredit, FieldType, FieldFee, FieldCurrency,
+	FieldBalance, FieldPayee, FieldDescription, FieldNotes, FieldCategory, FieldTags, FieldAccount,
+	FieldExternalID, FieldIgnore,
 }
 
 // The amount modes: a signed amount, an amount in one of two columns, or an amount whose sign
@@ -79,6 +82,9 @@ type Mapping struct {
 	// Currency is the currency of all rows if no column has one. It comes from a heading or an
 	// amount.
 	Currency string `json:"currency,omitempty"`
+	// Empty are the columns without a value other than 0 in the file. A saved mapping reads them as
+	// soon as a file has values in them. It is nil in mappings that an earlier release saved.
+	Empty []int `json:"empty"`
 }
 
 // Column assigns a field to the column at an index, from 0. If several columns have the field

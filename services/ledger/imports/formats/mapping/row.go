@@ -63,6 +63,9 @@ func (r *Reader) Row(record *statement.Record) {
 			record.Currency = strings.ToUpper(statement.Cut(other, 3))
 		}
 	}
+	if balance, _, ok := r.Amount(r.cell(cells, FieldBalance)); ok {
+		record.Balance = balance
+	}
 	day := r.cell(cells, FieldDate)
 	var ok bool
 	if record.Date, ok = r.Date(day); !ok {
@@ -144,7 +147,26 @@ func (r *Reader) signedAmount(cells []string) (amount, unit, problem string) {
 	if r.Mapping.Invert {
 		amount = written.Negate(amount)
 	}
+	if problem == "" {
+		amount, problem = r.lessFee(amount, r.cell(cells, FieldFee))
+	}
 	return amount, unit, problem
+}
+
+// lessFee returns an amount that is lowered by a fee. Some banks write fees as negative numbers.
+func (r *Reader) lessFee(amount, cell string) (lower, problem string) {
+	if !strings.ContainsAny(cell, "123456789") {
+		return amount, ""
+	}
+	fee, _, ok := r.Amount(cell)
+	if !ok {
+		return amount, "the fee cannot be read"
+	}
+	lower, ok = written.SumOf(amount, written.Negate(written.Absolute(fee))).Text()
+	if !ok {
+		return amount, "the fee cannot be subtracted"
+	}
+	return lower, ""
 }
 
 // debitCredit returns the amount of a row with two columns. A debit lowers the balance whatever its

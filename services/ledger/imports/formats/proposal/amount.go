@@ -1,10 +1,13 @@
 package proposal
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
@@ -14,7 +17,7 @@ import (
 func (p *Profile) mark(columns Columns, m *mapping.Mapping) (mark string, assumed bool) {
 	var dots, commas, either int
 	for _, field := range []string{
-		mapping.FieldAmount, mapping.FieldDebit, mapping.FieldCredit, headings.Balance,
+		mapping.FieldAmount, mapping.FieldDebit, mapping.FieldCredit, mapping.FieldBalance,
 	} {
 		if i, ok := columns[field]; ok {
 			dots += p.columns[i].dots
@@ -120,114 +123,6 @@ func (p *Profile) foreign() bool {
 	return false
 }
 
-// amountMode chooses between a signed amount, an amount with a type, and debit and credit.
-func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) {
-	amount, hasAmount := columns[mapping.FieldAmount]
-	_, hasType := columns[mapping.FieldType]
-	_, hasDebit := columns[mapping.FieldDebit]
-	_, hasCredit := columns[mapping.FieldCredit]
-	switch {
-	case hasAmount && p.columns[amount].negative > 0 ||
-		hasAmount && !hasType && !(hasDebit && hasCredit):
-		delete(columns, mapping.FieldDebit)
-		delete(columns, mapping.FieldCredit)
-		delete(columns, mapping.FieldType)
-	case hasDebit && hasCredit || hasDebit && !hasAmount || hasCredit && !hasAmount:
-		m.AmountMode = mapping.DebitCredit
-		delete(columns, mapping.FieldAmount)
-		delete(columns, mapping.FieldType)
-		return
-	case hasAmount && hasType:
-		m.AmountMode = mapping.TypeColumn
-		delete(columns, mapping.FieldDebit)
-		delete(columns, mapping.FieldCredit)
-		return
-	}
-	if !hasAmount {
-		return
-	}
-	if balance, ok := columns[headings.Balance]; ok {
-		mark := markNamed(m.DecimalMark)
-		best, ok := p.follow([]int{balance}, []int{amount}, mark, false)
-		if ok && best.matches > 1 {
-			m.Invert = best.inverted
-			return
-		}
-	}
-	m.Invert = p.inverted(amount) || p.paid(amount)
-}
-
-// markNamed returns the mark of a mapping.
-func markNamed(s string) written.Marks {
-	if s == "," {
-		return written.Comma
-	}
-	return written.Dot
-}
-
-// payments are texts of payments to the issuer of a card.
-var payments = []string{
-	"thank you", "autopay", "directpay", "payment received", "payments and credits", "full balance",
-	"merci", "ihre zahlung", "zahlung erhalten", "online payment", "automatic payment", "su pago",
-	"pago recibido", "vielen dank", "uw betaling",
-}
-
-// paid reports whether the few negative amounts of a file are payments to the issuer of a card.
-// Positive amounts are then purchases, and so money out.
-func (p *Profile) paid(amount int) bool {
-	negative, paid, positive := 0, 0, 0
-	for _, cells := range p.sample[p.heading+1:] {
-		if amount >= len(cells) {
-			continue
-		}
-		n, ok := written.ScanNumber(cells[amount])
-		if !ok {
-			continue
-		}
-		text := written.Fold(strings.Join(cells, " "))
-		found := false
-		for _, phrase := range payments {
-			found = found || strings.Contains(text, phrase)
-		}
-		switch {
-		case !n.Negative && found:
-			return false
-		case !n.Negative:
-			positive++
-		case found:
-			paid++
-		}
-		if n.Negative {
-			negative++
-		}
-	}
-	return paid > 0 && positive > negative && paid*2 >= negative
-}
-
-// inverted reports whether positive amounts are probably money out: most amounts of a card's
-// statement are purchases.
-func (p *Profile) inverted(amount int) bool {
-	c := &p.columns[amount]
-	if p.heading < 0 || c.positive <= c.negative {
-		return false
-	}
-	card := false
-	for _, title := range p.sample[p.heading] {
-		words := " " + written.Fold(headings.SplitCamel(title)) + " "
-		if strings.Contains(words, " customer ") || strings.Contains(words, " payout ") {
-			return false
-		}
-		for _, word := range []string{
-			" merchant ", " card member ", " cardmember ", " cardholder ", " card holder ",
-			" card used ", " appears on your statement as ", " karteninhaber ", " kartennummer ",
-			" mcc ",
-		} {
-			card = card || strings.Contains(words, word)
-		}
-	}
-	return card
-}
-
 // Currency returns the currency that headings, amounts or the lines before the heading name, if all
 // agree.
 func (p *Profile) Currency(columns Columns) string {
@@ -262,15 +157,63 @@ func (p *Profile) Currency(columns Columns) string {
 	return found
 }
 
-// signs returns the number of different signs that the values of a column mean.
-func (c *column) signs() int {
-	out, in := 0, 0
-	for value := range c.values {
-		if negative, _ := written.SignOf(value); negative {
-			out = 1
-		} else {
-			in = 1
+// rankOf returns the rank of a column's heading as an amount. The rank 1 is an amount of the
+// account itself, such as a net amount.
+func (p *Profile) rankOf(i int) int {
+	for _, h := range headings.Meanings(p.title(i)) {
+		if h.Field == mapping.FieldAmount {
+			return h.Rank
 		}
 	}
-	return out + in
+	return 1 << 30
 }
+
+// warnOfAmount adds the warning that another column may have the amounts, or that fees may lower
+// them, if neither balances nor headings decide.
+func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
+	amount, ok := columns[mapping.FieldAmount]
+	fees := p.named(mapping.FieldFee)
+	others := p.named(mapping.FieldAmount)
+	rank := 1 << 30
+	if ok {
+		rank = p.rankOf(amount)
+	}
+	t := p.newTable(columns, slices.Concat(others, fees, []int{amount}))
+	if ok && p.proof == nil {
+		for _, i := range others {
+			if rows := t.different(amount, i); p.rankOf(i) <= rank && len(rows) > 0 {
+				in.Assume(statement.AmountAssumed, fmt.Sprintf("%s and %s have different amounts, "+
+					"and no balance shows which of them changes the account: the first one is "+
+					"read.",
+					upperFirst(p.name(amount)), p.name(i)), rows...)
+				return
+			}
+		}
+	}
+	if _, lowered := columns[mapping.FieldFee]; lowered || p.proof == nil && rank == 1 {
+		return
+	}
+	for _, i := range fees {
+		if rows := t.nonzero(i); len(rows) > 0 && p.mayLower(i) {
+			in.Assume(statement.AmountAssumed, fmt.Sprintf("%s has fees, and no balance shows "+
+				"whether they lower the account beside the amounts: the amounts are read without "+
+				"them.",
+				upperFirst(p.name(i))), rows...)
+			return
+		}
+	}
+}
+
+// mayLower reports whether the balances do not show if a fee lowers them.
+func (p *Profile) mayLower(fee int) bool {
+	if p.proof == nil {
+		return true
+	}
+	with := *p.proof
+	with.fee = fee
+	measured, _ := with.table.measure(with)
+	return measured.matches == p.proof.matches
+}
+
+// upperFirst returns a sentence with a capital letter.
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -1,120 +1,64 @@
 package proposal
 
 import (
+	"slices"
+
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// maxNumeric is the maximum number of columns with numbers that a chain compares with a balance.
+// maxNumeric is the maximum number of columns with numbers that are compared with a balance.
 const maxNumeric = 8
 
-// chain describes how a column of balances follows from columns of amounts: each balance is the
-// neighboring one plus or minus the amount of a row. It is the strongest evidence in a CSV file: it
-// proves which column has the amounts, and which sign means money out, without any heading.
+// none is the index of a column that does not exist.
+const none = -1
+
+// chain describes how a column of balances follows from columns of amounts. It is the strongest
+// evidence in a CSV file: it proves which column has the amounts, which sign means money out, and
+// whether a fee lowers the balance beside the amount, without any heading.
 type chain struct {
-	balance, debit, credit int  // Columns; debit and credit are equal for a signed amount.
-	inverted               bool // A positive amount lowers the balance.
+	balance, debit, credit int // Columns; debit and credit are equal for a signed amount.
+	fee                    int // A column, or none.
+	inverted               bool
 	matches                int
-	covered                int // Rows with an amount.
+	covered                int    // Rows with an amount.
+	table                  *table // With the numbers of the columns.
 }
 
-// follow returns the amounts that explain the balance in most rows of the sample, preferring the
-// given columns. It reports false if none explains at least four of five rows.
-func (p *Profile) follow(
-	balances, amounts []int, mark written.Marks, pairs bool,
-) (best chain, ok bool) {
-	sample := p.sample[p.heading+1:]
-	values := make(map[int][]written.Sum)
-	for _, i := range append(append([]int{}, balances...), amounts...) {
-		if values[i] == nil {
-			values[i] = columnSums(sample, i, mark)
-		}
+// better reports whether a chain explains more than another one. Of two that explain the same, the
+// one whose signs need no inversion is better, and then the one with amounts in more rows.
+func (c chain) better(other chain) bool {
+	switch {
+	case c.matches != other.matches:
+		return c.matches > other.matches
+	case c.inverted != other.inverted:
+		return other.inverted
 	}
-	for _, b := range balances {
-		for x, a := range amounts {
-			if a == b {
-				continue
-			}
-			best.improve(chain{balance: b, debit: a, credit: a}, values)
-			for _, other := range amounts[x+1:] {
-				if pairs && other != b {
-					best.improve(chain{balance: b, debit: a, credit: other}, values)
-					best.improve(chain{balance: b, debit: other, credit: a}, values)
+	return c.covered > other.covered
+}
+
+// prove returns the chain that explains the balances in most rows. It reports false if none
+// explains at least four of five balances. A pair is the columns of debits and credits.
+func (t *table) prove(stated []int, pairs [][2]int, fees []int) (best chain, ok bool) {
+	for _, fee := range append([]int{none}, fees...) {
+		for _, b := range stated {
+			for _, pair := range pairs {
+				c := chain{balance: b, debit: pair[0], credit: pair[1], fee: fee}
+				if b == c.credit || b == c.debit || fee == c.credit || fee == c.debit {
+					continue
+				}
+				if measured, follows := t.measure(c); follows && (!ok || measured.better(best)) {
+					best, ok = measured, true
 				}
 			}
 		}
 	}
-	return best, best.matches > 0 && best.matches*5 >= (len(sample)-1)*4
-}
-
-// columnSums returns the numbers of a column. Empty cells are 0 and other texts are unknown.
-func columnSums(sample [][]string, i int, mark written.Marks) []written.Sum {
-	sums := make([]written.Sum, len(sample))
-	for row, cells := range sample {
-		if i >= len(cells) || cells[i] == "" {
-			continue
-		}
-		if amount, _, ok := written.ParseAmount(cells[i], mark); ok {
-			sums[row] = written.SumOf(amount)
-		} else {
-			sums[row].Unknown = true
-		}
-	}
-	return sums
-}
-
-// improve replaces the chain by another one that explains more rows. It tries both orders of the
-// rows, the oldest first and the newest first, and both signs. Of two chains with equally many
-// matches, the one with amounts in more rows wins.
-func (c *chain) improve(other chain, values map[int][]written.Sum) {
-	for _, inverted := range []bool{false, true} {
-		if inverted && other.debit != other.credit {
-			continue
-		}
-		rising, falling := 0, 0
-		balances := values[other.balance]
-		for row := 1; row < len(balances); row++ {
-			difference := balances[row].Units - balances[row-1].Units
-			if balances[row].Unknown || balances[row-1].Unknown {
-				continue
-			}
-			if v, ok := other.amount(values, row, inverted); ok && v == difference && v != 0 {
-				rising++
-			}
-			if v, ok := other.amount(values, row-1, inverted); ok && v == -difference && v != 0 {
-				falling++
-			}
-		}
-		covered := 0
-		for row := range balances {
-			if v, ok := other.amount(values, row, inverted); ok && v != 0 {
-				covered++
-			}
-		}
-		matches := max(rising, falling)
-		if matches > c.matches || matches > 0 && matches == c.matches && covered > c.covered {
-			*c = other
-			c.inverted, c.matches, c.covered = inverted, matches, covered
-		}
-	}
-}
-
-// amount returns the signed amount of a row.
-func (c chain) amount(values map[int][]written.Sum, row int, inverted bool) (int64, bool) {
-	credit, debit := values[c.credit][row], values[c.debit][row]
-	v := credit.Units
-	if c.debit != c.credit {
-		v = max(credit.Units, -credit.Units) - max(debit.Units, -debit.Units)
-	}
-	if inverted {
-		v = -v
-	}
-	return v, !credit.Unknown && !debit.Unknown
+	return best, ok
 }
 
 // numeric returns up to maxNumeric columns that contain numbers, are not dates and have no field
-// yet. follow compares each pair of them, so their number is limited.
+// yet. prove compares each pair of them, so their number is limited.
 func (p *Profile) numeric(taken map[int]bool) []int {
 	var found []int
 	for i := range p.columns {
@@ -139,75 +83,133 @@ func (p *Profile) guessMark() written.Marks {
 	return written.Dot
 }
 
-// byBalance chooses the amounts by the balance: among several amounts, and for columns without
-// headings.
+// named returns the columns with numbers whose best meaning is a field.
+func (p *Profile) named(field string) []int {
+	var found []int
+	for i := range p.columns {
+		m := headings.Meanings(p.title(i))
+		if len(m) > 0 && m[0].Field == field && p.columns[i].fits(mapping.FieldAmount) &&
+			len(found) < maxNumeric {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// byBalance chooses the amounts by the balance: among several amounts, for columns without
+// headings, and whether a fee is a part of the amount.
 func (p *Profile) byBalance(columns Columns, taken map[int]bool) {
-	balance, known := columns[headings.Balance]
-	amount, hasAmount := columns[mapping.FieldAmount]
-	_, hasDebit := columns[mapping.FieldDebit]
-	_, hasCredit := columns[mapping.FieldCredit]
-	if hasDebit && hasCredit || len(p.sample)-p.heading-1 < 2 ||
-		p.heading >= 0 && (!known || !hasAmount) {
+	_, known := columns[mapping.FieldBalance]
+	if p.heading >= 0 && !known {
 		return
 	}
-	if p.heading >= 0 {
-		candidates := []int{amount}
-		for i := range p.columns {
-			m := headings.Meanings(p.title(i))
-			if len(m) > 0 && m[0].Field == mapping.FieldAmount && i != amount && !taken[i] &&
-				p.columns[i].fits(mapping.FieldAmount) && len(candidates) < maxNumeric {
-				candidates = append(candidates, i)
-			}
+	free := p.numeric(taken)
+	stated, fees := free, p.named(mapping.FieldFee)
+	if known {
+		stated = p.named(mapping.FieldBalance)
+	}
+	pairs := p.amountPairs(columns, taken, free)
+	wanted := slices.Concat(stated, fees)
+	for _, pair := range pairs {
+		wanted = append(wanted, pair[0], pair[1])
+	}
+	best, ok := p.newTable(columns, wanted).prove(stated, pairs, fees)
+	if !ok || p.heading < 0 && best.matches < 2 && best.inverted {
+		return
+	}
+	p.proof = &best
+	for _, field := range []string{
+		mapping.FieldAmount, mapping.FieldDebit, mapping.FieldCredit,
+	} {
+		if i, ok := columns[field]; ok {
+			taken[i] = false
+			delete(columns, field)
 		}
-		if best, ok := p.follow([]int{balance}, candidates, p.guessMark(), false); ok {
-			taken[amount], taken[best.credit] = false, true
-			columns[mapping.FieldAmount] = best.credit
-		}
-		return
 	}
-	numbers := p.numeric(taken)
-	best, ok := p.follow(numbers, numbers, p.guessMark(), true)
-	if !ok || best.matches < 2 && best.inverted {
-		return
-	}
-	columns[headings.Balance] = best.balance
-	taken[best.balance], taken[best.credit], taken[best.debit] = true, true, true
+	columns[mapping.FieldBalance] = best.balance
 	if best.credit == best.debit {
 		columns[mapping.FieldAmount] = best.credit
 	} else {
 		columns[mapping.FieldCredit], columns[mapping.FieldDebit] = best.credit, best.debit
 	}
+	if best.fee != none {
+		columns[mapping.FieldFee] = best.fee
+		taken[best.fee] = true
+	}
+	taken[best.balance], taken[best.credit], taken[best.debit] = true, true, true
 }
 
-// contradicted reports whether the balances change by the amounts, but not in the direction of
-// their signs: the file has no sign that the mapping could use.
-func (p *Profile) contradicted(columns Columns, mark written.Marks) bool {
-	balance, ok := columns[headings.Balance]
+// amountPairs returns the columns that can have the debits and the credits, equal ones for signed
+// amounts. Headings that name a debit or a credit are never contradicted: the balance of a card is
+// a debt, which debits raise.
+func (p *Profile) amountPairs(columns Columns, taken map[int]bool, free []int) [][2]int {
 	amount, hasAmount := columns[mapping.FieldAmount]
-	if !ok || !hasAmount || p.columns[amount].negative > 0 {
-		return false
+	debit, hasDebit := columns[mapping.FieldDebit]
+	credit, hasCredit := columns[mapping.FieldCredit]
+	var pairs [][2]int
+	switch {
+	case hasDebit && hasCredit:
+		pairs = append(pairs, [2]int{debit, credit})
+	case hasAmount:
+		pairs = append(pairs, [2]int{amount, amount})
+		for _, i := range p.named(mapping.FieldAmount) {
+			if !taken[i] {
+				pairs = append(pairs, [2]int{i, i})
+			}
+		}
+	case hasDebit:
+		for _, i := range free {
+			pairs = append(pairs, [2]int{debit, i})
+		}
+	case hasCredit:
+		pairs = append(pairs, [2]int{credit, credit})
+		for _, i := range free {
+			pairs = append(pairs, [2]int{i, credit})
+		}
+	default:
+		for x, i := range free {
+			pairs = append(pairs, [2]int{i, i})
+			for _, other := range free[x+1:] {
+				pairs = append(pairs, [2]int{i, other}, [2]int{other, i})
+			}
+		}
 	}
-	sample := p.sample[p.heading+1:]
-	balances, amounts := columnSums(sample, balance, mark), columnSums(sample, amount, mark)
-	var pairs, rising, falling, up, down int
-	for row := 1; row < len(sample); row++ {
-		if balances[row].Unknown || balances[row-1].Unknown || amounts[row].Unknown ||
-			amounts[row-1].Unknown {
-			continue
-		}
-		pairs++
-		difference := balances[row].Units - balances[row-1].Units
-		if v := amounts[row].Units; v != 0 && (v == difference || v == -difference) {
-			rising++
-		}
-		if v := amounts[row-1].Units; v != 0 && (v == difference || v == -difference) {
-			falling++
-		}
-		if difference > 0 {
-			up++
-		} else if difference < 0 {
-			down++
+	return pairs
+}
+
+// byPair assigns debits and credits of which no heading names one or both: two columns of numbers
+// without a sign, of which each row has exactly one.
+func (p *Profile) byPair(columns Columns, taken map[int]bool) {
+	_, hasAmount := columns[mapping.FieldAmount]
+	debit, hasDebit := columns[mapping.FieldDebit]
+	credit, hasCredit := columns[mapping.FieldCredit]
+	if hasAmount || hasDebit && hasCredit {
+		return
+	}
+	free := slices.DeleteFunc(p.numeric(taken), func(i int) bool {
+		return p.isOther(i) || p.columns[i].negative > 0
+	})
+	firsts := free
+	switch {
+	case hasDebit:
+		firsts = []int{debit}
+	case hasCredit:
+		firsts = []int{credit}
+	}
+	t := p.newTable(columns, slices.Concat(free, firsts))
+	for _, first := range firsts {
+		for _, second := range free {
+			if second == first || !hasDebit && !hasCredit && second < first ||
+				!t.alternate(first, second) {
+				continue
+			}
+			p.guessedPair = !hasDebit && !hasCredit
+			if hasCredit {
+				first, second = second, first
+			}
+			columns[mapping.FieldDebit], columns[mapping.FieldCredit] = first, second
+			taken[first], taken[second] = true, true
+			return
 		}
 	}
-	return up > 0 && down > 0 && max(rising, falling) > 1 && max(rising, falling)*5 >= pairs*4
 }

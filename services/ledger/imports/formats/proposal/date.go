@@ -54,3 +54,9 @@ func localeOrder(locale string) written.Orders {
 	}
 	return written.DMY
 }
+
+// isDate reports whether a cell is a day of the calendar in some order.
+func isDate(cell string) bool {
+	d, ok := written.ScanDate(cell)
+	return ok && d.Orders() != 0
+}

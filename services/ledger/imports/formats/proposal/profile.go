@@ -10,8 +10,10 @@
 // the file does not prove becomes a warning, which the user sees.
 //
 //   - profile.go: the counts. Start reading here and at Propose in propose.go
-//   - propose.go: the fields of the columns. amount.go and date.go: the form of amounts and dates
-//   - chain.go: how a column of balances follows from columns of amounts
+//   - propose.go: the fields of the columns. contents.go: those that no heading names. amount.go
+//     and date.go: the form of amounts and dates, and which amounts change the account
+//   - chain.go: how a column of balances follows from columns of amounts. table.go: their numbers
+//   - sign.go: which amounts are money out, with the witness. words.go: texts that show it
 package proposal
 
 import (
@@ -43,6 +45,11 @@ type Profile struct {
 	columns []column
 	heading int // Position of the heading in the sample, -1 without one.
 	decided bool
+	// proof is the way in which the balances follow from the amounts, or nil. guessedPair is set if
+	// nothing shows which of the columns with debits and credits has the debits.
+	proof       *chain
+	guessedPair bool
+	Witness     Witness // Of the proposal, "" if the sign is a guess.
 }
 
 // column counts the kinds of cells of a column, below the heading.
@@ -167,12 +174,6 @@ func (p *Profile) count(cells []string) {
 			p.columns[i].count(c)
 		}
 	}
-}
-
-// isDate reports whether a cell is a day of the calendar in some order.
-func isDate(cell string) bool {
-	d, ok := written.ScanDate(cell)
-	return ok && d.Orders() != 0
 }
 
 func (c *column) count(cell string) {

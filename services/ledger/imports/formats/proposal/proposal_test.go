@@ -2,7 +2,6 @@ package proposal_test
 
 import (
 	_ "embed"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,18 +15,14 @@ var columnLayouts string
 
 func TestProposeColumns(t *testing.T) {
 	t.Parallel()
-	for section := range strings.SplitSeq("\n"+columnLayouts, "\n== ") {
-		name, rest, _ := strings.Cut(section, "\n")
-		if name == "want" || strings.HasPrefix(name, "#") || name == "" {
-			continue
-		}
-		_, after, ok := strings.Cut(columnLayouts, section+"\n== want\n")
-		require.True(t, ok, name)
-		want, _, _ := strings.Cut(after, "\n== ")
-		t.Run(name, func(t *testing.T) {
+	for _, layout := range sections(t, columnLayouts) {
+		t.Run(layout.name, func(t *testing.T) {
 			t.Parallel()
-			records, facts := fixture.ReadAll(t, rest, statement.Options{})
+			records, facts := fixture.ReadAll(t, layout.file, statement.Options{})
 			var got []string
+			for _, a := range facts.Assumptions {
+				got = append(got, a.Code)
+			}
 			for _, r := range records {
 				switch {
 				case r.Skip:
@@ -37,8 +32,7 @@ func TestProposeColumns(t *testing.T) {
 					got = append(got, r.Date.Format("2006-01-02")+" "+r.Amount+" "+r.Currency)
 				}
 			}
-			require.Equal(t, strings.Split(strings.TrimSuffix(want, "\n"), "\n"), got, "%+v",
-				facts.Mapping)
+			require.Equal(t, layout.want, got, "%+v", facts.Mapping)
 		})
 	}
 }

@@ -28,10 +28,11 @@ func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping
 	}
 	columns := p.choose()
 	p.ProposeForms(in, &m, columns)
-	p.amountMode(&m, columns)
-	if m.AmountMode == mapping.Signed && p.contradicted(columns, markNamed(m.DecimalMark)) {
-		in.Warn(statement.BalanceMismatch)
+	var guess assumed
+	if p.Witness, guess = p.amountMode(&m, columns); p.Witness == "" && guess.column != none {
+		p.warnOfSign(in, guess)
 	}
+	p.warnOfAmount(in, columns)
 	m.Currency = p.Currency(columns)
 	if _, ok := columns[mapping.FieldCurrency]; !ok && m.Currency == "" {
 		in.Warn(statement.CurrencyAssumed)
@@ -42,7 +43,32 @@ func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping
 		}
 	}
 	slices.SortFunc(m.Columns, func(a, b mapping.Column) int { return a.Index - b.Index })
+	for i := range p.columns {
+		c := &p.columns[i]
+		if c.filled == 0 || c.numbers == c.filled && c.negative+c.positive == 0 {
+			m.Empty = append(m.Empty, i)
+		}
+	}
+	p.compare(in, &m)
 	return m
+}
+
+// compare adds a warning if the balances of the sample contradict the amounts as the mapping reads
+// them.
+func (p *Profile) compare(in *statement.Input, m *mapping.Mapping) {
+	reader, err := m.Compile()
+	if err != nil {
+		return // The user must complete the mapping first.
+	}
+	var check mapping.Check
+	for i, cells := range p.sample {
+		record := statement.Record{N: i + 1, Cells: cells}
+		reader.Row(&record)
+		check.Add(&record)
+	}
+	if a, ok := check.Mismatch(m.Invert); ok {
+		in.Assume(a.Code, a.Evidence, a.Rows...)
+	}
 }
 
 // ProposeForms sets the layout of the dates and the decimal mark of a mapping, and adds the
@@ -74,7 +100,7 @@ func (c *column) fits(field string) bool {
 	switch field {
 	case mapping.FieldDate:
 		return c.dates() > 0 && c.dates()*10 >= c.filled*4
-	case mapping.FieldAmount, headings.Balance:
+	case mapping.FieldAmount, mapping.FieldBalance:
 		return c.numbers > 0 && c.numbers*10 >= c.filled*6
 	case mapping.FieldDebit, mapping.FieldCredit:
 		return c.filled == 0 || c.numbers*10 >= c.filled*6
@@ -108,7 +134,7 @@ func (p *Profile) choose() Columns {
 	columns := make(Columns)
 	taken := make(map[int]bool)
 	for _, field := range []string{
-		mapping.FieldDate, headings.Balance, mapping.FieldDebit, mapping.FieldCredit,
+		mapping.FieldDate, mapping.FieldBalance, mapping.FieldDebit, mapping.FieldCredit,
 		mapping.FieldAmount, mapping.FieldCurrency, mapping.FieldType, mapping.FieldAccount,
 		mapping.FieldCategory, mapping.FieldTags, mapping.FieldPayee, mapping.FieldDescription,
 	} {
@@ -116,7 +142,9 @@ func (p *Profile) choose() Columns {
 			columns[field], taken[i] = i, true
 		}
 	}
+	p.byDate(columns, taken)
 	p.byBalance(columns, taken)
+	p.byPair(columns, taken)
 	p.byContents(columns, taken)
 	p.byType(columns, taken)
 	p.texts(columns, taken)
@@ -127,8 +155,9 @@ func (p *Profile) choose() Columns {
 func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 	best, bestRank := -1, 1<<30
 	for i := range p.columns {
-		if taken[i] ||
-			!p.columns[i].fits(field) && !(field == mapping.FieldAccount && p.fromApplication()) {
+		if taken[i] || !p.columns[i].fits(field) &&
+			!(field == mapping.FieldAccount && p.fromApplication()) &&
+			!(field == mapping.FieldType && p.directs(i, columns)) {
 			continue
 		}
 		for _, h := range headings.Meanings(p.title(i)) {
@@ -183,85 +212,10 @@ func distance(amount, i int) int {
 	return 2 * (amount - i)
 }
 
-// byContents assigns a date, an amount and a currency that the headings do not name.
-func (p *Profile) byContents(columns Columns, taken map[int]bool) {
-	pick := func(field string, score func(i int, c *column) int) {
-		if _, ok := columns[field]; ok {
-			return
-		}
-		best, bestScore := -1, 0
-		for i := range p.columns {
-			if taken[i] || p.isOther(i) {
-				continue
-			}
-			if s := score(i, &p.columns[i]); s > bestScore {
-				best, bestScore = i, s
-			}
-		}
-		if best >= 0 {
-			columns[field], taken[best] = best, true
-		}
-	}
-	pick(mapping.FieldDate, func(i int, c *column) int {
-		if !c.fits(mapping.FieldDate) || c.example.Separator == 0 && c.long == 0 {
-			return 0
-		}
-		return c.dates()*1000 - i
-	})
-	_, debit := columns[mapping.FieldDebit]
-	_, credit := columns[mapping.FieldCredit]
-	if !debit && !credit {
-		pick(mapping.FieldAmount, func(i int, c *column) int {
-			if !c.fits(mapping.FieldAmount) || c.dates()*2 > c.filled {
-				return 0
-			}
-			score := c.numbers*4 + c.decimals*8 - i
-			if c.negative > 0 {
-				score += c.numbers * 16
-			}
-			return score
-		})
-	}
-	amount, ok := columns[mapping.FieldAmount]
-	if !ok {
-		amount = columns[mapping.FieldCredit]
-	}
-	pick(mapping.FieldCurrency, func(i int, c *column) int {
-		if c.filled == 0 || c.currencies*10 < c.filled*9 {
-			return 0
-		}
-		return 10_000 - distance(amount, i)
-	})
-}
-
-// byType assigns the column that says whether an amount is money out, if no amount has a sign and
-// no heading names it.
-func (p *Profile) byType(columns Columns, taken map[int]bool) {
-	amount, ok := columns[mapping.FieldAmount]
-	if _, has := columns[mapping.FieldType]; has || !ok || p.columns[amount].negative > 0 {
-		return
-	}
-	best := -1
-	for i := range p.columns {
-		c := &p.columns[i]
-		if taken[i] || !c.fits(mapping.FieldType) || c.filled < p.columns[amount].filled {
-			continue
-		}
-		short := c.all(func(s string) bool { return len([]rune(s)) <= 3 })
-		both := c.signs() == 2
-		if (both || short) && (best < 0 || distance(amount, i) < distance(amount, best)) {
-			best = i
-		}
-	}
-	if best >= 0 {
-		columns[mapping.FieldType], taken[best] = best, true
-	}
-}
-
-// isOther reports whether a heading names something that is not a field, such as an exchange rate.
+// isOther reports whether a heading names a number that is no amount, such as an exchange rate.
 func (p *Profile) isOther(i int) bool {
 	m := headings.Meanings(p.title(i))
-	return len(m) > 0 && m[0].Field == headings.Other
+	return len(m) > 0 && (m[0].Field == headings.Other || m[0].Field == mapping.FieldFee)
 }
 
 // texts assigns the longest texts to payee and description if no heading names them.

@@ -34,6 +34,22 @@ func (in *Input) Warn(code string) {
 	}
 }
 
+// maxExamples is the maximum number of records of an assumption.
+const maxExamples = 3
+
+// Assume adds a warning with its evidence, once for each code. The records are examples.
+func (in *Input) Assume(code, evidence string, records ...int) {
+	in.Warn(code)
+	for _, a := range in.Facts.Assumptions {
+		if a.Code == code {
+			return
+		}
+	}
+	in.Facts.Assumptions = append(in.Facts.Assumptions, Assumption{
+		Code: code, Evidence: evidence, Rows: records[:min(len(records), maxExamples)],
+	})
+}
+
 // Account returns the account with a key, valid until the next call. It adds the account if it is
 // new.
 func (in *Input) Account(key string) (*Account, error) {

@@ -44,9 +44,15 @@ const (
 	DateOrderAssumed = "DATE_ORDER_ASSUMED"
 	// DecimalsAssumed means that no amount shows which character is the decimal mark.
 	DecimalsAssumed = "DECIMALS_ASSUMED"
-	// BalanceMismatch means that the records do not add up to the balances in the file. A commit
-	// then requires force.
+	// SignAssumed means that nothing shows which amounts are money out.
+	SignAssumed = "SIGN_ASSUMED"
+	// AmountAssumed means that several columns have amounts or fees, and nothing shows which of
+	// them changes the balance.
+	AmountAssumed = "AMOUNT_ASSUMED"
+	// BalanceMismatch means that the records do not add up to the balances in the file.
 	BalanceMismatch = "BALANCE_MISMATCH"
+	// ColumnsUnread means that a saved mapping does not read columns that a new one would read.
+	ColumnsUnread = "COLUMNS_UNREAD"
 	// EncodingAssumed means that the file is not UTF-8 and names no encoding.
 	EncodingAssumed = "ENCODING_ASSUMED"
 	// TruncatedDescription means that a description was longer than Coffer accepts.
@@ -56,6 +62,28 @@ const (
 	// BudgetsSkipped means that the file also has budgets or bills.
 	BudgetsSkipped = "BUDGETS_SKIPPED"
 )
+
+// Blocking maps the warnings that block a commit to what the user must do first. A commit with
+// force ignores them.
+var Blocking = map[string]string{
+	SignAssumed:     "the sign of the amounts was assumed: confirm or invert the mapping",
+	AmountAssumed:   "the column of the amounts was assumed: confirm or change the mapping",
+	BalanceMismatch: "the rows do not add up to the balances in the file: check them",
+}
+
+// Confirmed are the warnings about guesses of a mapping. A change of the mapping confirms them, and
+// so does a saved mapping.
+var Confirmed = []string{
+	SignAssumed, AmountAssumed, ColumnsUnread, DateOrderAssumed, DecimalsAssumed,
+}
+
+// Assumption is the evidence of a warning: a guess that the file does not prove, or a
+// contradiction in the file.
+type Assumption struct {
+	Code     string // One of the warnings.
+	Evidence string // A sentence for the user, in English.
+	Rows     []int  // Numbers of up to three records that show it.
+}
 
 // MaxRows is the maximum number of records of a file. A file with more is rejected: a file that was
 // cut silently would import wrong balances.
@@ -91,6 +119,7 @@ type Record struct {
 	// Date is 00:00:00 UTC of the civil date. Only Coffer's own export has times of day.
 	Date        time.Time
 	Amount      string // Signed; negative is money out.
+	Balance     string // Of the account after or before the record, or "". Only of CSV.
 	Currency    string // ISO 4217, or "" if the file does not say.
 	Payee       string
 	Description string
@@ -156,6 +185,8 @@ type Facts struct {
 	Accounts   []Account // None in formats with a mapping, whose records name their accounts.
 	Categories []Category
 	Warnings   []string // Sorted, each once.
+	// Assumptions has at most one entry for each of the warnings.
+	Assumptions []Assumption
 }
 
 // Minor returns the amount in minor units of the currency, or of fallback if the record has no

@@ -32,7 +32,7 @@ const maxDigits = 24
 type Number struct {
 	Digits   string // Digits, '.' and ',' only.
 	Negative bool
-	signed   bool   // The cell has a sign, brackets or a debit or credit suffix.
+	Signed   bool   // The cell has a sign, brackets or a debit or credit suffix.
 	Unit     string // Letters or symbols around the digits: "EUR", "$".
 }
 
@@ -107,9 +107,9 @@ func (n *Number) decoration(s string) (unit string, ok bool) {
 		case r == '-' || r == '−' || r == '–' || r == '\u2010' || r == '(' || r == '—' ||
 			r == '﹣' || r == '－':
 			n.Negative = !n.Negative || r == '('
-			n.signed = true
+			n.Signed = true
 		case r == '+':
-			n.signed = true
+			n.Signed = true
 		case r == ')' || unicode.IsSpace(r) || r == '.' || r == ':' || r == '*' ||
 			unicode.Is(unicode.Cf, r):
 		case unicode.IsLetter(r) || unicode.Is(unicode.Sc, r):
@@ -122,9 +122,9 @@ func (n *Number) decoration(s string) (unit string, ok bool) {
 	upper := strings.ToUpper(unit)
 	switch {
 	case debitMarks[upper]:
-		n.Negative, n.signed, unit = true, true, ""
+		n.Negative, n.Signed, unit = true, true, ""
 	case creditMarks[upper]:
-		n.signed, unit = true, ""
+		n.Signed, unit = true, ""
 	case len([]rune(unit)) > 4:
 		return "", false
 	}

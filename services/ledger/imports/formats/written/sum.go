@@ -47,6 +47,18 @@ func (s *Sum) Add(amount string) {
 	}
 }
 
+// Plus returns the total of two sums.
+func (s Sum) Plus(other Sum) Sum {
+	if s.Unknown || other.Unknown || s.Units > math.MaxInt64/2 || s.Units < math.MinInt64/2 ||
+		other.Units > math.MaxInt64/2 || other.Units < math.MinInt64/2 {
+		return Sum{Unknown: true}
+	}
+	return Sum{Units: s.Units + other.Units}
+}
+
+// Negated returns the sum with the other sign.
+func (s Sum) Negated() Sum { return Sum{-s.Units, s.Unknown} }
+
 // Differs reports whether both sums are known and not equal.
 func (s Sum) Differs(other Sum) bool {
 	return !s.Unknown && !other.Unknown && s.Units != other.Units

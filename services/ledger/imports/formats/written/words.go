@@ -70,12 +70,12 @@ var (
 		expense expenses ausgabe ausgaben belastung lastschrift uit udgift utgift wyplata
 		obciazenie wydatek vydaj terheles kiadas meno pano расход списание дебет borc sale
 		purchase dbit spent sent 支出 出金 借 χ χρεωση debitposten t deebet debets lastschriftbuchung
-		abbuchung uitgaven uznato t- debits`)
+		abbuchung uitgaven uznato t- debits exp transfer-out`)
 	inWords = WordSet(`c cr credit kredit h haben bij in inflow deposit + credito abono ingreso
 		recette entree entrata accredito accrediti avere entrada income einnahme einnahmen
 		gutschrift indtaegt inntekt wplata uznanie przychod prijem jovairas bevetel tulo приход
 		зачисление кредит alacak refund crdt received return inkomsten eingang credits k j kreedit
-		kredits 收入 入金 贷 貸 π πιστωση`)
+		kredits 收入 入金 贷 貸 π πιστωση transfer-in`)
 )
 
 // WordSet converts a list of words to a set.

@@ -1,0 +1,70 @@
+package mapping
+
+import "slices"
+
+// changesAmount reports whether a column changes the amounts of rows, or their currency.
+func (c Column) changesAmount() bool {
+	switch c.Field {
+	case FieldAmount, FieldDebit, FieldCredit, FieldType, FieldFee, FieldCurrency:
+		return true
+	}
+	return false
+}
+
+// Unread are the columns with values that a saved mapping does not read.
+type Unread struct {
+	// Amounts and Texts are the columns that the proposal reads: those that change the amounts of
+	// rows, and the others.
+	Amounts, Texts []int
+	// New reports whether a column has values for the first time since the mapping was saved.
+	New bool
+}
+
+// Adopt completes a saved mapping for another file with the same heading, whose proposal is given.
+// Columns that were empty when it was saved get the field of the proposal, unless another column
+// has it. Columns that had values, and that the user has left out, stay out. Balances are always
+// compared, and a proposal has a fee only if balances prove it.
+func (m *Mapping) Adopt(proposed *Mapping) Unread {
+	earlier := m.Empty
+	m.Empty = proposed.Empty
+	var unread Unread
+	for _, c := range proposed.Columns {
+		wasEmpty := slices.Contains(earlier, c.Index)
+		proven := c.Field == FieldBalance || c.Field == FieldFee && earlier != nil
+		switch {
+		case m.reads(c.Index) || slices.Contains(proposed.Empty, c.Index):
+		case (wasEmpty || proven) && m.accepts(c.Field):
+			m.Columns = append(m.Columns, c)
+		case earlier != nil && !wasEmpty || c.Field == FieldBalance:
+		case c.changesAmount():
+			unread.Amounts = append(unread.Amounts, c.Index)
+		default:
+			unread.Texts = append(unread.Texts, c.Index)
+		}
+	}
+	slices.SortFunc(m.Columns, func(a, b Column) int { return a.Index - b.Index })
+	for _, i := range earlier {
+		unread.New = unread.New || !m.reads(i) && !slices.Contains(proposed.Empty, i)
+	}
+	return unread
+}
+
+// reads reports whether a column has a field.
+func (m *Mapping) reads(index int) bool {
+	return slices.ContainsFunc(m.Columns, func(c Column) bool { return c.Index == index })
+}
+
+// accepts reports whether another column can have a field without a change of the amount mode.
+func (m *Mapping) accepts(field string) bool {
+	switch field {
+	case FieldPayee, FieldDescription, FieldNotes, FieldTags:
+		return true
+	case FieldAmount, FieldType:
+		return false
+	case FieldDebit, FieldCredit:
+		if m.AmountMode != DebitCredit {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(m.Columns, func(c Column) bool { return c.Field == field })
+}

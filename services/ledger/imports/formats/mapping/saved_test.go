@@ -1,0 +1,62 @@
+package mapping_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+)
+
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	dated := []mapping.Column{{0, mapping.FieldDate}, {1, mapping.FieldDebit}}
+	proposed := func(columns ...mapping.Column) *mapping.Mapping {
+		return &mapping.Mapping{
+			AmountMode: mapping.DebitCredit, Columns: append(dated[:2:2], columns...),
+			Empty: []int{9},
+		}
+	}
+	for name, c := range map[string]struct {
+		empty    []int
+		proposed []mapping.Column
+		want     []mapping.Column
+		unread   mapping.Unread
+	}{
+		"reads columns that were empty": {
+			empty:    []int{2, 3},
+			proposed: []mapping.Column{{2, mapping.FieldCredit}, {3, mapping.FieldNotes}},
+			want:     []mapping.Column{{2, mapping.FieldCredit}, {3, mapping.FieldNotes}},
+		},
+		"leaves columns out that the user has left out": {
+			empty: []int{}, proposed: []mapping.Column{{3, mapping.FieldNotes}},
+		},
+		"names columns of a mapping that an earlier release saved": {
+			proposed: []mapping.Column{{2, mapping.FieldCredit}, {3, mapping.FieldNotes}},
+			unread:   mapping.Unread{Amounts: []int{2}, Texts: []int{3}},
+		},
+		"names a column that was empty and does not fit": {
+			empty: []int{2}, proposed: []mapping.Column{{2, mapping.FieldAmount}},
+			unread: mapping.Unread{Amounts: []int{2}, New: true},
+		},
+		"ignores empty columns": {proposed: []mapping.Column{{9, mapping.FieldCredit}}},
+		"reads balances and proven fees": {
+			empty:    []int{},
+			proposed: []mapping.Column{{2, mapping.FieldFee}, {3, mapping.FieldBalance}},
+			want:     []mapping.Column{{2, mapping.FieldFee}, {3, mapping.FieldBalance}},
+		},
+		"reports new values of a column that no proposal reads": {
+			empty: []int{5}, unread: mapping.Unread{New: true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			saved := mapping.Mapping{
+				AmountMode: mapping.DebitCredit, Columns: dated[:2:2], Empty: c.empty,
+			}
+			require.Equal(t, c.unread, saved.Adopt(proposed(c.proposed...)))
+			require.Equal(t, append(dated[:2:2], c.want...), saved.Columns)
+			require.Equal(t, []int{9}, saved.Empty)
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package proposal
+
+import (
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// directs reports whether a column shows the direction of amounts without signs, although some of
+// its values are unknown. Their rows become invalid, which the user sees.
+func (p *Profile) directs(i int, columns Columns) bool {
+	amount, ok := columns[mapping.FieldAmount]
+	c := &p.columns[i]
+	if !ok || p.columns[amount].negative > 0 || c.many {
+		return false
+	}
+	known := 0
+	for value, n := range c.values {
+		if _, ok := written.SignOf(value); ok {
+			known += n
+		}
+	}
+	m := headings.Meanings(p.title(i))
+	named := len(m) > 0 && m[0] == headings.Meaning{Field: mapping.FieldType, Rank: 1}
+	return known > 0 && (named || c.signs() == 2 && known*2 >= c.filled)
+}
+
+// pick assigns the column with the highest score to a field that no heading names.
+func (p *Profile) pick(
+	columns Columns, taken map[int]bool, field string, score func(i int, c *column) int,
+) {
+	if _, ok := columns[field]; ok {
+		return
+	}
+	best, bestScore := -1, 0
+	for i := range p.columns {
+		if taken[i] || p.isOther(i) {
+			continue
+		}
+		if s := score(i, &p.columns[i]); s > bestScore {
+			best, bestScore = i, s
+		}
+	}
+	if best >= 0 {
+		columns[field], taken[best] = best, true
+	}
+}
+
+// byDate assigns a date that no heading names.
+func (p *Profile) byDate(columns Columns, taken map[int]bool) {
+	p.pick(columns, taken, mapping.FieldDate, func(i int, c *column) int {
+		if !c.fits(mapping.FieldDate) || c.example.Separator == 0 && c.long == 0 {
+			return 0
+		}
+		return c.dates()*1000 - i
+	})
+}
+
+// byContents assigns an amount and a currency that the headings do not name.
+func (p *Profile) byContents(columns Columns, taken map[int]bool) {
+	_, debit := columns[mapping.FieldDebit]
+	_, credit := columns[mapping.FieldCredit]
+	if !debit && !credit {
+		p.pick(columns, taken, mapping.FieldAmount, func(i int, c *column) int {
+			if !c.fits(mapping.FieldAmount) || c.dates()*2 > c.filled {
+				return 0
+			}
+			score := c.numbers*4 + c.decimals*8 - i
+			if c.negative > 0 {
+				score += c.numbers * 16
+			}
+			return score
+		})
+	}
+	amount, ok := columns[mapping.FieldAmount]
+	if !ok {
+		amount = columns[mapping.FieldCredit]
+	}
+	p.pick(columns, taken, mapping.FieldCurrency, func(i int, c *column) int {
+		if c.filled == 0 || c.currencies*10 < c.filled*9 {
+			return 0
+		}
+		return 10_000 - distance(amount, i)
+	})
+}
+
+// byType assigns the column that says whether an amount is money out, if no amount has a sign and
+// no heading names it.
+func (p *Profile) byType(columns Columns, taken map[int]bool) {
+	amount, ok := columns[mapping.FieldAmount]
+	if _, has := columns[mapping.FieldType]; has || !ok || p.columns[amount].negative > 0 {
+		return
+	}
+	best := -1
+	for i := range p.columns {
+		c := &p.columns[i]
+		if taken[i] || !c.fits(mapping.FieldType) || c.filled < p.columns[amount].filled {
+			continue
+		}
+		short := c.all(func(s string) bool { return len([]rune(s)) <= 3 })
+		both := c.signs() == 2
+		if (both || short) && (best < 0 || distance(amount, i) < distance(amount, best)) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		columns[mapping.FieldType], taken[best] = best, true
+	}
+}

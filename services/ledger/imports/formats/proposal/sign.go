@@ -1,0 +1,225 @@
+package proposal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// Witness is the evidence in the file that shows which amounts are money out. Without one, the sign
+// is a guess, and the commit waits for the user.
+type Witness string
+
+// The witnesses, from strong to weak.
+const (
+	ByBalance Witness = "balance" // Balances change by the amounts.
+	ByType    Witness = "type"    // A column says debit or credit.
+	ByHeading Witness = "heading" // A heading says money out or money in.
+	ByTexts   Witness = "texts"   // Payments to a card's issuer, salaries and refunds.
+	ByCard    Witness = "card"    // Headings of a card's statement: most amounts are purchases.
+	BySigns   Witness = "signs"   // Amounts have both signs, at least as many of them negative.
+)
+
+// assumed is the result of a rule that has found no witness.
+type assumed struct {
+	evidence string
+	column   int // With the amounts.
+}
+
+// amountMode chooses between a signed amount, an amount with a type, and debit and credit. It
+// returns the witness of the sign, or what is assumed without one.
+func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) (Witness, assumed) {
+	amount, hasAmount := columns[mapping.FieldAmount]
+	kind, hasType := columns[mapping.FieldType]
+	debit, hasDebit := columns[mapping.FieldDebit]
+	credit, hasCredit := columns[mapping.FieldCredit]
+	keep := func(fields ...string) {
+		for _, field := range []string{
+			mapping.FieldAmount, mapping.FieldType, mapping.FieldDebit, mapping.FieldCredit,
+		} {
+			if i, ok := columns[field]; ok {
+				delete(columns, field)
+				for _, kept := range fields {
+					if kept == field {
+						columns[field] = i
+					}
+				}
+			}
+		}
+	}
+	switch {
+	case hasAmount && (p.columns[amount].negative > 0 || !hasType && !(hasDebit && hasCredit)):
+		keep(mapping.FieldAmount)
+		return p.signed(m, amount)
+	case !hasAmount && hasDebit != hasCredit && p.hasSigns(max(debit, credit), hasCredit):
+		// "Inflow" alone, with spending as negative numbers.
+		columns[mapping.FieldAmount] = max(debit, credit)
+		keep(mapping.FieldAmount)
+		m.Invert = hasDebit
+		return ByHeading, assumed{}
+	case hasDebit && hasCredit || !hasAmount && (hasDebit || hasCredit):
+		m.AmountMode = mapping.DebitCredit
+		keep(mapping.FieldDebit, mapping.FieldCredit)
+		switch {
+		case p.proof != nil:
+			return ByBalance, assumed{}
+		case p.guessedPair:
+			return "", assumed{fmt.Sprintf("The amounts stand in %s and %s, and nothing shows "+
+				"which of them is money out: the first one is read as money out.",
+				p.name(debit), p.name(credit)), debit}
+		}
+		return ByHeading, assumed{}
+	case hasAmount:
+		m.AmountMode = mapping.TypeColumn
+		keep(mapping.FieldAmount, mapping.FieldType)
+		if value := p.ambiguousType(kind); value != "" {
+			return "", assumed{fmt.Sprintf("The value %q of %s is read as money out, but payments "+
+				"to the issuer of a card are money in.", value, p.name(kind)), amount}
+		}
+		return ByType, assumed{}
+	}
+	return "", assumed{column: none}
+}
+
+// hasSigns reports whether the only column of debits or credits has a sign: a column of credits has
+// negative numbers, or one of debits both signs. Some banks write all debits as negative numbers.
+func (p *Profile) hasSigns(i int, credit bool) bool {
+	return p.columns[i].negative > 0 && (credit || p.columns[i].positive > 0)
+}
+
+// ambiguousType returns a value of a type column whose direction depends on the kind of the
+// account, or "".
+func (p *Profile) ambiguousType(i int) string {
+	for value := range p.columns[i].values {
+		if folded := written.Fold(value); folded == "payment" || folded == "payments" {
+			return value
+		}
+	}
+	return ""
+}
+
+// signed decides whether positive amounts of a signed column are money out.
+func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
+	c, v, card := &p.columns[amount], p.textVotes(amount), p.isCard()
+	spends := v.inverted > 0 && v.normal == 0 && c.positive >= c.negative &&
+		v.inverted*2 >= c.negative
+	purchases := card && c.positive > c.negative
+	if p.proof != nil && (p.proof.matches > 1 || !p.proof.inverted && c.negative > 0) {
+		m.Invert = p.proof.inverted
+		if !m.Invert && (spends || purchases) {
+			m.Invert = true
+			return "", assumed{fmt.Sprintf("The file looks like the statement of a card, whose "+
+				"balance is a debt: positive amounts in %s are read as money out.",
+				p.name(amount)), amount}
+		}
+		return ByBalance, assumed{}
+	}
+	agreed, opposed := p.typeVotes(amount)
+	switch {
+	case c.negative+c.positive == 0:
+		return "", assumed{column: none}
+	case agreed > 0 && opposed == 0, opposed > 0 && agreed == 0:
+		m.Invert = opposed > 0
+		return ByType, assumed{}
+	case spends:
+		m.Invert = true
+		return ByTexts, assumed{}
+	case c.negative > 0 && v.normal > 0 && v.inverted == 0:
+		return ByTexts, assumed{}
+	case purchases:
+		m.Invert = true
+		return ByCard, assumed{}
+	case v.inverted == 0 && (c.negative > 0 && c.negative >= c.positive || p.hasPlus(amount)):
+		return BySigns, assumed{}
+	case c.negative == 0:
+		return "", assumed{fmt.Sprintf("No amount in %s has a sign, and no other column shows "+
+			"which amounts are money out: all are read as money in.", p.name(amount)), amount}
+	}
+	m.Invert = v.weak > 0 && c.positive > c.negative
+	direction := "in"
+	if m.Invert {
+		direction = "out"
+	}
+	return "", assumed{fmt.Sprintf("%d amounts in %s are positive and %d negative, as in "+
+		"statements of cards with purchases as positive numbers: positive amounts are read as "+
+		"money %s.",
+		c.positive, p.name(amount), c.negative, direction), amount}
+}
+
+// hasPlus reports whether a positive amount of a column has an explicit sign.
+func (p *Profile) hasPlus(amount int) bool {
+	for _, cells := range p.sample[p.heading+1:] {
+		if n, ok := written.ScanNumber(at(cells, amount)); ok && n.Signed && !n.Negative {
+			return true
+		}
+	}
+	return false
+}
+
+// typeVotes compares the signs of the amounts with columns whose headings name a direction. It
+// counts the rows in which they agree and in which they do not. The direction of a payment depends
+// on the kind of the account.
+func (p *Profile) typeVotes(amount int) (agreed, opposed int) {
+	if p.columns[amount].negative == 0 {
+		return 0, 0
+	}
+	for i := range p.columns {
+		isType := false
+		for _, h := range headings.Meanings(p.title(i)) {
+			isType = isType || h.Field == mapping.FieldType
+		}
+		if !isType {
+			continue
+		}
+		for _, cells := range p.sample[p.heading+1:] {
+			n, ok := written.ScanNumber(at(cells, amount))
+			out, known := written.SignOf(at(cells, i))
+			switch {
+			case !ok || !known || strings.Contains(written.Fold(at(cells, i)), "payment"):
+			case out == n.Negative:
+				agreed++
+			default:
+				opposed++
+			}
+		}
+	}
+	return agreed, opposed
+}
+
+// warnOfSign adds the warning about a sign without a witness.
+func (p *Profile) warnOfSign(in *statement.Input, a assumed) {
+	var rows []int
+	for i, cells := range p.sample[p.heading+1:] {
+		n, ok := written.ScanNumber(at(cells, a.column))
+		if ok && strings.ContainsAny(n.Digits, "123456789") {
+			rows = append(rows, p.heading+i+2)
+		}
+	}
+	in.Assume(statement.SignAssumed, a.evidence, rows...)
+}
+
+// name returns a column's heading in quotes, or its number.
+func (p *Profile) name(i int) string {
+	if title := p.title(i); title != "" {
+		return fmt.Sprintf("the column %q", statement.Cut(title, statement.MaxName))
+	}
+	return fmt.Sprintf("column %d", i+1)
+}
+
+// signs returns the number of different signs that the known values of a column mean.
+func (c *column) signs() int {
+	out, in := 0, 0
+	for value := range c.values {
+		switch negative, known := written.SignOf(value); {
+		case known && negative:
+			out = 1
+		case known:
+			in = 1
+		}
+	}
+	return out + in
+}

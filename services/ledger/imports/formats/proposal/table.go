@@ -1,0 +1,161 @@
+package proposal
+
+import (
+	"slices"
+	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/balances"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// number is a cell as a number. Other texts are unknown, and empty cells are 0.
+type number struct {
+	written.Sum
+
+	filled bool
+}
+
+// table holds the rows of the sample that are transactions, and the numbers of some columns.
+type table struct {
+	records  []int // Numbers of the records.
+	days     []time.Time
+	accounts []string
+	numbers  map[int][]number
+}
+
+// newTable reads columns of the sample.
+func (p *Profile) newTable(columns Columns, wanted []int) *table {
+	slices.Sort(wanted)
+	wanted = slices.Compact(wanted)
+	t := &table{numbers: make(map[int][]number)}
+	mark, order := p.guessMark(), written.YMD
+	date, hasDate := columns[mapping.FieldDate]
+	if hasDate {
+		order, _ = p.columns[date].order(p.options.Locale, p.prefersDays())
+	}
+	for i, cells := range p.sample[p.heading+1:] {
+		if !slices.ContainsFunc(cells, isDate) {
+			continue
+		}
+		t.records = append(t.records, p.heading+i+2)
+		var day time.Time
+		if hasDate {
+			day, _ = written.ParseDate(at(cells, date), order)
+		}
+		t.days = append(t.days, day)
+		account := ""
+		for _, field := range []string{mapping.FieldAccount, mapping.FieldCurrency} {
+			if i, ok := columns[field]; ok {
+				account += at(cells, i) + "\x00"
+			}
+		}
+		t.accounts = append(t.accounts, account)
+		for _, i := range wanted {
+			t.numbers[i] = append(t.numbers[i], numberOf(at(cells, i), mark))
+		}
+	}
+	return t
+}
+
+// at returns a cell, or "" beyond the end of the row.
+func at(cells []string, i int) string {
+	if i < len(cells) {
+		return cells[i]
+	}
+	return ""
+}
+
+// numberOf reads a cell with a decimal mark.
+func numberOf(cell string, mark written.Marks) number {
+	if cell == "" {
+		return number{}
+	}
+	amount, _, ok := written.ParseAmount(cell, mark)
+	if !ok {
+		return number{written.Sum{Unknown: true}, true}
+	}
+	return number{written.SumOf(amount), true}
+}
+
+// amount returns the signed amount of a row.
+func (t *table) amount(c chain, row int) written.Sum {
+	amount := t.numbers[c.credit][row].Sum
+	if c.debit != c.credit {
+		amount = magnitude(amount).Plus(magnitude(t.numbers[c.debit][row].Sum).Negated())
+	}
+	if c.fee != none {
+		amount = amount.Plus(magnitude(t.numbers[c.fee][row].Sum).Negated())
+	}
+	return amount
+}
+
+// magnitude returns a sum without its sign.
+func magnitude(s written.Sum) written.Sum {
+	if s.Units < 0 {
+		return s.Negated()
+	}
+	return s
+}
+
+// measure counts the balances that a chain explains.
+func (t *table) measure(c chain) (measured chain, follows bool) {
+	c.table, c.covered = t, 0
+	var trail balances.Trail
+	for row, n := range t.records {
+		amount := t.amount(c, row)
+		if amount.Units != 0 {
+			c.covered++
+		}
+		balance := t.numbers[c.balance][row]
+		trail.Add(balances.Row{
+			N: n, Account: t.accounts[row], Date: t.days[row], Amount: amount,
+			Balance: balance.Sum, Stated: balance.filled,
+		})
+	}
+	verdict := trail.Verdict()
+	c.inverted, follows = verdict.Follows()
+	c.matches = max(verdict.Agreed, verdict.Opposed)
+	return c, follows && (!c.inverted || c.debit == c.credit)
+}
+
+// different returns the records in which two columns have different amounts.
+func (t *table) different(a, b int) []int {
+	var found []int
+	for row, n := range t.records {
+		x, y := t.numbers[a][row], t.numbers[b][row]
+		if x.filled && y.filled && magnitude(x.Sum).Differs(magnitude(y.Sum)) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// nonzero returns the records in which a column has a number that is not 0.
+func (t *table) nonzero(i int) []int {
+	var found []int
+	for row, n := range t.records {
+		if t.numbers[i][row].Units != 0 {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// alternate reports whether each row has a number other than 0 in exactly one of two columns, and
+// both columns have some.
+func (t *table) alternate(a, b int) bool {
+	counts := [2]int{}
+	for row := range t.records {
+		x, y := t.numbers[a][row].Units != 0, t.numbers[b][row].Units != 0
+		switch {
+		case x == y:
+			return false
+		case x:
+			counts[0]++
+		default:
+			counts[1]++
+		}
+	}
+	return counts[0] > 0 && counts[1] > 0
+}

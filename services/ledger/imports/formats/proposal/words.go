@@ -1,0 +1,95 @@
+package proposal
+
+import (
+	_ "embed" // For words.txt.
+	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// vocabulary is the list of words in statements of cards.
+//
+//go:embed words.txt
+var vocabulary string
+
+// words holds the folded phrases of each section of the vocabulary, between spaces.
+var words = newWords()
+
+func newWords() map[string][]string {
+	w := make(map[string][]string)
+	section := ""
+	for line := range strings.Lines(vocabulary) {
+		if name, ok := strings.CutPrefix(line, "== "); ok {
+			section = strings.TrimSpace(name)
+			continue
+		}
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for phrase := range strings.SplitSeq(line, ";") {
+			if folded := written.Fold(phrase); folded != "" {
+				w[section] = append(w[section], " "+folded+" ")
+			}
+		}
+	}
+	return w
+}
+
+// says reports whether a text between spaces has a phrase of a section.
+func says(text, section string) bool {
+	for _, phrase := range words[section] {
+		if strings.Contains(text, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// votes are the rows whose texts show the direction of their amounts.
+type votes struct {
+	// normal and inverted are the rows in which a positive amount is money in, or money out.
+	normal, inverted int
+	// weak are inverted rows with a text that an account may have, too.
+	weak int
+}
+
+// textVotes counts the rows whose texts show the direction of a column's amounts.
+func (p *Profile) textVotes(amount int) votes {
+	var v votes
+	for _, cells := range p.sample[p.heading+1:] {
+		n, ok := written.ScanNumber(at(cells, amount))
+		if !ok {
+			continue
+		}
+		text := " " + written.Fold(strings.Join(cells, " ")) + " "
+		in := says(text, "payment") || says(text, "income")
+		switch {
+		case in && n.Negative:
+			v.inverted++
+		case in:
+			v.normal++
+		case n.Negative && says(text, "transfer"):
+			v.weak++
+		case says(text, "transfer"):
+			v.normal++
+		}
+	}
+	return v
+}
+
+// isCard reports whether the headings are those of a card's statement.
+func (p *Profile) isCard() bool {
+	if p.heading < 0 {
+		return false
+	}
+	card := false
+	for _, title := range p.sample[p.heading] {
+		text := " " + written.Fold(headings.SplitCamel(title)) + " "
+		if says(text, "account") {
+			return false
+		}
+		card = card || says(text, "card")
+	}
+	return card
+}

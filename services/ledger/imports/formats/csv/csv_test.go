@@ -36,13 +36,13 @@ func TestParseDialects(t *testing.T) {
 		want []string
 	}{
 		"formulas":       {"Date,Description,Amount\n=\"01/31/2024\",=\"0012\",=\"-1,012.50\"\n", []string{"2024-01-31|-1012.50|||0012"}},
-		"quoted_formula": {"\"Date\",\"Description\",\"Amount\"\n\"=\"\"01/31/2024\"\"\",\"=\"\"Coffee\"\"\",\"-12.50\"\n", []string{"2024-01-31|-12.50|||Coffee"}},
-		"quoted_rows":    {"\"Date,Description,Amount\"\n\"2024-01-31,\"\"Coffee, big\"\",-12.50\"\n\"2024-02-01,Pay,100.00\"\n", []string{"2024-01-31|-12.50|||Coffee, big", "2024-02-01|100.00|||Pay"}},
-		"stars":          {"Account,:,123\n\nDate,Narration,Value Date,Withdrawal Amount,Deposit Amount,Closing Balance\n****,****,****,****,****,****\n31/01/24,UPI,31/01/24,12.50,,987.50\n01/02/24,NEFT,01/02/24,,100.00,1087.50\n\nSUMMARY\nOpening Balance,,Debits,Credits,Closing Bal\n1000.00,,12.50,100.00,1087.50\n", []string{"2024-01-31|-12.50|||UPI", "2024-02-01|100.00|||NEFT"}},
-		"sections":       {"Konto: 111\nDatum;Text;Betrag\n31.01.2024;Kaffee;-12,50\n\nKonto: 222\nDatum;Text;Betrag\n01.02.2024;Lohn;100,00\n", []string{"2024-01-31|-12.50|||Kaffee", "2024-02-01|100.00|||Lohn"}},
+		"quoted_formula": {"\"Date\",\"Description\",\"Amount\"\n\"=\"\"01/31/2024\"\"\",\"=\"\"Coffee\"\"\",\"-12.50\"\n", []string{"2024-01-31|-12.50||Coffee|"}},
+		"quoted_rows":    {"\"Date,Description,Amount\"\n\"2024-01-31,\"\"Coffee, big\"\",-12.50\"\n\"2024-02-01,Pay,100.00\"\n", []string{"2024-01-31|-12.50||Coffee, big|", "2024-02-01|100.00||Pay|"}},
+		"stars":          {"Account,:,123\n\nDate,Narration,Value Date,Withdrawal Amount,Deposit Amount,Closing Balance\n****,****,****,****,****,****\n31/01/24,UPI,31/01/24,12.50,,987.50\n01/02/24,NEFT,01/02/24,,100.00,1087.50\n\nSUMMARY\nOpening Balance,,Debits,Credits,Closing Bal\n1000.00,,12.50,100.00,1087.50\n", []string{"2024-01-31|-12.50||UPI|", "2024-02-01|100.00||NEFT|"}},
+		"sections":       {"Konto: 111\nDatum;Text;Betrag\n31.01.2024;Kaffee;-12,50\n\nKonto: 222\nDatum;Text;Betrag\n01.02.2024;Lohn;100,00\n", []string{"2024-01-31|-12.50||Kaffee|", "2024-02-01|100.00||Lohn|"}},
 		"month_names":    {"Datum;Text;Betrag\n31. Jänner 2024;a;-1,50\n1. Feber 2024;b;2,00\n15 août 2024;c;3,00-\n", []string{"2024-01-31|-1.50|||a", "2024-02-01|2.00|||b", "2024-08-15|-3.00|||c"}},
 		"sign_in_text":   {"Date,Narration,Amount\n31/01/2024,ATM,500.00 Dr\n01/02/2024,Salary,\"1,00,000.00 Cr\"\n", []string{"2024-01-31|-500.00|||ATM", "2024-02-01|100000.00|||Salary"}},
-		"type_in_detail": {"Details,Posting Date,Description,Amount\nDEBIT,01/31/2024,COFFEE,-12.50\nCREDIT,02/01/2024,PAY,100.00\n", []string{"2024-01-31|-12.50|||COFFEE", "2024-02-01|100.00|||PAY"}},
+		"type_in_detail": {"Details,Posting Date,Description,Amount\nDEBIT,01/31/2024,COFFEE,-12.50\nCREDIT,02/01/2024,PAY,100.00\n", []string{"2024-01-31|-12.50||COFFEE|", "2024-02-01|100.00||PAY|"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -60,3 +61,6 @@ func isDate(cell string) bool {
 	d, ok := written.ScanDate(cell)
 	return ok && d.Orders() != 0
 }
+
+// dates returns the number of dates by the order that explains most.
+func (c *column) dates() int { return slices.Max(c.days[:]) }

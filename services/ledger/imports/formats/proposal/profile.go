@@ -12,6 +12,7 @@
 //   - profile.go: the counts. Start reading here and at Propose in propose.go
 //   - propose.go: the fields of the columns. contents.go: those that no heading names. amount.go
 //     and date.go: the form of amounts and dates, and which amounts change the account
+//   - texts.go: payee, description and notes. cells.go: the counts of their columns
 //   - chain.go: how a column of balances follows from columns of amounts. table.go: their numbers
 //   - sign.go: which amounts are money out, with the witness. words.go: texts that show it
 package proposal
@@ -50,6 +51,9 @@ type Profile struct {
 	proof       *chain
 	guessedPair bool
 	Witness     Witness // Of the proposal, "" if the sign is a guess.
+	// transactions are the rows of the sample with a date, and texts describes their columns.
+	transactions [][]string
+	texts        []texts
 }
 
 // column counts the kinds of cells of a column, below the heading.
@@ -294,6 +298,3 @@ func (c *column) number(cell string) {
 		c.either++
 	}
 }
-
-// dates returns the number of dates by the order that explains most.
-func (c *column) dates() int { return slices.Max(c.days[:]) }

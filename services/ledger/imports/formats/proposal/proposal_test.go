@@ -2,6 +2,7 @@ package proposal_test
 
 import (
 	_ "embed"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,9 @@ import (
 
 //go:embed testdata/columns.txt
 var columnLayouts string
+
+//go:embed testdata/texts.txt
+var textLayouts string
 
 func TestProposeColumns(t *testing.T) {
 	t.Parallel()
@@ -30,6 +34,25 @@ func TestProposeColumns(t *testing.T) {
 					got = append(got, "problem")
 				default:
 					got = append(got, r.Date.Format("2006-01-02")+" "+r.Amount+" "+r.Currency)
+				}
+			}
+			require.Equal(t, layout.want, got, "%+v", facts.Mapping)
+		})
+	}
+}
+
+func TestProposeTexts(t *testing.T) {
+	t.Parallel()
+	for _, layout := range sections(t, textLayouts) {
+		t.Run(layout.name, func(t *testing.T) {
+			t.Parallel()
+			records, facts := fixture.ReadAll(t, layout.file, statement.Options{})
+			var got []string
+			for _, r := range records {
+				if !r.Skip {
+					got = append(got, strings.Join([]string{
+						r.Payee, r.Description, r.Notes, strings.Join(r.Tags, ","),
+					}, "|"))
 				}
 			}
 			require.Equal(t, layout.want, got, "%+v", facts.Mapping)

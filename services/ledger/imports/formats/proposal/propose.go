@@ -42,6 +42,7 @@ func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping
 			m.Columns = append(m.Columns, mapping.Column{Index: i, Field: field})
 		}
 	}
+	m.Columns = append(m.Columns, p.furtherTexts(columns)...)
 	slices.SortFunc(m.Columns, func(a, b mapping.Column) int { return a.Index - b.Index })
 	for i := range p.columns {
 		c := &p.columns[i]
@@ -131,23 +132,25 @@ func (c *column) all(ok func(string) bool) bool {
 // fields matters: a field with an unmistakable heading takes its column before a field whose
 // heading has several meanings.
 func (p *Profile) choose() Columns {
+	p.describe()
 	columns := make(Columns)
 	taken := make(map[int]bool)
 	for _, field := range []string{
 		mapping.FieldDate, mapping.FieldBalance, mapping.FieldDebit, mapping.FieldCredit,
 		mapping.FieldAmount, mapping.FieldCurrency, mapping.FieldType, mapping.FieldAccount,
-		mapping.FieldCategory, mapping.FieldTags, mapping.FieldPayee, mapping.FieldDescription,
+		mapping.FieldCategory, mapping.FieldTags,
 	} {
 		if i := p.best(field, taken, columns); i >= 0 {
 			columns[field], taken[i] = i, true
 		}
 	}
+	p.namedTexts(columns, taken)
 	p.byDate(columns, taken)
 	p.byBalance(columns, taken)
 	p.byPair(columns, taken)
 	p.byContents(columns, taken)
 	p.byType(columns, taken)
-	p.texts(columns, taken)
+	p.otherTexts(columns, taken)
 	return columns
 }
 
@@ -161,7 +164,7 @@ func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 			continue
 		}
 		for _, h := range headings.Meanings(p.title(i)) {
-			if h.Field != field {
+			if h.Field != field || field == mapping.FieldTags && !p.hasLabels(i, h.Rank) {
 				continue
 			}
 			rank := h.Rank * 1000
@@ -169,11 +172,6 @@ func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 			// settlement.
 			if field == mapping.FieldDate || field == mapping.FieldAmount {
 				rank += 300 * (p.rowsBelow() - p.columns[i].filled) / max(1, p.rowsBelow())
-			}
-			// "Details" may have texts, or one of the values DEBIT and CREDIT.
-			if (field == mapping.FieldPayee || field == mapping.FieldDescription) &&
-				p.columns[i].fits(mapping.FieldType) {
-				rank += 500
 			}
 			if amount, ok := columns[mapping.FieldAmount]; ok && field == mapping.FieldCurrency {
 				rank += distance(amount, i)
@@ -216,32 +214,4 @@ func distance(amount, i int) int {
 func (p *Profile) isOther(i int) bool {
 	m := headings.Meanings(p.title(i))
 	return len(m) > 0 && (m[0].Field == headings.Other || m[0].Field == mapping.FieldFee)
-}
-
-// texts assigns the longest texts to payee and description if no heading names them.
-func (p *Profile) texts(columns Columns, taken map[int]bool) {
-	_, payee := columns[mapping.FieldPayee]
-	_, description := columns[mapping.FieldDescription]
-	if payee || description {
-		return
-	}
-	best, bestLength := -1, 0
-	for i := range p.columns {
-		c := &p.columns[i]
-		if taken[i] || c.dates()*2 > c.filled || c.numbers*2 > c.filled || c.filled == 0 {
-			continue
-		}
-		length := 0
-		for _, cells := range p.sample[p.heading+1:] {
-			if i < len(cells) {
-				length += len(cells[i])
-			}
-		}
-		if length > bestLength {
-			best, bestLength = i, length
-		}
-	}
-	if best >= 0 {
-		columns[mapping.FieldDescription], taken[best] = best, true
-	}
 }

@@ -1,0 +1,110 @@
+package proposal
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxLabel is the maximum length of a tag.
+const maxLabel = 30
+
+// texts counts the texts of a column in the sample.
+type texts struct {
+	filled, distinct int
+	top              int    // Cells with the most frequent text.
+	frequent         string // The most frequent text.
+	kinds, codes     int    // Cells with the name of a kind of payment, and with a code.
+	length, words    int    // Of all cells.
+}
+
+// describe counts the texts of all columns below the heading. Rows without a date are no
+// transactions.
+func (p *Profile) describe() {
+	p.transactions = nil
+	for _, cells := range p.sample[p.heading+1:] {
+		if slices.ContainsFunc(cells, isDate) {
+			p.transactions = append(p.transactions, cells)
+		}
+	}
+	p.texts = make([]texts, len(p.columns))
+	for i := range p.columns {
+		p.texts[i] = p.countTexts(i)
+	}
+}
+
+// countTexts counts the texts of a column.
+func (p *Profile) countTexts(i int) texts {
+	var t texts
+	if !p.columns[i].textual() {
+		return t
+	}
+	seen := make(map[string]int)
+	for _, cells := range p.transactions {
+		cell := cellAt(cells, i)
+		if cell == "" {
+			continue
+		}
+		t.filled++
+		t.length += utf8.RuneCountInString(cell)
+		t.words += len(strings.Fields(cell))
+		if isKind(cell) {
+			t.kinds++
+		} else if isCode(cell) {
+			t.codes++
+		}
+		if seen[cell]++; seen[cell] > t.top {
+			t.top, t.frequent = seen[cell], cell
+		}
+	}
+	t.distinct = len(seen)
+	return t
+}
+
+// cellAt returns the text of a cell, or "" beyond the end of the row.
+func cellAt(cells []string, i int) string {
+	if i >= len(cells) {
+		return ""
+	}
+	return strings.TrimSpace(cells[i])
+}
+
+// mean returns the mean length of the texts.
+func (t texts) mean() int { return t.length / max(1, t.filled) }
+
+// isConstant reports whether nearly all rows have the same text.
+func (t texts) isConstant() bool { return t.filled > 0 && t.top*10 >= t.filled*9 }
+
+// saysNothing reports whether the column has no texts, or whether most of them are codes or names
+// of kinds of payments.
+func (t texts) saysNothing() bool { return (t.kinds+t.codes)*10 >= t.filled*8 }
+
+// textual reports whether a column has texts, and not dates or numbers.
+func (c *column) textual() bool {
+	return c.filled > 0 && c.dates()*2 <= c.filled && c.numbers*2 <= c.filled
+}
+
+// hasLabels reports whether a column with a heading of a rank has tags: its cells are lists of
+// short names. Only finance applications write tags; banks use the word label for other texts.
+func (p *Profile) hasLabels(i, rank int) bool {
+	if rank > wholeRank {
+		return false
+	}
+	t := p.texts[i]
+	labels := 0
+	for _, cells := range p.transactions {
+		cell := cellAt(cells, i)
+		if cell != "" && !slices.ContainsFunc(strings.FieldsFunc(cell, isListMark), isNoLabel) {
+			labels++
+		}
+	}
+	return labels*10 >= t.filled*9
+}
+
+// isListMark reports whether a character separates the tags of a list.
+func isListMark(r rune) bool { return strings.ContainsRune(",;|#", r) }
+
+// isNoLabel reports whether a text is longer than tags are.
+func isNoLabel(text string) bool {
+	return utf8.RuneCountInString(text) > maxLabel || len(strings.Fields(text)) > 3
+}

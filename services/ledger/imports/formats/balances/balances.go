@@ -8,6 +8,7 @@
 package balances
 
 import (
+	"slices"
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -48,8 +49,56 @@ const (
 	ways
 )
 
-// Trail collects the rows of a file. Its zero value is empty.
+// maxDay is the number of rows of a day that a Trail keeps.
+const maxDay = 1000
+
+// Trail collects the rows of a file. Its zero value is empty. Within a day, some banks write the
+// rows in the other direction than the days, so it also counts the rows with each day reversed.
 type Trail struct {
+	direct, reversed counts
+	day              []Row
+}
+
+// Add adds the next row of the file.
+func (t *Trail) Add(r Row) {
+	if n := len(t.day); n > 0 && (n == maxDay || !t.day[n-1].Date.Equal(r.Date)) {
+		t.endDay()
+	}
+	t.direct.add(r)
+	t.day = append(t.day, r)
+}
+
+// endDay counts the rows of a day from the last one to the first one.
+func (t *Trail) endDay() {
+	for _, r := range slices.Backward(t.day) {
+		t.reversed.add(r)
+	}
+	t.day = t.day[:0]
+}
+
+// Interrupt marks a row whose amount is unknown: the next balances do not follow from earlier ones.
+func (t *Trail) Interrupt() {
+	t.endDay()
+	t.direct.accounts, t.reversed.accounts = nil, nil
+}
+
+// Verdict returns the verdict of the order in which most balances follow.
+func (t *Trail) Verdict() Verdict {
+	t.endDay()
+	return t.direct.verdict().or(t.reversed.verdict())
+}
+
+// or returns the one of two verdicts in which more balances follow.
+func (v Verdict) or(other Verdict) Verdict {
+	more := other.Agreed + other.Opposed - v.Agreed - v.Opposed
+	if more > 0 || more == 0 && other.Agreed > v.Agreed {
+		return other
+	}
+	return v
+}
+
+// counts are the verdicts of rows in one order.
+type counts struct {
 	verdicts [ways]Verdict
 	accounts map[string]*position
 	last     time.Time
@@ -63,49 +112,46 @@ type position struct {
 	since written.Sum
 }
 
-// Add adds the next row of the file.
-func (t *Trail) Add(r Row) {
-	if !t.last.IsZero() {
-		switch r.Date.Compare(t.last) {
+// add counts the next row.
+func (c *counts) add(r Row) {
+	if !c.last.IsZero() {
+		switch r.Date.Compare(c.last) {
 		case 1:
-			t.up++
+			c.up++
 		case -1:
-			t.down++
+			c.down++
 		}
 	}
-	t.last = r.Date
-	before := t.accounts[r.Account]
+	c.last = r.Date
+	before := c.accounts[r.Account]
 	switch {
 	case r.Stated && !r.Balance.Unknown:
 		if before != nil {
-			t.compare(*before, r)
+			c.compare(*before, r)
 		}
-		if t.accounts == nil {
-			t.accounts = make(map[string]*position)
+		if c.accounts == nil {
+			c.accounts = make(map[string]*position)
 		}
-		t.accounts[r.Account] = &position{row: r}
+		c.accounts[r.Account] = &position{row: r}
 	case before != nil:
 		before.since = before.since.Plus(r.Amount)
 	}
 }
 
-// Interrupt marks a row whose amount is unknown: the next balances do not follow from earlier ones.
-func (t *Trail) Interrupt() { t.accounts = nil }
-
 // compare counts a pair of balances.
-func (t *Trail) compare(before position, r Row) {
+func (c *counts) compare(before position, r Row) {
 	difference := r.Balance.Units - before.row.Balance.Units
 	here, there := before.since.Plus(r.Amount), before.since.Plus(before.row.Amount)
 	if here.Unknown || there.Unknown {
 		return
 	}
-	t.moved = t.moved || difference != 0
+	c.moved = c.moved || difference != 0
 	expected := [ways]int64{
 		afterOldestFirst: here.Units, afterNewestFirst: -there.Units,
 		beforeOldestFirst: there.Units, beforeNewestFirst: -here.Units,
 	}
 	for way, units := range expected {
-		v := &t.verdicts[way]
+		v := &c.verdicts[way]
 		switch {
 		case difference == units && units == 0:
 			continue
@@ -123,28 +169,24 @@ func (t *Trail) compare(before position, r Row) {
 	}
 }
 
-// Verdict returns the verdict of the way in which most balances follow. The dates decide between
+// verdict returns the verdict of the way in which most balances follow. The dates decide between
 // the oldest and the newest row first. Without them, balances are those after their rows, because
 // the balance before a row, the oldest first, looks like an inverted one after a row, the newest
 // first. It is empty if the rows are not sorted by date.
-func (t *Trail) Verdict() Verdict {
-	if !t.moved {
+func (c *counts) verdict() Verdict {
+	if !c.moved {
 		// The same balance in each row is that of the day of the export.
 		return Verdict{}
 	}
 	possible := [2]int{afterOldestFirst, afterNewestFirst}
 	switch {
-	case t.up > 0 && t.down == 0:
+	case c.up > 0 && c.down == 0:
 		possible = [2]int{afterOldestFirst, beforeOldestFirst}
-	case t.down > 0 && t.up == 0:
+	case c.down > 0 && c.up == 0:
 		possible = [2]int{afterNewestFirst, beforeNewestFirst}
 	}
-	best, other := t.verdicts[possible[0]], t.verdicts[possible[1]]
-	if found := other.Agreed + other.Opposed - best.Agreed - best.Opposed; found > 0 ||
-		found == 0 && other.Agreed > best.Agreed {
-		best = other
-	}
-	if _, ok := best.Follows(); !ok && min(t.up, t.down)*5 > max(t.up, t.down) {
+	best := c.verdicts[possible[0]].or(c.verdicts[possible[1]])
+	if _, ok := best.Follows(); !ok && min(c.up, c.down)*5 > max(c.up, c.down) {
 		return Verdict{}
 	}
 	return best
@@ -152,7 +194,7 @@ func (t *Trail) Verdict() Verdict {
 
 // Contradicts reports whether the amounts are wrong. A balance that does not follow is a gap, as
 // long as most of them follow. A balance that changes in the other direction is an error, unless as
-// many do not follow, because the rows of a day are in another order. owed is set if positive
+// many do not follow at all. owed is set if positive
 // amounts were read as money out: then balances that all change in the other direction are debts.
 func (v Verdict) Contradicts(owed bool) bool {
 	if owed && v.Agreed+v.Other == 0 {

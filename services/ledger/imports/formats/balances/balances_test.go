@@ -71,6 +71,16 @@ func TestVerdict(t *testing.T) {
 		"the newest first": {rows: reversed, agreed: 4},
 		"one day":          {rows: oneDay, agreed: 4},
 		"balances before":  {rows: before, agreed: 4},
+		"the oldest first, but the newest of each day": {
+			rows: []row{
+				{2, "-3.50", "1476"},
+				{2, "-20.50", "1479.50"},
+				{5, "600", "2000"},
+				{5, "-76", "1400"},
+				{6, "-1", "1999"},
+			},
+			agreed: 4,
+		},
 		"a gap": {
 			rows: slices.Delete(slices.Clone(account), 2, 3), agreed: 2, other: 1, firstAt: 3,
 		},

@@ -178,6 +178,9 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 	if ok {
 		rank = p.rankOf(amount)
 	}
+	if rank == 1<<30 {
+		others = append(others, p.amountsByContents(columns)...)
+	}
 	t := p.newTable(columns, slices.Concat(others, fees, []int{amount}))
 	if ok && p.proof == nil {
 		for _, i := range others {
@@ -202,6 +205,19 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 			return
 		}
 	}
+}
+
+// amountsByContents returns the columns without a field that have numbers with decimals in at least
+// half of the rows.
+func (p *Profile) amountsByContents(columns Columns) []int {
+	taken := make(map[int]bool)
+	for _, i := range columns {
+		taken[i] = true
+	}
+	return slices.DeleteFunc(p.numeric(taken), func(i int) bool {
+		c := &p.columns[i]
+		return p.isOther(i) || c.decimals == 0 || c.filled*2 < p.rowsBelow()
+	})
 }
 
 // mayLower reports whether the balances do not show if a fee lowers them.

@@ -178,7 +178,7 @@ func (p *Profile) amountPairs(columns Columns, taken map[int]bool, free []int) [
 }
 
 // byPair assigns debits and credits of which no heading names one or both: two columns of numbers
-// without a sign, of which each row has exactly one.
+// of one sign each, of which each row has exactly one.
 func (p *Profile) byPair(columns Columns, taken map[int]bool) {
 	_, hasAmount := columns[mapping.FieldAmount]
 	debit, hasDebit := columns[mapping.FieldDebit]
@@ -187,7 +187,7 @@ func (p *Profile) byPair(columns Columns, taken map[int]bool) {
 		return
 	}
 	free := slices.DeleteFunc(p.numeric(taken), func(i int) bool {
-		return p.isOther(i) || p.columns[i].negative > 0
+		return p.isOther(i) || p.columns[i].negative > 0 && p.columns[i].positive > 0
 	})
 	firsts := free
 	switch {

@@ -67,6 +67,9 @@ func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) (Witness, assu
 		switch {
 		case p.proof != nil:
 			return ByBalance, assumed{}
+		case !hasDebit:
+			return "", assumed{fmt.Sprintf("Only %s has amounts, all without a sign: all are read "+
+				"as money in.", p.name(credit)), credit}
 		case p.guessedPair:
 			return "", assumed{fmt.Sprintf("The amounts stand in %s and %s, and nothing shows "+
 				"which of them is money out: the first one is read as money out.",
@@ -133,7 +136,8 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 	case purchases:
 		m.Invert = true
 		return ByCard, assumed{}
-	case v.inverted == 0 && (c.negative > 0 && c.negative >= c.positive || p.hasPlus(amount)):
+	case v.inverted*2 <= c.negative &&
+		(c.negative > 0 && c.negative >= c.positive || p.hasPlus(amount)):
 		return BySigns, assumed{}
 	case c.negative == 0:
 		return "", assumed{fmt.Sprintf("No amount in %s has a sign, and no other column shows "+

@@ -119,12 +119,12 @@ func (t *table) measure(c chain) (measured chain, follows bool) {
 	return c, follows && (!c.inverted || c.debit == c.credit)
 }
 
-// different returns the records in which two columns have different amounts.
+// different returns the records in which column b has an amount that column a has not.
 func (t *table) different(a, b int) []int {
 	var found []int
 	for row, n := range t.records {
 		x, y := t.numbers[a][row], t.numbers[b][row]
-		if x.filled && y.filled && magnitude(x.Sum).Differs(magnitude(y.Sum)) {
+		if y.Units != 0 && (!x.filled || magnitude(x.Sum).Differs(magnitude(y.Sum))) {
 			found = append(found, n)
 		}
 	}

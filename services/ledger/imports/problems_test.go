@@ -49,3 +49,21 @@ func TestUpdateImportProblems(t *testing.T) {
 		"rows[0].payee",
 	}, fixture.FieldNames(problem))
 }
+
+// TestUpdateImportWithoutAccountName creates the wallet of an account that the file does not name.
+func TestUpdateImportWithoutAccountName(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t))
+	m := p.uploaded(t, "!Type:Bank\nD01/20/2026\nT-3.00\nLFood\n^\n").GetImport()
+	account := &ledgerv1.ImportAccount{Create: true}
+	req := &ledgerv1.UpdateImportRequest{
+		Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{account},
+		Defaults: &ledgerv1.ImportDefaults{Currency: "EUR"},
+	}
+	_, err := p.UpdateImport(p.Ctx, req)
+	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+	require.Equal(t, []string{"accounts[0].name"}, fixture.FieldNames(problem))
+	account.Name = "Main"
+	p.committed(t, p.update(t, req))
+	require.Equal(t, []string{"Main|-300 EUR"}, p.balances(t))
+}

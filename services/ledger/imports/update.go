@@ -145,6 +145,8 @@ func applyUpdate(
 			var problem *apierr.Field
 			a.Name, problem = text.Name(at+"name", change.GetName())
 			p.Field(problem)
+		} else if a.GetCreate() && a.GetName() == "" && j >= 0 {
+			p.Invalid(at+"name", "is required: the file does not name this account")
 		}
 	}
 	for i, change := range req.GetCategories() {

@@ -154,8 +154,8 @@ func TestMovingToCoffer(t *testing.T) {
 		p.committed(t, m)
 		require.Equal(t, []string{
 			"2026-03-01|Checking|100000 EUR|Starting Balances|Starting Balance||",
-			"2026-03-15|Checking|-30000 EUR|Food|Savings||",
-			"2026-03-15|Savings|30000 EUR|Food|Checking||",
+			"2026-03-15|Checking|-30000 EUR|transfer|Savings||",
+			"2026-03-15|Savings|30000 EUR|transfer|Checking||",
 			"2026-03-29|Checking|-6025 EUR|Groceries|Superstore|(SPLIT 1 OF 2) food|",
 			"2026-03-29|Checking|-2000 EUR|Household|Superstore|(SPLIT 2 OF 2) soap|",
 			"2026-03-30|Checking|250000 EUR|Income|Employer||",
@@ -174,8 +174,8 @@ func TestMovingToCoffer(t *testing.T) {
 		require.Equal(t, []string{
 			"2026-03-01|Assets:Checking|100000 EUR|Equity:Opening Balances||Opening Balance|",
 			"2026-03-15|Assets:Checking|-4250 EUR|Expenses:Groceries||Corner Shop|",
-			"2026-03-16|Assets:Checking|-30000 EUR|Assets:Savings||To the savings|",
-			"2026-03-16|Assets:Savings|30000 EUR|Assets:Checking||To the savings|",
+			"2026-03-16|Assets:Checking|-30000 EUR|transfer||To the savings|",
+			"2026-03-16|Assets:Savings|30000 EUR|transfer||To the savings|",
 			"2026-03-29|Assets:Checking|-8025 EUR|-- Split Transaction --||Superstore|",
 			"2026-03-30|Assets:Checking|250000 EUR|Income:Salary||Employer|",
 		}, p.moved(t))

@@ -24,6 +24,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // label is a line of the manifest.
@@ -137,12 +138,19 @@ func read(path, locale string) (prediction, *mapping.Mapping) {
 		p.Error = err.Error()
 		return p, proposed
 	}
+	line := 0 // Of the last row.
 	for _, r := range records {
 		switch {
 		case r.Skip:
 		case r.Problem != "":
 			p.Error = fmt.Sprintf("record %d: %s", r.N, r.Problem)
+		case len(p.Rows) > 0 && r.Line == line && proposed != nil &&
+			proposed.Format == statement.QIF:
+			// The label has one row for an entry, whose transfers are records of their own.
+			whole := &p.Rows[len(p.Rows)-1]
+			whole.Amount, _ = written.SumOf(whole.Amount, r.Amount).Text()
 		default:
+			line = r.Line
 			p.Rows = append(p.Rows, row{r.Date.Format("2006-01-02"), r.Amount, r.Currency, r.Payee})
 		}
 	}

@@ -212,13 +212,15 @@ func addPartners(
 	return append(rows, partners...), err
 }
 
-// partner returns the other side of a row's transfer, or nil.
+// partner returns the other side of a row's transfer, or nil. The user may have chosen another
+// wallet for one of the two rows, which are then no pair.
 func (c *chunk) partner(r *staging.Row) *staging.Row {
 	if r.PairN == nil {
 		return nil
 	}
 	i := slices.IndexFunc(c.rows, func(o staging.Row) bool { return o.N == *r.PairN })
-	if i < 0 {
+	if i < 0 || deref(c.rows[i].WalletID) != deref(r.TransferWalletID) ||
+		deref(c.rows[i].TransferWalletID) != deref(r.WalletID) {
 		return nil
 	}
 	return &c.rows[i]

@@ -14,7 +14,7 @@ import (
 // the file and the user leave ordinary.
 func ruledTransfer(r *staging.Row) bool {
 	return r.Status == staging.Ready && r.Ruled != nil && r.TransferWalletID != nil &&
-		r.PairN == nil && r.WalletID != nil && r.AmountMinor != nil
+		r.WalletID != nil && r.AmountMinor != nil
 }
 
 // addRuled adds the transactions of rows that rules make transfers. If the other wallet has the

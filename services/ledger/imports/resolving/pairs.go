@@ -1,116 +1,150 @@
 package resolving
 
 import (
-	"cmp"
-	"context"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
-	"github.com/coffer-budget/coffer/internal/money"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
-	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// transfer identifies the transfers that two rows of a file describe: by the id in the file, or
-// otherwise by everything else.
-type transfer struct {
-	id                 string
-	day                time.Time
-	from, to           uuid.UUID
-	out, in            int64
-	currency, arriving string
-	// incoming is set for the side that receives the amount. It distinguishes the two sides.
-	incoming bool
+// The origins of sides whose file does not call them transfers: the name of another account of the
+// file is the category of the row, as in exports of GnuCash, or its payee, as in those of Actual.
+const (
+	byCategory = "category"
+	byPayee    = "payee"
+)
+
+// side is a row that may be one side of a transfer between two accounts of a file.
+type side struct {
+	N              int32
+	Account, Other string
+	// Origin is byCategory or byPayee, or empty if the file calls the row a transfer.
+	Origin string
+	// TransferID is equal in both rows of a transfer, or empty.
+	TransferID       string `db:"transfer_id"`
+	Date             time.Time
+	Amount, Currency string
+	ChosenWalletID   *uuid.UUID `db:"chosen_wallet_id"`
+	TransferWalletID *uuid.UUID `db:"transfer_wallet_id"`
+	// Settled is set if the row is not booked as a transfer of the file: the user or a rule has
+	// decided otherwise, or it is finished.
+	Settled bool
 }
 
-// otherAccount returns the account at the other side of a row's transfer. ok is false if the row is
-// no transfer, or if it has an id and the file has no other row with this id: an export of one
-// wallet has one leg of each transfer.
-func (c *resolver) otherAccount(r *staging.Row) (a *ledgerv1.ImportAccount, ok bool) {
-	if r.Transfer == nil {
-		return nil, false
-	}
-	key := r.Transfer.Account
-	if r.Transfer.ID != "" {
-		if key, ok = c.otherAccounts[r.N]; !ok {
-			return nil, false
-		}
-	}
-	c.others[key] = true
-	return c.account(key), true
+// key identifies one side of a transfer: by the id in the file, or otherwise by everything else.
+type key struct {
+	id, from, to string
+	day          time.Time
+	// amount is the signed amount, or only its sign.
+	amount string
 }
 
-// transferOf sets the wallet at the other side of a transfer.
-func (c *resolver) transferOf(r *staging.Row) {
-	switch {
-	case r.ChosenWalletID != nil:
-		r.TransferWalletID = r.ChosenWalletID
-	case r.ChosenCategoryID == nil:
-		if a, ok := c.otherAccount(r); ok {
-			r.TransferWalletID = c.walletOf(a)
-		}
+// keys returns the keys of a side and of its other side, without amounts.
+func (s side) keys() (own, other key) {
+	if s.TransferID != "" {
+		return key{id: s.TransferID}, key{id: s.TransferID}
 	}
-	if r.TransferWalletID != nil && r.WalletID != nil && *r.TransferWalletID == *r.WalletID {
-		r.TransferWalletID = nil
-	}
+	day := s.Date.UTC().Truncate(24 * time.Hour)
+	return key{from: s.Account, to: s.Other, day: day}, key{from: s.Other, to: s.Account, day: day}
 }
 
-// remember pairs a row that is one side of a transfer with the other side, if the file has a row
-// for it.
-func (c *resolver) remember(r *staging.Row) {
-	if r.TransferWalletID == nil || r.WalletID == nil || r.AmountMinor == nil ||
-		r.Transfer == nil || !r.Transfer.Paired || r.ChosenWalletID != nil {
-		return
-	}
-	t := transferKey(r)
-	opposite := t
-	opposite.incoming = !t.incoming
-	if waiting := c.unpaired[opposite]; len(waiting) > 0 {
-		c.unpaired[opposite] = waiting[1:]
-		c.pairs[waiting[0]], c.pairs[r.N] = r.N, waiting[0]
-		return
-	}
-	c.unpaired[t] = append(c.unpaired[t], r.N)
+// exact adds the amounts to keys.
+func exact(s side) (own, other key) {
+	own, other = s.keys()
+	own.amount = written.TrimDecimals(s.Amount)
+	other.amount = written.Negate(own.amount)
+	return own, other
 }
 
-// transferKey returns the key of the transfer that a row is a side of.
-func transferKey(r *staging.Row) transfer {
-	own, other := *r.AmountMinor, -*r.AmountMinor
-	if r.Transfer.ID != "" {
-		return transfer{id: r.Transfer.ID, incoming: own > 0}
+// direction adds the signs of the amounts to keys. The two amounts of a transfer between currencies
+// are not comparable, because the file states no rate.
+func direction(s side) (own, other key) {
+	own, other = s.keys()
+	own.amount, other.amount = "+", "-"
+	if negative(s.Amount) {
+		own.amount, other.amount = "-", "+"
 	}
-	currency := r.BookedCurrency
-	if r.Transfer.Amount != "" {
-		record := statement.Record{
-			Amount: r.Transfer.Amount, Currency: cmp.Or(r.Transfer.Currency, currency),
-		}
-		if minor, parsed, err := record.Minor(money.Currency{}); err == nil {
-			other, currency = minor, parsed.Code()
-		}
-	}
-	if own > 0 {
-		return transfer{
-			day: r.Date.UTC(), from: *r.TransferWalletID, to: *r.WalletID, out: other, in: own,
-			currency: currency, arriving: r.BookedCurrency, incoming: true,
-		}
-	}
-	return transfer{
-		day: r.Date.UTC(), from: *r.WalletID, to: *r.TransferWalletID, out: own, in: other,
-		currency: r.BookedCurrency, arriving: currency,
-	}
+	return own, other
 }
 
-// pair writes the pairs. A row whose other side should be in the file, but is not, cannot be read.
-func (c *resolver) pair(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) error {
-	var ns, others, alone []int32
-	for n, other := range c.pairs {
-		ns, others = append(ns, n), append(others, other)
+// exchanged reports whether two sides have different currencies or are known by their id.
+func exchanged(a, b side) bool {
+	return a.TransferID != "" || a.Currency != "" && b.Currency != "" && a.Currency != b.Currency
+}
+
+// matchSides returns the pairs of sides that describe one transfer, in both directions by the index
+// of a side. Each side names the account of the other one. Equal transfers of a day are paired in
+// the order of the file.
+func matchSides(sides []side) map[int]int {
+	pairs, rows := map[int]int{}, map[int32]bool{}
+	round := func(keys func(side) (own, other key), fits func(a, b side) bool) {
+		open := map[key][]int{}
+		for i, s := range sides {
+			if rows[s.N] {
+				continue
+			}
+			own, other := keys(s)
+			queue := open[other]
+			for len(queue) > 0 && rows[sides[queue[0]].N] {
+				queue = queue[1:]
+			}
+			open[other] = queue
+			if len(queue) == 0 || !fits(sides[queue[0]], s) {
+				open[own] = append(open[own], i)
+				continue
+			}
+			j := queue[0]
+			open[other] = queue[1:]
+			pairs[i], pairs[j] = j, i
+			rows[s.N], rows[sides[j].N] = true, true
+		}
 	}
-	for _, waiting := range c.unpaired {
-		alone = append(alone, waiting...)
+	round(exact, func(side, side) bool { return true })
+	round(direction, exchanged)
+	return pairs
+}
+
+// unmatched returns the sides without a pair whose other account has rows as well. A payee is too
+// weak to be one: a shop may have the name of an account. paired is the number of rows with a pair.
+func unmatched(
+	sides []side, pairs map[int]int, hasRows func(account string) bool,
+) (alone []side, paired int) {
+	rows := map[int32]bool{}
+	for i := range pairs {
+		rows[sides[i].N] = true
 	}
-	return writePairs(ctx, tx, owner, id, ns, others, alone)
+	for _, s := range sides {
+		if s.Origin != byPayee && !rows[s.N] && hasRows(s.Other) {
+			alone = append(alone, s)
+		}
+	}
+	return alone, len(pairs)
+}
+
+// way is the direction from the account of a side to the other one.
+type way struct{ from, to string }
+
+// oneSided returns those of the unmatched sides whose row stands for both sides of the transfer. A
+// program writes a transfer either in both accounts or in one. The file is of the first kind if
+// most of its transfers have two rows: then the rows of an account are complete, and another leg
+// would change its balance twice. This also holds for two accounts whose unmatched sides cancel
+// each other out, such as the parts of a split and their total.
+func oneSided(alone []side, paired int) map[int32]bool {
+	rows, sums := map[int32]bool{}, map[way]written.Sum{}
+	if paired >= len(alone) {
+		return rows
+	}
+	for _, s := range alone {
+		sum := sums[way{s.Account, s.Other}]
+		sum.Add(s.Amount)
+		sums[way{s.Account, s.Other}] = sum
+	}
+	for _, s := range alone {
+		own := sums[way{s.Account, s.Other}]
+		other, ok := sums[way{s.Other, s.Account}]
+		other.Units = -other.Units
+		rows[s.N] = s.Origin == "" && s.TransferID == "" && (!ok || own.Differs(other))
+	}
+	return rows
 }

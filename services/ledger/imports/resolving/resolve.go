@@ -6,8 +6,9 @@
 //
 //   - resolve.go: All derives the rows of an import, page by page. rows.go: Rows derives a few rows
 //     after a change
-//   - accounts.go, categorize.go and pairs.go: the wallet, the category and the other side of a
-//     transfer. rules.go: what the rules and the earlier transactions of the owner suggest
+//   - accounts.go, categorize.go and transfers.go: the wallet, the category and the other side of a
+//     transfer. pairs.go: which rows are the two sides of one transfer
+//   - rules.go: what the rules and the earlier transactions of the owner suggest
 package resolving
 
 import (
@@ -59,15 +60,17 @@ type resolver struct {
 	// file, with the numbers of their rows.
 	accounts   map[string]*ledgerv1.ImportAccount
 	categories map[string]*ledgerv1.ImportCategory
-	// otherAccounts holds the accounts at the other sides of transfers with an id, by row.
+	// otherAccounts holds the accounts at the other sides of transfers, by row: of transfers with
+	// an id, and of pairs of rows that name each other's account as their category or payee.
 	otherAccounts map[int32]string
 	// others holds the keys of the accounts at the other sides of transfers. Such an account may
 	// have no rows itself.
 	others map[string]bool
-	// unpaired holds the rows of transfers whose other side has not been seen, by their transfer.
-	// pairs holds the two rows of each complete transfer, in both directions.
-	unpaired map[transfer][]int32
-	pairs    map[int32]int32
+	// sides is set if rows are transfers whose other side may be a row, too.
+	sides bool
+	// ordinary holds the rows that the file calls transfers, and that are booked as ordinary
+	// transactions.
+	ordinary map[int32]bool
 }
 
 // newResolver returns a resolver that counts the accounts and categories of details again.
@@ -75,7 +78,7 @@ func newResolver(details *ledgerv1.Import, o Owned) *resolver {
 	c := &resolver{
 		details: details, owned: o, accounts: map[string]*ledgerv1.ImportAccount{},
 		categories: map[string]*ledgerv1.ImportCategory{}, others: map[string]bool{},
-		unpaired: map[transfer][]int32{}, pairs: map[int32]int32{},
+		ordinary: map[int32]bool{},
 	}
 	for _, a := range details.GetAccounts() {
 		a.Count = 0
@@ -88,9 +91,9 @@ func newResolver(details *ledgerv1.Import, o Owned) *resolver {
 	return c
 }
 
-// All derives all rows of an import again, and then finds their duplicates. With reparse it reads
-// the cells of mapped formats, because the mapping has changed. It works page by page, and keeps
-// only the numbers of the rows of transfers in memory.
+// All derives all rows of an import again, pairs the sides of transfers, and then finds duplicates.
+// With reparse it reads the cells of mapped formats, because the mapping has changed. It works page
+// by page, and keeps only the sides of transfers in memory.
 func All(
 	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool,
 ) error {
@@ -239,9 +242,6 @@ func (c *resolver) resolve(ctx context.Context, r *staging.Row) {
 		r.Status = staging.Skipped
 	case staging.ActionMatch:
 		r.Status = staging.Matched
-	}
-	if r.Status == staging.Ready {
-		c.remember(r)
 	}
 }
 

@@ -90,27 +90,56 @@ func selectOtherAccounts(
 	return accounts, nil
 }
 
+// selectSides returns the rows of an import that may be one side of a transfer, in the order of the
+// file. These are the transfers of formats that write a row for each side, and the rows whose
+// category or payee is the name of another account of the file. A row with both names is two sides.
+// Rows that cannot be booked are no sides.
+func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side, error) {
+	sides, err := pg.All[side](ctx, q, `
+		WITH named AS (
+			SELECT DISTINCT account
+			FROM import_rows
+			WHERE owner_id = $1 AND import_id = $2 AND account <> '' AND status <> 'hidden'
+		)
+		SELECT n, account, s.other, s.origin, coalesce(transfer ->> 'ID', '') AS transfer_id,
+			date, amount, booked_currency AS currency, chosen_wallet_id, transfer_wallet_id,
+			status NOT IN ('ready', 'booked') OR transaction_id IS NOT NULL
+				OR chosen_category_id IS NOT NULL AND chosen_wallet_id IS NULL AS settled
+		FROM import_rows r
+		CROSS JOIN LATERAL (
+			SELECT transfer ->> 'Account' AS other, '' AS origin
+			WHERE (transfer ->> 'Paired')::boolean AND transfer ->> 'Account' <> account
+			UNION ALL
+			SELECT category, 'category'
+			WHERE transfer ->> 'Account' IS NULL
+				AND category <> account AND category IN (SELECT account FROM named)
+			UNION ALL
+			SELECT payee, 'payee'
+			WHERE transfer ->> 'Account' IS NULL AND payee <> category
+				AND payee <> account AND payee IN (SELECT account FROM named)
+		) AS s
+		WHERE owner_id = $1 AND import_id = $2 AND status NOT IN ('hidden', 'invalid')
+			AND NOT opening AND date IS NOT NULL AND amount_minor IS DISTINCT FROM 0
+		ORDER BY n`, owner, id)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the sides of transfers of import %s: %w", id, err)
+	}
+	return sides, nil
+}
+
 // writePairs stores for each row in ns the row at the other side of its transfer: the element of
-// others at the same index. The rows in alone have no other side, although the file should
-// contain it. They become invalid, because booking one side twice or not at all would change a
-// balance.
+// others at the same index.
 func writePairs(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns, others, alone []int32,
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns, others []int32,
 ) error {
-	if len(ns)+len(alone) == 0 {
+	if len(ns) == 0 {
 		return nil
 	}
 	_, err := q.Exec(ctx, `
-		WITH lonely AS (
-			UPDATE import_rows
-			SET status = 'invalid',
-				problem = 'the file has no row for the other side of the transfer'
-			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($5) AND status = 'ready'
-		)
 		UPDATE import_rows r
 		SET pair_n = p.other
 		FROM unnest($3::integer[], $4::integer[]) AS p (n, other)
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = p.n`, owner, id, ns, others, alone)
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = p.n`, owner, id, ns, others)
 	if err != nil {
 		return fmt.Errorf("pairing the transfers of import %s: %w", id, err)
 	}

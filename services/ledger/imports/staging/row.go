@@ -127,7 +127,9 @@ func (r *Row) Set(record statement.Record) {
 	r.Account = record.Account
 	r.Category = record.Category
 	r.Splits = record.Splits
-	r.Transfer = record.Transfer
+	if r.Transfer = record.Transfer; r.Transfer != nil {
+		r.Splits = nil // A transfer has no parts.
+	}
 	r.Opening = record.Opening
 	r.FileProblem = record.Problem
 	r.Status = Ready

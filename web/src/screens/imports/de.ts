@@ -139,6 +139,8 @@ const de: typeof en = {
     TRUNCATED_DESCRIPTION: "Eine Beschreibung war zu lang und ist gekürzt.",
     INVESTMENTS_SKIPPED: "Die Datei enthält Wertpapiere. Sie werden nicht importiert.",
     BUDGETS_SKIPPED: "Die Datei enthält Budgets. Sie werden nicht importiert.",
+    SPLITS_DIVIDED: "Teile von aufgeteilten Buchungen sind Umbuchungen. Jede davon ist eine eigene Zeile.",
+    TRANSFERS_UNPAIRED: "Einige Umbuchungen stehen nur in einem Konto der Datei. Bitte prüfe diese Zeilen und nach dem Import die Kontostände.",
   },
   opening: "Vorher",
   sum: "Zeilen",

@@ -138,6 +138,8 @@ export default {
     TRUNCATED_DESCRIPTION: "A description was too long and is shortened.",
     INVESTMENTS_SKIPPED: "The file has investments. They are not imported.",
     BUDGETS_SKIPPED: "The file has budgets. They are not imported.",
+    SPLITS_DIVIDED: "Parts of split transactions are transfers. Each of them is a row of its own.",
+    TRANSFERS_UNPAIRED: "Some transfers are in one account of the file only. Please check these rows, and the balances after the import.",
   } as Record<string, string>,
   opening: "Before",
   sum: "Rows",

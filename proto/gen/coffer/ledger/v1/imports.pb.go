@@ -62,6 +62,9 @@ type Import struct {
 	//   - ENCODING_ASSUMED: the encoding was guessed
 	//   - TRUNCATED_DESCRIPTION: a description was too long
 	//   - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported
+	//   - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row
+	//   - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the
+	//     file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account
 	//
 	// A commit is rejected while a code that blocks it is present, unless force is true. A change of the mapping confirms it: SIGN_ASSUMED,
 	// AMOUNT_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear, and the balances of CSV files are checked again.

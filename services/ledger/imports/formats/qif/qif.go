@@ -6,7 +6,7 @@
 //
 // QIF does not say the order of day and month or the decimal mark. So Parse yields records with
 // cells and proposes a mapping, and Read converts the cells. The constants of qif.go define the
-// cells.
+// cells. An entry becomes several records if parts of its split are transfers.
 //
 //   - qif.go: the file. Start reading at Parse
 //   - read.go: the conversion of a record, with its transfer and the parts of its split
@@ -27,7 +27,9 @@ import (
 )
 
 // The cells of a QIF record. Further cells are the parts of a split, three each: category, memo and
-// amount.
+// amount. If parts are transfers, the entry becomes several records with the same cells and one
+// more: the account of the transfer that the record is, or an empty text in the record of the other
+// parts.
 const (
 	cellDate = iota
 	cellAmount
@@ -79,13 +81,15 @@ func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Ma
 				yield(statement.Record{}, err)
 				return
 			}
-			record, err := p.handle(strings.TrimSpace(string(text)), source.Line, atEnd)
+			records, err := p.handle(strings.TrimSpace(string(text)), source.Line, atEnd)
 			if err != nil {
 				yield(statement.Record{}, err)
 				return
 			}
-			if record != nil && !yield(*record, nil) {
-				return
+			for _, record := range records {
+				if !yield(record, nil) {
+					return
+				}
 			}
 			if atEnd {
 				break
@@ -118,17 +122,17 @@ func (p *parser) reset() {
 	p.cells, p.filled, p.line, p.size = make([]string, cellParts), false, 0, 0
 }
 
-// handle processes a line. It returns a record that the line completes.
-func (p *parser) handle(text string, line int, atEnd bool) (*statement.Record, error) {
+// handle processes a line. It returns the records of an entry that the line completes.
+func (p *parser) handle(text string, line int, atEnd bool) ([]statement.Record, error) {
 	switch {
 	case atEnd || strings.HasPrefix(text, "^"):
 		return p.end(), nil
 	case text == "":
 		return nil, nil
 	case text[0] == '!':
-		record := p.end()
+		records := p.end()
 		p.header(strings.ToLower(text))
-		return record, nil
+		return records, nil
 	}
 	if p.line == 0 {
 		p.line = line
@@ -219,8 +223,8 @@ func (p *parser) part(code byte, value string) error {
 	return nil
 }
 
-// end returns the current record, or nil if it is empty.
-func (p *parser) end() *statement.Record {
+// end returns the records of the current entry, none if it is empty.
+func (p *parser) end() []statement.Record {
 	defer p.reset()
 	if !p.filled || !accountSections[p.section] {
 		return nil
@@ -228,7 +232,17 @@ func (p *parser) end() *statement.Record {
 	p.sections = max(p.sections, 1)
 	p.cells[cellAccount] = p.account
 	p.profile.Add(p.cells[:cellPayee])
-	return &statement.Record{Line: p.line, Cells: slices.Clip(p.cells)}
+	cells := slices.Clip(p.cells)
+	accounts := transferAccounts(cells)
+	if len(accounts) == 0 {
+		return []statement.Record{{Line: p.line, Cells: cells}}
+	}
+	p.in.Warn(statement.SplitsDivided)
+	var records []statement.Record
+	for _, account := range append([]string{""}, accounts...) {
+		records = append(records, statement.Record{Line: p.line, Cells: append(cells, account)})
+	}
+	return records
 }
 
 // propose returns the mapping and adds the warnings.

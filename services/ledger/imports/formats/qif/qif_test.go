@@ -1,6 +1,8 @@
 package qif_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +14,7 @@ import (
 func TestParse(t *testing.T) {
 	t.Parallel()
 	const file = "!Account\nNGiro\nTBank\n^\n!Type:Bank\nD1/ 2'24\nT-1,012.30\nPShop\nMmemo\nLFood:Out/trip\n^\nD1/31'24\nT5.00\nL[Savings]\n^\n" +
-		"D1/30'24\nT-3.00\nSA\n$-1.00\nS[B]\n$-2.00\nD2/1'24\n^\n!Type:Cat\nNFood\n^\n!Type:Invst\nD1/1'24\n^\n"
+		"D1/30'24\nT-3.00\nSA\n$-1.00\nSB\n$-2.00\nD2/1'24\n^\n!Type:Cat\nNFood\n^\n!Type:Invst\nD1/1'24\n^\n"
 	records, facts := fixture.ReadAll(t, file, statement.Options{})
 	require.Equal(t, []string{
 		"2024-01-02|-1012.30||Shop|memo", "2024-01-31|5.00|||", "2024-01-30|-3.00|||",
@@ -22,10 +24,88 @@ func TestParse(t *testing.T) {
 	require.Equal(t, "MM/DD/YY", facts.Mapping.DateLayout)
 	require.Equal(t, []any{"Giro", "Food:Out", []string{"trip"}},
 		[]any{records[0].Account, records[0].Category, records[0].Tags})
-	require.Equal(t, "Savings", records[1].Transfer.Account)
+	require.Equal(t, &statement.Transfer{Account: "Savings", Paired: true}, records[1].Transfer)
 	require.Equal(t, []statement.Split{
-		{Amount: "-1.00", Category: "A"}, {Amount: "-2.00", Account: "B"},
+		{Amount: "-1.00", Category: "A"}, {Amount: "-2.00", Category: "B"},
 	}, records[2].Splits)
+}
+
+// TestParseDividedSplits reads splits whose parts are transfers. Each transfer is a record, and the
+// parts of one account are one transfer.
+func TestParseDividedSplits(t *testing.T) {
+	t.Parallel()
+	const entry = "!Account\nNGiro\n^\n!Type:Bank\nD1/30'24\nPShop\nMmemo\nN7\n"
+	for name, tc := range map[string]struct {
+		file  string
+		want  []string
+		notes string
+	}{
+		"parts_and_a_transfer": {
+			file: "T-6.00\nSA\n$-1.00\nS[Visa]\nEcard\n$-3.00\nSB\n$-2.00\n^\n",
+			want: []string{
+				"2024-01-30|-3||Shop|memo A -1.00, B -2.00", "2024-01-30|-3.00||Shop|card to Visa",
+			},
+		},
+		"one_part_and_two_transfers": {
+			file: "T-4.00\nS[Visa]\n$-1.00\nSA\nEfood\n$-5.00\nS[Cash]\n$2.00\n^\n",
+			want: []string{
+				"2024-01-30|-5.00||Shop|food in A", "2024-01-30|-1.00||Shop|memo to Visa", "2024-01-30|2.00||Shop|memo to Cash",
+			},
+		},
+		"parts_of_one_account": {
+			file: "T-6.00\nSA\n$-1.00\nS[Visa]\nEone\n$-3.00\nS[Visa]/x\n$-1.00\nS[Visa]\nEtwo\n$-1.00\n^\n",
+			want: []string{
+				"2024-01-30|-1.00||Shop|memo in A", "2024-01-30|-5||Shop|one; two to Visa Visa -3.00, Visa -1.00, Visa -1.00",
+			},
+		},
+		"transfers_only": {
+			file: "T-3.00\nS[Visa]\n$-1.00\nS[Cash]\n$-2.00\n^\n",
+			want: []string{"2024-01-30|-1.00||Shop|memo to Visa", "2024-01-30|-2.00||Shop|memo to Cash"},
+		},
+		"a_part_of_the_account_itself": {
+			file: "T-3.00\nS[Giro]\n$-1.00\nSA\n$-2.00\n^\n",
+			want: []string{"2024-01-30|-3.00||Shop|memo  -1.00, A -2.00"},
+		},
+		"parts_that_do_not_add_up": {
+			file:  "T-9.00\nSA\n$-1.00\nS[Visa]\n$-3.00\n^\n",
+			want:  []string{"2024-01-30|-9.00||Shop|memo"},
+			notes: "The file has parts of this transaction that do not add up to its amount.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			records, _ := fixture.ReadAll(t, entry+tc.file+"D1/31'24\nT1.00\n^\n", statement.Options{})
+			records = slices.DeleteFunc(records[:len(records)-1],
+				func(r statement.Record) bool { return r.Skip })
+			var lines []string
+			for i, line := range fixture.Lines(records) {
+				lines = append(lines, line+meaning(records[i]))
+			}
+			require.Equal(t, tc.want, lines)
+			if tc.notes != "" {
+				require.Equal(t, tc.notes, records[0].Notes)
+			}
+		})
+	}
+}
+
+// meaning returns the category, the other account and the parts of a record.
+func meaning(r statement.Record) string {
+	var parts []string
+	for _, s := range r.Splits {
+		parts = append(parts, s.Category+s.Account+" "+s.Amount)
+	}
+	text := ""
+	if r.Category != "" {
+		text += " in " + r.Category
+	}
+	if r.Transfer != nil {
+		text += " to " + r.Transfer.Account
+	}
+	if len(parts) > 0 {
+		text += " " + strings.Join(parts, ", ")
+	}
+	return text
 }
 
 func TestParseWithoutHeader(t *testing.T) {

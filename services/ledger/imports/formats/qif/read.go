@@ -1,6 +1,8 @@
 package qif
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
@@ -15,6 +17,22 @@ func Read(r *mapping.Reader, record *statement.Record) {
 		record.Problem = "the record is incomplete"
 		return
 	}
+	last := len(cells) - 1
+	divided := (len(cells)-cellParts)%3 == 1
+	if divided {
+		cells = cells[:last]
+	}
+	readEntry(r, record, cells)
+	if divided {
+		takeShare(record, record.Cells[last])
+	}
+	if r.Mapping.Invert {
+		invert(record)
+	}
+}
+
+// readEntry fills a record from the cells of its entry.
+func readEntry(r *mapping.Reader, record *statement.Record, cells []string) {
 	record.Account, record.Currency = cells[cellAccount], r.Mapping.Currency
 	var ok bool
 	if record.Date, ok = r.Date(cells[cellDate]); !ok {
@@ -39,8 +57,55 @@ func Read(r *mapping.Reader, record *statement.Record) {
 	} else if len(cells) == cellParts+3 && record.Category == "" && record.Transfer == nil {
 		record.Category, record.Transfer, _ = meaningOf(cells[cellParts])
 	}
-	if r.Mapping.Invert {
-		invert(record)
+}
+
+// transferAccounts returns the other accounts of the parts of a split that are transfers.
+func transferAccounts(cells []string) []string {
+	if len(cells) < cellParts+6 {
+		return nil
+	}
+	var accounts []string
+	for i := cellParts; i < len(cells); i += 3 {
+		_, transfer, _ := meaningOf(cells[i])
+		if transfer != nil && transfer.Account != "" && transfer.Account != cells[cellAccount] &&
+			!slices.Contains(accounts, transfer.Account) {
+			accounts = append(accounts, transfer.Account)
+		}
+	}
+	return accounts
+}
+
+// takeShare reduces the record of an entry to its transfer to or from an account, or for the empty
+// account to all other parts. The parts of one account become one transfer, because Quicken writes
+// one record for them in that account. An entry that cannot be divided is only the record of the
+// empty account, so that its amount counts once.
+func takeShare(record *statement.Record, account string) {
+	if record.Problem != "" || len(record.Splits) == 0 {
+		record.Skip = account != ""
+		return
+	}
+	var total written.Sum
+	var memos []string
+	parts := slices.DeleteFunc(record.Splits, func(part statement.Split) bool {
+		return part.Account != account
+	})
+	for _, part := range parts {
+		total.Add(part.Amount)
+		if part.Description != "" && !slices.Contains(memos, part.Description) {
+			memos = append(memos, part.Description)
+		}
+	}
+	record.Skip = len(parts) == 0
+	record.Amount, _ = total.Text() // The sum of the whole entry is known.
+	record.Splits = parts
+	if account != "" {
+		record.Transfer = &statement.Transfer{Account: account, Paired: true}
+		record.Description = cmp.Or(strings.Join(memos, "; "), record.Description)
+	}
+	if len(parts) == 1 {
+		record.Amount = parts[0].Amount
+		record.Category, record.Splits = parts[0].Category, nil
+		record.Description = cmp.Or(parts[0].Description, record.Description)
 	}
 }
 
@@ -53,7 +118,7 @@ func meaningOf(s string) (category string, transfer *statement.Transfer, tags []
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
 		account := statement.Text(s[1:len(s)-1], statement.MaxName)
-		return "", &statement.Transfer{Account: account}, tags
+		return "", &statement.Transfer{Account: account, Paired: true}, tags
 	}
 	if strings.HasPrefix(s, "--Split") {
 		s = ""
@@ -76,7 +141,8 @@ func readParts(r *mapping.Reader, record *statement.Record, cells []string) {
 			Amount: amount, Description: statement.Text(cells[i+1], statement.MaxText),
 		}
 		var transfer *statement.Transfer
-		if part.Category, transfer, _ = meaningOf(cells[i]); transfer != nil {
+		part.Category, transfer, _ = meaningOf(cells[i])
+		if transfer != nil && transfer.Account != record.Account {
 			part.Account = transfer.Account
 		}
 		total.Add(amount)

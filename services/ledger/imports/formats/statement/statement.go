@@ -61,6 +61,12 @@ const (
 	InvestmentsSkipped = "INVESTMENTS_SKIPPED"
 	// BudgetsSkipped means that the file also has budgets or bills.
 	BudgetsSkipped = "BUDGETS_SKIPPED"
+	// SplitsDivided means that parts of a split are transfers. A split in Coffer has no such parts,
+	// so each transfer is a record of its own, and the other parts are another one.
+	SplitsDivided = "SPLITS_DIVIDED"
+	// TransfersUnpaired means that the file has one record of a transfer although it has records of
+	// both accounts. Package resolving decides whether the transfer is created from that record.
+	TransfersUnpaired = "TRANSFERS_UNPAIRED"
 )
 
 // Blocking maps the warnings that block a commit to what the user must do first. A commit with
@@ -142,7 +148,7 @@ type Split struct {
 	Amount      string // Signed like the record's.
 	Category    string
 	Description string
-	Account     string // The other account if the part is a transfer.
+	Account     string // The other account if the part is a transfer, only while a file is read.
 }
 
 // Transfer is the other side of a record that moves money between two accounts of the user.
@@ -150,7 +156,7 @@ type Transfer struct {
 	Account  string // Key of the other account.
 	Amount   string // Signed amount of the other side if its currency differs, or "".
 	Currency string
-	Paired   bool // The file has a separate record for the other side.
+	Paired   bool // The file may have a separate record for the other side.
 	// ID is equal in both records of a pair, or "". Without it, the account, the date and the
 	// amount identify the other record.
 	ID string

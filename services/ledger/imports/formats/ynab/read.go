@@ -32,9 +32,6 @@ func Read(r *mapping.Reader, record *statement.Record) {
 			Amount: row.Amount, Category: statement.Text(row.Category, statement.MaxName),
 			Description: statement.Text(row.Description, statement.MaxText),
 		}
-		if row.Transfer != nil {
-			part.Account = row.Transfer.Account
-		}
 		if start == 0 {
 			n, line := record.N, record.Line
 			*record = row
@@ -56,13 +53,16 @@ func Read(r *mapping.Reader, record *statement.Record) {
 	record.Description = ""
 }
 
+// transferPayee begins the payee of a transfer. The name of the other account follows.
+const transferPayee = "Transfer : "
+
 // readMeaning reads transfers, opening balances and parts of splits from the texts of a row.
 func readMeaning(record *statement.Record) {
 	if record.Skip || record.Problem != "" {
 		return
 	}
 	record.Description = splitMemo.ReplaceAllString(record.Description, "")
-	if name, ok := strings.CutPrefix(record.Payee, "Transfer : "); ok {
+	if name, ok := strings.CutPrefix(record.Payee, transferPayee); ok {
 		name = statement.Text(name, statement.MaxName)
 		record.Transfer = &statement.Transfer{Account: name, Paired: true}
 		record.Payee, record.Category = "", ""

@@ -18,6 +18,7 @@ import (
 	"io"
 	"iter"
 	"regexp"
+	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/proposal"
@@ -137,8 +138,9 @@ func yieldRows(
 			return false, nil
 		}
 		record, parts = &statement.Record{Line: line, Cells: cells}, 0
-		if part == 1 && total <= statement.MaxParts {
-			parts = total - 1
+		if part >= 1 && total <= statement.MaxParts {
+			// The parts before this one may be transfers, which are no parts of it.
+			parts = total - part
 		}
 	}
 }
@@ -172,8 +174,12 @@ func cell(m *mapping.Mapping, cells []string, field string) string {
 	return ""
 }
 
-// sameSplit reports whether two rows are parts of one split.
+// sameSplit reports whether two rows are parts of one split. A part that is a transfer is a
+// transaction of its own, because a split in Coffer has no such parts.
 func sameSplit(m *mapping.Mapping, a, b []string) bool {
+	if strings.HasPrefix(cell(m, a, mapping.FieldPayee), transferPayee) {
+		return false
+	}
 	for _, field := range []string{mapping.FieldAccount, mapping.FieldDate, mapping.FieldPayee} {
 		if cell(m, a, field) != cell(m, b, field) {
 			return false

@@ -32,4 +32,23 @@ func TestParse(t *testing.T) {
 	require.True(t, records[3].Opening)
 }
 
+// TestParseTransfersInSplits reads splits of which parts are transfers. Each transfer is a record.
+func TestParseTransfersInSplits(t *testing.T) {
+	t.Parallel()
+	const heading = `"Account","Flag","Date","Payee","Category Group/Category","Category Group","Category","Memo","Outflow","Inflow","Cleared"` + "\n"
+	records, _ := fixture.ReadAll(t, heading+
+		`"Giro","","31/01/2024","Transfer : Cash","","","","Split (1/4) a",€5.00,€0.00,""
+"Giro","","31/01/2024","Transfer : Cash","","","","Split (2/4) b",€6.00,€0.00,""
+"Giro","","31/01/2024","Shop","Food","","","Split (3/4) c",€1.50,€0.00,""
+"Giro","","31/01/2024","Shop","Home","","","Split (4/4) d",€2.25,€0.00,""
+`, statement.Options{})
+	require.Equal(t, []string{
+		"2024-01-31|-5.00|EUR||a", "2024-01-31|-6.00|EUR||b", "2024-01-31|-3.75|EUR|Shop|",
+	}, fixture.Lines(records))
+	for _, r := range records[1:3] {
+		require.Equal(t, &statement.Transfer{Account: "Cash", Paired: true}, r.Transfer)
+	}
+	require.Len(t, records[3].Splits, 2)
+}
+
 func FuzzYNAB(f *testing.F) { fixture.Fuzz(f, statement.YNAB) }

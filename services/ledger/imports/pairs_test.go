@@ -1,0 +1,128 @@
+package imports
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// twoAccounts is a QIF file with both sides of a transfer and of a part of a split.
+const twoAccounts = `!Account
+NChecking
+^
+!Type:Bank
+D01/20/2026
+T3000.00
+PEmployer
+LSalary
+^
+D01/21/2026
+T-100.00
+L[Visa]
+^
+D01/22/2026
+T-74.12
+PShop
+SFood
+$-24.12
+S[Visa]
+$-50.00
+^
+!Account
+NVisa
+^
+!Type:CCard
+D01/21/2026
+T100.00
+L[Checking]
+^
+D01/22/2026
+T50.00
+L[Checking]
+^
+`
+
+// TestCreateImportTransfers changes rows and accounts of a file with transfers.
+func TestCreateImportTransfers(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	statuses := func(t *testing.T, p person, m *ledgerv1.Import) []string {
+		t.Helper()
+		var texts []string
+		for _, r := range p.rows(t, m) {
+			texts = append(texts, strings.TrimSpace(fmt.Sprint(r.GetAmount(), " ", r.GetCategoryFrom())))
+		}
+		return texts
+	}
+	for name, tc := range map[string]struct {
+		file     string
+		change   *rowChange
+		balances map[string]int64
+		// from holds the amounts of the rows with the origins of their categories. Rows of
+		// transfers have the origin file, because the commit creates their wallets.
+		from     []string
+		warnings []string
+	}{
+		"both_sides": {
+			file:     twoAccounts,
+			balances: map[string]int64{"Checking": 282588, "Visa": 15000},
+			from:     []string{"3000.00 file", "-100.00 file", "-24.12 file", "-50.00 file", "100.00 file", "50.00 file"},
+			warnings: []string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED"},
+		},
+		"a_side_that_the_user_skips": {
+			file:     twoAccounts,
+			change:   &rowChange{N: 6, Action: new("skip")},
+			balances: map[string]int64{"Checking": 282588, "Visa": 10000},
+			from:     []string{"3000.00 file", "-100.00 file", "-24.12 file", "-50.00 default", "100.00 file", "50.00 file"},
+			warnings: []string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED"},
+		},
+		"a_side_that_is_missing": {
+			file: strings.Replace(twoAccounts, "T100.00\nL[Checking]\n", "T7.00\nL[Checking]\n", 1) +
+				"D01/23/2026\nT1.00\nL[Checking]\n^\n!Account\nNChecking\n^\n!Type:Bank\nD01/23/2026\nT-1.00\nL[Visa]\n^\n",
+			balances: map[string]int64{"Checking": 282488, "Visa": 5800},
+			from: []string{
+				"3000.00 file", "-100.00 default", "-24.12 file", "-50.00 file", "7.00 default", "50.00 file", "1.00 file", "-1.00 file",
+			},
+			warnings: []string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
+		},
+		"a_file_of_one_side": {
+			file: strings.NewReplacer("T100.00\nL[Checking]\n", "T-7.00\nLFood\n", "T50.00\nL[Checking]\n", "T-8.00\nLFood\n").
+				Replace(twoAccounts),
+			balances: map[string]int64{"Checking": 282588, "Visa": 13500},
+			from:     []string{"3000.00 file", "-100.00 file", "-24.12 file", "-50.00 file", "-7.00 file", "-8.00 file"},
+			warnings: []string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t, s)
+			m := p.uploadBooks(t, tc.file)
+			if tc.change != nil {
+				p.change(t, m, tc.change)
+			}
+			m = p.get(t, m)
+			require.Equal(t, tc.from, statuses(t, p, m))
+			require.Equal(t, tc.warnings, m.GetWarnings())
+			p.committed(t, m)
+			require.Equal(t, tc.balances, p.walletBalances(t))
+		})
+	}
+	t.Run("an account without a wallet", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		bank := p.MakeWallet(p.Ctx, t, "Checking", "EUR")
+		file, _, _ := strings.Cut(twoAccounts, "!Account\nNVisa")
+		// The default wallet is for rows of accounts. Visa has none, so it does not receive the money.
+		m := p.mustUpload(t, file)
+		m = p.update(t, &ledgerv1.UpdateImportRequest{
+			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: "Checking", WalletId: bank.String()}},
+		})
+		p.committed(t, m)
+		require.Equal(t, map[string]int64{"Checking": 282588}, p.walletBalances(t))
+		require.Equal(t, "0.00", p.balance(t))
+	})
+}

@@ -1,0 +1,199 @@
+package resolving
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+)
+
+// otherAccount returns the account at the other side of a row's transfer. ok is false if the row is
+// no transfer, or if it has an id and the file has no other row with this id: an export of one
+// wallet has one leg of each transfer.
+func (c *resolver) otherAccount(r *staging.Row) (a *ledgerv1.ImportAccount, ok bool) {
+	key, ok := c.otherAccounts[r.N]
+	if !ok && r.Transfer != nil && r.Transfer.ID == "" {
+		key, ok = r.Transfer.Account, r.Transfer.Account != r.Account
+	}
+	if !ok {
+		return nil, false
+	}
+	c.others[key] = true
+	return c.account(key), !c.ordinary[r.N]
+}
+
+// transferOf sets the wallet at the other side of a transfer.
+func (c *resolver) transferOf(r *staging.Row) {
+	c.sides = c.sides || r.Transfer != nil && r.Transfer.Paired
+	switch {
+	case r.ChosenWalletID != nil:
+		r.TransferWalletID = r.ChosenWalletID
+	case r.ChosenCategoryID == nil:
+		if a, ok := c.otherAccount(r); ok {
+			r.TransferWalletID = c.walletOf(a)
+		}
+	}
+	if r.TransferWalletID != nil && r.WalletID != nil && *r.TransferWalletID == *r.WalletID {
+		r.TransferWalletID = nil
+	}
+}
+
+// pair finds the transfers of which the file has both sides, and writes their pairs. It derives the
+// rows again for which this changes what they become:
+//
+//   - Two rows that name each other's account become one transfer.
+//   - A transfer whose other side is not booked as its pair is an ordinary transaction: its other
+//     side is skipped, or missing although the file has all rows of that account.
+//   - A transfer with an account without rows and without a wallet is an ordinary transaction.
+func (c *resolver) pair(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) error {
+	sides, err := c.sidesOf(ctx, tx, owner, id)
+	if err != nil {
+		return err
+	}
+	pairs := matchSides(sides)
+	again := c.decide(sides, pairs)
+	if err := c.deriveAgain(ctx, tx, owner, id, again); err != nil {
+		return err
+	}
+	var ns, others []int32
+	for i, j := range pairs {
+		ns, others = append(ns, sides[i].N), append(others, sides[j].N)
+	}
+	return writePairs(ctx, tx, owner, id, ns, others)
+}
+
+// sidesOf returns the sides of transfers in the file. It reads no rows of a file without transfers
+// and with one account.
+func (c *resolver) sidesOf(
+	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID,
+) ([]side, error) {
+	named := 0
+	for _, a := range c.accounts {
+		if a.GetCount() > 0 && a.GetKey() != "" {
+			named++
+		}
+	}
+	if !c.sides && named < 2 {
+		return nil, nil
+	}
+	sides, err := selectSides(ctx, tx, owner, id)
+	for i, s := range sides {
+		if s.TransferID != "" {
+			sides[i].Other = c.otherAccounts[s.N]
+		}
+	}
+	// The other leg of a transfer with an id is in another file.
+	return slices.DeleteFunc(sides, func(s side) bool {
+		return s.TransferID != "" && s.Other == ""
+	}), err
+}
+
+// decide stores what the sides become, sets the warning of unpaired transfers, and returns the rows
+// that must be derived again.
+func (c *resolver) decide(sides []side, pairs map[int]int) (again []int32) {
+	hasRows := func(key string) bool { return c.accounts[key].GetCount() > 0 }
+	alone, paired := unmatched(sides, pairs, hasRows)
+	single := oneSided(alone, paired)
+	for i, s := range sides {
+		j, matched := pairs[i]
+		switch {
+		case c.settled(s):
+		case matched && !c.settled(sides[j]):
+			if s.Origin != "" {
+				c.otherAccounts[s.N] = s.Other
+				again = append(again, s.N)
+			}
+		case s.Origin != "" || single[s.N]:
+		case matched || hasRows(s.Other) || !c.assigned(s.Other):
+			c.ordinary[s.N] = true
+			if s.TransferWalletID != nil || c.accounts[s.Other].GetCreate() {
+				again = append(again, s.N)
+			}
+		}
+	}
+	c.assumeUnpaired(alone, single)
+	return again
+}
+
+// assumeUnpaired replaces the warning about unpaired sides. Those that the user has decided need
+// none.
+func (c *resolver) assumeUnpaired(alone []side, single map[int32]bool) {
+	staging.Withdraw(c.details, statement.TransfersUnpaired)
+	var rows []int
+	whole := 0
+	for _, s := range alone {
+		if s.Settled || s.ChosenWalletID != nil {
+			continue
+		}
+		rows = append(rows, int(s.N))
+		if single[s.N] {
+			whole++
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	evidence := fmt.Sprintf("%d transfers have a row in one of their accounts only, although the "+
+		"file has rows of the other one. %d of them also change the other account, and the others "+
+		"are ordinary transactions.", len(rows), whole)
+	staging.Assume(c.details, statement.Assumption{
+		Code: statement.TransfersUnpaired, Evidence: evidence, Rows: rows[:min(len(rows), 3)],
+	})
+}
+
+// settled reports whether a side is not booked as the transfer of the file.
+func (c *resolver) settled(s side) bool {
+	if s.Settled || s.ChosenWalletID == nil {
+		return s.Settled
+	}
+	a, ok := c.accounts[s.Other]
+	if !ok {
+		return true
+	}
+	wallet := c.walletOf(a)
+	return wallet == nil || *wallet != *s.ChosenWalletID
+}
+
+// assigned reports whether the user or the file's name has given an account a wallet. The default
+// wallet is for the rows of accounts, so it does not count.
+func (c *resolver) assigned(key string) bool {
+	a := c.accounts[key]
+	return a.GetWalletId() != "" || a.GetCreate()
+}
+
+// deriveAgain derives ready rows again whose transfer is known now. It does not read their cells
+// again.
+func (c *resolver) deriveAgain(
+	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, ns []int32,
+) error {
+	reader := c.reader
+	c.reader = nil
+	defer func() { c.reader = reader }()
+	for page := range slices.Chunk(ns, staging.PageRows) {
+		rows, err := staging.SelectNumbered(ctx, tx, owner, id, page)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			r := &rows[i]
+			c.account(r.Account).Count--
+			if r.Transfer == nil && r.TransferWalletID == nil && r.Category != "" {
+				c.category(r.Category).Count--
+			}
+			c.resolve(ctx, r)
+			if c.failed != nil {
+				return c.failed
+			}
+		}
+		if err := staging.ReplaceRows(ctx, tx, owner, id, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}

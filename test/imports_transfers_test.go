@@ -1,0 +1,67 @@
+package test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// twoAccounts is a QIF file with both sides of a transfer in a split, and one side of another
+// transfer. It has rows of both accounts.
+const twoAccounts = `!Account
+NChecking
+^
+!Type:Bank
+D01/20/2026
+T-74.12
+SFood
+$-24.12
+S[Visa]
+$-50.00
+^
+D01/21/2026
+T-1.00
+L[Visa]
+^
+!Account
+NVisa
+^
+!Type:CCard
+D01/20/2026
+T50.00
+L[Checking]
+^
+`
+
+func TestImportTransfers(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	created := u.importFile(twoAccounts, "").created("IMPORT_CREATED")
+	require.Equal(t, []any{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
+		created.list("import.warnings"))
+	require.Equal(t, "TRANSFERS_UNPAIRED", created.text("import.assumptions.0.code"))
+	require.Equal(t, "3", created.text("import.assumptions.0.rows.0"))
+	path := "/api/v1/imports/" + created.text("import.id")
+	u.patch(path, object{
+		"accounts": []any{
+			object{"key": "Checking", "create": true}, object{"key": "Visa", "create": true},
+		},
+		"defaults": object{"currency": "EUR", "expenseCategoryId": u.category("Other")},
+	}).ok("IMPORT_UPDATED")
+	require.Equal(t, http.StatusAccepted, u.post(path+"/commit", nil).status)
+	u.awaitImport(path, "done")
+	balances := map[any]string{}
+	for _, w := range u.get("/api/v1/wallet").ok("WALLETS_FETCHED").list("wallets") {
+		balances[w.(object)["name"]] = u.balance(w.(object)["id"].(string))
+	}
+	require.Equal(t, map[any]string{"Checking": "-75.12", "Visa": "50.00"}, balances)
+	require.Len(t, u.get("/api/v1/transaction?type=transfer").list("transactions"), 2)
+
+	nameless := "/api/v1/imports/" +
+		u.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id")
+	account := object{"key": "", "create": true}
+	u.patch(nameless, object{"accounts": []any{account}}).invalid("accounts[0].name")
+	u.patch(nameless, object{"accounts": []any{with(account, object{"name": "Main"})}}).
+		ok("IMPORT_UPDATED")
+}

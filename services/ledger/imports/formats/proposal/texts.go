@@ -137,9 +137,9 @@ func (p *Profile) untextual(taken map[int]bool) int {
 	return -1
 }
 
-// namedTexts assigns payee and description by their headings and contents. If a bank's file has only
-// descriptions, and they are short, the best ones are payees: "REWE BERLIN" is all that the bank
-// knows about the payee.
+// namedTexts assigns payee and description by their headings and contents. If a bank's file has
+// only descriptions, and they are short, the best ones are payees: "REWE BERLIN" is all that the
+// bank knows about the payee.
 func (p *Profile) namedTexts(columns Columns, taken map[int]bool) {
 	assign := func(field string, i int) {
 		if i >= 0 {

@@ -47,11 +47,26 @@ func TestUpdateImportRows(t *testing.T) {
 	fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_STATE")
 }
 
+// commitChosen commits an import with the given file, after the user chose the category of each row.
+func (p person) commitChosen(t *testing.T, file string) {
+	t.Helper()
+	m := p.mustUpload(t, file)
+	var changes []*rowChange
+	for _, r := range p.rows(t, m) {
+		changes = append(changes,
+			&rowChange{N: r.GetN(), CategoryId: new(p.Category.String())})
+	}
+	_, err := p.UpdateImportRows(p.Ctx,
+		&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: changes})
+	require.NoError(t, err)
+	p.commit(t, m)
+}
+
 func TestImportSuggestsCategories(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	p.commit(t, p.mustUpload(t, statementFile))
+	p.commitChosen(t, statementFile)
 	m := p.mustUpload(t,
 		"Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n06.03.2026;Kiosk;News;-2,00;EUR\n")
 	require.Equal(t, []string{staging.FromHistory, staging.FromDefault},
@@ -76,7 +91,7 @@ func TestUpdateImportRowsKeepsSuggestions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	p.commit(t, p.mustUpload(t, statementFile))
+	p.commitChosen(t, statementFile)
 	m := p.mustUpload(t,
 		"Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n")
 	row := p.rows(t, m)[0]

@@ -109,9 +109,9 @@ func TestSuggestRules(t *testing.T) {
 	})
 }
 
-// TestSuggestRulesPlans reads the choices of a user with a hundred thousand transactions, of which
+// TestHistoryPlans reads the choices and the examples of a user with a hundred thousand transactions, of which
 // the newest 3000 are of an import.
-func TestSuggestRulesPlans(t *testing.T) {
+func TestHistoryPlans(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	rich := s.Rich(t)
@@ -140,6 +140,10 @@ func TestSuggestRulesPlans(t *testing.T) {
 		choices, err := selectChoices(t.Context(), pool, rich.ID)
 		require.NoError(t, err)
 		require.NotEmpty(t, choices)
+		plans.RequireCheap(t, historyRows+2*3000, historyRows+10*3000)
+		examples, err := selectExamples(t.Context(), pool, rich.ID)
+		require.NoError(t, err)
+		require.NotEmpty(t, examples)
 		plans.RequireCheap(t, historyRows+2*3000, historyRows+10*3000)
 	}
 }

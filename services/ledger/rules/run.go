@@ -47,13 +47,13 @@ func Load(
 // reads up to historyRows rows, so callers limit it like other expensive reads, or read it only if
 // a row needs a suggestion.
 func Remember(ctx context.Context, q pg.Querier, owner uuid.UUID) (*learning.Memory, error) {
-	rows, err := selectCategorized(ctx, q, owner)
+	examples, err := selectExamples(ctx, q, owner)
 	if err != nil {
 		return nil, err
 	}
 	m := &learning.Memory{}
-	for _, r := range rows {
-		m.Add(r.Payee, r.Description, r.Expense, r.CategoryID)
+	for _, e := range examples {
+		m.Add(e)
 	}
 	m.Learn()
 	return m, nil

@@ -14,31 +14,40 @@ import (
 // the time of a suggestion.
 const historyRows = 50_000
 
-// categorized holds the part of a transaction that suggestions learn from.
-type categorized struct {
-	Payee, Description string
-	Expense            bool
-	CategoryID         uuid.UUID `db:"category_id"`
-}
-
-// selectCategorized returns the categories of the owner's newest transactions of the last 24
-// months. The limit applies before the condition on the category, so the statement reads at most
-// historyRows rows of the index transactions_owner_date, however many of them have no category.
-func selectCategorized(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]categorized, error) {
-	rows, err := pg.All[categorized](ctx, q, `
-		SELECT payee, description, amount_minor < 0 AS expense, category_id
+// selectExamples returns the owner's newest transactions of the last 24 months that can teach
+// categories. A category teaches if the owner chose it, or if a rule, the file or a suggestion set
+// it in the preview of an import, which the owner accepted. The default category of an import does
+// neither, until the owner changes it: then it differs from the one in the row, which follows
+// merges.
+//
+// The limit applies before the condition on the category, so the statement reads at most
+// historyRows rows of the index transactions_owner_date, however many of them have no category. The
+// index import_rows_transaction finds the row of a transaction (ADR 118).
+func selectExamples(
+	ctx context.Context, q pg.Querier, owner uuid.UUID,
+) ([]learning.Example, error) {
+	examples, err := pg.All[learning.Example](ctx, q, `
+		SELECT t.payee, t.description, t.amount_minor < 0 AS expense, t.category_id,
+			coalesce(
+				r.category_from = 'user' OR coalesce(m.category_id, r.category_id) <> t.category_id,
+				t.external_id IS NULL AND t.receipt_id IS NULL) AS chosen
 		FROM (
-			SELECT payee, description, amount_minor, category_id
+			SELECT id, payee, description, amount_minor, category_id, import_id, external_id,
+				receipt_id
 			FROM transactions
 			WHERE owner_id = $1 AND date >= now() - interval '24 months'
 			ORDER BY date DESC, id DESC
 			LIMIT $2
 		) AS t
-		WHERE category_id IS NOT NULL`, owner, historyRows)
+		LEFT JOIN import_rows r
+			ON r.owner_id = $1 AND r.transaction_id = t.id AND r.import_id = t.import_id
+		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = r.category_id
+		WHERE t.category_id IS NOT NULL AND (r.category_from IS DISTINCT FROM 'default'
+			OR coalesce(m.category_id, r.category_id) <> t.category_id)`, owner, historyRows)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the categories that %s used: %w", owner, err)
 	}
-	return rows, nil
+	return examples, nil
 }
 
 // selectChoices returns the categories that the owner chose by hand for the newest transactions of

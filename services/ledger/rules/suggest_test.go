@@ -35,7 +35,6 @@ func TestSuggestCategories(t *testing.T) {
 	require.Equal(t, "0.0000", none.GetConfidence())
 
 	spends(p, "Cinema Rex 11", fun.String())
-	spends(p, "Cinema Rex 17", fun.String())
 	exact := suggest(p, "CINEMA REX 12")
 	require.Equal(t, learning.Exact, exact.GetReason())
 	require.Equal(t, fun.String(), exact.GetCategoryId())
@@ -55,4 +54,78 @@ func TestSuggestCategories(t *testing.T) {
 	require.Equal(t, r.GetId(), ruled.GetRuleId())
 	require.Equal(t, p.Category.String(), ruled.GetCategoryId())
 	require.Equal(t, other.Category.String(), suggest(other, "CINEMA REX 12").GetCategoryId())
+}
+
+// TestSuggestCategoriesOfImports creates one or more transactions of a payee, each with the row of an
+// import, and requires that only choices and accepted categories teach.
+func TestSuggestCategoriesOfImports(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for name, c := range map[string]struct {
+		// from is the source of the category in the row, other whether the transaction has another
+		// category now, and count the number of transactions.
+		from   string
+		other  bool
+		count  int
+		reason string
+	}{
+		"the default":               {"default", false, 3, learning.None},
+		"a changed default":         {"default", true, 1, learning.Exact},
+		"a choice in the preview":   {"user", false, 1, learning.Exact},
+		"a suggestion":              {"history", false, 1, learning.None},
+		"accepted suggestions":      {"history", false, 2, learning.Exact},
+		"a changed suggestion":      {"history", true, 1, learning.Exact},
+		"categories of a rule":      {"rule:1", false, 2, learning.Exact},
+		"categories in the file":    {"file", false, 2, learning.Exact},
+		"rows of a deleted import":  {"", false, 2, learning.Exact},
+		"a row of a deleted import": {"", false, 1, learning.None},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t.Context(), t, s)
+			category := p.Category
+			if c.other {
+				category = s.MakeCategory(p.Ctx, t, "Fun")
+			}
+			for n := range c.count {
+				p.imported(t, n, p.buys(t, "Kiosk", category).GetId(), c.from)
+			}
+			resp, err := p.SuggestCategories(p.Ctx, &ledgerv1.SuggestCategoriesRequest{
+				Items: []*ledgerv1.SuggestionItem{{Payee: "Kiosk"}},
+			})
+			require.NoError(t, err)
+			got := resp.GetSuggestions()[0]
+			require.Equal(t, c.reason, got.GetReason())
+			if c.reason != learning.None {
+				require.Equal(t, category.String(), got.GetCategoryId())
+			}
+		})
+	}
+}
+
+// imported makes a transaction one of an import, whose row n has the user's category from a source.
+// Without a source, the import was deleted.
+func (p person) imported(t *testing.T, n int, id, from string) {
+	t.Helper()
+	_, err := p.DB.Exec(t.Context(),
+		`UPDATE transactions SET external_id = id::text WHERE id = $1`, id)
+	require.NoError(t, err)
+	if from == "" {
+		return
+	}
+	_, err = p.DB.Exec(t.Context(), `
+		WITH changed AS (
+			UPDATE transactions SET import_id = owner_id WHERE id = $3
+		), made AS (
+			INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details,
+				created_at, updated_at)
+			VALUES ($1, $1, 'done', '', 0, '', 'csv', '{}', now(), now())
+			ON CONFLICT DO NOTHING
+		)
+		INSERT INTO import_rows (owner_id, import_id, n, line, status, cells, amount, currency,
+			payee, description, notes, tags, external_id, account, category, opening, file_problem,
+			action, problem, booked_currency, category_id, category_from, transaction_id)
+		VALUES ($1, $1, $2, 1, 'booked', '{}', '', '', '', '', '', '{}', '', '', '', false, '', '',
+			'', '', $4, $5, $3)`, p.ID, n+1, id, p.Category, from)
+	require.NoError(t, err)
 }

@@ -5,21 +5,21 @@
 // then answers with a confidence between 0 and 1:
 //
 //   - exact: the transactions with the same payee, or description without a payee, nearly all have
-//     one category
+//     one category. A choice of the owner replaces the categories that the owner only accepted, and
+//     one choice is enough
 //   - similar: a multinomial naive Bayes classifier over words (bayes.go). Its confidence is
 //     calibrated on the owner's own transactions (calibration.go): it is the share of payees that
 //     the classifier would have categorized correctly without having seen them
+//
+// A payment service such as PayPal is not the payee: intermediaries.go finds the merchant.
 package learning
 
 import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/google/uuid"
-
-	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
 const (
@@ -27,9 +27,10 @@ const (
 	// in an import.
 	MinConfidence = 0.6
 	// minShare is the share of the transactions of a key that must have one category, and minUses
-	// their number.
-	minShare = 0.66
-	minUses  = 2
+	// their number. A choice of the owner counts like choiceUses transactions.
+	minShare   = 0.66
+	minUses    = 2
+	choiceUses = 2
 	// maxAlternatives is the maximum number of further categories in a suggestion.
 	maxAlternatives = 2
 )
@@ -55,26 +56,45 @@ type Memory struct{ kinds [2]kind }
 
 // kind is the memory of expenses or income.
 type kind struct {
-	// keys has the uses of each key by category.
-	keys  map[string]map[uuid.UUID]int
-	words map[string][]string
-	model *classifier
+	// keys has the uses of each key by category. Those of a key in chosen are choices of the owner.
+	keys   map[string]map[uuid.UUID]int
+	chosen map[string]bool
+	words  map[string][]string
+	model  *classifier
 }
 
-// Add remembers a transaction.
-func (m *Memory) Add(payee, description string, expense bool, category uuid.UUID) {
-	key := keyOf(payee, description)
+// Example is a transaction to learn from.
+type Example struct {
+	Payee, Description string
+	Expense            bool
+	CategoryID         uuid.UUID `db:"category_id"`
+	// Chosen means that the owner chose the category. Otherwise a rule, a file or a suggestion set
+	// it, and the owner accepted it.
+	Chosen bool
+}
+
+// Add remembers a transaction. The first choice for a payee discards the accepted categories of its
+// transactions, and later ones are ignored.
+func (m *Memory) Add(e Example) {
+	key := keyOf(e.Payee, e.Description)
 	if key == "" {
 		return
 	}
-	k := m.of(expense)
+	k := m.of(e.Expense)
 	if k.keys == nil {
 		k.keys, k.words = map[string]map[uuid.UUID]int{}, map[string][]string{}
+		k.chosen = map[string]bool{}
 	}
-	if k.keys[key] == nil {
+	switch {
+	case k.keys[key] == nil:
 		k.keys[key], k.words[key] = map[uuid.UUID]int{}, wordsOf(key)
+		k.chosen[key] = e.Chosen
+	case e.Chosen && !k.chosen[key]:
+		k.keys[key], k.chosen[key] = map[uuid.UUID]int{}, true
+	case !e.Chosen && k.chosen[key]:
+		return
 	}
-	k.keys[key][category]++
+	k.keys[key][e.CategoryID]++
 }
 
 func (m *Memory) of(expense bool) *kind {
@@ -95,7 +115,11 @@ func (m *Memory) Learn() {
 func (m *Memory) Suggest(payee, description string, expense bool) Suggestion {
 	key := keyOf(payee, description)
 	k := m.of(expense)
-	if s, ok := exact(k.keys[key]); ok {
+	weight := 1
+	if k.chosen[key] {
+		weight = choiceUses
+	}
+	if s, ok := exact(k.keys[key], weight); ok {
 		return s
 	}
 	if key == "" || k.model == nil {
@@ -104,19 +128,19 @@ func (m *Memory) Suggest(payee, description string, expense bool) Suggestion {
 	return k.model.suggest(wordsOf(key))
 }
 
-// exact returns the category of nearly all uses of a key.
-func exact(uses map[uuid.UUID]int) (Suggestion, bool) {
+// exact returns the category of nearly all uses of a key. Each of them counts weight times.
+func exact(uses map[uuid.UUID]int, weight int) (Suggestion, bool) {
 	all := 0
 	for _, n := range uses {
 		all += n
 	}
 	ranked := ranking(uses)
-	if all < minUses || float64(uses[ranked[0]]) < minShare*float64(all) {
+	if all*weight < minUses || float64(uses[ranked[0]]) < minShare*float64(all) {
 		return Suggestion{}, false
 	}
 	share := float64(uses[ranked[0]]) / float64(all)
 	return Suggestion{
-		Category: ranked[0], Confidence: share * (1 - 1/(1+float64(all))), Reason: Exact,
+		Category: ranked[0], Confidence: share * (1 - 1/(1+float64(all*weight))), Reason: Exact,
 		Alternatives: ranked[1:min(len(ranked), 1+maxAlternatives)],
 	}, true
 }
@@ -133,15 +157,16 @@ func ranking(uses map[uuid.UUID]int) []uuid.UUID {
 	return ranked
 }
 
-// keyOf returns the payee, or otherwise the description, without case, digits and punctuation.
+// keyOf returns the payee, or otherwise the description, without case, digits and punctuation. Of a
+// payment service, it returns the merchant.
 func keyOf(payee, description string) string {
-	text := payee
-	if strings.TrimSpace(text) == "" {
-		text = description
+	if strings.TrimSpace(payee) == "" {
+		payee, description = description, ""
 	}
-	return strings.Join(strings.FieldsFunc(matching.Fold(text), func(r rune) bool {
-		return !unicode.IsLetter(r)
-	}), " ")
+	if key := merchantKey(payee, description); key != "" {
+		return key
+	}
+	return lettersOf(payee)
 }
 
 // startMark precedes the first word of a key among its words. No key has this character.

@@ -47,7 +47,7 @@ func Propose(choices []Choice) []Proposal {
 	var sorted []chosen
 	groups := map[string][]chosen{}
 	for _, c := range choices {
-		key := keyOf(c.Payee, "")
+		key := lettersOf(c.Payee)
 		if key == "" {
 			continue
 		}
@@ -96,7 +96,7 @@ func conditionOf(group []chosen) (op, payee string) {
 	switch fields := strings.Fields(first.Payee); {
 	case equal:
 		return matching.Is, strings.Join(fields, " ")
-	case keyOf(strings.Join(words[:common], " "), "") == "":
+	case lettersOf(strings.Join(words[:common], " ")) == "":
 		return matching.StartsWith, ""
 	case len(fields) == len(words):
 		return matching.StartsWith, strings.Join(fields[:common], " ")

@@ -65,6 +65,7 @@ test("the steps of an import", () => {
   assert.equal(firstStep(data, false), "columns");
   assert.equal(firstStep(data, true), "places");
   assert.equal(firstStep({ ...data, warnings: ["DECIMALS_ASSUMED"] }, true), "columns");
+  assert.equal(firstStep({ ...data, warnings: ["SIGN_ASSUMED"] }, true), "columns");
   assert.equal(firstStep({ ...data, defaults: { walletId: "1" } }, true), "review");
   assert.equal(unassigned({ ...data, accounts: [{ ...account, create: true }] }).length, 0);
   assert.deepEqual(shownTabs(data), ["fresh", "duplicate", "matched", "invalid"]);

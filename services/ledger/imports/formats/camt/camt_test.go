@@ -40,6 +40,7 @@ func TestParse(t *testing.T) {
 	require.Equal(t, "1234", facts.Accounts[0].Last4)
 	_, facts = fixture.ReadAll(t, file("12.00"), statement.Options{})
 	require.Equal(t, []string{statement.BalanceMismatch}, facts.Warnings)
+	require.Len(t, facts.Assumptions, 1)
 	_, err := fixture.Count(strings.NewReader(file("11.00")[:900]))
 	var failed *scan.ParseError
 	require.ErrorAs(t, err, &failed)

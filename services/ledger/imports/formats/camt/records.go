@@ -74,7 +74,7 @@ func (p *parser) endStatement() error {
 		total := p.total
 		total.Add(p.opening)
 		if total.Differs(written.SumOf(p.closing)) {
-			p.in.Warn(statement.BalanceMismatch)
+			p.in.Assume(statement.BalanceMismatch, statement.Mismatch(p.opening, total, p.closing))
 		}
 	}
 	return nil

@@ -152,7 +152,7 @@ func (p *parser) compare(closing string) {
 	total := p.total
 	total.Add(p.opening)
 	if total.Differs(written.SumOf(closing)) {
-		p.in.Warn(statement.BalanceMismatch)
+		p.in.Assume(statement.BalanceMismatch, statement.Mismatch(p.opening, total, closing))
 	}
 	p.opening = closing
 	p.total = written.Sum{}

@@ -11,14 +11,24 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
+// amountFields are the fields whose numbers decide the decimal mark.
+var amountFields = []string{
+	mapping.FieldAmount, mapping.FieldDebit, mapping.FieldCredit, mapping.FieldBalance,
+}
+
+// hasAnyMark reports whether a cell is a number that is well-formed with each decimal mark, such as
+// 1.234.
+func hasAnyMark(cell string) bool {
+	n, ok := written.ScanNumber(cell)
+	return ok && n.Marks() == written.Dot|written.Comma && strings.ContainsAny(n.Digits, ".,")
+}
+
 // mark returns the decimal mark of the file, and whether it was assumed because the numbers do not
 // decide it. A wrong mark would change all amounts by a factor of 1000, so an assumed mark always
 // causes a warning.
 func (p *Profile) mark(columns Columns, m *mapping.Mapping) (mark string, assumed bool) {
 	var dots, commas, either int
-	for _, field := range []string{
-		mapping.FieldAmount, mapping.FieldDebit, mapping.FieldCredit, mapping.FieldBalance,
-	} {
+	for _, field := range amountFields {
 		if i, ok := columns[field]; ok {
 			dots += p.columns[i].dots
 			commas += p.columns[i].commas
@@ -185,10 +195,9 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 	if ok && p.proof == nil {
 		for _, i := range others {
 			if rows := t.different(amount, i); p.rankOf(i) <= rank && len(rows) > 0 {
-				in.Assume(statement.AmountAssumed, fmt.Sprintf("%s and %s have different amounts, "+
-					"and no balance shows which of them changes the account: the first one is "+
-					"read.",
-					upperFirst(p.name(amount)), p.name(i)), rows...)
+				in.Assume(statement.AmountAssumed, fmt.Sprintf("The amounts in %s and %s differ, "+
+					"and no balance shows which of them changes the account: %[1]s is read.",
+					p.name(amount), p.name(i)), rows...)
 				return
 			}
 		}
@@ -198,10 +207,9 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 	}
 	for _, i := range fees {
 		if rows := t.nonzero(i); len(rows) > 0 && p.mayLower(i) {
-			in.Assume(statement.AmountAssumed, fmt.Sprintf("%s has fees, and no balance shows "+
-				"whether they lower the account beside the amounts: the amounts are read without "+
-				"them.",
-				upperFirst(p.name(i))), rows...)
+			in.Assume(statement.AmountAssumed, fmt.Sprintf("There are fees in %s, and no balance "+
+				"shows whether they lower the account beside the amounts: the amounts are read "+
+				"without them.", p.name(i)), rows...)
 			return
 		}
 	}
@@ -230,6 +238,3 @@ func (p *Profile) mayLower(fee int) bool {
 	measured, _ := with.table.measure(with)
 	return measured.matches == p.proof.matches
 }
-
-// upperFirst returns a sentence with a capital letter.
-func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

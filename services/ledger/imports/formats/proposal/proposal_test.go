@@ -25,7 +25,9 @@ func TestProposeColumns(t *testing.T) {
 			records, facts := fixture.ReadAll(t, layout.file, statement.Options{})
 			var got []string
 			for _, a := range facts.Assumptions {
-				got = append(got, a.Code)
+				if statement.Blocking[a.Code] != "" {
+					got = append(got, a.Code)
+				}
 			}
 			for _, r := range records {
 				switch {
@@ -69,4 +71,24 @@ func TestProposeWarnsOfAmountsWithoutSign(t *testing.T) {
 	_, facts = fixture.ReadAll(t, heading+"01/31/2024,Pay,12.50,112.50\n"+
 		"02/01/2024,Pay,100.00,212.50\n02/03/2024,Pay,50.00,262.50\n", statement.Options{})
 	require.NotContains(t, facts.Warnings, statement.BalanceMismatch)
+}
+
+func TestProposeEvidence(t *testing.T) {
+	t.Parallel()
+	_, facts := fixture.ReadAll(t, "Date,Text,Amount\n03/04/2024,Coffee,-1.234\n"+
+		"05/06/2024,Pay,2.345\n", statement.Options{Locale: "de-DE"})
+	require.Equal(t, []statement.Assumption{
+		{
+			Code: statement.DateOrderAssumed,
+			Evidence: "The dates, such as 03/04/2024, do not show whether the day or the month " +
+				"is first: they are read as DD/MM/YYYY.",
+			Rows: []int{2, 3},
+		},
+		{
+			Code: statement.DecimalsAssumed,
+			Evidence: "The amounts, such as -1.234, do not show which character is the decimal " +
+				"mark: it is read as \".\".",
+			Rows: []int{2, 3},
+		},
+	}, facts.Assumptions)
 }

@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
@@ -44,14 +45,25 @@ func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping
 	}
 	m.Columns = append(m.Columns, p.furtherTexts(columns)...)
 	slices.SortFunc(m.Columns, func(a, b mapping.Column) int { return a.Index - b.Index })
+	m.Empty = p.unfilled()
+	p.compare(in, &m)
+	return m
+}
+
+// unfilled returns the columns without a value other than 0.
+func (p *Profile) unfilled() []int {
+	var found []int
 	for i := range p.columns {
 		c := &p.columns[i]
 		if c.filled == 0 || c.numbers == c.filled && c.negative+c.positive == 0 {
-			m.Empty = append(m.Empty, i)
+			found = append(found, i)
 		}
 	}
-	p.compare(in, &m)
-	return m
+	// Rows may end before their empty cells.
+	for i := len(p.columns); p.heading >= 0 && i < len(p.sample[p.heading]); i++ {
+		found = append(found, i)
+	}
+	return found
 }
 
 // compare adds a warning if the balances of the sample contradict the amounts as the mapping reads
@@ -78,13 +90,36 @@ func (p *Profile) ProposeForms(in *statement.Input, m *mapping.Mapping, columns 
 	if i, ok := columns[mapping.FieldDate]; ok && p.columns[i].dates() > 0 {
 		order, assumed := p.columns[i].order(in.Options.Locale, p.prefersDays())
 		if m.DateLayout = p.columns[i].example.Layout(order); assumed {
-			in.Warn(statement.DateOrderAssumed)
+			such, rows := p.examples(i, isDate)
+			in.Assume(statement.DateOrderAssumed, fmt.Sprintf("The dates%s do not show whether "+
+				"the day or the month is first: they are read as %s.", such, m.DateLayout), rows...)
 		}
 	}
 	var assumed bool
 	if m.DecimalMark, assumed = p.mark(columns, m); assumed {
-		in.Warn(statement.DecimalsAssumed)
+		var such string
+		var rows []int
+		for _, field := range amountFields {
+			if i, ok := columns[field]; ok && len(rows) == 0 {
+				such, rows = p.examples(i, hasAnyMark)
+			}
+		}
+		in.Assume(statement.DecimalsAssumed, fmt.Sprintf("The amounts%s do not show which "+
+			"character is the decimal mark: it is read as %q.", such, m.DecimalMark), rows...)
 	}
+}
+
+// examples returns the first cell of a column in the sample that fits, as a part of a sentence, and
+// the numbers of the records with such cells.
+func (p *Profile) examples(i int, fits func(cell string) bool) (such string, records []int) {
+	for row, cells := range p.sample[p.heading+1:] {
+		if cell := at(cells, i); fits(cell) {
+			if records = append(records, p.heading+row+2); such == "" {
+				such = ", such as " + statement.Cut(cell, statement.MaxName) + ","
+			}
+		}
+	}
+	return such, records
 }
 
 func (p *Profile) title(i int) string {

@@ -196,13 +196,10 @@ func (p *Profile) typeVotes(amount int) (agreed, opposed int) {
 
 // warnOfSign adds the warning about a sign without a witness.
 func (p *Profile) warnOfSign(in *statement.Input, a assumed) {
-	var rows []int
-	for i, cells := range p.sample[p.heading+1:] {
-		n, ok := written.ScanNumber(at(cells, a.column))
-		if ok && strings.ContainsAny(n.Digits, "123456789") {
-			rows = append(rows, p.heading+i+2)
-		}
-	}
+	_, rows := p.examples(a.column, func(cell string) bool {
+		n, ok := written.ScanNumber(cell)
+		return ok && strings.ContainsAny(n.Digits, "123456789")
+	})
 	in.Assume(statement.SignAssumed, a.evidence, rows...)
 }
 

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // The formats of files.
@@ -89,6 +90,13 @@ type Assumption struct {
 	Code     string // One of the warnings.
 	Evidence string // A sentence for the user, in English.
 	Rows     []int  // Numbers of up to three records that show it.
+}
+
+// Mismatch returns the evidence of two balances between which the records do not add up.
+func Mismatch(opening string, total written.Sum, closing string) string {
+	expected, _ := total.Text()
+	return fmt.Sprintf("The opening balance is %s and the rows give %s, but the closing balance "+
+		"is %s.", opening, expected, closing)
 }
 
 // MaxRows is the maximum number of records of a file. A file with more is rejected: a file that was

@@ -138,8 +138,12 @@ func (v *Verifier) admit(s verified, now time.Time) (Identity, error) {
 }
 
 // key returns the public key with the token's kid. It loads the keys if the kid is unknown, because
-// auth may have rotated them.
+// auth may have rotated them. A token with critical extensions is invalid, because the verifier
+// supports none (RFC 7515, section 4.1.11). The parser ignores the header.
 func (v *Verifier) key(ctx context.Context, t *jwt.Token) (any, error) {
+	if _, critical := t.Header["crit"]; critical {
+		return nil, jwt.ErrTokenUnverifiable
+	}
 	kid, _ := t.Header["kid"].(string)
 	if key := v.known(kid); key != nil {
 		return key, nil

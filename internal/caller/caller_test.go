@@ -119,6 +119,11 @@ func TestVerifyRejectsForeignTokens(t *testing.T) {
 	}
 	withJWK, err := embedded.SignedString(foreign.private)
 	require.NoError(t, err)
+	critical := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims())
+	critical.Header["kid"] = s.kid
+	critical.Header["crit"] = []string{"b64"}
+	withExtension, err := critical.SignedString(s.private)
+	require.NoError(t, err)
 	for name, token := range map[string]string{
 		"nothing":                       "",
 		"no token":                      "abc",
@@ -130,6 +135,7 @@ func TestVerifyRejectsForeignTokens(t *testing.T) {
 		"another installation's key":    foreign.sign(t, claims()),
 		"an unknown kid":                strange.sign(t, claims()),
 		"a key that it brings along":    withJWK,
+		"a critical extension":          withExtension,
 		"another issuer":                changed(func(c *Claims) { c.Issuer = "evil" }),
 		"another audience": changed(func(c *Claims) {
 			c.Audience = jwt.ClaimStrings{"other"}

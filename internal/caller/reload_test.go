@@ -39,7 +39,7 @@ func TestVerifierReload(t *testing.T) {
 		_, err = v.Verify(t.Context(), s.sign(t, live))
 		require.NoError(t, err)
 	})
-	t.Run("accepts no token before the last page, and continues with the page that failed", func(t *testing.T) {
+	t.Run("accepts no token before the last page, and repeats a failed page", func(t *testing.T) {
 		t.Parallel()
 		s, v := newSigner(t)
 		c := claims()

@@ -110,7 +110,7 @@ mutants: ## Change one check, lock or limit at a time, and report changes that n
 	@$(NEURAL)
 	@$(WITH_POSTGRES)
 	@go build -o $(BIN)/mutants ./test/cmd/mutants
-	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/auth/internal/,password signing) $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify attachments export imports rules rules/learning settings sync tags transfers) internal/jobs services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr $(addprefix services/ocr/,recognition neural/process media tesseract sandbox worker) gateway $(addprefix gateway/internal/,cookie decode))
+	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/auth/internal/,password signing) $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify attachments export imports rules rules/learning settings sync tags transfers) internal/jobs services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr $(addprefix services/ocr/,recognition neural/process media tesseract sandbox worker) gateway $(addprefix gateway/internal/,cookie decode) $(addsuffix =gateway,$(addprefix gateway/internal/,admission console response transcoding)))
 
 .PHONY: bench-compare
 bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of another commit (BASE=origin/main)

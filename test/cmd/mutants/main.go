@@ -1,7 +1,9 @@
 // Command mutants changes one check, lock, limit or expiry of a package at a time and reports the
 // changes that no test of the package notices.
 //
-//	go run ./test/cmd/mutants [flags] services/auth services/ledger ...
+//	go run ./test/cmd/mutants [flags] services/auth gateway/internal/admission=gateway ...
+//
+// The tests of a package are its own, or those of the package after the equals sign.
 //
 // It finds the changes in the syntax tree and in the SQL of the package, so that there is no list
 // to maintain:
@@ -63,8 +65,6 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 	match := flags.String("match", "",
 		"test only mutants whose line in the list matches this `regexp`, such as store_sessions")
 	tests := flags.String("run", "", "run only tests that match this `regexp`")
-	tester := flags.String("tests", "",
-		"run the tests of this `package`, such as services/ledger, not those of the changed one")
 	if err := flags.Parse(args); err != nil {
 		return 0, err
 	}
@@ -78,7 +78,8 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	// The packages are tested one after the other, because their tests use all processors.
-	for _, dir := range flags.Args() {
+	for _, arg := range flags.Args() {
+		dir, tester, _ := strings.Cut(arg, "=")
 		mutants, err := find(dir)
 		if err != nil {
 			return survivors, err
@@ -95,7 +96,7 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 			}
 			continue
 		}
-		r := &runner{dir: dir, temp: temp, tests: *tests, tester: cmp.Or(*tester, dir)}
+		r := &runner{dir: dir, temp: temp, tests: *tests, tester: cmp.Or(tester, dir)}
 		n, err := r.all(ctx, selected)
 		survivors += n
 		if err != nil {

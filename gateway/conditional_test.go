@@ -13,15 +13,21 @@ import (
 func TestConditionalResponses(t *testing.T) {
 	t.Parallel()
 	answers := map[string]any{
-		"ListWallets":    &ledgerv1.ListWalletsResponse{Wallets: []*ledgerv1.Wallet{aWallet()}},
-		"ListCategories": &ledgerv1.ListCategoriesResponse{Categories: []*ledgerv1.Category{{Id: anID, Name: "Food"}}},
-		"ListBudgets":    &budgetv1.ListBudgetsResponse{Budgets: []*budgetv1.ListedBudget{{Id: anID}}},
-		"GetSummary":     &ledgerv1.GetSummaryResponse{Summary: &ledgerv1.Summary{From: "2026-01-01", To: "2026-01-31"}},
-		"GetWallet":      &ledgerv1.GetWalletResponse{Wallet: aWallet(), Etag: `"7"`},
+		"ListWallets": &ledgerv1.ListWalletsResponse{Wallets: []*ledgerv1.Wallet{aWallet()}},
+		"ListCategories": &ledgerv1.ListCategoriesResponse{
+			Categories: []*ledgerv1.Category{{Id: anID, Name: "Food"}},
+		},
+		"ListBudgets": &budgetv1.ListBudgetsResponse{Budgets: []*budgetv1.ListedBudget{{Id: anID}}},
+		"GetSummary": &ledgerv1.GetSummaryResponse{
+			Summary: &ledgerv1.Summary{From: "2026-01-01", To: "2026-01-31"},
+		},
+		"GetWallet": &ledgerv1.GetWalletResponse{Wallet: aWallet(), Etag: `"7"`},
 	}
 	a := newAPI(t, answers)
 	tags := map[string]bool{}
-	for _, path := range []string{"/api/v1/wallet", "/api/v1/categories", "/api/v1/budgets", "/api/v1/dashboard/summary"} {
+	for _, path := range []string{
+		"/api/v1/wallet", "/api/v1/categories", "/api/v1/budgets", "/api/v1/dashboard/summary",
+	} {
 		first := a.send("GET", path, "")
 		require.Equal(t, http.StatusOK, first.StatusCode, first.text)
 		etag := first.Header.Get("ETag")
@@ -39,19 +45,22 @@ func TestConditionalResponses(t *testing.T) {
 			require.Empty(t, again.Header.Get("Content-Length"))
 			require.NotEmpty(t, again.Header.Get("X-Request-Id"))
 		}
-		require.Equal(t, http.StatusNotModified, a.send("HEAD", path, "", "If-None-Match", etag).StatusCode)
+		require.Equal(t, http.StatusNotModified,
+			a.send("HEAD", path, "", "If-None-Match", etag).StatusCode)
 		for _, match := range []string{`"x"`, `W/"0000000000000000"`, "", etag + "x"} {
 			again := a.send("GET", path, "", "If-None-Match", match)
 			require.Equal(t, http.StatusOK, again.StatusCode, match)
 			require.Equal(t, first.text, again.text)
 		}
-		a.requireFailure(a.send("GET", path, "", "If-None-Match", etag, "Authorization", ""), http.StatusUnauthorized, "UNAUTHORIZED")
+		a.requireFailure(a.send("GET", path, "", "If-None-Match", etag, "Authorization", ""),
+			http.StatusUnauthorized, "UNAUTHORIZED")
 	}
 	before := a.send("GET", "/api/v1/wallet", "").Header.Get("ETag")
 	a.mu.Lock()
 	answers["ListWallets"].(*ledgerv1.ListWalletsResponse).Wallets[0].Balance = "0.01"
 	a.mu.Unlock()
-	require.Equal(t, http.StatusOK, a.send("GET", "/api/v1/wallet", "", "If-None-Match", before).StatusCode)
+	require.Equal(t, http.StatusOK,
+		a.send("GET", "/api/v1/wallet", "", "If-None-Match", before).StatusCode)
 
 	// A response without the option keeps the ETag of the service, and is always complete.
 	r := a.send("GET", "/api/v1/wallet/"+anID, "", "If-None-Match", `"7"`)

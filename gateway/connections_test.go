@@ -33,7 +33,8 @@ func TestServeHealthWhileConnectionsAreExhausted(t *testing.T) {
 	stopped := make(chan error, 1)
 	go func() {
 		stopped <- Run(ctx, Config{
-			AuthAddr: "127.0.0.1:1", LedgerAddr: "127.0.0.1:1", BudgetAddr: "127.0.0.1:1", ServiceKey: "k", HealthAddr: health, MaxConnections: 2,
+			AuthAddr: "127.0.0.1:1", LedgerAddr: "127.0.0.1:1", BudgetAddr: "127.0.0.1:1",
+			ServiceKey: "k", HealthAddr: health, MaxConnections: 2,
 		}, lis)
 	}()
 	defer func() { stop(); require.NoError(t, <-stopped) }()
@@ -48,7 +49,8 @@ func TestServeHealthWhileConnectionsAreExhausted(t *testing.T) {
 		return resp.StatusCode
 	}
 	api := "http://" + lis.Addr().String()
-	require.Eventually(t, func() bool { return status("http://"+health+livePath) == http.StatusOK }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return status("http://"+health+livePath) == http.StatusOK },
+		time.Minute, 10*time.Millisecond)
 	require.Equal(t, http.StatusNotFound, status("http://"+health+"/version"))
 	for range 2 {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", lis.Addr().String())
@@ -56,13 +58,15 @@ func TestServeHealthWhileConnectionsAreExhausted(t *testing.T) {
 		defer func() { _ = conn.Close() }()
 		// The request's body is never sent. The server asks for it once it has begun the request.
 		// Before that, the limit would close the connection in favor of the next one.
-		_, err = io.WriteString(conn, "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
+		_, err = io.WriteString(conn, "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\n"+
+			"Content-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
 		require.NoError(t, err)
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "HTTP/1.1 100 Continue\r\n", line)
 	}
-	require.Eventually(t, func() bool { return status(api+livePath) == 0 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return status(api+livePath) == 0 },
+		time.Minute, 10*time.Millisecond)
 	require.Equal(t, http.StatusOK, status("http://"+health+livePath))
 }
 

@@ -26,7 +26,10 @@ func withConsole(c *Config) { c.Web = true }
 func TestConsoleAnswersScreens(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil, withConsole)
-	for _, path := range []string{"/", "/transactions", "/transactions/", "/transactions?from=2026-01-01", "/budgets/" + anID, "/apiary", "/docsx", "/%C3%BCbersicht"} {
+	for _, path := range []string{
+		"/", "/transactions", "/transactions/", "/transactions?from=2026-01-01", "/budgets/" + anID,
+		"/apiary", "/docsx", "/%C3%BCbersicht",
+	} {
 		r := a.send("GET", path, "", "Accept", html, "Authorization", "")
 		require.Equal(t, http.StatusOK, r.StatusCode, path)
 		require.Equal(t, "text/html; charset=utf-8", r.Header.Get("Content-Type"), path)
@@ -51,7 +54,8 @@ func TestConsoleAnswersScreens(t *testing.T) {
 		require.Equal(t, "no-cache", again.Header.Get("Cache-Control"), path)
 		require.Empty(t, again.text, path)
 	}
-	require.Equal(t, http.StatusOK, a.send("GET", "/", "", "Accept", "*/*").StatusCode, "the page has the path /, whatever the client accepts")
+	require.Equal(t, http.StatusOK, a.send("GET", "/", "", "Accept", "*/*").StatusCode,
+		"the page has the path /, whatever the client accepts")
 	require.Contains(t, a.logs.String(), `"route":"/{screen}"`)
 	require.NotContains(t, a.logs.String(), anID)
 	require.Zero(t, a.calls())
@@ -59,23 +63,33 @@ func TestConsoleAnswersScreens(t *testing.T) {
 
 func TestConsoleLeavesOtherPaths(t *testing.T) {
 	t.Parallel()
-	for name, configure := range map[string]func(*Config){"on": withConsole, "off": func(*Config) {}} {
+	for name, configure := range map[string]func(*Config){
+		"on": withConsole, "off": func(*Config) {},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, nil, configure)
 			for _, path := range []string{
-				"/api", "/api/v1/nothing", "/api/v1/wallet/", "//api/v1/wallet", "/api/v1%2Fwallet", "/livez/", "/readyz/x", "/version/x", "/.well-known/", "/.well-known/x",
-				"/docs/nothing.js", "/favicon.bmp", "/transactions.html", "/assets/nothing.js", "/assets/../index.html", "/../index.html", "/%2e%2e/index.html",
-				"/..%2findex.html", "/../../etc/passwd", "/x/../../../etc/passwd", "/embed.go", "/index.html/", "//evil.example", "/./",
+				"/api", "/api/v1/nothing", "/api/v1/wallet/", "//api/v1/wallet", "/api/v1%2Fwallet",
+				"/livez/", "/readyz/x", "/version/x", "/.well-known/", "/.well-known/x",
+				"/docs/nothing.js", "/favicon.bmp", "/transactions.html", "/assets/nothing.js",
+				"/assets/../index.html", "/../index.html", "/%2e%2e/index.html",
+				"/..%2findex.html", "/../../etc/passwd", "/x/../../../etc/passwd", "/embed.go",
+				"/index.html/", "//evil.example", "/./",
 			} {
-				a.requireFailure(a.send("GET", path, "", "Accept", html), http.StatusNotFound, "ROUTE_NOT_FOUND")
+				a.requireFailure(a.send("GET", path, "", "Accept", html),
+					http.StatusNotFound, "ROUTE_NOT_FOUND")
 			}
 			for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "BREW"} {
-				a.requireFailure(a.send(method, "/transactions", "", "Accept", html), http.StatusNotFound, "ROUTE_NOT_FOUND")
+				a.requireFailure(a.send(method, "/transactions", "", "Accept", html),
+					http.StatusNotFound, "ROUTE_NOT_FOUND")
 			}
-			a.requireFailure(a.send("POST", "/", "", "Accept", html), http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
-			a.requireFailure(a.send("GET", "/transactions", "", "Accept", "application/json"), http.StatusNotFound, "ROUTE_NOT_FOUND")
-			a.requireFailure(a.send("GET", "/api/v1/wallet", "", "Accept", html, "Authorization", ""), http.StatusUnauthorized, "UNAUTHORIZED")
+			a.requireFailure(a.send("POST", "/", "", "Accept", html),
+				http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
+			a.requireFailure(a.send("GET", "/transactions", "", "Accept", "application/json"),
+				http.StatusNotFound, "ROUTE_NOT_FOUND")
+			a.requireFailure(a.send("GET", "/api/v1/wallet", "",
+				"Accept", html, "Authorization", ""), http.StatusUnauthorized, "UNAUTHORIZED")
 			require.Contains(t, a.send("GET", "/docs/", "", "Accept", html).text, openAPIPath)
 			require.Zero(t, a.calls())
 		})
@@ -88,17 +102,20 @@ func TestConsoleOffRedirectsToTheDocumentation(t *testing.T) {
 	r := a.send("GET", "/", "", "Accept", html)
 	require.Equal(t, http.StatusFound, r.StatusCode)
 	require.Equal(t, "/docs/", r.Header.Get("Location"))
-	a.requireFailure(a.send("GET", "/transactions", "", "Accept", html), http.StatusNotFound, "ROUTE_NOT_FOUND")
-	a.requireFailure(a.send("GET", "/index.html", "", "Accept", html), http.StatusNotFound, "ROUTE_NOT_FOUND")
+	a.requireFailure(a.send("GET", "/transactions", "", "Accept", html),
+		http.StatusNotFound, "ROUTE_NOT_FOUND")
+	a.requireFailure(a.send("GET", "/index.html", "", "Accept", html),
+		http.StatusNotFound, "ROUTE_NOT_FOUND")
 }
 
 // TestConsoleServesEveryFile requests each file of the embedded build.
 func TestConsoleServesEveryFile(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil, withConsole)
-	require.NoError(t, fs.WalkDir(web.Dist, "dist", func(name string, entry fs.DirEntry, err error) error {
+	visit := func(name string, entry fs.DirEntry, err error) error {
 		path := strings.TrimPrefix(name, "dist")
-		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") {
+		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".br") ||
+			strings.HasSuffix(name, ".gz") {
 			return err
 		}
 		want, err := web.Dist.ReadFile(name)
@@ -107,8 +124,10 @@ func TestConsoleServesEveryFile(t *testing.T) {
 		require.Equal(t, string(want), r.text, path)
 		require.NotEmpty(t, r.Header.Get("ETag"), path)
 		if strings.HasPrefix(path, "/assets/") {
-			require.Regexp(t, `-[\w-]{8}\.\w+$`, path, "browsers keep files of this folder forever, so their names must contain a hash")
+			require.Regexp(t, `-[\w-]{8}\.\w+$`, path,
+				"browsers keep files of this folder forever, so their names must contain a hash")
 		}
 		return err
-	}))
+	}
+	require.NoError(t, fs.WalkDir(web.Dist, "dist", visit))
 }

@@ -15,25 +15,36 @@ import (
 func TestSessionCookie(t *testing.T) {
 	t.Parallel()
 	set := &restv1.Cookie{Value: "the-refresh-token", MaxAge: 60}
-	answers := func(m proto.Message, method string) map[string]any { return map[string]any{method: m} }
+	answers := func(m proto.Message, method string) map[string]any {
+		return map[string]any{method: m}
+	}
 	t.Run("is set and not in the body", func(t *testing.T) {
 		t.Parallel()
-		a := newAPI(t, answers(&authv1.LoginResponse{AccessToken: "a", Token: "a", Cookie: set, User: &authv1.User{}}, "Login"))
-		r := a.send("POST", "/api/v1/auth/login?session=cookie", `{"email":"a@example.com","password":"b"}`, "Origin", "https://o.example", "Sec-Fetch-Site", "same-origin")
+		a := newAPI(t, answers(&authv1.LoginResponse{
+			AccessToken: "a", Token: "a", Cookie: set, User: &authv1.User{},
+		}, "Login"))
+		r := a.send(
+			"POST", "/api/v1/auth/login?session=cookie", `{"email":"a@example.com","password":"b"}`,
+			"Origin", "https://o.example", "Sec-Fetch-Site", "same-origin",
+		)
 		require.Equal(t, http.StatusOK, r.StatusCode, r.text)
-		require.Equal(t, []string{"coffer=the-refresh-token; Path=/; Max-Age=60; HttpOnly; SameSite=Strict"}, r.Header.Values("Set-Cookie"))
+		require.Equal(t, []string{"coffer=the-refresh-token; Path=/; Max-Age=60; HttpOnly; " +
+			"SameSite=Strict"}, r.Header.Values("Set-Cookie"))
 		require.NotContains(t, r.text, "the-refresh-token")
 		require.NotContains(t, r.json, "refreshToken")
 		require.NotContains(t, r.json, "cookie")
 		require.NotContains(t, a.logs.String(), "the-refresh-token")
 		got := received[*authv1.LoginRequest](a)
-		require.Equal(t, []string{"cookie", a.url, "https://o.example", "same-origin"}, []string{got.GetSession(), got.GetSite(), got.GetOrigin(), got.GetFetchSite()})
+		require.Equal(t, []string{"cookie", a.url, "https://o.example", "same-origin"},
+			[]string{got.GetSession(), got.GetSite(), got.GetOrigin(), got.GetFetchSite()})
 	})
 	t.Run("has the secure name behind a proxy with HTTPS", func(t *testing.T) {
 		t.Parallel()
 		a := newAPI(t, answers(&authv1.RefreshResponse{Cookie: set}, "Refresh"))
-		r := a.send("POST", "/api/v1/auth/refresh", "", "X-Forwarded-Proto", "https", "X-Coffer-Client", "web", "Cookie", "coffer=plain; __Host-coffer=secure; theme=dark")
-		require.Equal(t, "__Host-coffer=the-refresh-token; Path=/; Max-Age=60; HttpOnly; Secure; SameSite=Strict", r.Header.Get("Set-Cookie"))
+		r := a.send("POST", "/api/v1/auth/refresh", "", "X-Forwarded-Proto", "https",
+			"X-Coffer-Client", "web", "Cookie", "coffer=plain; __Host-coffer=secure; theme=dark")
+		require.Equal(t, "__Host-coffer=the-refresh-token; Path=/; Max-Age=60; HttpOnly; Secure; "+
+			"SameSite=Strict", r.Header.Get("Set-Cookie"))
 		got := received[*authv1.RefreshRequest](a)
 		require.Equal(t, "secure", got.GetCookie())
 		require.Equal(t, "web", got.GetClient())
@@ -41,9 +52,11 @@ func TestSessionCookie(t *testing.T) {
 	})
 	t.Run("is deleted", func(t *testing.T) {
 		t.Parallel()
-		a := newAPI(t, answers(&authv1.LogoutResponse{Cookie: &restv1.Cookie{MaxAge: -1}}, "Logout"))
+		a := newAPI(t,
+			answers(&authv1.LogoutResponse{Cookie: &restv1.Cookie{MaxAge: -1}}, "Logout"))
 		r := a.send("POST", "/api/v1/auth/logout", "", "Cookie", "coffer=plain")
-		require.Equal(t, "coffer=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", r.Header.Get("Set-Cookie"))
+		require.Equal(t, "coffer=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict",
+			r.Header.Get("Set-Cookie"))
 		require.Equal(t, "plain", received[*authv1.LogoutRequest](a).GetCookie())
 	})
 	t.Run("stays if the reply does not change it", func(t *testing.T) {
@@ -63,11 +76,13 @@ func TestSessionCookie(t *testing.T) {
 	t.Run("is no field of a body or query", func(t *testing.T) {
 		t.Parallel()
 		a := newAPI(t, answers(&authv1.RefreshResponse{}, "Refresh"))
-		r := a.send("POST", "/api/v1/auth/refresh", `{"refreshToken":"x","cookie":"evil","site":"evil","origin":"evil","fetchSite":"evil","client":"evil"}`)
+		r := a.send("POST", "/api/v1/auth/refresh", `{"refreshToken":"x","cookie":"evil",
+			"site":"evil","origin":"evil","fetchSite":"evil","client":"evil"}`)
 		require.Equal(t, http.StatusOK, r.StatusCode, r.text)
 		require.NotContains(t, received[*authv1.RefreshRequest](a).String(), "evil")
 		for _, name := range []string{"cookie", "site", "origin", "fetchSite", "client"} {
-			a.requireFailure(a.send("POST", "/api/v1/auth/refresh?"+name+"=x", `{"refreshToken":"x"}`), http.StatusBadRequest, "VALIDATION_ERROR")
+			a.requireFailure(a.send("POST", "/api/v1/auth/refresh?"+name+"=x",
+				`{"refreshToken":"x"}`), http.StatusBadRequest, "VALIDATION_ERROR")
 		}
 	})
 }
@@ -77,7 +92,11 @@ func TestSessionCookie(t *testing.T) {
 func TestSessionCookieCORS(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil, func(c *Config) { c.AllowedOrigins = []string{"*"} })
-	r := a.send("OPTIONS", "/api/v1/auth/refresh", "", "Origin", "https://evil.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "x-coffer-client")
+	r := a.send(
+		"OPTIONS", "/api/v1/auth/refresh", "", "Origin", "https://evil.example",
+		"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers",
+		"x-coffer-client",
+	)
 	require.Empty(t, r.Header.Get("Access-Control-Allow-Headers"))
 	require.Empty(t, r.Header.Get("Access-Control-Allow-Credentials"))
 }

@@ -3,7 +3,9 @@ package gateway
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +22,8 @@ func TestDocsPolicy(t *testing.T) {
 	require.NotNil(t, scripts, policy)
 	require.NotContains(t, scripts[1], "unsafe")
 	inline := 0
-	for _, script := range regexp.MustCompile(`(?s)<script([^>]*)>(.*?)</script>`).FindAllStringSubmatch(page.text, -1) {
+	script := regexp.MustCompile(`(?s)<script([^>]*)>(.*?)</script>`)
+	for _, script := range script.FindAllStringSubmatch(page.text, -1) {
 		if script[1] != "" {
 			require.Regexp(t, `^ src="/docs/[\w.-]+"$`, script[1])
 			continue
@@ -31,4 +34,39 @@ func TestDocsPolicy(t *testing.T) {
 	}
 	require.Positive(t, inline)
 	require.NotRegexp(t, `\son\w+=|javascript:`, page.text)
+}
+
+func TestDocsLoadNoExternalResources(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, nil)
+	r := a.send("GET", "/", "")
+	require.Equal(t, http.StatusFound, r.StatusCode)
+	require.Equal(t, "/docs/", r.Header.Get("Location"))
+	require.Equal(t, "/docs/", a.send("GET", "/docs", "").Header.Get("Location"))
+	index := a.send("GET", "/docs/", "")
+	require.Equal(t, http.StatusOK, index.StatusCode)
+	require.Contains(t, index.text, openAPIPath)
+	require.NotRegexp(t, `(https?:)?//[a-z0-9]`, strings.ReplaceAll(index.text, "//www.w3.org", ""))
+	require.Contains(t, index.Header.Get("Content-Security-Policy"), "default-src 'self'")
+	for _, asset := range assets(index.text) {
+		require.Equal(t, http.StatusOK, a.send("GET", asset, "").StatusCode, asset)
+	}
+	require.NotEmpty(t, assets(index.text))
+	a.requireFailure(a.send("GET", "/docs/nothing.js", ""), http.StatusNotFound, "ROUTE_NOT_FOUND")
+	require.Equal(t, "application/json", a.send("GET", openAPIPath, "").Header.Get("Content-Type"))
+	require.NotEmpty(t, a.send("GET", "/version", "").json["version"])
+}
+
+// assets returns the paths below /docs/ that an HTML page refers to.
+func assets(html string) []string {
+	var found []string
+	for _, attribute := range []string{`src="`, `href="`} {
+		for _, after := range strings.Split(html, attribute)[1:] {
+			path, _, _ := strings.Cut(after, `"`)
+			if strings.HasPrefix(path, "/docs/") {
+				found = append(found, path)
+			}
+		}
+	}
+	return found
 }

@@ -48,8 +48,11 @@ func TestDownload(t *testing.T) {
 		require.Empty(t, r.Header.Get("Content-Encoding"))
 		require.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"))
 		require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
-		require.Equal(t, "default-src 'none'; frame-ancestors 'none'; sandbox", r.Header.Get("Content-Security-Policy"))
-		require.Equal(t, `attachment; filename="Ums_tze _Mai_ 100_.csv"; filename*=utf-8''Ums%C3%A4tze%20%22Mai%22%20100%25.csv`, r.Header.Get("Content-Disposition"))
+		require.Equal(t, "default-src 'none'; frame-ancestors 'none'; sandbox",
+			r.Header.Get("Content-Security-Policy"))
+		require.Equal(t, `attachment; filename="Ums_tze _Mai_ 100_.csv"; `+
+			`filename*=utf-8''Ums%C3%A4tze%20%22Mai%22%20100%25.csv`,
+			r.Header.Get("Content-Disposition"))
 		disposition, params, err := mime.ParseMediaType(r.Header.Get("Content-Disposition"))
 		require.NoError(t, err)
 		require.Equal(t, "attachment", disposition)
@@ -61,7 +64,8 @@ func TestDownload(t *testing.T) {
 		}
 		head := b.send("HEAD", filePath, "")
 		require.Equal(t, http.StatusOK, head.StatusCode)
-		require.Equal(t, r.Header.Get("Content-Disposition"), head.Header.Get("Content-Disposition"))
+		require.Equal(t, r.Header.Get("Content-Disposition"),
+			head.Header.Get("Content-Disposition"))
 		require.Empty(t, head.text)
 	}
 	b.download = sendFile("text/plain", "empty.txt", "", 0, nil)
@@ -104,7 +108,8 @@ func TestDownloadBreaksTheConnectionOnErrors(t *testing.T) {
 			require.Error(t, err, "the file must not look complete")
 		}
 	}
-	require.Eventually(t, func() bool { return strings.Contains(b.logs.String(), `"cut":true`) }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(b.logs.String(), `"cut":true`) },
+		time.Minute, time.Millisecond)
 }
 
 // TestDownloadWaitsForTheClient checks that the service can send only a few buffers more than the
@@ -118,7 +123,8 @@ func TestDownloadWaitsForTheClient(t *testing.T) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
-	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", filePath, b.token)
+	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",
+		filePath, b.token)
 	require.NoError(t, err)
 	require.Error(t, <-b.ended)
 	require.Less(t, b.sent.Load(), int64(24<<20))

@@ -32,7 +32,8 @@ func (a *api) sendWhole(head string, size int) (int, error) {
 	defer func() { _ = conn.Close() }()
 	require.NoError(a, conn.SetDeadline(time.Now().Add(time.Minute)))
 	body := io.LimitReader(letters{}, int64(size))
-	if _, err := fmt.Fprintf(conn, "%sHost: coffer.example\r\nContent-Length: %d\r\n\r\n", head, size); err != nil {
+	if _, err := fmt.Fprintf(conn, "%sHost: coffer.example\r\n"+
+		"Content-Length: %d\r\n\r\n", head, size); err != nil {
 		return 0, err
 	}
 	if _, err := io.Copy(conn, body); err != nil {
@@ -71,16 +72,28 @@ func TestDrainBody(t *testing.T) {
 		head   string
 		status int
 	}{
-		"no token":            {a, form, http.StatusUnauthorized},
-		"too large":           {a, "POST /api/v1/wallet HTTP/1.1\r\nContent-Type: application/json\r\n" + bearer, http.StatusRequestEntityTooLarge},
-		"wrong media type":    {a, "POST /api/v1/imports HTTP/1.1\r\nContent-Type: text/csv\r\n" + bearer, http.StatusUnsupportedMediaType},
-		"rate limit":          {limited, form + "Authorization: Bearer " + limited.token + "\r\n", http.StatusTooManyRequests},
+		"no token": {a, form, http.StatusUnauthorized},
+		"too large": {
+			a, "POST /api/v1/wallet HTTP/1.1\r\nContent-Type: application/json\r\n" + bearer,
+			http.StatusRequestEntityTooLarge,
+		},
+		"wrong media type": {
+			a, "POST /api/v1/imports HTTP/1.1\r\nContent-Type: text/csv\r\n" + bearer,
+			http.StatusUnsupportedMediaType,
+		},
+		"rate limit": {
+			limited, form + "Authorization: Bearer " + limited.token + "\r\n",
+			http.StatusTooManyRequests,
+		},
 		"malformed multipart": {a, form + bearer, http.StatusBadRequest},
-		"unknown path":        {a, "POST /api/v1/nothing HTTP/1.1\r\n" + bearer, http.StatusNotFound},
+		"unknown path": {
+			a, "POST /api/v1/nothing HTTP/1.1\r\n" + bearer, http.StatusNotFound,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 3 {
-				for c.status == http.StatusTooManyRequests && c.api.send("GET", "/api/v1/wallet", "").StatusCode != c.status {
+				for c.status == http.StatusTooManyRequests &&
+					c.api.send("GET", "/api/v1/wallet", "").StatusCode != c.status {
 					continue // Until the limit is reached.
 				}
 				status, err := c.api.sendWhole(c.head, bigBody)
@@ -91,7 +104,8 @@ func TestDrainBody(t *testing.T) {
 	}
 	t.Run("Go's client", func(t *testing.T) {
 		for range 3 {
-			resp, err := http.Post(a.url+"/api/v1/imports", "multipart/form-data; boundary=b", io.LimitReader(letters{}, bigBody))
+			resp, err := http.Post(a.url+"/api/v1/imports",
+				"multipart/form-data; boundary=b", io.LimitReader(letters{}, bigBody))
 			require.NoError(t, err)
 			require.NoError(t, resp.Body.Close())
 			require.Equal(t, http.StatusUnauthorized, resp.StatusCode)
@@ -105,7 +119,10 @@ func TestDrainBody(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "statement.csv")
 		require.NoError(t, os.WriteFile(file, bytes.Repeat([]byte("a"), bigBody), 0o600))
 		for _, expect := range []string{"Expect:", "Expect: 100-continue"} {
-			out, err := exec.CommandContext(t.Context(), curl, "-sS", "-o", os.DevNull, "-w", "%{http_code}", "-H", expect, "-F", "file=@"+file, a.url+"/api/v1/imports").CombinedOutput()
+			out, err := exec.CommandContext(
+				t.Context(), curl, "-sS", "-o", os.DevNull, "-w", "%{http_code}", "-H", expect,
+				"-F", "file=@"+file, a.url+"/api/v1/imports",
+			).CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			require.Equal(t, "401", string(out))
 		}
@@ -120,7 +137,8 @@ func TestDrainSlowClient(t *testing.T) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
-	_, err = fmt.Fprintf(conn, "POST /api/v1/imports HTTP/1.1\r\nHost: coffer.example\r\nContent-Length: %d\r\n\r\n", bigBody)
+	_, err = fmt.Fprintf(conn, "POST /api/v1/imports HTTP/1.1\r\nHost: coffer.example\r\n"+
+		"Content-Length: %d\r\n\r\n", bigBody)
 	require.NoError(t, err)
 	go func() {
 		tick := time.NewTicker(100 * time.Millisecond)

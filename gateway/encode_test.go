@@ -18,8 +18,10 @@ import (
 func TestEncodeEnvelopeStatusAndHeaders(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{
-		"CreateWallet": &ledgerv1.CreateWalletResponse{Wallet: aWallet(), Etag: `"1"`, Replayed: true},
-		"GetWallet":    &ledgerv1.GetWalletResponse{Wallet: aWallet(), Etag: `"7"`},
+		"CreateWallet": &ledgerv1.CreateWalletResponse{
+			Wallet: aWallet(), Etag: `"1"`, Replayed: true,
+		},
+		"GetWallet": &ledgerv1.GetWalletResponse{Wallet: aWallet(), Etag: `"7"`},
 	})
 	created := a.send("POST", "/api/v1/wallet", `{"name":"Cash","currency":"usd"}`)
 	require.Equal(t, http.StatusCreated, created.StatusCode)
@@ -28,8 +30,9 @@ func TestEncodeEnvelopeStatusAndHeaders(t *testing.T) {
 	want := `{
 		"code": "WALLET_CREATED", "message": "Wallet created",
 		"wallet": {
-			"id": "0198f1a2-7b3c-7def-8a01-23456789abcd", "name": "Cash <\"&\u2028>", "currency": "USD",
-			"balance": 999999999999.99, "initialBalance": 0.00, "balances": [{"currency": "USD", "amount": 12.30}],
+			"id": "0198f1a2-7b3c-7def-8a01-23456789abcd", "name": "Cash <\"&\u2028>",
+			"currency": "USD", "balance": 999999999999.99, "initialBalance": 0.00,
+			"balances": [{"currency": "USD", "amount": 12.30}],
 			"archived": false, "createdAt": "2026-01-02T03:04:05.000Z", "updatedAt": ""
 		}
 	}`
@@ -49,8 +52,9 @@ func TestEncodeKeepsEmptyListsAndOmitsOptionalFields(t *testing.T) {
 		"ListWallets": &ledgerv1.ListWalletsResponse{Pagination: &restv1.Pagination{Limit: 50}},
 		"GetBudget":   &budgetv1.GetBudgetResponse{Budget: &budgetv1.Budget{Id: anID, Limit: "1"}},
 	})
+	wallets := a.send("GET", "/api/v1/wallet", "").text
 	require.JSONEq(t, `{"code":"WALLETS_FETCHED","message":"Wallets fetched","wallets":[],
-		"pagination":{"limit":50,"nextCursor":"","hasMore":false}}`, a.send("GET", "/api/v1/wallet", "").text)
+		"pagination":{"limit":50,"nextCursor":"","hasMore":false}}`, wallets)
 	budget := a.send("GET", "/api/v1/budgets/"+anID, "").json["budget"].(map[string]any)
 	require.NotContains(t, budget, "endDate")
 	require.NotContains(t, budget, "progress")
@@ -61,21 +65,29 @@ func TestEnvelopeSelectsSuccessByCode(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{
 		"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{
-			Code: "RECEIPT_RECOGNIZED", Receipt: &ocrv1.Receipt{Total: "3.20", Confidence: map[string]float64{"total": 0.5, "date": 1}},
+			Code: "RECEIPT_RECOGNIZED", Receipt: &ocrv1.Receipt{
+				Total: "3.20", Confidence: map[string]float64{"total": 0.5, "date": 1},
+			},
 		},
 	})
-	r := a.upload("?dryRun=true", file("receipt", "r.txt", "TOTAL 3.20"), text("walletId", anID), text("categoryId", anID))
+	r := a.upload("?dryRun=true", file("receipt", "r.txt", "TOTAL 3.20"),
+		text("walletId", anID), text("categoryId", anID))
 	require.Equal(t, http.StatusOK, r.StatusCode, r.text)
-	require.JSONEq(t, `{"code":"RECEIPT_RECOGNIZED","message":"Receipt recognized","transactions":[],
-		"receipt":{"total":3.20,"lines":[],"confidence":{"date":1,"total":0.5},"evidence":[],"warnings":[]}}`, r.text)
+	require.JSONEq(t, `{
+		"code":"RECEIPT_RECOGNIZED","message":"Receipt recognized","transactions":[],
+		"receipt":{"total":3.20,"lines":[],"confidence":{"date":1,"total":0.5},
+			"evidence":[],"warnings":[]}}`, r.text)
 	require.True(t, received[*ledgerv1.CreateTransactionsFromReceiptRequest](a).GetDryRun())
 }
 
 func TestKeySetHasNoEnvelopeAndNeedsNoToken(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{"GetKeySet": &authv1.GetKeySetResponse{Keys: []*authv1.Key{{Kty: "OKP", Kid: "k1"}}}})
+	a := newAPI(t, map[string]any{
+		"GetKeySet": &authv1.GetKeySetResponse{Keys: []*authv1.Key{{Kty: "OKP", Kid: "k1"}}},
+	})
 	r := a.send("GET", "/.well-known/jwks.json", "", "Authorization", "")
-	require.JSONEq(t, `{"keys":[{"kty":"OKP","crv":"","x":"","kid":"k1","use":"","alg":""}]}`, r.text)
+	require.JSONEq(t,
+		`{"keys":[{"kty":"OKP","crv":"","x":"","kid":"k1","use":"","alg":""}]}`, r.text)
 }
 
 func TestEncodeUnknownCodeIsInternal(t *testing.T) {
@@ -87,7 +99,8 @@ func TestEncodeUnknownCodeIsInternal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, map[string]any{"GetWallet": response})
-			a.requireFailure(a.send("GET", "/api/v1/wallet/"+anID, ""), http.StatusInternalServerError, "INTERNAL")
+			a.requireFailure(a.send("GET", "/api/v1/wallet/"+anID, ""),
+				http.StatusInternalServerError, "INTERNAL")
 		})
 	}
 }
@@ -115,7 +128,11 @@ func TestFailMapsErrorsToStatus(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			a := newAPI(t, map[string]any{"GetWallet": (&apierr.Error{Code: c.code, Reason: reason, Message: "Sentence"}).With("a.b", "is wrong")})
+			a := newAPI(t, map[string]any{
+				"GetWallet": (&apierr.Error{
+					Code: c.code, Reason: reason, Message: "Sentence",
+				}).With("a.b", "is wrong"),
+			})
 			r := a.send("GET", "/api/v1/wallet/"+anID, "")
 			a.requireFailure(r, c.want, reason)
 			require.Equal(t, map[string]string{"a.b": "is wrong"}, r.details())

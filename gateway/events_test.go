@@ -21,13 +21,16 @@ import (
 
 const eventsPath = "/api/v1/events"
 
-type eventsServer = grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]
+type (
+	eventsRequest = budgetv1.StreamEventsRequest
+	eventsServer  = grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]
+)
 
 // StreamEvents runs the function that the test declares as its answer.
-func (b *backend) StreamEvents(req *budgetv1.StreamEventsRequest, stream eventsServer) error {
+func (b *backend) StreamEvents(req *eventsRequest, stream eventsServer) error {
 	b.mu.Lock()
 	b.requests = append(b.requests, req)
-	script, _ := b.answers["StreamEvents"].(func(*budgetv1.StreamEventsRequest, eventsServer) error)
+	script, _ := b.answers["StreamEvents"].(func(*eventsRequest, eventsServer) error)
 	b.mu.Unlock()
 	return script(req, stream)
 }
@@ -36,7 +39,15 @@ func anEvent(t *testing.T, position string) *budgetv1.StreamEventsResponse {
 	t.Helper()
 	data, err := anypb.New(&budgetv1.MemberRemoved{BudgetName: "two\nlines"})
 	require.NoError(t, err)
-	return &budgetv1.StreamEventsResponse{Position: position, Event: &budgetv1.Event{Id: anID, Type: "budget.v1.member.removed", Data: data}}
+	return &budgetv1.StreamEventsResponse{
+		Position: position,
+		Event:    &budgetv1.Event{Id: anID, Type: "budget.v1.member.removed", Data: data},
+	}
+}
+
+// streaming returns the answers of a backend that only streams events.
+func streaming(stream func(*eventsRequest, eventsServer) error) map[string]any {
+	return map[string]any{"StreamEvents": stream}
 }
 
 // listen opens the event stream and returns its header and a scanner of its lines.
@@ -69,14 +80,14 @@ func readLines(t *testing.T, lines *bufio.Scanner, n int) []string {
 func TestEventsAreSentSinglyAndUncompressed(t *testing.T) {
 	t.Parallel()
 	next := make(chan *budgetv1.StreamEventsResponse)
-	a := newAPI(t, map[string]any{"StreamEvents": func(_ *budgetv1.StreamEventsRequest, stream eventsServer) error {
+	a := newAPI(t, streaming(func(_ *eventsRequest, stream eventsServer) error {
 		for resp := range next {
 			if err := stream.Send(resp); err != nil {
 				return err
 			}
 		}
 		return nil
-	}})
+	}))
 	go func() { next <- &budgetv1.StreamEventsResponse{Position: "p0"} }()
 	header, lines := a.listen(t.Context(), "Last-Event-ID", "before")
 	require.Equal(t, "text/event-stream", header.Get("Content-Type"))
@@ -108,7 +119,7 @@ func TestEventsAreSentSinglyAndUncompressed(t *testing.T) {
 func TestEventsResumeAfterServiceRestart(t *testing.T) {
 	t.Parallel()
 	var lives int
-	a := newAPI(t, map[string]any{"StreamEvents": func(req *budgetv1.StreamEventsRequest, stream eventsServer) error {
+	a := newAPI(t, streaming(func(req *eventsRequest, stream eventsServer) error {
 		lives++
 		switch lives {
 		case 1:
@@ -118,10 +129,11 @@ func TestEventsResumeAfterServiceRestart(t *testing.T) {
 		case 2:
 			return apierr.Unavailable.GRPCStatus().Err()
 		}
-		require.NoError(t, stream.Send(&budgetv1.StreamEventsResponse{Position: req.GetLastEventId()}))
+		require.NoError(t,
+			stream.Send(&budgetv1.StreamEventsResponse{Position: req.GetLastEventId()}))
 		require.NoError(t, stream.Send(anEvent(t, "after "+req.GetLastEventId())))
 		return apierr.TokenExpired.GRPCStatus().Err()
-	}})
+	}))
 	_, lines := a.listen(t.Context())
 	readLines(t, lines, 3+4+2)
 	require.Equal(t, "id: after p1", readLines(t, lines, 1)[0])
@@ -131,24 +143,27 @@ func TestEventsResumeAfterServiceRestart(t *testing.T) {
 
 func TestEventsRejectedStreamIsErrorResponse(t *testing.T) {
 	t.Parallel()
-	refuse := func(*budgetv1.StreamEventsRequest, eventsServer) error {
-		return apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many").After(time.Minute).GRPCStatus().Err()
+	refuse := func(*eventsRequest, eventsServer) error {
+		tooMany := apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many")
+		return tooMany.After(time.Minute).GRPCStatus().Err()
 	}
-	a := newAPI(t, map[string]any{"StreamEvents": refuse})
+	a := newAPI(t, streaming(refuse))
 	r := a.send(http.MethodGet, eventsPath, "")
 	a.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")
 	require.Equal(t, "60", r.Header.Get("Retry-After"))
-	a.requireFailure(a.send(http.MethodGet, eventsPath, "", "Authorization", "Bearer x"), http.StatusUnauthorized, "UNAUTHORIZED")
-	a.requireFailure(a.send(http.MethodGet, eventsPath+"?x=%zz", ""), http.StatusBadRequest, "VALIDATION_ERROR")
+	a.requireFailure(a.send(http.MethodGet, eventsPath, "", "Authorization", "Bearer x"),
+		http.StatusUnauthorized, "UNAUTHORIZED")
+	a.requireFailure(a.send(http.MethodGet, eventsPath+"?x=%zz", ""),
+		http.StatusBadRequest, "VALIDATION_ERROR")
 }
 
 func TestEventsHeadEnds(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{"StreamEvents": func(_ *budgetv1.StreamEventsRequest, stream eventsServer) error {
+	a := newAPI(t, streaming(func(_ *eventsRequest, stream eventsServer) error {
 		_ = stream.Send(&budgetv1.StreamEventsResponse{Position: "p0"})
 		<-stream.Context().Done()
 		return stream.Context().Err()
-	}})
+	}))
 	r := a.send(http.MethodHead, eventsPath, "")
 	require.Equal(t, http.StatusOK, r.StatusCode)
 	require.Equal(t, "text/event-stream", r.Header.Get("Content-Type"))
@@ -160,14 +175,14 @@ func TestEventsAfterABreak(t *testing.T) {
 		t.Parallel()
 		var a *api
 		var streams atomic.Int32
-		a = newAPI(t, map[string]any{"StreamEvents": func(_ *budgetv1.StreamEventsRequest, stream eventsServer) error {
+		a = newAPI(t, streaming(func(_ *eventsRequest, stream eventsServer) error {
 			if streams.Add(1) == 1 {
 				_ = stream.Send(&budgetv1.StreamEventsResponse{Position: "p0"})
 				a.ahead.Store(int64(2 * time.Hour))
 				return apierr.Unavailable.GRPCStatus().Err()
 			}
 			return stream.Send(anEvent(t, "p1"))
-		}})
+		}))
 		_, lines := a.listen(t.Context())
 		readLines(t, lines, 3)
 		require.False(t, lines.Scan(), "%s after the token expired", lines.Text())

@@ -29,7 +29,9 @@ type constantConn struct {
 }
 
 // Invoke implements grpc.ClientConnInterface.
-func (c constantConn) Invoke(_ context.Context, _ string, _, reply any, _ ...grpc.CallOption) error {
+func (c constantConn) Invoke(
+	_ context.Context, _ string, _, reply any, _ ...grpc.CallOption,
+) error {
 	encoded := reply.(*rpc.Encoded)
 	*encoded = append((*encoded)[:0], c.reply...)
 	return nil
@@ -39,8 +41,10 @@ func (c constantConn) Invoke(_ context.Context, _ string, _, reply any, _ ...grp
 // transactions, a page of 50 wallets, and the same page if the client has it.
 func BenchmarkHandler(b *testing.B) {
 	transaction := &ledgerv1.Transaction{
-		Id: anID, WalletId: anID, CategoryId: anID, Amount: "12.30", Currency: "USD", Type: "expense", Description: "Lunch",
-		Date: "2026-01-02", CreatedAt: "2026-01-02T03:04:05.000Z", UpdatedAt: "2026-01-02T03:04:05.000Z",
+		Id: anID, WalletId: anID, CategoryId: anID, Amount: "12.30", Currency: "USD",
+		Type: "expense", Description: "Lunch",
+		Date: "2026-01-02", CreatedAt: "2026-01-02T03:04:05.000Z",
+		UpdatedAt: "2026-01-02T03:04:05.000Z",
 	}
 	page := &ledgerv1.ListTransactionsResponse{}
 	for range 50 {
@@ -57,12 +61,19 @@ func BenchmarkHandler(b *testing.B) {
 	}{
 		{
 			"create", http.MethodPost, transactionPath,
-			`{"amount":12.30,"currency":"USD","type":"expense","date":"2026-01-02","walletId":"` + anID + `","categoryId":"` + anID + `","description":"Lunch"}`,
+			`{"amount":12.30,"currency":"USD","type":"expense","date":"2026-01-02","walletId":"` +
+				anID + `","categoryId":"` + anID + `","description":"Lunch"}`,
 			&ledgerv1.CreateTransactionResponse{Transaction: transaction}, http.StatusCreated,
 		},
-		{"page", http.MethodGet, transactionPath + "?limit=50&walletId=" + anID, "", page, http.StatusOK},
+		{
+			"page", http.MethodGet, transactionPath + "?limit=50&walletId=" + anID, "", page,
+			http.StatusOK,
+		},
 		{"wallets", http.MethodGet, "/api/v1/wallet", "", wallets, http.StatusOK},
-		{"unchanged wallets", http.MethodGet, "/api/v1/wallet", "", wallets, http.StatusNotModified},
+		{
+			"unchanged wallets", http.MethodGet, "/api/v1/wallet", "", wallets,
+			http.StatusNotModified,
+		},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			encoded, err := proto.Marshal(c.reply)
@@ -70,7 +81,8 @@ func BenchmarkHandler(b *testing.B) {
 			handler, token := benchmarkHandler(b, constantConn{reply: encoded})
 			b.ReportAllocs()
 			for b.Loop() {
-				r := httptest.NewRequestWithContext(b.Context(), c.method, c.path, strings.NewReader(c.body))
+				r := httptest.NewRequestWithContext(b.Context(), c.method,
+					c.path, strings.NewReader(c.body))
 				r.Header.Set("Authorization", "Bearer "+token)
 				r.Header.Set("Content-Type", "application/json")
 				if c.status == http.StatusNotModified {

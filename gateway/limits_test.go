@@ -21,9 +21,17 @@ func TestDecodeNamesLimits(t *testing.T) {
 		body string
 		want string
 	}{
-		"too many values": {many(maxValues + 1), "The request body must not have more than 20000 values"},
-		"too long a name": {`{"` + strings.Repeat("x", maxNameLength-1) + `":1}`, "The names in the request body must not be longer than 254 bytes"},
-		"a nested one":    {`{"x":{"` + strings.Repeat("x", maxNameLength-1) + `":1}}`, "The names in the request body must not be longer than 254 bytes"},
+		"too many values": {
+			many(maxValues + 1), "The request body must not have more than 20000 values",
+		},
+		"too long a name": {
+			`{"` + strings.Repeat("x", maxNameLength-1) + `":1}`,
+			"The names in the request body must not be longer than 254 bytes",
+		},
+		"a nested one": {
+			`{"x":{"` + strings.Repeat("x", maxNameLength-1) + `":1}}`,
+			"The names in the request body must not be longer than 254 bytes",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +47,8 @@ func TestDecodeNamesLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAPI(t, map[string]any{"CreateTransaction": &ledgerv1.CreateTransactionResponse{}})
+			a := newAPI(t,
+				map[string]any{"CreateTransaction": &ledgerv1.CreateTransactionResponse{}})
 			require.Equal(t, http.StatusCreated, a.send("POST", transactionPath, body).StatusCode)
 		})
 	}
@@ -48,9 +57,11 @@ func TestDecodeNamesLimits(t *testing.T) {
 func TestDecodeProblemPath(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
-	r := a.send("POST", transactionPath+"/batch", `{"transactions":[{},{"description":1,"x":{"y":[{"z":1,"z":2}]}},3,{"":1,"":2}]}`)
+	r := a.send("POST", transactionPath+"/batch",
+		`{"transactions":[{},{"description":1,"x":{"y":[{"z":1,"z":2}]}},3,{"":1,"":2}]}`)
 	require.Equal(t, map[string]string{
-		"transactions[1].description": problemString, "transactions[1].x.y.z": problemTwice, "transactions[2]": problemObject, "transactions[3].": problemTwice,
+		"transactions[1].description": problemString, "transactions[1].x.y.z": problemTwice,
+		"transactions[2]": problemObject, "transactions[3].": problemTwice,
 	}, r.details(), r.text)
 	deep := strings.Repeat(`{"`+strings.Repeat("n", 30)+`":`, 50)
 	r = a.send("POST", transactionPath, deep+`{"x":1,"x":2}`+strings.Repeat("}", 50))

@@ -20,7 +20,8 @@ func TestShedIsolatesHangingService(t *testing.T) {
 	t.Parallel()
 	hanging := make(chan struct{})
 	a := newAPI(t, map[string]any{
-		"GetWallet": hanging, "ListBudgets": &budgetv1.ListBudgetsResponse{}, "GetMe": &authv1.GetMeResponse{},
+		"GetWallet": hanging, "ListBudgets": &budgetv1.ListBudgetsResponse{},
+		"GetMe":            &authv1.GetMeResponse{},
 		"ListTransactions": &ledgerv1.ListTransactionsResponse{},
 	}, func(c *Config) { c.AllowedOrigins = []string{"https://app.example"} })
 	var waiting sync.WaitGroup
@@ -34,13 +35,16 @@ func TestShedIsolatesHangingService(t *testing.T) {
 	require.Eventually(t, func() bool { return a.calls() == most }, time.Minute, time.Millisecond)
 
 	begin := time.Now()
-	for _, path := range []string{"/api/v1/wallet/" + anID, "/api/v1/transaction", "/api/v1/dashboard/summary"} {
+	for _, path := range []string{
+		"/api/v1/wallet/" + anID, "/api/v1/transaction", "/api/v1/dashboard/summary",
+	} {
 		r := a.send("GET", path, "", "Origin", "https://app.example", "X-Request-Id", "look-for-me")
 		a.requireFailure(r, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
 		require.Equal(t, "1", r.Header.Get("Retry-After"))
 		require.Equal(t, "look-for-me", r.Header.Get("X-Request-Id"))
 		require.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"))
-		require.Equal(t, "https://app.example", r.Header.Get("Access-Control-Allow-Origin"), "browsers must be able to read it")
+		require.Equal(t, "https://app.example", r.Header.Get("Access-Control-Allow-Origin"),
+			"browsers must be able to read it")
 	}
 	require.Less(t, time.Since(begin), 10*time.Second)
 	require.Equal(t, most, a.calls(), "rejected requests do not reach the ledger")

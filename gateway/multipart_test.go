@@ -57,7 +57,9 @@ func (a *api) upload(query string, parts ...part) reply {
 
 func TestDecodeMultipartAnyOrder(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
+	a := newAPI(t, map[string]any{
+		"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{},
+	})
 	content := strings.Repeat("\x00\xff\r\n--", 1<<20)
 	r := a.upload("?onDuplicate=reject", text("categoryId", "c"), text("unknown", "x"),
 		file("receipt", "r.jpg", content), text("walletId", "w"))
@@ -85,7 +87,10 @@ func TestDecodeMultipartRequiresOneFile(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": errFileRequired})
 			a.requireFailure(a.upload("", parts...), http.StatusBadRequest, "RECEIPT_FILE_REQUIRED")
-			require.Empty(t, received[*ledgerv1.CreateTransactionsFromReceiptRequest](a).GetReceipt(), "the ledger reports it with the other problems")
+			require.Empty(
+				t, received[*ledgerv1.CreateTransactionsFromReceiptRequest](a).GetReceipt(),
+				"the ledger reports it with the other problems",
+			)
 		})
 	}
 }
@@ -93,13 +98,17 @@ func TestDecodeMultipartRequiresOneFile(t *testing.T) {
 func TestDecodeMultipartWithoutBody(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": errFileRequired})
-	a.requireFailure(a.send("POST", receiptPath, ""), http.StatusBadRequest, "RECEIPT_FILE_REQUIRED")
-	require.True(t, proto.Equal(&ledgerv1.CreateTransactionsFromReceiptRequest{}, received[*ledgerv1.CreateTransactionsFromReceiptRequest](a)))
+	a.requireFailure(a.send("POST", receiptPath, ""), http.StatusBadRequest,
+		"RECEIPT_FILE_REQUIRED")
+	require.True(t, proto.Equal(&ledgerv1.CreateTransactionsFromReceiptRequest{},
+		received[*ledgerv1.CreateTransactionsFromReceiptRequest](a)))
 }
 
 func TestDecodeMultipartFileSizeLimit(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
+	a := newAPI(t, map[string]any{
+		"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{},
+	})
 	r := a.upload("", file("receipt", "r.jpg", strings.Repeat("x", 10<<20)))
 	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
 	r = a.upload("", file("receipt", "r.jpg", strings.Repeat("x", 10<<20+1)))
@@ -119,7 +128,8 @@ func TestDecodeMultipartMalformedForm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, nil)
-			a.requireFailure(a.send("POST", receiptPath, c.body, "Content-Type", c.contentType), http.StatusBadRequest, "VALIDATION_ERROR")
+			a.requireFailure(a.send("POST", receiptPath, c.body, "Content-Type", c.contentType),
+				http.StatusBadRequest, "VALIDATION_ERROR")
 			require.Zero(t, a.calls())
 		})
 	}
@@ -128,23 +138,30 @@ func TestDecodeMultipartMalformedForm(t *testing.T) {
 func TestDecodeMultipartNamesBadTextFields(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
-	r := a.upload("?dryRun=yes", file("receipt", "r.jpg", "x"), text("walletId", "a"), text("walletId", "b"),
+	r := a.upload("?dryRun=yes", file("receipt", "r.jpg", "x"), text("walletId", "a"), text(
+		"walletId", "b",
+	),
 		text("categoryId", "\x00"), text("mode", strings.Repeat("m", 5000)))
 	a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 	require.Equal(t, map[string]string{
-		"walletId": problemTwice, "categoryId": problemNUL, "mode": "is too long", "dryRun": "must be true or false",
+		"walletId": problemTwice, "categoryId": problemNUL, "mode": "is too long",
+		"dryRun": "must be true or false",
 	}, r.details())
 }
 
 func TestDecodeMultipartNamesBadTextAndMissingFile(t *testing.T) {
 	t.Parallel()
-	for name, files := range map[string][]part{"none": nil, "two": {file("receipt", "r.jpg", "a"), file("receipt", "r.jpg", "b")}} {
+	for name, files := range map[string][]part{
+		"none": nil, "two": {file("receipt", "r.jpg", "a"), file("receipt", "r.jpg", "b")},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, nil)
 			r := a.upload("", append(files, text("walletId", "a"), text("walletId", "b"))...)
 			a.requireFailure(r, http.StatusBadRequest, "RECEIPT_FILE_REQUIRED")
-			require.Equal(t, map[string]string{"walletId": problemTwice, "receipt": "must be exactly one non-empty file"}, r.details())
+			require.Equal(t, map[string]string{
+				"walletId": problemTwice, "receipt": "must be exactly one non-empty file",
+			}, r.details())
 			require.Zero(t, a.calls())
 		})
 	}
@@ -152,8 +169,11 @@ func TestDecodeMultipartNamesBadTextAndMissingFile(t *testing.T) {
 
 func TestDecodeMultipartAcceptsQueryParameters(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
-	r := a.upload("", file("receipt", "r.jpg", "x"), text("dryRun", "true"), text("onDuplicate", "reject"))
+	a := newAPI(t, map[string]any{
+		"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{},
+	})
+	r := a.upload("", file("receipt", "r.jpg", "x"), text("dryRun", "true"),
+		text("onDuplicate", "reject"))
 	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
 	got := received[*ledgerv1.CreateTransactionsFromReceiptRequest](a)
 	require.True(t, got.GetDryRun())
@@ -163,7 +183,8 @@ func TestDecodeMultipartAcceptsQueryParameters(t *testing.T) {
 func TestDecodeMultipartRejectsDuplicatedParameters(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
-	r := a.upload("?dryRun=true&mode=items", file("receipt", "r.jpg", "x"), text("dryRun", "false"), text("mode", "items"), text("onDuplicate", "reject"))
+	r := a.upload("?dryRun=true&mode=items", file("receipt", "r.jpg", "x"),
+		text("dryRun", "false"), text("mode", "items"), text("onDuplicate", "reject"))
 	a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 	require.Equal(t, map[string]string{"dryRun": problemTwice, "mode": problemTwice}, r.details())
 }
@@ -173,14 +194,21 @@ func TestDecodeMultipartObject(t *testing.T) {
 	for sent, want := range map[string]*ledgerv1.ReceiptCorrections{
 		"":   nil,
 		"{}": {},
-		` {"merchant":"Käse","total":1.50,"date":null,"unknown":[1],"lines":[{"description":"Brie","amount":-1e1,"categoryId":"c"},{}]}`: {
+		` {"merchant":"Käse","total":1.50,"date":null,"unknown":[1],
+			"lines":[{"description":"Brie","amount":-1e1,"categoryId":"c"},{}]}`: {
 			Merchant: new("Käse"), Total: new("1.50"),
-			Lines: &ledgerv1.CorrectedLines{Values: []*ledgerv1.CorrectedLine{{Description: "Brie", Amount: "-1e1", CategoryId: new("c")}, {}}},
+			Lines: &ledgerv1.CorrectedLines{Values: []*ledgerv1.CorrectedLine{
+				{Description: "Brie", Amount: "-1e1", CategoryId: new("c")}, {},
+			}},
 		},
 		`{"lines":[]}`: {Lines: &ledgerv1.CorrectedLines{}},
-		`{"merchant":"` + strings.Repeat("x", 200<<10) + `"}`: {Merchant: new(strings.Repeat("x", 200<<10))},
+		`{"merchant":"` + strings.Repeat("x", 200<<10) + `"}`: {
+			Merchant: new(strings.Repeat("x", 200<<10)),
+		},
 	} {
-		a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
+		a := newAPI(t, map[string]any{
+			"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{},
+		})
 		r := a.upload("", file("receipt", "r.jpg", "x"), text("corrections", sent))
 		require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
 		got := received[*ledgerv1.CreateTransactionsFromReceiptRequest](a).GetCorrections()
@@ -192,14 +220,19 @@ func TestDecodeMultipartNamesProblemsOfObject(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	for sent, details := range map[string]map[string]string{
-		"total=1":                               {"corrections": "must be a JSON object"},
-		"[]":                                    {"corrections": "must be a JSON object"},
-		"null":                                  {"corrections": "must be a JSON object"},
-		`{"total":1`:                            {"corrections": "must be a JSON object"},
-		"{\"merchant\":\"\xff\"}":               {"corrections": "must be valid UTF-8"},
-		`{"merchant":1,"total":"1.50"}`:         {"corrections.merchant": "must be a string", "corrections.total": "must be a number"},
-		`{"lines":{}}`:                          {"corrections.lines": "must be an array"},
-		`{"lines":[{"amount":"1"},7]}`:          {"corrections.lines[0].amount": "must be a number", "corrections.lines[1]": "must be an object"},
+		"total=1":                 {"corrections": "must be a JSON object"},
+		"[]":                      {"corrections": "must be a JSON object"},
+		"null":                    {"corrections": "must be a JSON object"},
+		`{"total":1`:              {"corrections": "must be a JSON object"},
+		"{\"merchant\":\"\xff\"}": {"corrections": "must be valid UTF-8"},
+		`{"merchant":1,"total":"1.50"}`: {
+			"corrections.merchant": "must be a string", "corrections.total": "must be a number",
+		},
+		`{"lines":{}}`: {"corrections.lines": "must be an array"},
+		`{"lines":[{"amount":"1"},7]}`: {
+			"corrections.lines[0].amount": "must be a number",
+			"corrections.lines[1]":        "must be an object",
+		},
 		`{"total":1,"total":2}`:                 {"corrections.total": problemTwice},
 		`{"x":"` + strings.Repeat("x", 256<<10): {"corrections": "is too long"},
 	} {
@@ -207,9 +240,11 @@ func TestDecodeMultipartNamesProblemsOfObject(t *testing.T) {
 		a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 		require.Equal(t, details, r.details())
 	}
-	a.requireFailure(a.upload("", file("receipt", "r.jpg", "x"), text("corrections", `{"lines":`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+"}")),
+	a.requireFailure(a.upload("", file("receipt", "r.jpg", "x"),
+		text("corrections", `{"lines":`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+"}")),
 		http.StatusBadRequest, "VALIDATION_ERROR")
-	r := a.upload("", file("receipt", "r.jpg", "x"), text("corrections", "{}"), text("corrections", "{}"))
+	r := a.upload("", file("receipt", "r.jpg", "x"), text("corrections", "{}"),
+		text("corrections", "{}"))
 	require.Equal(t, map[string]string{"corrections": problemTwice}, r.details())
 	require.Zero(t, a.calls())
 }

@@ -12,7 +12,8 @@ const maxDocument = 500_000
 
 func TestDocumentSize(t *testing.T) {
 	t.Parallel()
-	require.LessOrEqual(t, len(openAPI), maxDocument, "parts that operations share belong into components: see share.go of the generator")
+	require.LessOrEqual(t, len(openAPI), maxDocument,
+		"parts that operations share belong into components: see share.go of the generator")
 }
 
 // TestDocumentSharesErrors checks that operations with the same single error for a status refer to
@@ -30,9 +31,11 @@ func TestDocumentSharesErrors(t *testing.T) {
 				if status < "400" || response.Ref != "" {
 					continue
 				}
-				codes := response.Value.Content.Get("application/json").Schema.Value.AllOf[1].Value.Properties["code"].Value.Enum
+				schema := response.Value.Content.Get("application/json").Schema.Value
+				codes := schema.AllOf[1].Value.Properties["code"].Value.Enum
 				if len(codes) == 1 {
-					require.Empty(t, inline[codes[0]], "%s %s has an error %s of its own", verb, path, codes[0])
+					require.Empty(t, inline[codes[0]],
+						"%s %s has an error %s of its own", verb, path, codes[0])
 					inline[codes[0]] = verb + " " + path
 				}
 			}

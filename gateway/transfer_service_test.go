@@ -29,14 +29,16 @@ import (
 // shows that the options suffice, and that the gateway has no code for a resource.
 var fileService = sync.OnceValue(func() protoreflect.ServiceDescriptor {
 	file := &descriptorpb.FileDescriptorProto{
-		Name: new("coffer/transfertest/v1/files.proto"), Package: new("coffer.transfertest.v1"), Syntax: new("proto3"),
+		Name: new("coffer/transfertest/v1/files.proto"), Package: new("coffer.transfertest.v1"),
+		Syntax:     new("proto3"),
 		Dependency: []string{"coffer/rest/v1/rest.proto", "google/api/annotations.proto"},
 		MessageType: []*descriptorpb.DescriptorProto{
 			message("UploadRequest",
 				aField("id", 1, descriptorpb.FieldDescriptorProto_TYPE_STRING, nil),
-				aField("idempotency_key", 2, descriptorpb.FieldDescriptorProto_TYPE_STRING, func(o *descriptorpb.FieldOptions) {
-					proto.SetExtension(o, restv1.E_Header, "Idempotency-Key")
-				}),
+				aField("idempotency_key", 2, descriptorpb.FieldDescriptorProto_TYPE_STRING,
+					func(o *descriptorpb.FieldOptions) {
+						proto.SetExtension(o, restv1.E_Header, "Idempotency-Key")
+					}),
 				aField("format", 3, descriptorpb.FieldDescriptorProto_TYPE_STRING, nil),
 				aField("count", 4, descriptorpb.FieldDescriptorProto_TYPE_INT32, nil),
 				headerField(5),
@@ -45,19 +47,31 @@ var fileService = sync.OnceValue(func() protoreflect.ServiceDescriptor {
 				aField("code", 1, descriptorpb.FieldDescriptorProto_TYPE_STRING, nil),
 				aField("message", 2, descriptorpb.FieldDescriptorProto_TYPE_STRING, nil),
 				aField("size", 3, descriptorpb.FieldDescriptorProto_TYPE_INT64, nil)),
-			message("DownloadRequest", aField("id", 1, descriptorpb.FieldDescriptorProto_TYPE_STRING, nil)),
-			message("DownloadResponse", headerField(1), aField("content", 2, descriptorpb.FieldDescriptorProto_TYPE_BYTES, nil)),
+			message("DownloadRequest",
+				aField("id", 1, descriptorpb.FieldDescriptorProto_TYPE_STRING, nil)),
+			message("DownloadResponse", headerField(1),
+				aField("content", 2, descriptorpb.FieldDescriptorProto_TYPE_BYTES, nil)),
 		},
-		Service: []*descriptorpb.ServiceDescriptorProto{{Name: new("FileService"), Method: []*descriptorpb.MethodDescriptorProto{
+		Service: []*descriptorpb.ServiceDescriptorProto{{Name: new(
+			"FileService",
+		), Method: []*descriptorpb.MethodDescriptorProto{
 			{
-				Name: new("Upload"), InputType: new(".coffer.transfertest.v1.UploadRequest"), OutputType: new(".coffer.transfertest.v1.UploadResponse"),
-				ClientStreaming: new(true), Options: methodOptions(restv1.E_Upload, "FILE_CREATED", 201,
-					&annotations.HttpRule{Pattern: &annotations.HttpRule_Post{Post: "/api/v1/files/{id}"}, Body: "*"}),
+				Name: new("Upload"), InputType: new(".coffer.transfertest.v1.UploadRequest"),
+				OutputType: new(".coffer.transfertest.v1.UploadResponse"),
+				ClientStreaming: new(
+					true,
+				), Options: methodOptions(restv1.E_Upload, "FILE_CREATED", 201,
+					&annotations.HttpRule{
+						Pattern: &annotations.HttpRule_Post{Post: "/api/v1/files/{id}"}, Body: "*",
+					}),
 			},
 			{
-				Name: new("Download"), InputType: new(".coffer.transfertest.v1.DownloadRequest"), OutputType: new(".coffer.transfertest.v1.DownloadResponse"),
+				Name: new("Download"), InputType: new(".coffer.transfertest.v1.DownloadRequest"),
+				OutputType:      new(".coffer.transfertest.v1.DownloadResponse"),
 				ServerStreaming: new(true), Options: methodOptions(restv1.E_Download, "", 200,
-					&annotations.HttpRule{Pattern: &annotations.HttpRule_Get{Get: "/api/v1/files/{id}"}}),
+					&annotations.HttpRule{
+						Pattern: &annotations.HttpRule_Get{Get: "/api/v1/files/{id}"},
+					}),
 			},
 		}}},
 	}
@@ -66,24 +80,32 @@ var fileService = sync.OnceValue(func() protoreflect.ServiceDescriptor {
 		panic(err)
 	}
 	for i := range d.Messages().Len() {
-		if err := protoregistry.GlobalTypes.RegisterMessage(dynamicpb.NewMessageType(d.Messages().Get(i))); err != nil {
+		if err := protoregistry.GlobalTypes.RegisterMessage(
+			dynamicpb.NewMessageType(d.Messages().Get(i)),
+		); err != nil {
 			panic(err)
 		}
 	}
 	return d.Services().Get(0)
 })
 
-func message(name string, fields ...*descriptorpb.FieldDescriptorProto) *descriptorpb.DescriptorProto {
+func message(
+	name string, fields ...*descriptorpb.FieldDescriptorProto,
+) *descriptorpb.DescriptorProto {
 	return &descriptorpb.DescriptorProto{Name: &name, Field: fields}
 }
 
-func aField(name string, number int32, kind descriptorpb.FieldDescriptorProto_Type, configure func(*descriptorpb.FieldOptions)) *descriptorpb.FieldDescriptorProto {
+func aField(
+	name string, number int32, kind descriptorpb.FieldDescriptorProto_Type,
+	configure func(*descriptorpb.FieldOptions),
+) *descriptorpb.FieldDescriptorProto {
 	options := &descriptorpb.FieldOptions{}
 	if configure != nil {
 		configure(options)
 	}
 	return &descriptorpb.FieldDescriptorProto{
-		Name: &name, Number: &number, Type: &kind, Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Options: options,
+		Name: &name, Number: &number, Type: &kind,
+		Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Options: options,
 	}
 }
 
@@ -93,11 +115,14 @@ func headerField(number int32) *descriptorpb.FieldDescriptorProto {
 	return f
 }
 
-func methodOptions(option protoreflect.ExtensionType, code string, status int32, rule *annotations.HttpRule) *descriptorpb.MethodOptions {
+func methodOptions(
+	option protoreflect.ExtensionType, code string, status int32, rule *annotations.HttpRule,
+) *descriptorpb.MethodOptions {
 	o := &descriptorpb.MethodOptions{}
 	proto.SetExtension(o, option, true)
 	proto.SetExtension(o, annotations.E_Http, rule)
-	proto.SetExtension(o, restv1.E_Success, []*restv1.Success{{Code: code, Message: "Done", HttpStatus: status}})
+	proto.SetExtension(o, restv1.E_Success,
+		[]*restv1.Success{{Code: code, Message: "Done", HttpStatus: status}})
 	return o
 }
 
@@ -141,7 +166,8 @@ func (s *fileStream) reply(size int64) error {
 func (s *fileStream) sendHeader(mediaType, name string, size int64) error {
 	m := dynamicpb.NewMessage(fileService().Methods().ByName("Download").Output())
 	header := &restv1.FileHeader{MediaType: mediaType, FileName: name, Size: size}
-	m.Set(m.Descriptor().Fields().ByName("header"), protoreflect.ValueOfMessage(header.ProtoReflect()))
+	m.Set(m.Descriptor().Fields().ByName("header"),
+		protoreflect.ValueOfMessage(header.ProtoReflect()))
 	return s.SendMsg(m)
 }
 
@@ -159,7 +185,10 @@ func (s *fileStream) send(piece []byte) error {
 // newFiles starts a gateway with the file service behind it.
 func newFiles(t *testing.T, limits admission.TransferLimits) *fileBackend {
 	t.Helper()
-	b := &fileBackend{api: &api{T: t, backend: newBackend(t, nil), logs: &syncBuffer{}, ahead: &atomic.Int64{}}, ended: make(chan error, 100)}
+	b := &fileBackend{
+		api:   &api{T: t, backend: newBackend(t, nil), logs: &syncBuffer{}, ahead: &atomic.Int64{}},
+		ended: make(chan error, 100),
+	}
 	b.token = b.newToken(t, time.Hour)
 	handle := func(run func() func(*fileStream) error) grpc.StreamHandler {
 		return func(_ any, ss grpc.ServerStream) error {
@@ -171,16 +200,26 @@ func newFiles(t *testing.T, limits admission.TransferLimits) *fileBackend {
 			return err
 		}
 	}
-	server := grpc.NewServer(grpc.StaticStreamWindowSize(256<<10), grpc.StaticConnWindowSize(256<<10))
-	server.RegisterService(&grpc.ServiceDesc{ServiceName: string(fileService().FullName()), HandlerType: (*any)(nil), Streams: []grpc.StreamDesc{
-		{StreamName: "Upload", ClientStreams: true, Handler: handle(func() func(*fileStream) error { return b.upload })},
-		{StreamName: "Download", ServerStreams: true, Handler: handle(func() func(*fileStream) error { return b.download })},
+	server := grpc.NewServer(grpc.StaticStreamWindowSize(256<<10),
+		grpc.StaticConnWindowSize(256<<10))
+	server.RegisterService(&grpc.ServiceDesc{ServiceName: string(
+		fileService().FullName(),
+	), HandlerType: (*any)(nil), Streams: []grpc.StreamDesc{
+		{
+			StreamName: "Upload", ClientStreams: true,
+			Handler: handle(func() func(*fileStream) error { return b.upload }),
+		},
+		{
+			StreamName: "Download", ServerStreams: true,
+			Handler: handle(func() func(*fileStream) error { return b.download }),
+		},
 	}}, b)
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = server.Serve(lis) }()
 	t.Cleanup(server.Stop)
-	conn, err := grpc.NewClient(lis.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(lis.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 

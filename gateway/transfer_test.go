@@ -9,7 +9,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +18,6 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/coffer-budget/coffer/gateway/internal/admission"
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
@@ -61,8 +59,10 @@ func TestUpload(t *testing.T) {
 		var content bytes.Buffer
 		b.upload = collect(&first, &content)
 		sent := strings.Repeat("\x00\xff\r\n--", size/6+1)[:size]
-		body, contentType := encodeForm(text("format", "csv"), text("unknown", "x"), text("count", "7"), file("file", `C:\bank\März.csv`, sent))
-		r := b.send("POST", filePath, string(body), "Content-Type", contentType, "Idempotency-Key", "k")
+		body, contentType := encodeForm(text("format", "csv"),
+			text("unknown", "x"), text("count", "7"), file("file", `C:\bank\März.csv`, sent))
+		r := b.send("POST", filePath, string(body), "Content-Type", contentType,
+			"Idempotency-Key", "k")
 		require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
 		require.Equal(t, "FILE_CREATED", r.code())
 		require.Contains(t, r.text, fmt.Sprintf(`"size":%d`, size))
@@ -72,7 +72,8 @@ func TestUpload(t *testing.T) {
 		require.Equal(t, "k", first.Get(fields.ByName("idempotency_key")).String())
 		require.Equal(t, "csv", first.Get(fields.ByName("format")).String())
 		require.EqualValues(t, 7, first.Get(fields.ByName("count")).Int())
-		require.Equal(t, `media_type:"application/octet-stream" file_name:"März.csv"`, strings.ReplaceAll(fmt.Sprint(first.Get(fields.ByName("header"))), "  ", " "))
+		require.Equal(t, `media_type:"application/octet-stream" file_name:"März.csv"`,
+			strings.ReplaceAll(fmt.Sprint(first.Get(fields.ByName("header"))), "  ", " "))
 		require.NoError(t, <-b.ended)
 	}
 }
@@ -90,18 +91,21 @@ func TestUploadCompressed(t *testing.T) {
 	_, err := z.Write(body)
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
-	r := b.send("POST", filePath, packed.String(), "Content-Type", contentType, "Content-Encoding", "gzip")
+	r := b.send("POST", filePath, packed.String(), "Content-Type", contentType,
+		"Content-Encoding", "gzip")
 	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
 	require.Equal(t, sent, content.String())
 	require.NoError(t, <-b.ended)
 
-	r = b.send("POST", filePath, packed.String()[:packed.Len()-4], "Content-Type", contentType, "Content-Encoding", "gzip")
+	r = b.send("POST", filePath, packed.String()[:packed.Len()-4],
+		"Content-Type", contentType, "Content-Encoding", "gzip")
 	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 	require.Equal(t, codes.Canceled, status.Code(<-b.ended), "the checksum is incomplete")
 	r = b.send("POST", filePath, "no gzip", "Content-Type", contentType, "Content-Encoding", "gzip")
 	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 	for _, encoding := range []string{"br", "gzip, gzip"} {
-		r = b.send("POST", filePath, packed.String(), "Content-Type", contentType, "Content-Encoding", encoding)
+		r = b.send("POST", filePath, packed.String(), "Content-Type", contentType,
+			"Content-Encoding", encoding)
 		b.requireFailure(r, http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
 	}
 }
@@ -124,7 +128,8 @@ func TestUploadLimitsDecompressedSize(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, z.Close())
-	r := b.send("POST", filePath, packed.String(), "Content-Type", contentType, "Content-Encoding", "gzip")
+	r := b.send("POST", filePath, packed.String(), "Content-Type", contentType,
+		"Content-Encoding", "gzip")
 	b.requireFailure(r, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
 	require.Error(t, <-b.ended)
 }
@@ -140,17 +145,44 @@ func TestUploadRejectsMalformedForms(t *testing.T) {
 		// begun is set if the service has received a part of the file before the error.
 		begun bool
 	}{
-		"no file":             {[]part{text("format", "csv")}, map[string]string{"file": "must be exactly one non-empty file"}, false},
-		"an empty file":       {[]part{file("file", "a", "")}, map[string]string{"file": "must be exactly one non-empty file"}, false},
-		"text as file":        {[]part{text("file", "a")}, map[string]string{"file": "must be exactly one non-empty file"}, false},
-		"text after the file": {[]part{file("file", "a", "x"), text("format", "csv")}, map[string]string{"file": "must be the last part"}, true},
-		"two files":           {[]part{file("file", "a", "x"), file("file", "a", "x")}, map[string]string{"file": "must be the last part"}, true},
-		"bad fields": {
-			[]part{text("count", "x"), text("format", "a"), text("format", "b")},
-			map[string]string{"count": "must be an integer", "format": "must be given only once", "file": "must be exactly one non-empty file"},
+		"no file": {
+			[]part{text("format", "csv")},
+			map[string]string{"file": "must be exactly one non-empty file"},
 			false,
 		},
-		"a bad field and a file": {[]part{text("count", "x"), file("file", "a", "x")}, map[string]string{"count": "must be an integer"}, false},
+		"an empty file": {
+			[]part{file("file", "a", "")},
+			map[string]string{"file": "must be exactly one non-empty file"},
+			false,
+		},
+		"text as file": {
+			[]part{text("file", "a")},
+			map[string]string{"file": "must be exactly one non-empty file"},
+			false,
+		},
+		"text after the file": {
+			[]part{file("file", "a", "x"), text("format", "csv")},
+			map[string]string{"file": "must be the last part"},
+			true,
+		},
+		"two files": {
+			[]part{file("file", "a", "x"), file("file", "a", "x")},
+			map[string]string{"file": "must be the last part"},
+			true,
+		},
+		"bad fields": {
+			[]part{text("count", "x"), text("format", "a"), text("format", "b")},
+			map[string]string{
+				"count": "must be an integer", "format": "must be given only once",
+				"file": "must be exactly one non-empty file",
+			},
+			false,
+		},
+		"a bad field and a file": {
+			[]part{text("count", "x"), file("file", "a", "x")},
+			map[string]string{"count": "must be an integer"},
+			false,
+		},
 	} {
 		r := b.uploadForm(c.parts...)
 		b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
@@ -162,7 +194,8 @@ func TestUploadRejectsMalformedForms(t *testing.T) {
 	form, contentType := encodeForm(file("file", "a", strings.Repeat("x", 200_000)))
 	r := b.send("POST", filePath, string(form[:len(form)-10]), "Content-Type", contentType)
 	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
-	require.Equal(t, codes.Canceled, status.Code(<-b.ended), "the service sees no end of a form that was cut off")
+	require.Equal(t, codes.Canceled, status.Code(<-b.ended),
+		"the service sees no end of a form that was cut off")
 	r = b.send("POST", filePath, "{}", "Content-Type", "application/json")
 	b.requireFailure(r, http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
 	require.Contains(t, r.json["message"], "multipart/form-data for a file")
@@ -173,7 +206,9 @@ func TestUploadRejectsMalformedForms(t *testing.T) {
 
 // openUpload begins a request whose body the test writes piece by piece. The status is 0 if the
 // connection broke.
-func (b *fileBackend) openUpload(ctx context.Context) (body *io.PipeWriter, form *multipart.Writer, status chan int) {
+func (b *fileBackend) openUpload(
+	ctx context.Context,
+) (body *io.PipeWriter, form *multipart.Writer, status chan int) {
 	b.Helper()
 	read, write := io.Pipe()
 	form = multipart.NewWriter(write)
@@ -207,178 +242,15 @@ func TestUploadForwardsPiecesAsTheyArrive(t *testing.T) {
 	require.NoError(t, err)
 	began := time.Now()
 	for n := int64(1); n <= 5; n++ {
-		_, err = p.Write(make([]byte, rpc.MaxPiece+5000)) // multipart holds back bytes that may begin a boundary
+		// multipart holds back bytes that may begin a boundary.
+		_, err = p.Write(make([]byte, rpc.MaxPiece+5000))
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return b.received.Load() >= n*rpc.MaxPiece }, time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { return b.received.Load() >= n*rpc.MaxPiece },
+			time.Minute, time.Millisecond)
 	}
-	require.Eventually(t, func() bool { return time.Since(began) > 2500*time.Millisecond }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return time.Since(began) > 2500*time.Millisecond },
+		time.Minute, 10*time.Millisecond)
 	require.NoError(t, form.Close())
 	require.NoError(t, body.Close())
 	require.Equal(t, http.StatusCreated, <-answer)
-}
-
-// TestUploadWaitsForTheService checks that a client can send only a few buffers more than the
-// service receives.
-func TestUploadWaitsForTheService(t *testing.T) {
-	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
-	proceed := make(chan struct{})
-	var first *dynamicpb.Message
-	var content bytes.Buffer
-	b.upload = func(s *fileStream) error {
-		<-proceed
-		return collect(&first, &content)(s)
-	}
-	body, form, answer := b.openUpload(t.Context())
-	p, err := form.CreateFormFile("file", "a.pdf")
-	require.NoError(t, err)
-	var written sync.WaitGroup
-	sent, piece := make(chan int, 10_000), make([]byte, 64<<10)
-	written.Go(func() {
-		for range 1024 { // 64 MB minus one piece for the form
-			if _, err := p.Write(piece); err != nil {
-				return
-			}
-			sent <- len(piece)
-		}
-	})
-	// The client stops: for 300 ms nothing more is accepted. Kernel buffers of the two connections
-	// are a few megabytes.
-	before := 0
-	require.Eventually(t, func() bool {
-		last := before
-		before = len(sent)
-		return last > 0 && before == last
-	}, time.Minute, 300*time.Millisecond)
-	require.Less(t, len(sent)*len(piece), 24<<20)
-	close(proceed)
-	written.Wait()
-	require.NoError(t, form.Close())
-	require.NoError(t, body.Close())
-	require.Equal(t, http.StatusCreated, <-answer)
-	require.Equal(t, 64<<20, content.Len())
-}
-
-func TestUploadEndsSlowSenders(t *testing.T) {
-	t.Parallel()
-	for name, limits := range map[string]admission.TransferLimits{
-		"that send nothing":  {Upload: time.Minute, Idle: 200 * time.Millisecond, Total: 1, PerCaller: 1},
-		"that send too long": {Upload: 200 * time.Millisecond, Idle: time.Minute, Total: 1, PerCaller: 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newFiles(t, limits)
-			var first *dynamicpb.Message
-			b.upload = collect(&first, &bytes.Buffer{})
-			_, form, answer := b.openUpload(t.Context())
-			p, err := form.CreateFormFile("file", "a.pdf")
-			require.NoError(t, err)
-			_, err = p.Write(make([]byte, 3*rpc.MaxPiece))
-			require.NoError(t, err)
-			require.Error(t, <-b.ended, "the service does not see the end of the file")
-			select {
-			case status := <-answer:
-				require.Contains(t, []int{0, http.StatusGatewayTimeout}, status)
-			case <-time.After(20 * time.Second):
-				require.Fail(t, "the request did not end")
-			}
-			// The place is free again.
-			require.Eventually(t, func() bool {
-				return b.uploadForm(file("file", "a", "x")).StatusCode == http.StatusCreated
-			}, time.Minute, 20*time.Millisecond)
-		})
-	}
-}
-
-func TestUploadClientDisconnects(t *testing.T) {
-	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
-	var first *dynamicpb.Message
-	b.upload = collect(&first, &bytes.Buffer{})
-	ctx, cancel := context.WithCancel(t.Context())
-	_, form, _ := b.openUpload(ctx)
-	p, err := form.CreateFormFile("file", "a.pdf")
-	require.NoError(t, err)
-	_, err = p.Write(make([]byte, 3*rpc.MaxPiece))
-	require.NoError(t, err)
-	require.Eventually(t, func() bool { return b.received.Load() > 0 }, time.Minute, time.Millisecond)
-	cancel()
-	require.Equal(t, codes.Canceled, status.Code(<-b.ended))
-}
-
-// TestUploadRejectedByService checks that the client sees the response although it is still
-// sending.
-func TestUploadRejectedByService(t *testing.T) {
-	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
-	for name, c := range map[string]struct {
-		upload func(*fileStream) error
-		err    error
-		status int
-		code   string
-	}{
-		"at once": {func(*fileStream) error { return apierr.IdempotencyKeyUsed }, apierr.IdempotencyKeyUsed, http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT"},
-		"at its limit": {func(s *fileStream) error {
-			_, err := io.Copy(io.Discard, rpc.NewFileReader(1<<20, func() ([]byte, error) {
-				m, err := s.receive()
-				if err != nil {
-					return nil, err
-				}
-				return m.Get(m.Descriptor().Fields().ByName("file")).Bytes(), nil
-			}))
-			return err
-		}, apierr.PayloadTooLarge, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE"},
-		"with success before the end": {func(s *fileStream) error { return s.reply(0) }, nil, http.StatusInternalServerError, "INTERNAL"},
-		"with an internal error":      {func(*fileStream) error { return io.ErrClosedPipe }, io.ErrClosedPipe, http.StatusInternalServerError, "INTERNAL"},
-	} {
-		b.upload = c.upload
-		b.requireFailure(b.uploadForm(file("file", "a", strings.Repeat("x", 12<<20))), c.status, c.code)
-		require.Len(t, b.ended, 1)
-		require.ErrorIs(t, <-b.ended, c.err)
-		require.Less(t, b.received.Swap(0), int64(3<<20), name)
-	}
-}
-
-func TestUploadLimitsSimultaneousTransfers(t *testing.T) {
-	t.Parallel()
-	limits := admission.UsualTransfers
-	limits.Total, limits.PerCaller = 3, 2
-	b := newFiles(t, limits)
-	var mu sync.Mutex
-	running := 0
-	release := make(chan struct{})
-	b.upload = func(s *fileStream) error {
-		mu.Lock()
-		running++
-		mu.Unlock()
-		<-release
-		var first *dynamicpb.Message
-		return collect(&first, &bytes.Buffer{})(s)
-	}
-	var done sync.WaitGroup
-	begin := func(token string, want int) {
-		done.Go(func() {
-			body, contentType := encodeForm(file("file", "a", "x"))
-			require.Equal(t, http.StatusCreated, b.send("POST", filePath, string(body), "Content-Type", contentType, "Authorization", "Bearer "+token).StatusCode)
-		})
-		require.Eventually(t, func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			return running == want
-		}, time.Minute, time.Millisecond)
-	}
-	begin(b.token, 1)
-	begin(b.token, 2)
-	r := b.uploadForm(file("file", "a", "x"))
-	b.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")
-	require.NotEmpty(t, r.Header.Get("Retry-After"))
-	r = b.send("GET", filePath, "")
-	b.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")
-	begin(b.newToken(t, time.Hour), 3)
-	body, contentType := encodeForm(file("file", "a", "x"))
-	r = b.send("POST", filePath, string(body), "Content-Type", contentType, "Authorization", "Bearer "+b.newToken(t, time.Hour))
-	b.requireFailure(r, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
-	close(release)
-	done.Wait()
-	require.Eventually(t, func() bool { return b.uploadForm(file("file", "a", "x")).StatusCode == http.StatusCreated }, time.Minute, time.Millisecond)
 }

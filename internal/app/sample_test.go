@@ -81,7 +81,7 @@ func TestSamplingHandler(t *testing.T) {
 		end()
 		require.Len(t, lines(), 6)
 	})
-	t.Run("omits no internal error, no line without a reason and nothing below a warning", func(t *testing.T) {
+	t.Run("keeps internal errors, lines without a reason or below a warning", func(t *testing.T) {
 		t.Parallel()
 		log, end, lines := sampled(t)
 		for range 10 {

@@ -51,8 +51,9 @@ func TestPeriod(t *testing.T) {
 		"whole months are parted from the days around them": {
 			period:   between("2026-01-31", "2026-04-02"),
 			previous: between("2025-12-01", "2026-01-31"),
-			head:     between("2026-01-31", "2026-02-01"), months: between("2026-02-01", "2026-04-01"),
-			tail: between("2026-04-01", "2026-04-02"),
+			head:     between("2026-01-31", "2026-02-01"),
+			months:   between("2026-02-01", "2026-04-01"),
+			tail:     between("2026-04-01", "2026-04-02"),
 		},
 		"parts of two months hold no whole one": {
 			period:   between("2026-02-02", "2026-03-31"),
@@ -70,7 +71,9 @@ func TestPeriod(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, c.previous, c.period.Previous())
 			head, months, tail := c.period.Parts()
-			for _, p := range []struct{ want, got Period }{{c.head, head}, {c.months, months}, {c.tail, tail}} {
+			for _, p := range []struct{ want, got Period }{
+				{c.head, head}, {c.months, months}, {c.tail, tail},
+			} {
 				if p.want == (Period{}) {
 					require.Equal(t, p.got.From, p.got.End)
 					continue

@@ -76,7 +76,7 @@ func TestListener(t *testing.T) {
 	t.Parallel()
 	cases := map[string]Limits{"in total": {Total: 3}, "per address": {PerAddress: 3}}
 	for name, limits := range cases {
-		t.Run(name+" replaces the connection that is idle for the longest time", func(t *testing.T) {
+		t.Run(name+" replaces the connection that is idle longest", func(t *testing.T) {
 			t.Parallel()
 			addr, lis, release := serve(t, limits)
 			defer close(release)

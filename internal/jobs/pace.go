@@ -3,8 +3,8 @@ package jobs
 import "time"
 
 const (
-	// chunkTime is the time for which a chunk should hold the owner's lock. Single writes of the owner
-	// wait for one chunk at most.
+	// chunkTime is the time for which a chunk should hold the owner's lock. Single writes of the
+	// owner wait for one chunk at most.
 	chunkTime = 150 * time.Millisecond
 	// firstRows is the number of rows of the first chunk. minRows and maxRows limit the later ones.
 	firstRows = 100

@@ -23,7 +23,12 @@ func TestPace(t *testing.T) {
 	for _, c := range []struct {
 		perRow time.Duration
 		rows   int
-	}{{500 * time.Microsecond, 300}, {3 * time.Millisecond, 50}, {time.Second, minRows}, {0, maxRows}} {
+	}{
+		{500 * time.Microsecond, 300},
+		{3 * time.Millisecond, 50},
+		{time.Second, minRows},
+		{0, maxRows},
+	} {
 		for range 10 {
 			chunk(c.perRow)
 		}

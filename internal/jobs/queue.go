@@ -25,8 +25,8 @@ const (
 	leasePoll = time.Second
 	// turnChunks is the number of chunks after which a job lets another one run.
 	turnChunks = 10
-	// maxAttempts is the number of leases without progress after which a job fails. The pauses between
-	// them take two minutes.
+	// maxAttempts is the number of leases without progress after which a job fails. The pauses
+	// between them take two minutes.
 	maxAttempts = 8
 	firstPause  = time.Second
 	lastPause   = time.Minute
@@ -96,9 +96,8 @@ type Queue struct {
 func NewQueue(
 	t Table, h Handler, db *pgxpool.Pool, now func() time.Time, log *slog.Logger,
 ) *Queue {
-	q := &Queue{
-		table: t, Handler: h, db: db, now: now, log: log.With("table", t.Name), LeaseTime: leaseTime,
-	}
+	log = log.With("table", t.Name)
+	q := &Queue{table: t, Handler: h, db: db, now: now, log: log, LeaseTime: leaseTime}
 	q.Worker = NewWorker(leasePoll, q.log, "failed to lease a job", q.runNext)
 	return q
 }
@@ -130,8 +129,8 @@ func (q *Queue) release(ctx context.Context, j Job, err error) {
 		pause = 0
 		j.Attempts--
 	case pg.IsDiskFull(err):
-		// The attempt does not count: a job must survive a disk that is full for hours. The lease usually
-		// succeeds, because it needs no new page.
+		// The attempt does not count: a job must survive a disk that is full for hours. The lease
+		// usually succeeds, because it needs no new page.
 		pause = diskPause
 		j.Attempts--
 		fallthrough

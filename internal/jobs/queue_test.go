@@ -27,8 +27,9 @@ import (
 // job.
 var schema = fstest.MapFS{"migrations/0001_tasks.sql": {Data: []byte(`
 	CREATE TABLE tasks (
-		owner_id uuid NOT NULL, id uuid NOT NULL, status text NOT NULL, queued_at timestamptz NOT NULL,
-		attempts integer NOT NULL, lease uuid, leased_until timestamptz, pause integer,
+		owner_id uuid NOT NULL, id uuid NOT NULL, status text NOT NULL,
+		queued_at timestamptz NOT NULL, attempts integer NOT NULL,
+		lease uuid, leased_until timestamptz, pause integer,
 		PRIMARY KEY (owner_id, id));
 	CREATE FUNCTION set_pause() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN NEW.pause = extract(epoch FROM NEW.leased_until - now()); RETURN NEW; END $$;
@@ -137,16 +138,36 @@ func TestRunQueued(t *testing.T) {
 		err      error
 		want     outcome
 	}{
-		"succeeds":                            {"queued", 0, nil, outcome{1, "", state{"done", 1, nil}}},
-		"releases after an error":             {"queued", 1, broken, outcome{1, "", state{"queued", 2, new(2)}}},
-		"releases after an unavailable part":  {"queued", 0, apierr.Unavailable, outcome{1, "", state{"queued", 1, new(1)}}},
-		"does not count a full disk":          {"queued", 7, &pgconn.PgError{Code: "53100"}, outcome{1, "", state{"queued", 7, new(10)}}},
-		"fails with a public error":           {"queued", 0, apierr.VersionMismatch, outcome{1, "VERSION_MISMATCH", state{"done", 1, nil}}},
-		"leaves a job of another replica":     {"queued", 0, jobs.ErrLostLease, outcome{1, "", state{"queued", 1, new(lease)}}},
-		"runs at the last attempt":            {"queued", last - 1, broken, outcome{1, "", state{"queued", last, new(60)}}},
-		"fails after the last attempt":        {"queued", last, broken, outcome{0, "INTERNAL", state{"done", last + 1, nil}}},
-		"runs an endless job at each attempt": {"deleting", last, broken, outcome{1, "", state{"deleting", last + 1, new(60)}}},
-		"never fails an endless job":          {"deleting", 0, apierr.VersionMismatch, outcome{1, "", state{"deleting", 1, new(1)}}},
+		"succeeds": {"queued", 0, nil, outcome{1, "", state{"done", 1, nil}}},
+		"releases after an error": {
+			"queued", 1, broken, outcome{1, "", state{"queued", 2, new(2)}},
+		},
+		"releases after an unavailable part": {
+			"queued", 0, apierr.Unavailable, outcome{1, "", state{"queued", 1, new(1)}},
+		},
+		"does not count a full disk": {
+			"queued", 7, &pgconn.PgError{Code: "53100"},
+			outcome{1, "", state{"queued", 7, new(10)}},
+		},
+		"fails with a public error": {
+			"queued", 0, apierr.VersionMismatch,
+			outcome{1, "VERSION_MISMATCH", state{"done", 1, nil}},
+		},
+		"leaves a job of another replica": {
+			"queued", 0, jobs.ErrLostLease, outcome{1, "", state{"queued", 1, new(lease)}},
+		},
+		"runs at the last attempt": {
+			"queued", last - 1, broken, outcome{1, "", state{"queued", last, new(60)}},
+		},
+		"fails after the last attempt": {
+			"queued", last, broken, outcome{0, "INTERNAL", state{"done", last + 1, nil}},
+		},
+		"runs an endless job at each attempt": {
+			"deleting", last, broken, outcome{1, "", state{"deleting", last + 1, new(60)}},
+		},
+		"never fails an endless job": {
+			"deleting", 0, apierr.VersionMismatch, outcome{1, "", state{"deleting", 1, new(1)}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,10 +225,12 @@ func TestRunQueuedTurns(t *testing.T) {
 			s.queue().RunQueued(t.Context())
 			require.Equal(t, c.want, s.ran)
 			require.Zero(t, s.log.Len(), s.log.String())
-			attempts, err := pg.All[struct{ Attempts int }](t.Context(), s, `SELECT attempts FROM tasks`)
+			attempts, err := pg.All[struct{ Attempts int }](t.Context(),
+				s, `SELECT attempts FROM tasks`)
 			require.NoError(t, err)
 			for _, row := range attempts {
-				require.Equal(t, 2*len(c.owners)-1, row.Attempts, "a job that is alone keeps its lease")
+				require.Equal(t, 2*len(c.owners)-1, row.Attempts,
+					"a job that is alone keeps its lease")
 			}
 		})
 	}

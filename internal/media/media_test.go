@@ -17,7 +17,8 @@ func TestTypeOf(t *testing.T) {
 		" %PDF-1.7":                "",
 		"\x00\x00\x00\x18ftypheic": HEIC, "\x00\x00\x00\x18ftypmif1": HEIC,
 		"\x00\x00\x00\x18ftypisom": "",
-		"":                         "", "text": "", "<html>": "", "MZ\x90": "", "PK\x03\x04": "", "\x89PNG": "",
+		"":                         "", "text": "", "<html>": "", "MZ\x90": "", "PK\x03\x04": "",
+		"\x89PNG": "",
 	} {
 		require.Equal(t, want, TypeOf([]byte(content)), "%q", content)
 	}

@@ -199,12 +199,11 @@ func TestRelayLargeEvents(t *testing.T) {
 		require.LessOrEqual(t, n, maxBatch/maxData+1)
 		published += n
 	}
-	background(t, func(ctx context.Context) {
-		bus.Consume(ctx, pool, applying(func(ctx context.Context, tx pgx.Tx, events []Received) error {
-			assert.LessOrEqual(t, len(events), maxBatch/maxData)
-			return record(ctx, tx, events)
-		}))
+	apply := applying(func(ctx context.Context, tx pgx.Tx, events []Received) error {
+		assert.LessOrEqual(t, len(events), maxBatch/maxData)
+		return record(ctx, tx, events)
 	})
+	background(t, func(ctx context.Context) { bus.Consume(ctx, pool, apply) })
 	require.Eventually(t, func() bool { return len(applied(t, pool, user)) == count }, time.Minute,
 		10*time.Millisecond)
 	for i, n := range applied(t, pool, user) {

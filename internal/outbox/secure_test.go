@@ -81,9 +81,13 @@ func TestConnectRequiresMutualTLS(t *testing.T) {
 	}{
 		"a client of another authority": {genuine, foreign},
 		"a client without certificate":  {genuine, mtls.Config{}},
-		"a server of another authority": {secured(t, issue(t, theirs, t.TempDir(), "nats")).ClientURL(), ledger},
-		"a server of another name":      {secured(t, issue(t, ours, t.TempDir(), "ocr")).ClientURL(), ledger},
-		"a server without TLS":          {natstest.New(t), ledger},
+		"a server of another authority": {
+			secured(t, issue(t, theirs, t.TempDir(), "nats")).ClientURL(), ledger,
+		},
+		"a server of another name": {
+			secured(t, issue(t, ours, t.TempDir(), "ocr")).ClientURL(), ledger,
+		},
+		"a server without TLS": {natstest.New(t), ledger},
 	} {
 		bus := connect(t, tried.url, tried.with)
 		require.Eventually(t, func() bool { return bus.conn.LastError() != nil }, time.Minute,

@@ -176,10 +176,16 @@ func BenchmarkPageOfFifty(b *testing.B) {
 func TestAppendOmitWith(t *testing.T) {
 	t.Parallel()
 	for want, m := range map[string]*budgetv1.ListedBudget{
-		`{"id":"a","name":"","ownerId":"","role":""}`:                                                                {Id: "a"},
-		`{"id":"","name":"","limit":1,"categoryIds":[],"ownerId":"","role":"","members":[],"alertThresholds":[]}`:    {Limit: new("1")},
-		`{"id":"","name":"","categoryIds":["b"],"ownerId":"","role":"","alertThresholds":[80]}`:                      {CategoryIds: []string{"b"}, AlertThresholds: []int32{80}},
-		`{"id":"","name":"","limit":1,"categoryIds":["b"],"ownerId":"","role":"","members":[],"alertThresholds":[]}`: {CategoryIds: []string{"b"}, Limit: new("1")},
+		`{"id":"a","name":"","ownerId":"","role":""}`: {Id: "a"},
+
+		`{"id":"","name":"","limit":1,"categoryIds":[],"ownerId":"","role":"",` +
+			`"members":[],"alertThresholds":[]}`: {Limit: new("1")},
+
+		`{"id":"","name":"","categoryIds":["b"],"ownerId":"","role":"",` +
+			`"alertThresholds":[80]}`: {CategoryIds: []string{"b"}, AlertThresholds: []int32{80}},
+
+		`{"id":"","name":"","limit":1,"categoryIds":["b"],"ownerId":"","role":"",` +
+			`"members":[],"alertThresholds":[]}`: {CategoryIds: []string{"b"}, Limit: new("1")},
 	} {
 		got, err := Append(nil, m)
 		require.NoError(t, err)

@@ -65,11 +65,15 @@ func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context,
 	return caller.With(ctx, id), nil
 }
 
-// hasServiceKey reports whether the call carries the installation's service key. The comparison
-// takes constant time.
+// hasServiceKey reports whether the call carries the installation's service key.
 func (s *Server) hasServiceKey(ctx context.Context) bool {
 	keys := metadata.ValueFromIncomingContext(ctx, metadataService)
-	return len(keys) == 1 && subtle.ConstantTimeCompare([]byte(keys[0]), []byte(s.config.ServiceKey)) == 1
+	return len(keys) == 1 && equalKeys(keys[0], s.config.ServiceKey)
+}
+
+// equalKeys compares two keys in constant time.
+func equalKeys(given, key string) bool {
+	return subtle.ConstantTimeCompare([]byte(given), []byte(key)) == 1
 }
 
 // bearer returns the token of the authorization metadata. It rejects calls with several values,

@@ -23,20 +23,55 @@ func TestAuthorizeByMethodOptions(t *testing.T) {
 		metadata            []string
 		user, nobody, other string
 	}{
-		"nothing":                     {nil, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"a token":                     {user, "OK", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"a token, in other letters":   {[]string{"Authorization", "bEARER " + s.token}, "OK", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"the same token twice":        {append(user, user...), "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"another scheme":              {[]string{"authorization", "Basic " + s.token}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"no scheme":                   {[]string{"authorization", s.token}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"an empty token":              {[]string{"authorization", "Bearer "}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"a cut token":                 {[]string{"authorization", "Bearer " + s.token[:len(s.token)-4]}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"the service key":             {key, "UNAUTHORIZED", "OK", "OK"},
-		"the gateway's key":           {[]string{"coffer-service-key", GatewayKey(serviceKey)}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"another key":                 {[]string{"coffer-service-key", serviceKey + "x"}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"an empty key":                {[]string{"coffer-service-key", ""}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"the right key and another":   {append(key, "coffer-service-key", "x"), "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
-		"what only a proxy may claim": {[]string{"x-user-id", s.user.UserID.String(), "grpc-metadata-authorization", "Bearer " + s.token}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
+		"nothing": {nil, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
+		"a token": {user, "OK", "OK", "INSUFFICIENT_PERMISSIONS"},
+		"a token, in other letters": {
+			[]string{"Authorization", "bEARER " + s.token}, "OK", "OK", "INSUFFICIENT_PERMISSIONS",
+		},
+		"the same token twice": {
+			append(user, user...), "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS",
+		},
+		"another scheme": {
+			[]string{"authorization", "Basic " + s.token},
+			"UNAUTHORIZED", "OK",
+			"INSUFFICIENT_PERMISSIONS",
+		},
+		"no scheme": {
+			[]string{"authorization", s.token}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS",
+		},
+		"an empty token": {
+			[]string{"authorization", "Bearer "}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS",
+		},
+		"a cut token": {
+			[]string{"authorization", "Bearer " + s.token[:len(s.token)-4]},
+			"UNAUTHORIZED", "OK",
+			"INSUFFICIENT_PERMISSIONS",
+		},
+		"the service key": {key, "UNAUTHORIZED", "OK", "OK"},
+		"the gateway's key": {
+			[]string{"coffer-service-key", GatewayKey(serviceKey)},
+			"UNAUTHORIZED", "OK",
+			"INSUFFICIENT_PERMISSIONS",
+		},
+		"another key": {
+			[]string{"coffer-service-key", serviceKey + "x"},
+			"UNAUTHORIZED", "OK",
+			"INSUFFICIENT_PERMISSIONS",
+		},
+		"an empty key": {
+			[]string{"coffer-service-key", ""}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS",
+		},
+		"the right key and another": {
+			append(key, "coffer-service-key", "x"), "UNAUTHORIZED", "OK",
+			"INSUFFICIENT_PERMISSIONS",
+		},
+		"what only a proxy may claim": {
+			[]string{
+				"x-user-id", s.user.UserID.String(), "grpc-metadata-authorization",
+				"Bearer " + s.token,
+			},
+			"UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +82,8 @@ func TestAuthorizeByMethodOptions(t *testing.T) {
 			require.Equal(t, tt.nobody, reason(err), "a public RPC")
 			_, err = s.auth.FindUserByEmail(as(t, tt.metadata...), &authv1.FindUserByEmailRequest{})
 			require.Equal(t, tt.other, reason(err), "a service's RPC")
-			stream, err := s.events.StreamEvents(as(t, tt.metadata...), &budgetv1.StreamEventsRequest{})
+			stream, err := s.events.StreamEvents(as(t, tt.metadata...),
+				&budgetv1.StreamEventsRequest{})
 			require.NoError(t, err)
 			_, err = stream.Recv()
 			require.Equal(t, tt.user, reason(err), "a user's stream")
@@ -78,7 +114,8 @@ func TestStreamEndsWithItsSession(t *testing.T) {
 	s := start(t, func(s *setup) { s.server.streams.verifyInterval = 10 * time.Millisecond })
 	background, stop := context.WithCancel(t.Context())
 	defer stop()
-	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token), &budgetv1.StreamEventsRequest{})
+	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token),
+		&budgetv1.StreamEventsRequest{})
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	require.NoError(t, err)
@@ -86,13 +123,15 @@ func TestStreamEndsWithItsSession(t *testing.T) {
 	go s.server.verifier.Run(background)
 	_, err = stream.Recv()
 	require.Equal(t, "UNAUTHORIZED", reason(err))
-	require.Eventually(t, func() bool { return s.server.streams.open.Load() == 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return s.server.streams.open.Load() == 0 },
+		time.Minute, time.Millisecond)
 }
 
 func TestStreamLimit(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(s *setup) { s.server.streams.open.Store(maxStreams) })
-	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token), &budgetv1.StreamEventsRequest{})
+	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token),
+		&budgetv1.StreamEventsRequest{})
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err))
@@ -105,8 +144,11 @@ func TestAuthorizeUnknownMethod(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	_, err := s.auth.Logout(as(t, "authorization", "Bearer "+s.token), &authv1.LogoutRequest{})
-	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err), "an instance of the next release has the method")
+	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err),
+		"an instance of the next release has the method")
 	require.Equal(t, codes.Unavailable, status.Code(err))
-	require.Equal(t, "UNSPECIFIED", ruleOf("/coffer.auth.v1.AuthService/NoSuchMethod").access.String()[len("ACCESS_"):])
-	require.Equal(t, []string{"gateway"}, ruleOf("/coffer.auth.v1.AuthService/NoSuchMethod").callers)
+	require.Equal(t, "UNSPECIFIED",
+		ruleOf("/coffer.auth.v1.AuthService/NoSuchMethod").access.String()[len("ACCESS_"):])
+	require.Equal(t, []string{"gateway"},
+		ruleOf("/coffer.auth.v1.AuthService/NoSuchMethod").callers)
 }

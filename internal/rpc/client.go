@@ -9,16 +9,13 @@ import (
 
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
@@ -36,7 +33,8 @@ func Dial(addr, service string, config Config) (*grpc.ClientConn, error) {
 	if err := certificate.Check(); err != nil {
 		return nil, err
 	}
-	descriptor, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service))
+	name := protoreflect.FullName(service)
+	descriptor, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
 	if err != nil {
 		return nil, fmt.Errorf("finding the descriptor of %s: %w", service, err)
 	}
@@ -89,21 +87,6 @@ func identify(ctx context.Context, serviceKey string) context.Context {
 	return ctx
 }
 
-// downstream maps an error of a called service that has no reason to a public error. Only its gRPC
-// code is used: the text stays in the log.
-func downstream(err error) *apierr.Error {
-	switch status.Code(err) {
-	case codes.Canceled:
-		return canceled
-	case codes.Unavailable, codes.Unimplemented:
-		// During an upgrade, an instance of the earlier release does not have the RPC yet.
-		return apierr.Unavailable
-	case codes.DeadlineExceeded:
-		return apierr.DeadlineExceeded
-	}
-	return apierr.Internal
-}
-
 // contextOf returns the name of the process that serves coffer.<name>.v1. Its certificate carries
 // the same name.
 func contextOf(protoPackage protoreflect.FullName) string {
@@ -118,18 +101,21 @@ func serviceConfig(protoPackage protoreflect.FullName) (string, error) {
 		Method  string `json:"method"`
 	}
 	var retried []name
-	// The proto package may have several services, which share the connection.
-	protoregistry.GlobalFiles.RangeFilesByPackage(protoPackage, func(file protoreflect.FileDescriptor) bool {
-		for i := range file.Services().Len() {
-			methods := file.Services().Get(i).Methods()
-			for j := range methods.Len() {
-				options, ok := methods.Get(j).Options().(*descriptorpb.MethodOptions)
-				const unknown = descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
-				if ok && options.GetIdempotencyLevel() != unknown {
-					method := methods.Get(j)
-					retried = append(retried, name{string(method.Parent().FullName()), string(method.Name())})
-				}
+	add := func(service protoreflect.ServiceDescriptor) {
+		for i := range service.Methods().Len() {
+			method := service.Methods().Get(i)
+			options, ok := method.Options().(*descriptorpb.MethodOptions)
+			const unknown = descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
+			if ok && options.GetIdempotencyLevel() != unknown {
+				retried = append(retried, name{string(service.FullName()), string(method.Name())})
 			}
+		}
+	}
+	// The proto package may have several services, which share the connection.
+	files := protoregistry.GlobalFiles
+	files.RangeFilesByPackage(protoPackage, func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			add(file.Services().Get(i))
 		}
 		return true
 	})

@@ -19,7 +19,8 @@ import (
 
 func dial(t *testing.T, addr, key string, certificate mtls.Config) authv1.AuthServiceClient {
 	t.Helper()
-	conn, err := Dial(addr, authv1.AuthService_ServiceDesc.ServiceName, Config{ServiceKey: key, TLS: certificate})
+	conn, err := Dial(addr, authv1.AuthService_ServiceDesc.ServiceName,
+		Config{ServiceKey: key, TLS: certificate})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return authv1.NewAuthServiceClient(conn)
@@ -40,7 +41,8 @@ func TestDialForwardsRequestID(t *testing.T) {
 		require.NotEqual(t, bad, seen)
 		require.NotEmpty(t, seen)
 	}
-	_, err = s.auth.Login(as(t, "x-request-id", "one", "x-request-id", "two"), &authv1.LoginRequest{})
+	_, err = s.auth.Login(as(t, "x-request-id", "one", "x-request-id", "two"),
+		&authv1.LoginRequest{})
 	require.NoError(t, err)
 	require.NotContains(t, []string{"one", "two"}, seen)
 }
@@ -67,7 +69,10 @@ func TestServiceConfig(t *testing.T) {
 	t.Parallel()
 	config, err := serviceConfig("coffer.ledger.v1")
 	require.NoError(t, err)
-	for method, retried := range map[string]bool{"SumSpending": true, "CheckReferences": true, "CreateTransaction": false, "SyncReferences": false} {
+	for method, retried := range map[string]bool{
+		"SumSpending": true, "CheckReferences": true, "CreateTransaction": false,
+		"SyncReferences": false,
+	} {
 		require.Equal(t, retried, strings.Contains(config, `"`+method+`"`), method)
 	}
 }
@@ -102,24 +107,33 @@ func TestDialDoesNotSendServiceKeyWithCertificates(t *testing.T) {
 			keys = metadata.ValueFromIncomingContext(ctx, metadataService)
 			return nil
 		}
-		s.server = NewServer(Config{ServiceKey: serviceKey, TLS: issue("auth")}, s.server.verifier, s.server.log)
+		s.server = NewServer(Config{ServiceKey: serviceKey, TLS: issue("auth")},
+			s.server.verifier, s.server.log)
 		authv1.RegisterAuthServiceServer(s.server, s)
 	})
-	_, err = dial(t, encrypted.addr, serviceKey, issue("budget")).FindUserByEmail(t.Context(), &authv1.FindUserByEmailRequest{})
+	_, err = dial(t, encrypted.addr, serviceKey, issue("budget")).FindUserByEmail(t.Context(),
+		&authv1.FindUserByEmailRequest{})
 	require.NoError(t, err)
 	require.Empty(t, keys)
 	ledger := dial(t, encrypted.addr, serviceKey, issue("ledger"))
-	_, err = ledger.FindUserByEmail(as(t, metadataService, serviceKey), &authv1.FindUserByEmailRequest{})
-	require.Equal(t, "INSUFFICIENT_PERMISSIONS", reason(err), "the key does not replace the certificate")
+	_, err = ledger.FindUserByEmail(as(t, metadataService, serviceKey),
+		&authv1.FindUserByEmailRequest{})
+	require.Equal(t, "INSUFFICIENT_PERMISSIONS", reason(err),
+		"the key does not replace the certificate")
 	_, err = ledger.GetMe(as(t, "authorization", "Bearer "+encrypted.token), &authv1.GetMeRequest{})
-	require.Equal(t, "INSUFFICIENT_PERMISSIONS", reason(err), "a user's token is not enough for a service that should not have it")
+	require.Equal(t, "INSUFFICIENT_PERMISSIONS", reason(err),
+		"a user's token is not enough for a service that should not have it")
 	gateway := dial(t, encrypted.addr, "", issue("gateway"))
 	_, err = gateway.GetMe(t.Context(), &authv1.GetMeRequest{})
-	require.Equal(t, "UNAUTHORIZED", reason(err), "the gateway's certificate does not replace the user's token")
-	_, err = gateway.GetMe(as(t, "authorization", "Bearer "+encrypted.token), &authv1.GetMeRequest{})
+	require.Equal(t, "UNAUTHORIZED", reason(err),
+		"the gateway's certificate does not replace the user's token")
+	_, err = gateway.GetMe(as(t, "authorization", "Bearer "+encrypted.token),
+		&authv1.GetMeRequest{})
 	require.NoError(t, err)
 	_, err = encrypted.auth.Login(t.Context(), &authv1.LoginRequest{})
-	require.Equal(t, codes.Unavailable, status.Code(err), "the server accepts no connection without TLS")
-	_, err = Dial(encrypted.addr, authv1.AuthService_ServiceDesc.ServiceName, Config{TLS: mtls.Config{CA: "none.pem"}})
+	require.Equal(t, codes.Unavailable, status.Code(err),
+		"the server accepts no connection without TLS")
+	_, err = Dial(encrypted.addr, authv1.AuthService_ServiceDesc.ServiceName,
+		Config{TLS: mtls.Config{CA: "none.pem"}})
 	require.ErrorContains(t, err, "must be set together")
 }

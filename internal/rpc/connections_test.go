@@ -21,7 +21,8 @@ func TestServeLimitsConnectionsPerAddress(t *testing.T) {
 	// settings returns after the server has sent its first frame, or has closed the connection.
 	settings := func(conn net.Conn) error {
 		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-		if _, err := io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"); err != nil {
+		if _, err := io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"+
+			"\x00\x00\x00\x04\x00\x00\x00\x00\x00"); err != nil {
 			return err
 		}
 		_, err := io.ReadFull(conn, make([]byte, 9))
@@ -32,5 +33,6 @@ func TestServeLimitsConnectionsPerAddress(t *testing.T) {
 	require.NoError(t, settings(second))
 	require.Error(t, settings(open()))
 	require.NoError(t, first.Close())
-	require.Eventually(t, func() bool { return settings(open()) == nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return settings(open()) == nil },
+		time.Minute, 10*time.Millisecond)
 }

@@ -19,7 +19,8 @@ import (
 func TestLimitDeadlineEndsCallWithoutMessage(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(s *setup) { s.server.maxTimeout = 200 * time.Millisecond })
-	conn, err := grpc.NewClient("passthrough:///"+s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("passthrough:///"+s.addr,
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer conn.Close()
 	for _, granted := range []time.Duration{0, time.Hour} {
@@ -29,7 +30,8 @@ func TestLimitDeadlineEndsCallWithoutMessage(t *testing.T) {
 			ctx, cancel = context.WithTimeout(ctx, granted)
 			defer cancel()
 		}
-		stream, err := conn.NewStream(ctx, &grpc.StreamDesc{}, authv1.AuthService_Login_FullMethodName)
+		stream, err := conn.NewStream(ctx, &grpc.StreamDesc{},
+			authv1.AuthService_Login_FullMethodName)
 		require.NoError(t, err)
 		begin := time.Now()
 		err = stream.RecvMsg(&authv1.LoginResponse{})
@@ -51,10 +53,44 @@ func TestLimitDeadlineExemptsStreams(t *testing.T) {
 			return nil
 		}
 	}
-	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token), &budgetv1.StreamEventsRequest{})
+	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token),
+		&budgetv1.StreamEventsRequest{})
 	require.NoError(t, err)
 	for err == nil {
 		_, err = stream.Recv()
 	}
 	require.ErrorIs(t, err, io.EOF)
+}
+
+func TestDeadlineIsShorterThanCallers(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var left time.Duration
+	s.do = func(ctx context.Context) error {
+		end, ok := ctx.Deadline()
+		require.True(t, ok)
+		left = time.Until(end)
+		return nil
+	}
+	begin := time.Now()
+	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{})
+	require.NoError(t, err)
+	require.LessOrEqual(t, left, defaultTimeout)
+	// The message takes time to arrive, at most that of the call.
+	require.GreaterOrEqual(t, left, defaultTimeout-hopReserve-time.Since(begin))
+
+	begin = time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = s.auth.Login(ctx, &authv1.LoginRequest{})
+	require.NoError(t, err)
+	require.LessOrEqual(t, left, 10*time.Second-hopReserve)
+	require.GreaterOrEqual(t, left, 10*time.Second-hopReserve-time.Since(begin))
+
+	left = 0
+	hopeless, cancel := context.WithTimeout(t.Context(), hopReserve/2)
+	defer cancel()
+	_, err = s.auth.Login(hopeless, &authv1.LoginRequest{})
+	require.Equal(t, codes.DeadlineExceeded, status.Code(err))
+	require.Zero(t, left, "it was not begun")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"net"
 	"net/netip"
@@ -32,11 +31,13 @@ func GatewayKey(serviceKey string) string {
 // address if the gateway made the call, otherwise the peer's address, because any peer can send
 // this metadata. It is invalid if the address is unknown.
 func (c Config) ClientAddress(ctx context.Context) netip.Addr {
-	if values := metadata.ValueFromIncomingContext(ctx, metadataForwardedFor); len(values) > 0 && c.isGateway(ctx) {
+	values := metadata.ValueFromIncomingContext(ctx, metadataForwardedFor)
+	if len(values) > 0 && c.isGateway(ctx) {
 		// The gateway appends the address that it saw. Entries before it were sent by the client.
-		last := values[len(values)-1]
-		if a, err := netip.ParseAddr(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])); err == nil {
-			return a.Unmap().WithZone("")
+		list := values[len(values)-1]
+		last := strings.TrimSpace(list[strings.LastIndexByte(list, ',')+1:])
+		if address, err := netip.ParseAddr(last); err == nil {
+			return address.Unmap().WithZone("")
 		}
 	}
 	p, ok := peer.FromContext(ctx)
@@ -60,6 +61,5 @@ func (c Config) isGateway(ctx context.Context) bool {
 	if len(keys) != 1 {
 		return false
 	}
-	given := []byte(keys[0])
-	return subtle.ConstantTimeCompare(given, []byte(GatewayKey(c.ServiceKey)))|subtle.ConstantTimeCompare(given, []byte(c.ServiceKey)) == 1
+	return equalKeys(keys[0], GatewayKey(c.ServiceKey)) || equalKeys(keys[0], c.ServiceKey)
 }

@@ -13,7 +13,11 @@ type Gate struct {
 // NewGate returns a gate for at most running (at least 1) concurrent calls and at most waiting
 // queued ones. It rejects further calls with the error full.
 func NewGate(running, waiting int, full error) Gate {
-	return Gate{running: make(chan struct{}, max(running, 1)), waiting: make(chan struct{}, max(waiting, 0)), full: full}
+	return Gate{
+		running: make(chan struct{}, max(running, 1)),
+		waiting: make(chan struct{}, max(waiting, 0)),
+		full:    full,
+	}
 }
 
 // Enter waits until the call may run and returns a function that the caller must call at its end.

@@ -24,13 +24,16 @@ const (
 
 // Serving reports whether a process, or an optional part of it, is healthy.
 func Serving(ctx context.Context, conn grpc.ClientConnInterface, part string) bool {
-	health, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{Service: part})
-	return err == nil && health.GetStatus() == healthpb.HealthCheckResponse_SERVING
+	healthy, _ := Reported(ctx, conn, part)
+	return healthy
 }
 
 // Reported returns the health of an optional part, and whether the process reports it.
-func Reported(ctx context.Context, conn grpc.ClientConnInterface, part string) (healthy, known bool) {
-	health, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{Service: part})
+func Reported(
+	ctx context.Context, conn grpc.ClientConnInterface, part string,
+) (healthy, known bool) {
+	req := &healthpb.HealthCheckRequest{Service: part}
+	health, err := healthpb.NewHealthClient(conn).Check(ctx, req)
 	return health.GetStatus() == healthpb.HealthCheckResponse_SERVING, err == nil
 }
 
@@ -43,7 +46,11 @@ func (s *Server) serveHealth(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for health checks: %w", err)
 	}
-	server := grpc.NewServer(grpc.ConnectionTimeout(5*time.Second), grpc.MaxRecvMsgSize(1<<10), grpc.MaxConcurrentStreams(16))
+	server := grpc.NewServer(
+		grpc.ConnectionTimeout(5*time.Second),
+		grpc.MaxRecvMsgSize(1<<10),
+		grpc.MaxConcurrentStreams(16),
+	)
 	healthpb.RegisterHealthServer(server, s.health)
 	go func() { _ = server.Serve(lis) }()
 	return server.Stop, nil

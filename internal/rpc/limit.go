@@ -50,7 +50,8 @@ func (s *Server) shedLoad(
 	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (any, error) {
 	rule := ruleOf(info.FullMethod)
-	if infrastructure(info.FullMethod) || rule.access == restv1.Access_ACCESS_SERVICE || len(rule.callers) > 1 {
+	betweenServices := rule.access == restv1.Access_ACCESS_SERVICE || len(rule.callers) > 1
+	if infrastructure(info.FullMethod) || betweenServices {
 		return next(ctx, req)
 	}
 	if !s.limit.Enter() {

@@ -44,8 +44,10 @@ func TestShedLoadExemptsServices(t *testing.T) {
 	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{}, grpc.Trailer(&trailer))
 	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err))
 	require.NotZero(t, apierr.From(err).RetryAfter)
-	require.Equal(t, []string{"-1"}, trailer.Get("grpc-retry-pushback-ms"), "gRPC does not try again by itself")
-	_, err = dial(t, s.addr, "", mtls.Config{}).GetMe(as(t, "authorization", "Bearer "+s.token), &authv1.GetMeRequest{})
+	require.Equal(t, []string{"-1"}, trailer.Get("grpc-retry-pushback-ms"),
+		"gRPC does not try again by itself")
+	_, err = dial(t, s.addr, "", mtls.Config{}).GetMe(as(t, "authorization", "Bearer "+s.token),
+		&authv1.GetMeRequest{})
 	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err))
 	require.Less(t, time.Since(begin), 10*time.Second)
 
@@ -55,7 +57,8 @@ func TestShedLoadExemptsServices(t *testing.T) {
 	conn, err := Dial(s.addr, authv1.AuthService_ServiceDesc.ServiceName, Config{})
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: live})
+	_, err = healthpb.NewHealthClient(conn).Check(t.Context(),
+		&healthpb.HealthCheckRequest{Service: live})
 	require.NoError(t, err, "to restart what is busy would not help")
 
 	close(finish)

@@ -15,7 +15,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -35,8 +34,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/connlimit"
 	"github.com/coffer-budget/coffer/internal/mtls"
-	"github.com/coffer-budget/coffer/internal/pg"
-	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 const (
@@ -258,33 +255,6 @@ func (s *Server) finished(
 // infrastructure reports whether a method belongs to gRPC itself: health and reflection.
 func infrastructure(fullMethod string) bool { return strings.HasPrefix(fullMethod, "/grpc.") }
 
-// canceled appears in the log only, because the client is gone.
-var canceled = apierr.New(restv1.Reason_CANCELED)
-
-// Public returns the error that a caller may see for err, and nil for nil. No other code makes this
-// decision. Errors without a public form become INTERNAL, and their text appears only in the log.
-func Public(err error) *apierr.Error {
-	if err == nil {
-		return nil
-	}
-	if e := apierr.From(err); e != nil {
-		return e
-	}
-	switch {
-	case errors.Is(err, context.Canceled):
-		return canceled
-	// pgx reports an expired connect timeout as context.DeadlineExceeded too, so this case must
-	// come first.
-	case pg.IsUnreachable(err):
-		return apierr.Unavailable
-	case errors.Is(err, context.DeadlineExceeded):
-		return apierr.DeadlineExceeded
-	case pg.IsUnavailable(err), pg.IsRetryable(err), pg.IsLocked(err):
-		return apierr.Unavailable
-	}
-	return downstream(err)
-}
-
 // recover is the interceptor that turns a panic of a handler into an error with its stack.
 func (s *Server) recover(
 	ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
@@ -296,12 +266,3 @@ func (s *Server) recover(
 	}()
 	return next(ctx, req)
 }
-
-// acting carries the caller's identity from admit, an inner interceptor, to finish, an outer
-// interceptor that logs it.
-type acting struct {
-	caller.Identity
-	known bool
-}
-
-type actingKey struct{}

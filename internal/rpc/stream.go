@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/caller"
 )
 
 const (
@@ -103,10 +102,11 @@ func (s *Server) streamAs(
 	defer cancel(nil)
 	go s.watchStream(ctx, cancel, info.FullMethod, transfer)
 	err = next(srv, &serverStream{ServerStream: ss, ctx: ctx})
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) && (err != nil || !transfer) {
-		return cause
+	cause := context.Cause(ctx)
+	if cause == nil || errors.Is(cause, context.Canceled) || err == nil && transfer {
+		return err
 	}
-	return err
+	return cause
 }
 
 // enter counts a stream that begins. It returns a function that the caller must call at the end of
@@ -152,19 +152,4 @@ func (s *Server) watchStream(
 			return
 		}
 	}
-}
-
-// withActing returns ctx with an empty acting, which admit fills in.
-func withActing(ctx context.Context) (context.Context, *acting) {
-	seen := &acting{}
-	return context.WithValue(ctx, actingKey{}, seen), seen
-}
-
-// acted returns ctx with the identity that admit verified, so that the log contains it. Without one
-// it returns ctx.
-func (a *acting) acted(ctx context.Context) context.Context {
-	if !a.known {
-		return ctx
-	}
-	return caller.With(ctx, a.Identity)
 }

@@ -28,19 +28,26 @@ import (
 // transferMethods are an upload and a download that only these tests have. Their messages are those
 // of Login.
 var transferMethods = sync.OnceValue(func() protoreflect.MethodDescriptors {
-	method := func(name string, option protoreflect.ExtensionType) *descriptorpb.MethodDescriptorProto {
+	method := func(
+		name string, option protoreflect.ExtensionType,
+	) *descriptorpb.MethodDescriptorProto {
 		options := &descriptorpb.MethodOptions{}
 		proto.SetExtension(options, option, true)
 		return &descriptorpb.MethodDescriptorProto{
-			Name: &name, InputType: new(".coffer.auth.v1.LoginRequest"), OutputType: new(".coffer.auth.v1.LoginResponse"), Options: options,
-			ClientStreaming: new(option == restv1.E_Upload), ServerStreaming: new(option == restv1.E_Download),
+			Name: &name, InputType: new(".coffer.auth.v1.LoginRequest"),
+			OutputType: new(".coffer.auth.v1.LoginResponse"), Options: options,
+			ClientStreaming: new(option == restv1.E_Upload),
+			ServerStreaming: new(option == restv1.E_Download),
 		}
 	}
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name: new("coffer/rpctest/v1/files.proto"), Package: new("coffer.rpctest.v1"), Syntax: new("proto3"),
+		Name: new("coffer/rpctest/v1/files.proto"), Package: new("coffer.rpctest.v1"),
+		Syntax:     new("proto3"),
 		Dependency: []string{"coffer/auth/v1/auth.proto", "coffer/rest/v1/rest.proto"},
 		Service: []*descriptorpb.ServiceDescriptorProto{{
-			Name: new("FileService"), Method: []*descriptorpb.MethodDescriptorProto{method("Upload", restv1.E_Upload), method("Download", restv1.E_Download)},
+			Name: new("FileService"), Method: []*descriptorpb.MethodDescriptorProto{
+				method("Upload", restv1.E_Upload), method("Download", restv1.E_Download),
+			},
 		}},
 	}, protoregistry.GlobalFiles)
 	if err != nil {
@@ -57,17 +64,23 @@ func withTransfers(run func(ss grpc.ServerStream) error) func(*setup) {
 	methods := transferMethods()
 	return func(s *setup) {
 		handler := func(_ any, ss grpc.ServerStream) error { return run(ss) }
-		s.server.RegisterService(&grpc.ServiceDesc{ServiceName: string(methods.Get(0).Parent().FullName()), HandlerType: (*any)(nil), Streams: []grpc.StreamDesc{
-			{StreamName: "Upload", ClientStreams: true, Handler: handler}, {StreamName: "Download", ServerStreams: true, Handler: handler},
+		s.server.RegisterService(&grpc.ServiceDesc{ServiceName: string(
+			methods.Get(0).Parent().FullName(),
+		), HandlerType: (*any)(nil), Streams: []grpc.StreamDesc{
+			{StreamName: "Upload", ClientStreams: true, Handler: handler},
+			{StreamName: "Download", ServerStreams: true, Handler: handler},
 		}}, s)
 	}
 }
 
 // transfer opens a stream of the file service with the user's token.
-func (s *setup) transfer(t *testing.T, ctx context.Context, name protoreflect.Name) grpc.ClientStream {
+func (s *setup) transfer(
+	t *testing.T, ctx context.Context, name protoreflect.Name,
+) grpc.ClientStream {
 	t.Helper()
 	m := transferMethods().ByName(name)
-	stream, err := NewEncodedStream(ctx, s.conn, m, "/"+string(m.Parent().FullName())+"/"+string(name))
+	stream, err := NewEncodedStream(ctx, s.conn, m,
+		"/"+string(m.Parent().FullName())+"/"+string(name))
 	require.NoError(t, err)
 	// A server that has already answered makes SendMsg return io.EOF. RecvMsg returns the answer.
 	if err := stream.SendMsg(&authv1.LoginRequest{}); !errors.Is(err, io.EOF) {
@@ -99,7 +112,9 @@ func TestTransferRecoversFromPanicsAndLogs(t *testing.T) {
 	err := s.transfer(t, as(t, "authorization", "Bearer "+s.token), "Upload").RecvMsg(&Encoded{})
 	require.Equal(t, "INTERNAL", reason(err))
 	require.NotContains(t, err.Error(), "42")
-	require.Eventually(t, func() bool { return strings.Contains(s.log.String(), "TestTransferRecovers") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return strings.Contains(s.log.String(), "TestTransferRecovers")
+	}, time.Minute, time.Millisecond)
 	require.Contains(t, s.log.String(), "method=/coffer.rpctest.v1.FileService/Upload")
 }
 
@@ -113,12 +128,16 @@ func TestTransferDeadline(t *testing.T) {
 		return apierr.EmptyUpdate
 	}))
 	ctx := as(t, "authorization", "Bearer "+s.token)
-	for name, want := range map[protoreflect.Name]time.Duration{"Upload": UploadTimeout, "Download": DownloadTimeout} {
+	for name, want := range map[protoreflect.Name]time.Duration{
+		"Upload": UploadTimeout, "Download": DownloadTimeout,
+	} {
 		_ = s.transfer(t, ctx, name).RecvMsg(&Encoded{})
-		require.InDelta(t, want+30*time.Second, <-left, float64(5*time.Second), "without a deadline of the caller")
+		require.InDelta(t, want+30*time.Second, <-left, float64(5*time.Second),
+			"without a deadline of the caller")
 		later, cancel := context.WithTimeout(ctx, time.Hour)
 		_ = s.transfer(t, later, name).RecvMsg(&Encoded{})
-		require.InDelta(t, want+30*time.Second, <-left, float64(5*time.Second), "with a later deadline of the caller")
+		require.InDelta(t, want+30*time.Second, <-left, float64(5*time.Second),
+			"with a later deadline of the caller")
 		cancel()
 		sooner, cancel := context.WithTimeout(ctx, 10*time.Second)
 		_ = s.transfer(t, sooner, name).RecvMsg(&Encoded{})
@@ -142,12 +161,14 @@ func TestTransferDeadlineEndsReceiving(t *testing.T) {
 	err := s.transfer(t, as(t, "authorization", "Bearer "+s.token), "Upload").RecvMsg(&Encoded{})
 	require.Equal(t, codes.DeadlineExceeded, status.Code(err))
 	require.Error(t, <-ended)
-	require.Eventually(t, func() bool { return s.server.streams.transfers.Load() == 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return s.server.streams.transfers.Load() == 0 },
+		time.Minute, time.Millisecond)
 }
 
 func TestTransferEndsWithItsSession(t *testing.T) {
 	t.Parallel()
-	s := start(t, withTransfers(untilDone), func(s *setup) { s.server.streams.verifyInterval = 10 * time.Millisecond })
+	s := start(t, withTransfers(untilDone),
+		func(s *setup) { s.server.streams.verifyInterval = 10 * time.Millisecond })
 	background, stop := context.WithCancel(t.Context())
 	defer stop()
 	stream := s.transfer(t, as(t, "authorization", "Bearer "+s.token), "Upload")
@@ -158,9 +179,11 @@ func TestTransferEndsWithItsSession(t *testing.T) {
 
 func TestTransferLimit(t *testing.T) {
 	t.Parallel()
-	s := start(t, withTransfers(untilDone), func(s *setup) { s.server.streams.transfers.Store(maxTransfers) })
+	s := start(t, withTransfers(untilDone),
+		func(s *setup) { s.server.streams.transfers.Store(maxTransfers) })
 	ctx := as(t, "authorization", "Bearer "+s.token)
-	require.Equal(t, "SERVICE_UNAVAILABLE", reason(s.transfer(t, ctx, "Upload").RecvMsg(&Encoded{})))
+	require.Equal(t, "SERVICE_UNAVAILABLE",
+		reason(s.transfer(t, ctx, "Upload").RecvMsg(&Encoded{})))
 	require.Equal(t, int64(maxTransfers), s.server.streams.transfers.Load())
 	_, err := s.auth.GetMe(ctx, &authv1.GetMeRequest{})
 	require.NoError(t, err)

@@ -161,7 +161,8 @@ func TestListAudit(t *testing.T) {
 		bob, _ := b.member(t, "bob@example.com")
 		fail := func(ctx context.Context, address string) {
 			entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{address: address})
-			attempt := loginAttempt("", user{ID: caller.ID(ctx)}, netip.MustParseAddr(address), entry)
+			attempt := loginAttempt("", user{ID: caller.ID(ctx)},
+				netip.MustParseAddr(address), entry)
 			require.NoError(t, b.fail(t.Context(), attempt))
 		}
 		for i := range auditAddresses {

@@ -53,7 +53,7 @@ func TestLoginLimits(t *testing.T) {
 		return b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED",
 			func() error { return b.attempt(from(t.Context(), address), email, goodPassword) })
 	}
-	t.Run("close a pair of account and address, whether the account exists or not", func(t *testing.T) {
+	t.Run("close a pair of account and address, also of an unknown account", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.register(t, ada)
@@ -133,7 +133,7 @@ func TestLoginLimits(t *testing.T) {
 		known := from(t.Context(), "2001:db8:1:2::1")
 		require.NoError(t, b.attempt(known, "bob@example.com", goodPassword), "who is known there")
 	})
-	t.Run("of a pair start again after a success, and those of the account do not", func(t *testing.T) {
+	t.Run("of a pair start again after a success, those of the account do not", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.register(t, ada)
@@ -155,7 +155,7 @@ func TestLoginLimits(t *testing.T) {
 		require.NoError(t, err)
 		closed(t, b, "203.0.113.7", "lovelace@example.com")
 	})
-	t.Run("are exceeded by simultaneous guesses at most by the number of slots", func(t *testing.T) {
+	t.Run("are exceeded by simultaneous guesses up to the number of slots", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.register(t, "ada@example.com")

@@ -80,7 +80,7 @@ func TestKeyring(t *testing.T) {
 		_, err := other.verify(t, l.GetAccessToken())
 		require.NoError(t, err)
 	})
-	t.Run("signs after a change of the service key while old tokens stay valid", func(t *testing.T) {
+	t.Run("signs after a change of the service key, and old tokens stay valid", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, old := b.member(t, "ada@example.com")

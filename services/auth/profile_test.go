@@ -36,7 +36,7 @@ func TestUpdateMe(t *testing.T) {
 		require.Equal(t, "email_change_failed", entries[0].GetType())
 		require.NoError(t, move(goodPassword)())
 	})
-	t.Run("counts wrong passwords together with those of a password change, whatever the e-mail", func(t *testing.T) {
+	t.Run("counts wrong passwords of any e-mail like a password change", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		ctx, _ := b.member(t, "ada@example.com")

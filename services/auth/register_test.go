@@ -48,15 +48,27 @@ func TestRegister(t *testing.T) {
 			change func(*request)
 			fields []string
 		}{
-			"nothing at all":             {func(r *request) { proto.Reset(r) }, []string{"name", "email", "password"}},
-			"a blank name":               {func(r *request) { r.Name = " \t" }, []string{"name"}},
-			"a name of 101 characters":   {func(r *request) { r.Name = strings.Repeat("ü", 101) }, []string{"name"}},
-			"a name with NUL":            {func(r *request) { r.Name = "a\x00b" }, []string{"name"}},
-			"no e-mail":                  {func(r *request) { r.Email = "ada" }, []string{"email"}},
-			"a password of 7 characters": {func(r *request) { r.Password = "abcde 7" }, []string{"password"}},
-			"a well-known password":      {func(r *request) { r.Password = "PassWord123" }, []string{"password"}},
-			"the e-mail as the password": {func(r *request) { r.Password = "ADA@example.com" }, []string{"password"}},
-			"bad e-mail and password":    {func(r *request) { r.Email, r.Password = "@", "x" }, []string{"email", "password"}},
+			"nothing at all": {
+				func(r *request) { proto.Reset(r) }, []string{"name", "email", "password"},
+			},
+			"a blank name": {func(r *request) { r.Name = " \t" }, []string{"name"}},
+			"a name of 101 characters": {
+				func(r *request) { r.Name = strings.Repeat("ü", 101) }, []string{"name"},
+			},
+			"a name with NUL": {func(r *request) { r.Name = "a\x00b" }, []string{"name"}},
+			"no e-mail":       {func(r *request) { r.Email = "ada" }, []string{"email"}},
+			"a password of 7 characters": {
+				func(r *request) { r.Password = "abcde 7" }, []string{"password"},
+			},
+			"a well-known password": {
+				func(r *request) { r.Password = "PassWord123" }, []string{"password"},
+			},
+			"the e-mail as the password": {
+				func(r *request) { r.Password = "ADA@example.com" }, []string{"password"},
+			},
+			"bad e-mail and password": {
+				func(r *request) { r.Email, r.Password = "@", "x" }, []string{"email", "password"},
+			},
 		}
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {

@@ -156,25 +156,26 @@ func TestListRevokedSessions(t *testing.T) {
 // continues, as the other services do.
 func TestEndedSession(t *testing.T) {
 	t.Parallel()
-	type end func(b *bundle, acting context.Context, ended *authv1.LoginResponse) error
+	type login = authv1.LoginResponse
+	type end func(b *bundle, acting context.Context, ended *login) error
 	for name, end := range map[string]end{
-		"by sign-out": func(b *bundle, _ context.Context, l *authv1.LoginResponse) error {
+		"by sign-out": func(b *bundle, _ context.Context, l *login) error {
 			_, err := b.Logout(b.as(t, l.GetAccessToken()), &authv1.LogoutRequest{})
 			return err
 		},
-		"by its user from another session": func(b *bundle, acting context.Context, l *authv1.LoginResponse) error {
+		"by its user in another session": func(b *bundle, acting context.Context, l *login) error {
 			id, _ := caller.From(b.as(t, l.GetAccessToken()))
 			_, err := b.RevokeSession(acting,
 				&authv1.RevokeSessionRequest{Id: id.SessionID.String()})
 			return err
 		},
-		"by a change of the password": func(b *bundle, acting context.Context, _ *authv1.LoginResponse) error {
+		"by a change of the password": func(b *bundle, acting context.Context, _ *login) error {
 			_, err := b.ChangePassword(acting, &authv1.ChangePasswordRequest{
 				CurrentPassword: goodPassword, NewPassword: "another password",
 			})
 			return err
 		},
-		"by the reuse of a refresh token": func(b *bundle, _ context.Context, l *authv1.LoginResponse) error {
+		"by the reuse of a refresh token": func(b *bundle, _ context.Context, l *login) error {
 			if _, err := b.refresh(t.Context(), l.GetRefreshToken()); err != nil {
 				return err
 			}

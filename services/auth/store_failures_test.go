@@ -45,20 +45,32 @@ func TestSelectLimitEnd(t *testing.T) {
 		change  func(a *attempt)
 		limited bool
 	}{
-		"below all limits":                     {func(*attempt) {}, false},
-		"pair":                                 {func(a *attempt) { a.pair = pair }, true},
-		"pair from a known address":            {func(a *attempt) { a.pair, a.network = pair, known }, true},
-		"pair in a session":                    {func(a *attempt) { a.pair, a.session = pair, true }, true},
-		"account":                              {func(a *attempt) { a.account = account }, true},
-		"account from a known address":         {func(a *attempt) { a.account, a.network = account, known }, false},
-		"account from an address known before": {func(a *attempt) { a.account, a.network = account, old }, true},
-		"account from another user's address":  {func(a *attempt) { a.account, a.network = account, bobs }, true},
-		"account in a session":                 {func(a *attempt) { a.account, a.session = account, true }, false},
-		"account of another user":              {func(a *attempt) { a.account, a.user, a.network = account, bob.ID, known }, true},
-		"account without an address":           {func(a *attempt) { a.account, a.network = account, netip.Prefix{} }, true},
-		"address":                              {func(a *attempt) { a.address = address }, true},
-		"address, in a session":                {func(a *attempt) { a.address, a.session = address, true }, false},
-		"window over":                          {func(a *attempt) { a.pair, a.account, a.address = over, over, over }, false},
+		"below all limits":          {func(*attempt) {}, false},
+		"pair":                      {func(a *attempt) { a.pair = pair }, true},
+		"pair from a known address": {func(a *attempt) { a.pair, a.network = pair, known }, true},
+		"pair in a session":         {func(a *attempt) { a.pair, a.session = pair, true }, true},
+		"account":                   {func(a *attempt) { a.account = account }, true},
+		"account from a known address": {
+			func(a *attempt) { a.account, a.network = account, known }, false,
+		},
+		"account from an address known before": {
+			func(a *attempt) { a.account, a.network = account, old }, true,
+		},
+		"account from another user's address": {
+			func(a *attempt) { a.account, a.network = account, bobs }, true,
+		},
+		"account in a session": {func(a *attempt) { a.account, a.session = account, true }, false},
+		"account of another user": {
+			func(a *attempt) { a.account, a.user, a.network = account, bob.ID, known }, true,
+		},
+		"account without an address": {
+			func(a *attempt) { a.account, a.network = account, netip.Prefix{} }, true,
+		},
+		"address":               {func(a *attempt) { a.address = address }, true},
+		"address, in a session": {func(a *attempt) { a.address, a.session = address, true }, false},
+		"window over": {
+			func(a *attempt) { a.pair, a.account, a.address = over, over, over }, false,
+		},
 	} {
 		a := below
 		c.change(&a)

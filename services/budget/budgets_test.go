@@ -67,34 +67,75 @@ func TestCreateBudgetErrors(t *testing.T) {
 		reason string
 		fields string
 	}{
-		"empty name":           {func(r *create) { r.Name = " " }, "VALIDATION_ERROR", "name"},
-		"long name":            {func(r *create) { r.Name = strings.Repeat("x", 101) }, "VALIDATION_ERROR", "name"},
-		"no currency":          {func(r *create) { r.Currency = "" }, "VALIDATION_ERROR", "currency"},
-		"unknown currency":     {func(r *create) { r.Currency = "XXZ" }, "UNSUPPORTED_CURRENCY", "currency"},
-		"no limit":             {func(r *create) { r.Limit = "" }, "VALIDATION_ERROR", "limit"},
-		"zero limit":           {func(r *create) { r.Limit = "0.00" }, "VALIDATION_ERROR", "limit"},
-		"negative limit":       {func(r *create) { r.Limit = "-1" }, "VALIDATION_ERROR", "limit"},
-		"too fine a limit":     {func(r *create) { r.Limit = "1.001" }, "VALIDATION_ERROR", "limit"},
-		"huge limit":           {func(r *create) { r.Limit = "1e400" }, "VALIDATION_ERROR", "limit"},
-		"limit is no number":   {func(r *create) { r.Limit = "NaN" }, "VALIDATION_ERROR", "limit"},
-		"no period":            {func(r *create) { r.Period = "" }, "VALIDATION_ERROR", "period"},
-		"unknown period":       {func(r *create) { r.Period = "fortnightly" }, "INVALID_BUDGET_PERIOD", "period"},
-		"no start":             {func(r *create) { r.StartDate = "" }, "VALIDATION_ERROR", "startDate"},
-		"start is no date":     {func(r *create) { r.StartDate = "2026-02-30" }, "INVALID_BUDGET_TIMEFRAME", "startDate"},
-		"start is a time":      {func(r *create) { r.StartDate = "2026-02-20T00:00:00Z" }, "INVALID_BUDGET_TIMEFRAME", "startDate"},
-		"start too early":      {func(r *create) { r.StartDate = "1899-12-31" }, "INVALID_BUDGET_TIMEFRAME", "startDate"},
-		"end is no date":       {func(r *create) { r.EndDate = new("soon") }, "INVALID_BUDGET_TIMEFRAME", "endDate"},
-		"end before start":     {func(r *create) { r.EndDate = new("2026-01-30") }, "INVALID_BUDGET_TIMEFRAME", "endDate"},
-		"more than ten years":  {func(r *create) { r.EndDate = new("2036-02-01") }, "INVALID_BUDGET_TIMEFRAME", "endDate"},
-		"custom without end":   {func(r *create) { r.Period = "CUSTOM" }, "INVALID_BUDGET_TIMEFRAME", "endDate"},
-		"no wallet":            {func(r *create) { r.WalletId = "" }, "VALIDATION_ERROR", "walletId"},
-		"malformed wallet":     {func(r *create) { r.WalletId = "mine" }, "WALLET_NOT_FOUND", "walletId"},
-		"no categories":        {func(r *create) { r.CategoryIds = nil }, "INVALID_CATEGORY_EXIST_PARAMS", "categoryIds"},
-		"malformed category":   {func(r *create) { r.CategoryIds = []string{uuid.NewString(), ""} }, "INVALID_CATEGORY_EXIST_PARAMS", "categoryIds"},
-		"too many categories":  {func(r *create) { r.CategoryIds = manyIDs(101) }, "VALIDATION_ERROR", "categoryIds"},
-		"everything at once":   {func(r *create) { proto.Reset(r) }, "VALIDATION_ERROR", "name currency limit period startDate walletId categoryIds"},
-		"several kinds of bad": {func(r *create) { r.Limit, r.Period, r.WalletId = "-1", "x", "x" }, "VALIDATION_ERROR", "limit period walletId"},
-		"two specific ones":    {func(r *create) { r.Currency, r.Period = "x", "x" }, "UNSUPPORTED_CURRENCY", "currency period"},
+		"empty name": {func(r *create) { r.Name = " " }, "VALIDATION_ERROR", "name"},
+		"long name": {
+			func(r *create) { r.Name = strings.Repeat("x", 101) }, "VALIDATION_ERROR", "name",
+		},
+		"no currency": {func(r *create) { r.Currency = "" }, "VALIDATION_ERROR", "currency"},
+		"unknown currency": {
+			func(r *create) { r.Currency = "XXZ" }, "UNSUPPORTED_CURRENCY", "currency",
+		},
+		"no limit":           {func(r *create) { r.Limit = "" }, "VALIDATION_ERROR", "limit"},
+		"zero limit":         {func(r *create) { r.Limit = "0.00" }, "VALIDATION_ERROR", "limit"},
+		"negative limit":     {func(r *create) { r.Limit = "-1" }, "VALIDATION_ERROR", "limit"},
+		"too fine a limit":   {func(r *create) { r.Limit = "1.001" }, "VALIDATION_ERROR", "limit"},
+		"huge limit":         {func(r *create) { r.Limit = "1e400" }, "VALIDATION_ERROR", "limit"},
+		"limit is no number": {func(r *create) { r.Limit = "NaN" }, "VALIDATION_ERROR", "limit"},
+		"no period":          {func(r *create) { r.Period = "" }, "VALIDATION_ERROR", "period"},
+		"unknown period": {
+			func(r *create) { r.Period = "fortnightly" }, "INVALID_BUDGET_PERIOD", "period",
+		},
+		"no start": {func(r *create) { r.StartDate = "" }, "VALIDATION_ERROR", "startDate"},
+		"start is no date": {
+			func(r *create) { r.StartDate = "2026-02-30" }, "INVALID_BUDGET_TIMEFRAME", "startDate",
+		},
+		"start is a time": {
+			func(r *create) { r.StartDate = "2026-02-20T00:00:00Z" }, "INVALID_BUDGET_TIMEFRAME",
+			"startDate",
+		},
+		"start too early": {
+			func(r *create) { r.StartDate = "1899-12-31" }, "INVALID_BUDGET_TIMEFRAME", "startDate",
+		},
+		"end is no date": {
+			func(r *create) { r.EndDate = new("soon") }, "INVALID_BUDGET_TIMEFRAME", "endDate",
+		},
+		"end before start": {
+			func(r *create) { r.EndDate = new("2026-01-30") }, "INVALID_BUDGET_TIMEFRAME",
+			"endDate",
+		},
+		"more than ten years": {
+			func(r *create) { r.EndDate = new("2036-02-01") }, "INVALID_BUDGET_TIMEFRAME",
+			"endDate",
+		},
+		"custom without end": {
+			func(r *create) { r.Period = "CUSTOM" }, "INVALID_BUDGET_TIMEFRAME", "endDate",
+		},
+		"no wallet": {func(r *create) { r.WalletId = "" }, "VALIDATION_ERROR", "walletId"},
+		"malformed wallet": {
+			func(r *create) { r.WalletId = "mine" }, "WALLET_NOT_FOUND", "walletId",
+		},
+		"no categories": {
+			func(r *create) { r.CategoryIds = nil }, "INVALID_CATEGORY_EXIST_PARAMS", "categoryIds",
+		},
+		"malformed category": {
+			func(r *create) { r.CategoryIds = []string{uuid.NewString(), ""} },
+			"INVALID_CATEGORY_EXIST_PARAMS", "categoryIds",
+		},
+		"too many categories": {
+			func(r *create) { r.CategoryIds = manyIDs(101) }, "VALIDATION_ERROR", "categoryIds",
+		},
+		"everything at once": {
+			func(r *create) { proto.Reset(r) }, "VALIDATION_ERROR",
+			"name currency limit period startDate walletId categoryIds",
+		},
+		"several kinds of bad": {
+			func(r *create) { r.Limit, r.Period, r.WalletId = "-1", "x", "x" }, "VALIDATION_ERROR",
+			"limit period walletId",
+		},
+		"two specific ones": {
+			func(r *create) { r.Currency, r.Period = "x", "x" }, "UNSUPPORTED_CURRENCY",
+			"currency period",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := newBudget()
@@ -135,8 +176,12 @@ func TestCreateBudgetUnknownReferences(t *testing.T) {
 		refuse error
 		fields []string
 	}{
-		"unknown references": {unknown.GRPCStatus().Err(), []string{"limit", "period", "walletId", "categoryIds"}},
-		"unavailable ledger": {grpcstatus.Error(codes.Unavailable, "connection refused"), []string{"limit", "period"}},
+		"unknown references": {
+			unknown.GRPCStatus().Err(), []string{"limit", "period", "walletId", "categoryIds"},
+		},
+		"unavailable ledger": {
+			grpcstatus.Error(codes.Unavailable, "connection refused"), []string{"limit", "period"},
+		},
 	} {
 		b.ledger.rejection = c.refuse
 		for operation, do := range map[string]func() error{"create": create, "update": update} {

@@ -80,20 +80,42 @@ func TestUpdateBudgetErrors(t *testing.T) {
 		reason string
 		code   codes.Code
 	}{
-		"nothing":                        {&update{IfMatch: `"1"`}, "EMPTY_UPDATE", codes.InvalidArgument},
-		"empty name":                     {&update{Name: new("")}, "VALIDATION_ERROR", codes.InvalidArgument},
-		"zero limit":                     {&update{Limit: new("0")}, "VALIDATION_ERROR", codes.InvalidArgument},
-		"too fine a limit":               {&update{Limit: new("0.001")}, "VALIDATION_ERROR", codes.InvalidArgument},
-		"a currency too coarse":          {&update{Currency: new("JPY"), Limit: new("0.5")}, "VALIDATION_ERROR", codes.InvalidArgument},
-		"unknown currency":               {&update{Currency: new("")}, "UNSUPPORTED_CURRENCY", codes.InvalidArgument},
-		"unknown period":                 {&update{Period: new("")}, "INVALID_BUDGET_PERIOD", codes.InvalidArgument},
-		"custom without an end":          {&update{Period: new("custom")}, "INVALID_BUDGET_TIMEFRAME", codes.InvalidArgument},
-		"an end before the old start":    {&update{EndDate: new("2026-01-01")}, "INVALID_BUDGET_TIMEFRAME", codes.InvalidArgument},
-		"no start":                       {&update{StartDate: new("")}, "INVALID_BUDGET_TIMEFRAME", codes.InvalidArgument},
-		"malformed wallet":               {&update{WalletId: new("")}, "WALLET_NOT_FOUND", codes.InvalidArgument},
-		"no categories":                  {&update{CategoryIds: &budgetv1.CategoryIds{}}, "INVALID_CATEGORY_EXIST_PARAMS", codes.InvalidArgument},
-		"a version that is not any more": {&update{Name: new("x"), IfMatch: `"2"`}, "VERSION_MISMATCH", codes.FailedPrecondition},
-		"a weak tag":                     {&update{Name: new("x"), IfMatch: `W/"1"`}, "VERSION_MISMATCH", codes.FailedPrecondition},
+		"nothing":    {&update{IfMatch: `"1"`}, "EMPTY_UPDATE", codes.InvalidArgument},
+		"empty name": {&update{Name: new("")}, "VALIDATION_ERROR", codes.InvalidArgument},
+		"zero limit": {&update{Limit: new("0")}, "VALIDATION_ERROR", codes.InvalidArgument},
+		"too fine a limit": {
+			&update{Limit: new("0.001")}, "VALIDATION_ERROR", codes.InvalidArgument,
+		},
+		"a currency too coarse": {
+			&update{Currency: new("JPY"), Limit: new("0.5")}, "VALIDATION_ERROR",
+			codes.InvalidArgument,
+		},
+		"unknown currency": {
+			&update{Currency: new("")}, "UNSUPPORTED_CURRENCY", codes.InvalidArgument,
+		},
+		"unknown period": {
+			&update{Period: new("")}, "INVALID_BUDGET_PERIOD", codes.InvalidArgument,
+		},
+		"custom without an end": {
+			&update{Period: new("custom")}, "INVALID_BUDGET_TIMEFRAME", codes.InvalidArgument,
+		},
+		"an end before the old start": {
+			&update{EndDate: new("2026-01-01")}, "INVALID_BUDGET_TIMEFRAME", codes.InvalidArgument,
+		},
+		"no start": {
+			&update{StartDate: new("")}, "INVALID_BUDGET_TIMEFRAME", codes.InvalidArgument,
+		},
+		"malformed wallet": {&update{WalletId: new("")}, "WALLET_NOT_FOUND", codes.InvalidArgument},
+		"no categories": {
+			&update{CategoryIds: &budgetv1.CategoryIds{}}, "INVALID_CATEGORY_EXIST_PARAMS",
+			codes.InvalidArgument,
+		},
+		"a version that is not any more": {
+			&update{Name: new("x"), IfMatch: `"2"`}, "VERSION_MISMATCH", codes.FailedPrecondition,
+		},
+		"a weak tag": {
+			&update{Name: new("x"), IfMatch: `W/"1"`}, "VERSION_MISMATCH", codes.FailedPrecondition,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.update.Id = created.GetBudget().GetId()

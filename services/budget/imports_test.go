@@ -24,7 +24,8 @@ func TestNotificationsOfImports(t *testing.T) {
 	b := setup(t)
 	owner, other := b.user(t, "Owner"), b.user(t, "Other")
 	committed := received(owner, &ledgerv1.ImportCommitted{
-		OwnerId: owner.ID.String(), Import: &ledgerv1.Import{Id: uuid.NewString(), FileName: "a.csv"},
+		OwnerId: owner.ID.String(),
+		Import:  &ledgerv1.Import{Id: uuid.NewString(), FileName: "a.csv"},
 	})
 	failed := received(owner, &ledgerv1.ImportFailed{
 		OwnerId: owner.ID.String(), Import: &ledgerv1.Import{Id: uuid.NewString()},
@@ -64,7 +65,9 @@ func TestAlertsOfImports(t *testing.T) {
 	for month := -24; month < 0; month += 2 {
 		first := date(t, "2026-03-01").AddDate(0, month, 0)
 		last := date(t, "2026-03-01").AddDate(0, month+1, 9)
-		for _, day := range []string{first.Format(calendar.DateLayout), last.Format(calendar.DateLayout)} {
+		for _, day := range []string{
+			first.Format(calendar.DateLayout), last.Format(calendar.DateLayout),
+		} {
 			books.spend(made.GetWalletId(), day, 500_00)
 		}
 		b.apply(t, received(owner, &ledgerv1.TransactionsImported{

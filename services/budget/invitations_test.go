@@ -97,21 +97,52 @@ func TestShareBudgetErrors(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"no e-mail":         {&share{}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"no address":        {&share{Email: "friend"}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"a name with it":    {&share{Email: "Friend <friend@example.com>"}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"two addresses":     {&share{Email: "a@example.com, b@example.com"}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"a NUL":             {&share{Email: "friend\x00@example.com"}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"unknown role":      {&share{Email: "friend@example.com", Role: new("owner")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"no share":          {&share{Email: "friend@example.com", SharePercent: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"negative share":    {&share{Email: "friend@example.com", SharePercent: new("-1")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"too fine a share":  {&share{Email: "friend@example.com", SharePercent: new("1.001")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"more than all":     {&share{Email: "friend@example.com", SharePercent: new("100.01")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"more than is left": {&share{Email: "friend@example.com", SharePercent: new("40.01")}, codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED"},
-		"unknown user":      {&share{Email: "nobody@example.com"}, codes.NotFound, "USER_NOT_FOUND"},
-		"oneself":           {&share{Email: "Owner@example.com"}, codes.InvalidArgument, "CANNOT_INVITE_SELF"},
-		"invited user":      {&share{Email: guest.Email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
-		"accepted member":   {&share{Email: member.Email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
+		"no e-mail":  {&share{}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"no address": {&share{Email: "friend"}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"a name with it": {
+			&share{Email: "Friend <friend@example.com>"}, codes.InvalidArgument, "VALIDATION_ERROR",
+		},
+		"two addresses": {
+			&share{Email: "a@example.com, b@example.com"}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+		},
+		"a NUL": {
+			&share{Email: "friend\x00@example.com"}, codes.InvalidArgument, "VALIDATION_ERROR",
+		},
+		"unknown role": {
+			&share{Email: "friend@example.com", Role: new("owner")}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+		},
+		"no share": {
+			&share{Email: "friend@example.com", SharePercent: new("0")}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+		},
+		"negative share": {
+			&share{Email: "friend@example.com", SharePercent: new("-1")}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+		},
+		"too fine a share": {
+			&share{Email: "friend@example.com", SharePercent: new("1.001")}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+		},
+		"more than all": {
+			&share{Email: "friend@example.com", SharePercent: new("100.01")}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+		},
+		"more than is left": {
+			&share{Email: "friend@example.com", SharePercent: new("40.01")}, codes.InvalidArgument,
+			"BUDGET_SHARE_EXCEEDED",
+		},
+		"unknown user": {&share{Email: "nobody@example.com"}, codes.NotFound, "USER_NOT_FOUND"},
+		"oneself": {
+			&share{Email: "Owner@example.com"}, codes.InvalidArgument, "CANNOT_INVITE_SELF",
+		},
+		"invited user": {
+			&share{Email: guest.Email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS",
+		},
+		"accepted member": {
+			&share{Email: member.Email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.req.BudgetId = id

@@ -89,16 +89,44 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 			code   codes.Code
 			reason string
 		}{
-			"unknown role":      {owner, &change{Role: new("owner")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-			"zero share":        {owner, &change{SharePercent: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-			"total over 100":    {owner, &change{SharePercent: new("40.01")}, codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED"},
-			"by the member":     {guest, &change{Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
-			"with an answer":    {guest, &change{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
-			"owner answers too": {owner, &change{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
-			"with a bad answer": {owner, &change{Role: new("editor"), Status: new("yes")}, codes.InvalidArgument, "INVALID_INVITE_RESPONSE"},
-			"rejected member":   {owner, &change{MemberId: former.ID.String(), Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
-			"no member":         {owner, &change{MemberId: owner.ID.String(), Role: new("editor")}, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND"},
-			"malformed id":      {owner, &change{MemberId: "1", Role: new("editor")}, codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID"},
+			"unknown role": {
+				owner, &change{Role: new("owner")}, codes.InvalidArgument, "VALIDATION_ERROR",
+			},
+			"zero share": {
+				owner, &change{SharePercent: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR",
+			},
+			"total over 100": {
+				owner, &change{SharePercent: new("40.01")}, codes.InvalidArgument,
+				"BUDGET_SHARE_EXCEEDED",
+			},
+			"by the member": {
+				guest, &change{Role: new("editor")}, codes.PermissionDenied,
+				"INSUFFICIENT_PERMISSIONS",
+			},
+			"with an answer": {
+				guest, &change{Role: new("editor"), Status: new("accepted")},
+				codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS",
+			},
+			"owner answers too": {
+				owner, &change{Role: new("editor"), Status: new("accepted")},
+				codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS",
+			},
+			"with a bad answer": {
+				owner, &change{Role: new("editor"), Status: new("yes")}, codes.InvalidArgument,
+				"INVALID_INVITE_RESPONSE",
+			},
+			"rejected member": {
+				owner, &change{MemberId: former.ID.String(), Role: new("editor")},
+				codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS",
+			},
+			"no member": {
+				owner, &change{MemberId: owner.ID.String(), Role: new("editor")}, codes.NotFound,
+				"BUDGET_MEMBER_NOT_FOUND",
+			},
+			"malformed id": {
+				owner, &change{MemberId: "1", Role: new("editor")}, codes.InvalidArgument,
+				"INVALID_BUDGET_MEMBER_ID",
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				c.req.BudgetId = id

@@ -84,7 +84,9 @@ func TestListBudgetsInvited(t *testing.T) {
 	t.Run("returns nothing to former members and strangers", func(t *testing.T) {
 		t.Parallel()
 		c := newCast(t)
-		for _, name := range []string{"stranger", "rejected editor", "left viewer", "removed editor"} {
+		for _, name := range []string{
+			"stranger", "rejected editor", "left viewer", "removed editor",
+		} {
 			require.Empty(t, c.items(t, c.users[name]), name)
 		}
 	})
@@ -175,7 +177,10 @@ func TestMigrateLeakedDeletions(t *testing.T) {
 		}
 		var deliveries string
 		require.NoError(t, b.db.QueryRow(t.Context(),
-			`SELECT string_agg(status, ' ' ORDER BY status) FROM webhook_deliveries WHERE user_id = $1`,
+			`
+				SELECT string_agg(status, ' ' ORDER BY status)
+				FROM webhook_deliveries
+				WHERE user_id = $1`,
 			who.ID).Scan(&deliveries))
 		require.Equal(t, kept[name], deletions == 1, name)
 		require.Equal(t, kept[name] || name == "owner", deliveries == "delivered failed pending",

@@ -22,7 +22,11 @@ import (
 // after it.
 func TestWriteBudgetDuringMerge(t *testing.T) {
 	t.Parallel()
-	const before, after, never = "applied before the write", "applied after the write", "never applied"
+	const (
+		before = "applied before the write"
+		after  = "applied after the write"
+		never  = "never applied"
+	)
 	for _, name := range []string{"create", "update"} {
 		for _, order := range []string{before, after, never} {
 			t.Run(name+", event "+order, func(t *testing.T) {

@@ -193,7 +193,8 @@ func TestBudgetIDErrors(t *testing.T) {
 	}
 	for _, call := range calls {
 		for _, bad := range []string{
-			"", "7", "not-a-uuid", mine + "0", "{" + mine + "}", "urn:uuid:" + mine, mine[:35] + "g",
+			"", "7", "not-a-uuid", mine + "0", "{" + mine + "}", "urn:uuid:" + mine,
+			mine[:35] + "g",
 		} {
 			budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_BUDGET_ID",
 				func() error { return call(bad) })

@@ -15,9 +15,10 @@ import (
 func (s *isolated) attach(
 	ctx context.Context, transaction, name string,
 ) (*ledgerv1.CreateAttachmentResponse, error) {
-	stream := fixture.Upload[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse](ctx,
-		&ledgerv1.CreateAttachmentRequest{TransactionId: transaction},
-		&ledgerv1.CreateAttachmentRequest{File: []byte((name + strings.Repeat(".", 150))[:150])})
+	type request = ledgerv1.CreateAttachmentRequest
+	stream := fixture.Upload[request, ledgerv1.CreateAttachmentResponse](ctx,
+		&request{TransactionId: transaction},
+		&request{File: []byte((name + strings.Repeat(".", 150))[:150])})
 	err := s.files.CreateAttachment(stream)
 	return stream.Response, err
 }

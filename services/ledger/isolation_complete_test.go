@@ -124,7 +124,7 @@ var background = map[string]string{
 	"booking.releaseJob":        "ends the lease of a failed job, see jobs_test.go",
 	"booking.yieldJob":          "ends the lease of a job while others wait, see jobs_test.go",
 	"rules.releaseJob":          "ends the lease of a failed job, see store_jobs_test.go",
-	"rules.yieldJob":            "ends the lease of a job while others wait, see store_jobs_test.go",
+	"rules.yieldJob":            "ends the lease if others wait, see store_jobs_test.go",
 }
 
 // writtenStatements returns the texts of the Go source that write rows, by their place. The parts

@@ -141,10 +141,22 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		s.record(s.GetSummary(ctx, req))
 	}
 	s.record(s.SumSpending(ctx, &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{
-		{OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category}, From: "2026-03-01", To: "2026-03-31"},
-		{OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category}, From: "2026-02-20", To: "2026-03-14"},
+		{
+			OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category},
+			From: "2026-03-01", To: "2026-03-31",
+		},
+		{
+			OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category},
+			From: "2026-02-20", To: "2026-03-14",
+		},
 		// The transactions are in the part before the whole months, or in the part after them.
-		{OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category}, From: "2026-03-10", To: "2026-04-05"},
-		{OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category}, From: "2026-01-20", To: "2026-03-20"},
+		{
+			OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category},
+			From: "2026-03-10", To: "2026-04-05",
+		},
+		{
+			OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category},
+			From: "2026-01-20", To: "2026-03-20",
+		},
 	}}))
 }

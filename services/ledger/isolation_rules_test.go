@@ -16,7 +16,8 @@ func (s *isolated) prepareRules(t *testing.T) {
 		resp, err := s.rules.CreateRule(s.user.Ctx, &ledgerv1.CreateRuleRequest{
 			Name: name,
 			Conditions: []*ledgerv1.RuleCondition{
-				{Field: "text", Op: "contains", Values: []string{name}}, {Field: "walletId", Op: "in", Values: s.wallets[:2]},
+				{Field: "text", Op: "contains", Values: []string{name}},
+				{Field: "walletId", Op: "in", Values: s.wallets[:2]},
 			},
 			Actions: []*ledgerv1.RuleAction{
 				{Kind: "setCategory", Value: s.categories[2]}, {Kind: "addTag", Value: name},
@@ -36,7 +37,8 @@ func (s *isolated) useRules(ctx context.Context) {
 	s.record(s.rules.UpdateRule(ctx, &ledgerv1.UpdateRuleRequest{
 		Id: s.ruleIDs[0], Name: new("Cream"),
 		Conditions: &ledgerv1.RuleConditions{Values: []*ledgerv1.RuleCondition{
-			{Field: "text", Op: "contains", Values: []string{"a"}}, {Field: "walletId", Op: "is", Values: s.wallets[1:2]},
+			{Field: "text", Op: "contains", Values: []string{"a"}},
+			{Field: "walletId", Op: "is", Values: s.wallets[1:2]},
 		}},
 	}))
 	s.record(s.rules.ApplyRule(ctx, &ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0], DryRun: true}))
@@ -55,7 +57,10 @@ func (s *isolated) useRules(ctx context.Context) {
 func (s *isolated) readRules(ctx context.Context) {
 	s.record(s.rules.SuggestCategories(ctx,
 		&ledgerv1.SuggestCategoriesRequest{Items: []*ledgerv1.SuggestionItem{
-			{Payee: "Milk", WalletId: s.wallets[0]}, {Payee: "Bakery"}, {Description: "Employer", Type: "income"}, {Payee: "Kiosk"},
+			{Payee: "Milk", WalletId: s.wallets[0]},
+			{Payee: "Bakery"},
+			{Description: "Employer", Type: "income"},
+			{Payee: "Kiosk"},
 		}}))
 	s.record(s.rules.SuggestRules(ctx, &ledgerv1.SuggestRulesRequest{}))
 	s.record(s.rules.ListRules(ctx, &ledgerv1.ListRulesRequest{}))

@@ -65,11 +65,25 @@ func (s *isolated) mergeDifferently(t *testing.T, user uuid.UUID) {
 	t.Helper()
 	for _, statement := range []string{
 		`UPDATE merged_categories SET category_id = $2 WHERE owner_id = $1`,
-		`UPDATE budget_references SET category_id = $2 WHERE owner_id = $1 AND category_id <> held_id`,
-		`INSERT INTO merged_categories (owner_id, id, category_id) VALUES ($1, '` + unknown + `', $2)`,
-		`UPDATE receipts SET file_sha256 = sha256('another file') WHERE owner_id = $1 AND $2::uuid IS NOT NULL`,
-		`UPDATE import_rows SET pair_n = NULL, duplicate_of = NULL, status = 'ready' WHERE owner_id = $1 AND status <> 'booked' AND $2::uuid IS NOT NULL`,
-		`UPDATE transactions SET receipt_id = NULL WHERE owner_id = $1 AND receipt_id = '` + s.receipt + `' AND $2::uuid IS NOT NULL`,
+		`
+			UPDATE budget_references
+			SET category_id = $2
+			WHERE owner_id = $1 AND category_id <> held_id`,
+		`
+			INSERT INTO merged_categories (owner_id, id, category_id)
+			VALUES ($1, '` + unknown + `', $2)`,
+		`
+			UPDATE receipts
+			SET file_sha256 = sha256('another file')
+			WHERE owner_id = $1 AND $2::uuid IS NOT NULL`,
+		`
+			UPDATE import_rows
+			SET pair_n = NULL, duplicate_of = NULL, status = 'ready'
+			WHERE owner_id = $1 AND status <> 'booked' AND $2::uuid IS NOT NULL`,
+		`
+			UPDATE transactions
+			SET receipt_id = NULL
+			WHERE owner_id = $1 AND receipt_id = '` + s.receipt + `' AND $2::uuid IS NOT NULL`,
 	} {
 		_, err := s.db.Exec(t.Context(), statement, user, s.user.Category)
 		require.NoError(t, err)
@@ -115,7 +129,8 @@ type isolated struct {
 
 // statement is a file to import: two rows of an account. The commit creates the category of the
 // first one.
-const statement = "Account;Date;Payee;Amount;Currency;Category\nDE02;2026-02-03;Bakery;-3.50;EUR;Bread\nDE02;2026-02-04;Employer;900.00;EUR;\n"
+const statement = "Account;Date;Payee;Amount;Currency;Category\n" +
+	"DE02;2026-02-03;Bakery;-3.50;EUR;Bread\nDE02;2026-02-04;Employer;900.00;EUR;\n"
 
 // useImports changes, commits, undoes and deletes imports.
 func (s *isolated) useImports() {
@@ -190,7 +205,8 @@ func (s *isolated) ownedTables(t *testing.T) []ownedTable {
 	t.Helper()
 	tables, err := pg.All[ownedTable](t.Context(), s.db, `
 		SELECT table_name::text AS name,
-			array_agg(quote_ident(column_name::text)) FILTER (WHERE column_name <> 'owner_id') AS columns
+			array_agg(quote_ident(column_name::text))
+				FILTER (WHERE column_name <> 'owner_id') AS columns
 		FROM information_schema.columns
 		WHERE table_schema = current_schema() AND is_identity = 'NO' AND is_generated = 'NEVER'
 		GROUP BY table_name
@@ -224,7 +240,11 @@ func (s *isolated) copyRows(t *testing.T, from, to uuid.UUID) {
 					ReplaceAllString(values, "('ff' || substr(id::text, 3))::uuid")
 			}
 			_, err = tx.Exec(t.Context(),
-				fmt.Sprintf(`INSERT INTO %[1]s (owner_id, %[2]s) SELECT $2, %[3]s FROM %[1]s WHERE owner_id = $1`,
+				fmt.Sprintf(`
+					INSERT INTO %[1]s (owner_id, %[2]s)
+					SELECT $2, %[3]s
+					FROM %[1]s
+					WHERE owner_id = $1`,
 					table.Name, columns, values), from, to)
 		}
 		return err
@@ -239,7 +259,11 @@ func (s *isolated) rowsOf(t *testing.T, user uuid.UUID) map[string][]string {
 	all := map[string][]string{}
 	for _, table := range s.ownedTables(t) {
 		rows, err := s.db.Query(t.Context(),
-			fmt.Sprintf(`SELECT (to_jsonb(x) - 'owner_id' - 'deleted_at')::text FROM %s x WHERE owner_id = $1 ORDER BY 1`,
+			fmt.Sprintf(`
+				SELECT (to_jsonb(x) - 'owner_id' - 'deleted_at')::text
+				FROM %s x
+				WHERE owner_id = $1
+				ORDER BY 1`,
 				table.Name), user)
 		require.NoError(t, err)
 		all[table.Name], err = pgx.CollectRows(rows, pgx.RowTo[string])

@@ -84,10 +84,13 @@ func (s *isolated) useTransfers(ctx context.Context) {
 }
 
 // ownExport is Coffer's own export with both legs of a transfer.
-const ownExport = `{"wallet":{"id":"w1","name":"Cash","currency":"EUR","balance":0,"initialBalance":0}}
+const ownExport = `{"wallet":{"id":"w1","name":"Cash","currency":"EUR","balance":0,` +
+	`"initialBalance":0}}
 {"wallet":{"id":"w2","name":"Bank","currency":"EUR","balance":0,"initialBalance":0}}
-{"transaction":{"id":"t1","amount":-5.00,"currency":"EUR","type":"transfer","date":"2026-02-01T10:00:00.000Z","walletId":"w1","transferId":"x"}}
-{"transaction":{"id":"t2","amount":5.00,"currency":"EUR","type":"transfer","date":"2026-02-01T10:00:00.000Z","walletId":"w2","transferId":"x"}}
+{"transaction":{"id":"t1","amount":-5.00,"currency":"EUR","type":"transfer",` +
+	`"date":"2026-02-01T10:00:00.000Z","walletId":"w1","transferId":"x"}}
+{"transaction":{"id":"t2","amount":5.00,"currency":"EUR","type":"transfer",` +
+	`"date":"2026-02-01T10:00:00.000Z","walletId":"w2","transferId":"x"}}
 `
 
 // upload uploads a file for a wallet, or for those that it names.

@@ -68,7 +68,10 @@ func prepareChanges(t *testing.T, db pg.Querier) (change func()) {
 		changes.exec(t, db,
 			`DELETE FROM splits WHERE owner_id = @owner AND transaction_id = @id`, changed)
 		changes.exec(t, db,
-			`UPDATE transactions SET amount_minor = 1000, amount_e4 = 100000 WHERE owner_id = @owner AND id = @id`,
+			`
+				UPDATE transactions
+				SET amount_minor = 1000, amount_e4 = 100000
+				WHERE owner_id = @owner AND id = @id`,
 			changed)
 		changes.split(t, db, changed, -1)
 		changes.post(t, db, 1, -1)
@@ -103,9 +106,9 @@ func (u spender) exec(t *testing.T, q pg.Querier, sql string, id uuid.UUID) {
 func (u spender) spend(t *testing.T, q pg.Querier) uuid.UUID {
 	t.Helper()
 	id := uuid.New()
-	u.exec(t, q,
-		`SELECT pg_advisory_xact_lock_shared(hashtextextended('ledger owner ' || @owner::uuid::text, 0))`,
-		id)
+	u.exec(t, q, `
+		SELECT pg_advisory_xact_lock_shared(
+			hashtextextended('ledger owner ' || @owner::uuid::text, 0))`, id)
 	u.exec(t, q, `
 		INSERT INTO transactions (id, owner_id, wallet_id, currency, amount_minor, amount_e4,
 			description, date, split_count, created_at, updated_at)

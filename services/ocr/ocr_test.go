@@ -230,5 +230,6 @@ func TestRecognizeStoresTesseractUntilNeuralEngineIsBack(t *testing.T) {
 	require.Equal(t, []int{recognizerLocal, recognizerNeural}, storedVersions(t, s))
 	_, err = s.Recognize(t.Context(), receipt("12.50"))
 	require.NoError(t, err)
-	require.Equal(t, []int{recognizerLocal, recognizerNeural, recognizerNeural}, storedVersions(t, s))
+	require.Equal(t, []int{recognizerLocal, recognizerNeural, recognizerNeural},
+		storedVersions(t, s))
 }

@@ -39,14 +39,17 @@ func run(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	wallet, err := client.CreateWalletWithResponse(ctx, nil, coffer.CreateWalletRequest{Name: "Cash", Currency: "EUR", Balance: new(json.Number("250"))})
+	wallet, err := client.CreateWalletWithResponse(ctx, nil, coffer.CreateWalletRequest{
+		Name: "Cash", Currency: "EUR", Balance: new(json.Number("250")),
+	})
 	if err != nil {
 		return err
 	}
 	if wallet.JSON201 == nil {
 		return refused(wallet.JSONDefault)
 	}
-	category, err := client.CreateCategoryWithResponse(ctx, nil, coffer.CreateCategoryRequest{Name: "Food"})
+	food := coffer.CreateCategoryRequest{Name: "Food"}
+	category, err := client.CreateCategoryWithResponse(ctx, nil, food)
 	if err != nil {
 		return err
 	}
@@ -55,12 +58,14 @@ func run(ctx context.Context, url string) error {
 	}
 	// With an Idempotency-Key a request can be repeated safely if its response was lost. The second
 	// request has no effect.
-	key := rand.Text()
+	once := &coffer.CreateTransactionParams{IdempotencyKey: new(rand.Text())}
+	lunch := coffer.CreateTransactionRequest{
+		Type: new(coffer.CreateTransactionRequestTypeExpense), Amount: "12.30", Currency: "EUR",
+		Date: time.Now().Format(time.DateOnly), Description: new("Lunch"),
+		WalletId: wallet.JSON201.Wallet.Id, CategoryId: &category.JSON201.Category.Id,
+	}
 	for range 2 {
-		created, err := client.CreateTransactionWithResponse(ctx, &coffer.CreateTransactionParams{IdempotencyKey: &key}, coffer.CreateTransactionRequest{
-			Amount: "12.30", Type: new(coffer.CreateTransactionRequestTypeExpense), Currency: "EUR", Date: time.Now().Format(time.DateOnly), Description: new("Lunch"),
-			WalletId: wallet.JSON201.Wallet.Id, CategoryId: &category.JSON201.Category.Id,
-		})
+		created, err := client.CreateTransactionWithResponse(ctx, once, lunch)
 		if err != nil {
 			return err
 		}
@@ -86,14 +91,16 @@ func signedIn(ctx context.Context, url string) (*coffer.ClientWithResponses, err
 		return nil, err
 	}
 	email, password := rand.Text()+"@example.com", "correct horse battery staple"
-	registered, err := anonymous.RegisterWithResponse(ctx, nil, coffer.RegisterRequest{Name: "Ada", Email: email, Password: password})
+	ada := coffer.RegisterRequest{Name: "Ada", Email: email, Password: password}
+	registered, err := anonymous.RegisterWithResponse(ctx, nil, ada)
 	if err != nil {
 		return nil, err
 	}
 	if registered.JSON201 == nil {
 		return nil, refused(registered.JSONDefault)
 	}
-	login, err := anonymous.LoginWithResponse(ctx, nil, coffer.LoginRequest{Email: email, Password: password})
+	credentials := coffer.LoginRequest{Email: email, Password: password}
+	login, err := anonymous.LoginWithResponse(ctx, nil, credentials)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,9 @@ func TestClientAddressTrustsOnlyConfiguredProxies(t *testing.T) {
 		{3, []string{"1.1.1.1"}, "1.1.1.1"},
 		{1, []string{"1.1.1.1, nonsense"}, "9.9.9.9"},
 	} {
-		r := &http.Request{RemoteAddr: "9.9.9.9:1234", Header: http.Header{"X-Forwarded-For": c.forwarded}}
+		r := &http.Request{
+			RemoteAddr: "9.9.9.9:1234", Header: http.Header{"X-Forwarded-For": c.forwarded},
+		}
 		require.Equal(t, c.want, clientAddress(r, c.hops), c)
 	}
 }

@@ -17,8 +17,11 @@ func TestConsoleFile(t *testing.T) {
 	t.Parallel()
 	script := strings.Repeat("let x = 1;\n", 1000)
 	site, err := newConsole(fstest.MapFS{
-		"index.html": {Data: []byte(strings.Repeat("<p>", 1000))}, "sw.js": {Data: []byte(script)}, "manifest.webmanifest": {Data: []byte("{}")},
-		"assets/app-a1b2c3d4.js": {Data: []byte(script)}, "assets/app-a1b2c3d4.js.br": {Data: []byte("BR")}, "assets/app-a1b2c3d4.js.gz": {Data: []byte("GZ")},
+		"index.html": {Data: []byte(strings.Repeat("<p>", 1000))}, "sw.js": {Data: []byte(script)},
+		"manifest.webmanifest":      {Data: []byte("{}")},
+		"assets/app-a1b2c3d4.js":    {Data: []byte(script)},
+		"assets/app-a1b2c3d4.js.br": {Data: []byte("BR")},
+		"assets/app-a1b2c3d4.js.gz": {Data: []byte("GZ")},
 	})
 	require.NoError(t, err)
 	// The options are those of the gateway's handler.
@@ -57,7 +60,8 @@ func TestConsoleFile(t *testing.T) {
 			require.Equal(t, "text/javascript; charset=utf-8", r.Header().Get("Content-Type"))
 			require.Equal(t, strconv.Itoa(len(c.body)), r.Header().Get("Content-Length"), c.accept)
 			etags[r.Header().Get("ETag")] = c.coding
-			again := get("assets/app-a1b2c3d4.js", "Accept-Encoding", c.accept, "If-None-Match", r.Header().Get("ETag"))
+			again := get("assets/app-a1b2c3d4.js", "Accept-Encoding", c.accept,
+				"If-None-Match", r.Header().Get("ETag"))
 			require.Equal(t, http.StatusNotModified, again.Code, c.accept)
 		}
 		require.Len(t, etags, 3, "each variant has its own ETag")
@@ -70,7 +74,8 @@ func TestConsoleFile(t *testing.T) {
 	})
 	t.Run("only names with a hash are immutable", func(t *testing.T) {
 		t.Parallel()
-		require.Equal(t, "public, max-age=31536000, immutable", get("assets/app-a1b2c3d4.js").Header().Get("Cache-Control"))
+		require.Equal(t, "public, max-age=31536000, immutable",
+			get("assets/app-a1b2c3d4.js").Header().Get("Cache-Control"))
 		for _, name := range []string{"index.html", "sw.js", "manifest.webmanifest"} {
 			require.Equal(t, "no-cache", get(name).Header().Get("Cache-Control"), name)
 		}
@@ -78,10 +83,15 @@ func TestConsoleFile(t *testing.T) {
 	t.Run("If-None-Match is a list of strong or weak ETags", func(t *testing.T) {
 		t.Parallel()
 		etag := get("sw.js").Header().Get("ETag")
-		for _, match := range []string{etag, "W/" + etag, `"x", ` + etag, `"x",W/` + etag + `, "y"`, "*"} {
-			require.Equal(t, http.StatusNotModified, get("sw.js", "If-None-Match", match).Code, match)
+		for _, match := range []string{
+			etag, "W/" + etag, `"x", ` + etag, `"x",W/` + etag + `, "y"`, "*",
+		} {
+			require.Equal(t, http.StatusNotModified,
+				get("sw.js", "If-None-Match", match).Code, match)
 		}
-		for _, match := range []string{"", `"x"`, strings.Trim(etag, `"`), etag + "x", "w/" + etag} {
+		for _, match := range []string{
+			"", `"x"`, strings.Trim(etag, `"`), etag + "x", "w/" + etag,
+		} {
 			require.Equal(t, http.StatusOK, get("sw.js", "If-None-Match", match).Code, match)
 		}
 	})

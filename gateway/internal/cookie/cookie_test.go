@@ -13,7 +13,8 @@ import (
 
 func TestSetChoosesAttributes(t *testing.T) {
 	t.Parallel()
-	const secure, local = "__Host-coffer=v; Path=/; Max-Age=60; HttpOnly; Secure; SameSite=Strict", "coffer=v; Path=/; Max-Age=60; HttpOnly; SameSite=Strict"
+	const secure, local = "__Host-coffer=v; Path=/; Max-Age=60; HttpOnly; Secure; " +
+		"SameSite=Strict", "coffer=v; Path=/; Max-Age=60; HttpOnly; SameSite=Strict"
 	for _, c := range []struct {
 		host, forwarded string
 		tls             bool
@@ -64,7 +65,8 @@ func TestSetDeletes(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "https://coffer.example/", nil)
 	h := http.Header{}
 	Set(h, r, &restv1.Cookie{MaxAge: -1})
-	require.Equal(t, "__Host-coffer=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Strict", h.Get("Set-Cookie"))
+	require.Equal(t, "__Host-coffer=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Strict",
+		h.Get("Set-Cookie"))
 }
 
 // TestReadIgnoresOtherCookies covers the cookie without prefix, which other hosts of the domain can

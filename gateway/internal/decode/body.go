@@ -131,16 +131,16 @@ func (p *Plan) bodyLimit() int64 {
 }
 
 // isCompressed reports whether a body is compressed with gzip.
-func isCompressed(h http.Header) bool { return strings.EqualFold(h.Get("Content-Encoding"), "gzip") }
+func isCompressed(h http.Header) bool {
+	return strings.EqualFold(h.Get("Content-Encoding"), "gzip")
+}
 
 // acceptable reports whether the body has the media type that the RPC takes and is not compressed.
 // The body of an upload may be compressed with gzip. It returns the boundary of a form.
 func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
-	encodings := h.Values("Content-Encoding")
-	switch {
-	case len(encodings) == 0, len(encodings) == 1 && (encodings[0] == "" || strings.EqualFold(encodings[0], "identity")):
-	case len(encodings) == 1 && p.file != nil && isCompressed(h):
-	default:
+	encoding := strings.Join(h.Values("Content-Encoding"), ",")
+	plain := encoding == "" || strings.EqualFold(encoding, "identity")
+	if !plain && (p.file == nil || !strings.EqualFold(encoding, "gzip")) {
 		return "", false
 	}
 	types := h.Values("Content-Type")

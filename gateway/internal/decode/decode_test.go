@@ -37,14 +37,16 @@ func operations(tb testing.TB) []operation {
 	tb.Helper()
 	var all []operation
 	for _, service := range []protoreflect.FileDescriptor{
-		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto, budgetv1.File_coffer_budget_v1_budget_proto,
+		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto,
+		budgetv1.File_coffer_budget_v1_budget_proto,
 	} {
-		protoregistry.GlobalFiles.RangeFilesByPackage(service.Package(), func(file protoreflect.FileDescriptor) bool {
+		add := func(file protoreflect.FileDescriptor) bool {
 			for i := range file.Services().Len() {
 				all = append(all, operationsOf(tb, file.Services().Get(i))...)
 			}
 			return true
-		})
+		}
+		protoregistry.GlobalFiles.RangeFilesByPackage(service.Package(), add)
 	}
 	require.Greater(tb, len(all), 80)
 	slices.SortFunc(all, func(a, b operation) int { return cmp.Compare(a.name, b.name) })
@@ -61,7 +63,8 @@ func operationsOf(tb testing.TB, service protoreflect.ServiceDescriptor) []opera
 		if rule == nil {
 			continue
 		}
-		plan, err := NewPlan(method, cmp.Or(rule.GetGet(), rule.GetPost(), rule.GetPatch(), rule.GetDelete()))
+		plan, err := NewPlan(method,
+			cmp.Or(rule.GetGet(), rule.GetPost(), rule.GetPatch(), rule.GetDelete()))
 		require.NoError(tb, err)
 		all = append(all, operation{string(method.Name()), plan})
 	}
@@ -73,7 +76,9 @@ func (o operation) isForm() bool { return o.multipart || o.file != nil }
 
 // decode decodes a request, and reads an upload to its end. Headers are pairs. The media type is
 // JSON unless they contain another one.
-func (o operation) decode(ctx context.Context, body []byte, query string, headers ...string) (proto.Message, error) {
+func (o operation) decode(
+	ctx context.Context, body []byte, query string, headers ...string,
+) (proto.Message, error) {
 	r := httptest.NewRequestWithContext(ctx, "POST", "http://coffer/", bytes.NewReader(body))
 	r.URL.RawQuery = query
 	r.Header.Set("Content-Type", "application/json")
@@ -101,13 +106,16 @@ func TestDecodeStopsWhenRequestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := &ledgerv1.CreateTransactionsRequest{}
 	fields := fieldsOf(m.ProtoReflect().Descriptor())
-	require.NoError(t, (&Plan{body: fields}).decodeJSON(ctx, []byte(`{"transactions":[{}]}`), m.ProtoReflect(), &problems{}))
+	require.NoError(t, (&Plan{body: fields}).decodeJSON(ctx,
+		[]byte(`{"transactions":[{}]}`), m.ProtoReflect(), &problems{}))
 	require.Len(t, m.GetTransactions(), 1)
 	cancel()
-	require.ErrorIs(t, (&Plan{body: fields}).decodeJSON(ctx, []byte(`{"transactions":[{}]}`), m.ProtoReflect(), &problems{}), context.Canceled)
+	require.ErrorIs(t, (&Plan{body: fields}).decodeJSON(ctx,
+		[]byte(`{"transactions":[{}]}`), m.ProtoReflect(), &problems{}), context.Canceled)
 
 	ended := 0
-	d := &jsonDecoder{rest: []byte(`{"transactions":[{}` + strings.Repeat(`,{}`, 2*interruptEvery) + `]}`), bad: &problems{}, interrupted: func() error {
+	d := &jsonDecoder{rest: []byte(`{"transactions":[{}` + strings.Repeat(`,{}`,
+		2*interruptEvery) + `]}`), bad: &problems{}, interrupted: func() error {
 		ended++
 		return context.DeadlineExceeded
 	}}
@@ -124,13 +132,17 @@ func TestDecodeUploadLimitsRatio(t *testing.T) {
 	t.Parallel()
 	all := operations(t)
 	o := all[slices.IndexFunc(all, func(o operation) bool { return o.file != nil })]
-	for disposition, want := range map[string]error{`name="x"`: apierr.PayloadTooLarge, `name="` + o.file.JSONName() + `"; filename="r"`: nil} {
+	for disposition, want := range map[string]error{
+		`name="x"`: apierr.PayloadTooLarge, `name="` + o.file.JSONName() + `"; filename="r"`: nil,
+	} {
 		var packed bytes.Buffer
 		w := gzip.NewWriter(&packed)
-		_, err := w.Write([]byte(fill(uploadLimit-100, "--b\r\nContent-Disposition: form-data; "+disposition+"\r\n\r\n", "x", "\r\n--b--\r\n")))
+		_, err := w.Write([]byte(fill(uploadLimit-100, "--b\r\nContent-Disposition: "+
+			"form-data; "+disposition+"\r\n\r\n", "x", "\r\n--b--\r\n")))
 		require.NoError(t, err)
 		require.NoError(t, w.Close())
-		_, err = o.decode(t.Context(), packed.Bytes(), "", "Content-Type", "multipart/form-data; boundary=b", "Content-Encoding", "gzip")
+		_, err = o.decode(t.Context(), packed.Bytes(), "",
+			"Content-Type", "multipart/form-data; boundary=b", "Content-Encoding", "gzip")
 		require.ErrorIs(t, err, want)
 	}
 }
@@ -152,7 +164,8 @@ func TestDecodeStatesLimits(t *testing.T) {
 // decimal as written, and reports problems of limited number and length.
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, ``, `{"amount":1.50,"description":"x"}`, `{"amount":1e400}`, `[]`, `{"a":{"a":[{}]}}`, `{"amount":"\ud800"}`, `{"a":1,"a":2}`, "{\"\x00\":\"\xff\"}",
+		`{}`, ``, `{"amount":1.50,"description":"x"}`, `{"amount":1e400}`, `[]`, `{"a":{"a":[{}]}}`,
+		`{"amount":"\ud800"}`, `{"a":1,"a":2}`, "{\"\x00\":\"\xff\"}",
 		`{"categoryIds":["a",null]}`, `{"description":"\\\ud83d\ude00"}`,
 	} {
 		f.Add([]byte(seed))
@@ -161,7 +174,9 @@ func FuzzJSON(f *testing.F) {
 	nested := fieldsOf((&ledgerv1.CreateTransactionsRequest{}).ProtoReflect().Descriptor())
 	f.Fuzz(func(t *testing.T, body []byte) {
 		batch := []byte(`{"transactions":[` + string(body) + `,{}]}`)
-		if err := (&Plan{body: nested}).decodeJSON(t.Context(), batch, (&ledgerv1.CreateTransactionsRequest{}).ProtoReflect(), &problems{}); err != nil {
+		if err := (&Plan{body: nested}).decodeJSON(
+			t.Context(), batch, (&ledgerv1.CreateTransactionsRequest{}).ProtoReflect(), &problems{},
+		); err != nil {
 			require.NotNil(t, apierr.From(err))
 		}
 		m := &ledgerv1.CreateTransactionRequest{}
@@ -197,7 +212,9 @@ func FuzzJSON(f *testing.F) {
 // FuzzQuery checks that every query string and every form is decoded or rejected with public errors
 // of limited size.
 func FuzzQuery(f *testing.F) {
-	for _, seed := range []string{"limit=1&q=a%20b", "walletId=a&walletId=%ff", "&&==&a;b", "%zz", "--b\r\n\r\n\r\n--b--\r\n"} {
+	for _, seed := range []string{
+		"limit=1&q=a%20b", "walletId=a&walletId=%ff", "&&==&a;b", "%zz", "--b\r\n\r\n\r\n--b--\r\n",
+	} {
 		f.Add(seed)
 	}
 	all := operations(f)
@@ -206,7 +223,8 @@ func FuzzQuery(f *testing.F) {
 			_, err := o.decode(t.Context(), nil, text)
 			requireSmall(t, err)
 			if o.isForm() {
-				_, err := o.decode(t.Context(), []byte(text), "", "Content-Type", "multipart/form-data; boundary=b")
+				_, err := o.decode(t.Context(), []byte(text), "",
+					"Content-Type", "multipart/form-data; boundary=b")
 				requireSmall(t, err)
 			}
 		}

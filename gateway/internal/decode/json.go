@@ -191,7 +191,8 @@ func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
 	case f.IsList():
 		d.list(f, m.Mutable(f.FieldDescriptor).List())
 	case f.values != nil:
-		d.list(f.values, m.Mutable(f.FieldDescriptor).Message().Mutable(f.values.FieldDescriptor).List())
+		wrapper := m.Mutable(f.FieldDescriptor).Message()
+		d.list(f.values, wrapper.Mutable(f.values.FieldDescriptor).List())
 	case f.Kind() == protoreflect.MessageKind && d.rest[0] == '{':
 		d.object(f.fields, m.Mutable(f.FieldDescriptor).Message())
 	case f.Kind() == protoreflect.MessageKind:

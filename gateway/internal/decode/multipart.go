@@ -166,7 +166,8 @@ func (f *form) object(ctx context.Context, field *field, name string, content []
 		f.bad.add(name, problemJSON)
 		return nil
 	}
-	d := &jsonDecoder{rest: content, bad: f.bad, path: []segment{{name: name, index: -1}}, interrupted: ctx.Err}
+	path := []segment{{name: name, index: -1}}
+	d := &jsonDecoder{rest: content, bad: f.bad, path: path, interrupted: ctx.Err}
 	d.object(field.fields, f.message.Mutable(field.FieldDescriptor).Message())
 	return d.err
 }

@@ -56,10 +56,12 @@ func TestDecodeNullInChange(t *testing.T) {
 			switch {
 			case n.field.nullEmpties && isTop:
 				emptied++
-				require.True(t, n.field.HasPresence(), "%s: the service cannot tell an empty %s from an absent one", o.name, n.path)
+				require.True(t, n.field.HasPresence(),
+					"%s: the service cannot tell an empty %s from an absent one", o.name, n.path)
 				require.Empty(t, bad.fields, "%s %s", o.name, n.path)
 				require.True(t, m.Has(n.field.FieldDescriptor), "%s %s", o.name, n.path)
-				require.True(t, isEmpty(n.field, m.Get(n.field.FieldDescriptor)), "%s %s", o.name, n.path)
+				require.True(t, isEmpty(n.field, m.Get(n.field.FieldDescriptor)),
+					"%s %s", o.name, n.path)
 			case n.field.nullEmpties:
 				emptied++
 				require.Empty(t, bad.fields, "%s %s", o.name, n.path)

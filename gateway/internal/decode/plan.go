@@ -92,6 +92,7 @@ func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, erro
 // read in pieces and not decoded. It returns an error for a proto whose upload does not have
 // exactly one file, so that the gateway does not start with it.
 func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
+	fileHeader := (&restv1.FileHeader{}).ProtoReflect().Descriptor()
 	for name, field := range p.body {
 		switch {
 		case field.Kind() == protoreflect.BytesKind && p.file != nil:
@@ -99,7 +100,7 @@ func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
 		case field.Kind() == protoreflect.BytesKind:
 			p.file = field.FieldDescriptor
 			delete(p.body, name)
-		case field.Message() != nil && field.Message().FullName() == (&restv1.FileHeader{}).ProtoReflect().Descriptor().FullName():
+		case field.Message() == fileHeader:
 			p.fileHeader = field.FieldDescriptor
 			delete(p.body, name)
 		}

@@ -55,7 +55,8 @@ func (p *Plan) DecodeUpload(r *http.Request, path map[string]string) (*Upload, e
 	u := &Upload{First: m.Interface(), plan: p, content: content}
 	if content != nil {
 		form := &form{fields: p.body, message: m, seen: map[string]int{}, bad: bad}
-		if u.parts, u.part, err = form.readParts(r.Context(), content, p.file.JSONName()); err != nil {
+		u.parts, u.part, err = form.readParts(r.Context(), content, p.file.JSONName())
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +80,9 @@ func (u *Upload) describe(m protoreflect.Message) {
 	if u.plan.fileHeader == nil {
 		return
 	}
-	header := &restv1.FileHeader{MediaType: cleanHeader(u.part.Header.Get("Content-Type")), FileName: fileName(u.part)}
+	header := &restv1.FileHeader{
+		MediaType: cleanHeader(u.part.Header.Get("Content-Type")), FileName: fileName(u.part),
+	}
 	m.Set(u.plan.fileHeader, protoreflect.ValueOfMessage(header.ProtoReflect()))
 }
 

@@ -39,14 +39,16 @@ func TestEveryPostHasIdempotencyKey(t *testing.T) {
 
 // hasHeader reports whether a field of a message is a header.
 func hasHeader(d protoreflect.MessageDescriptor, name string) bool {
-	return slices.ContainsFunc(restjson.Headers(d), func(h restjson.Header) bool { return h.Name == name })
+	return slices.ContainsFunc(restjson.Headers(d),
+		func(h restjson.Header) bool { return h.Name == name })
 }
 
 // withoutIfMatch names the PATCH and DELETE operations without If-Match, with the reason.
 var withoutIfMatch = map[string]string{
-	"ChangePassword":      "no response has the password; the current one is the condition",
-	"DeleteAttachment":    "an attachment never changes",
-	"DeleteImportProfile": "the next commit with the heading stores the mapping again, so no change is lost",
+	"ChangePassword":   "no response has the password; the current one is the condition",
+	"DeleteAttachment": "an attachment never changes",
+	"DeleteImportProfile": "the next commit with the heading stores the mapping again, so no " +
+		"change is lost",
 	"DeleteReceipt":       "a receipt never changes",
 	"DeleteNotification":  "only the mark that it was read changes",
 	"UpdateNotifications": "it changes a list and has no other effect than the mark",

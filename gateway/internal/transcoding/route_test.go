@@ -37,7 +37,8 @@ func TestRoutesHaveSuccessOptionsOrAreForServices(t *testing.T) {
 			require.NotEmpty(t, success, m.FullName())
 			fields := m.Output().Fields()
 			for _, s := range success {
-				require.Contains(t, []int32{http.StatusOK, http.StatusCreated}, s.GetHttpStatus(), m.FullName())
+				require.Contains(t, []int32{http.StatusOK, http.StatusCreated},
+					s.GetHttpStatus(), m.FullName())
 				enveloped := fields.ByName("code") != nil && fields.ByName("message") != nil
 				require.Equal(t, s.GetCode() != "", enveloped, m.FullName())
 				require.Equal(t, s.GetCode() == "", s.GetMessage() == "", m.FullName())

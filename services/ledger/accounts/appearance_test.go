@@ -63,7 +63,14 @@ func TestListWalletsByPosition(t *testing.T) {
 	for _, w := range []struct {
 		name     string
 		position *int32
-	}{{"none", nil}, {"second", new(int32(7))}, {"third, older", new(int32(1_000_000))}, {"third", new(int32(1_000_000))}, {"first", new(int32(0))}, {"none, newer", nil}} {
+	}{
+		{"none", nil},
+		{"second", new(int32(7))},
+		{"third, older", new(int32(1_000_000))},
+		{"third", new(int32(1_000_000))},
+		{"first", new(int32(0))},
+		{"none, newer", nil},
+	} {
 		created, err := s.CreateWallet(ctx,
 			&walletCreate{Name: w.name, Currency: "EUR", Position: w.position})
 		require.NoError(t, err)
@@ -111,11 +118,15 @@ func TestUpdateWalletAppearance(t *testing.T) {
 		then func()
 	}{
 		{&walletUpdate{Color: new("#2f6F4F")}, func() { want.Color = "#2f6F4F" }},
-		{&walletUpdate{Icon: new("💶"), Position: new("0")}, func() { want.Icon, want.Position = "💶", new(int32(0)) }},
+		{&walletUpdate{Icon: new("💶"), Position: new("0")}, func() {
+			want.Icon, want.Position = "💶", new(int32(0))
+		}},
 		{&walletUpdate{Name: new("Purse")}, func() { want.Name = "Purse" }},
 		{&walletUpdate{Position: new("1000000")}, func() { want.Position = new(int32(1_000_000)) }},
 		{&walletUpdate{Color: new("")}, func() { want.Color = "" }},
-		{&walletUpdate{Icon: new(""), Position: new("")}, func() { want.Icon, want.Position = "", nil }},
+		{&walletUpdate{Icon: new(""), Position: new("")}, func() {
+			want.Icon, want.Position = "", nil
+		}},
 	} {
 		step.req.Id = p.Wallet.String()
 		step.then()
@@ -145,7 +156,9 @@ func TestUpdateCategoryAppearance(t *testing.T) {
 		then func()
 	}{
 		{&categoryUpdate{Kind: new("both")}, func() { want.Kind = "both" }},
-		{&categoryUpdate{Kind: new("expense"), Color: new("#000000")}, func() { want.Kind, want.Color = "expense", "#000000" }},
+		{&categoryUpdate{Kind: new("expense"), Color: new("#000000")}, func() {
+			want.Kind, want.Color = "expense", "#000000"
+		}},
 		{&categoryUpdate{Name: new("Wages")}, func() { want.Name = "Wages" }},
 		{&categoryUpdate{Icon: new("")}, func() { want.Icon = "" }},
 		{&categoryUpdate{Kind: new(""), Color: new("")}, func() { want.Kind, want.Color = "", "" }},
@@ -175,24 +188,28 @@ func TestAppearanceErrors(t *testing.T) {
 		values
 		fields []string
 	}{
-		"a color without #":           {values{color: "2F6F4F"}, []string{"color"}},
-		"a color of three digits":     {values{color: "#abc"}, []string{"color"}},
-		"a color with alpha":          {values{color: "#2F6F4F80"}, []string{"color"}},
-		"a color with a line break":   {values{color: "#2F6F4F\n"}, []string{"color"}},
-		"the name of a color":         {values{color: "red"}, []string{"color"}},
-		"no hexadecimal digits":       {values{color: "#GGGGGG"}, []string{"color"}},
-		"an icon of text":             {values{icon: "A"}, []string{"icon"}},
-		"two icons":                   {values{icon: "🍎🍏"}, []string{"icon"}},
-		"an icon of 18 bytes":         {values{icon: "👨‍👩‍👧"}, []string{"icon"}},
-		"a long icon":                 {values{icon: strings.Repeat("🍎", 1000)}, []string{"icon"}},
-		"an unknown kind":             {values{kind: "transfer"}, []string{"kind"}},
-		"a kind in upper case":        {values{kind: "EXPENSE"}, []string{"kind"}},
-		"a negative position":         {values{position: "-1"}, []string{"position"}},
-		"a position too large":        {values{position: "1000001"}, []string{"position"}},
-		"a position beyond 32 bits":   {values{position: "4294967296"}, []string{"position"}},
-		"a position with a fraction":  {values{position: "1.5"}, []string{"position"}},
-		"everything wrong in one":     {values{color: "x", icon: "x", position: "x"}, []string{"color", "icon", "position"}},
-		"everything of a category is": {values{color: "x", icon: "x", kind: "x"}, []string{"color", "icon", "kind"}},
+		"a color without #":          {values{color: "2F6F4F"}, []string{"color"}},
+		"a color of three digits":    {values{color: "#abc"}, []string{"color"}},
+		"a color with alpha":         {values{color: "#2F6F4F80"}, []string{"color"}},
+		"a color with a line break":  {values{color: "#2F6F4F\n"}, []string{"color"}},
+		"the name of a color":        {values{color: "red"}, []string{"color"}},
+		"no hexadecimal digits":      {values{color: "#GGGGGG"}, []string{"color"}},
+		"an icon of text":            {values{icon: "A"}, []string{"icon"}},
+		"two icons":                  {values{icon: "🍎🍏"}, []string{"icon"}},
+		"an icon of 18 bytes":        {values{icon: "👨‍👩‍👧"}, []string{"icon"}},
+		"a long icon":                {values{icon: strings.Repeat("🍎", 1000)}, []string{"icon"}},
+		"an unknown kind":            {values{kind: "transfer"}, []string{"kind"}},
+		"a kind in upper case":       {values{kind: "EXPENSE"}, []string{"kind"}},
+		"a negative position":        {values{position: "-1"}, []string{"position"}},
+		"a position too large":       {values{position: "1000001"}, []string{"position"}},
+		"a position beyond 32 bits":  {values{position: "4294967296"}, []string{"position"}},
+		"a position with a fraction": {values{position: "1.5"}, []string{"position"}},
+		"everything wrong in one": {
+			values{color: "x", icon: "x", position: "x"}, []string{"color", "icon", "position"},
+		},
+		"everything of a category is": {
+			values{color: "x", icon: "x", kind: "x"}, []string{"color", "icon", "kind"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rejected := func(do func() error) {

@@ -28,7 +28,10 @@ func (p person) hold(
 	go func() { defer close(done); done <- second() }()
 	require.Eventually(t, func() bool {
 		var blocked bool
-		err := p.DB.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))`, tx.Conn().PgConn().PID()).Scan(&blocked)
+		err := p.DB.QueryRow(t.Context(), `
+			SELECT EXISTS (
+				SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))`,
+			tx.Conn().PgConn().PID()).Scan(&blocked)
 		return err == nil && blocked
 	}, time.Minute, 5*time.Millisecond)
 	require.NoError(t, rest(tx))

@@ -29,10 +29,13 @@ func (p person) sync(
 	ctx context.Context, t require.TestingT, budget uuid.UUID, version int64,
 	categories []uuid.UUID, settled ...uuid.UUID,
 ) []string {
-	resp, err := p.SyncReferences(ctx, &ledgerv1.SyncReferencesRequest{Budgets: []*ledgerv1.BudgetReferences{{
+	references := &ledgerv1.BudgetReferences{
 		OwnerId: p.ID.String(), BudgetId: budget.String(), Version: version,
 		CategoryIds: texts(categories), SettledReservations: texts(settled),
-	}}})
+	}
+	resp, err := p.SyncReferences(ctx, &ledgerv1.SyncReferencesRequest{
+		Budgets: []*ledgerv1.BudgetReferences{references},
+	})
 	require.NoError(t, err)
 	require.Len(t, resp.GetBudgets(), 1)
 	return resp.GetBudgets()[0].GetCategoryIds()
@@ -188,7 +191,9 @@ func TestSyncReferences(t *testing.T) {
 		p.sync(p.Ctx, t, s.NewID(), 1, nil)
 		p.sync(p.Ctx, t, kept, 1, []uuid.UUID{p.Category})
 		rows := func() (n int) {
-			require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM budget_references) + (SELECT count(*) FROM referencing_budgets)`).Scan(&n))
+			require.NoError(t, s.DB.QueryRow(t.Context(), `
+				SELECT (SELECT count(*) FROM budget_references) +
+					(SELECT count(*) FROM referencing_budgets)`).Scan(&n))
 			return n
 		}
 		require.NoError(t,
@@ -212,7 +217,9 @@ func TestSyncReferences(t *testing.T) {
 			return err
 		})
 		p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := s.SyncReferences(p.Ctx, &ledgerv1.SyncReferencesRequest{Budgets: make([]*ledgerv1.BudgetReferences, maxSyncs+1)})
+			_, err := s.SyncReferences(p.Ctx, &ledgerv1.SyncReferencesRequest{
+				Budgets: make([]*ledgerv1.BudgetReferences, maxSyncs+1),
+			})
 			return err
 		})
 	})

@@ -154,10 +154,12 @@ func TestDeleteCategoryInvalidTarget(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"itself":             {p.Category.String(), codes.InvalidArgument, "VALIDATION_ERROR"},
-		"no id":              {"", codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS"},
-		"an unknown one":     {s.NewID().String(), codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS"},
-		"another user's one": {stranger.Category.String(), codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"itself":         {p.Category.String(), codes.InvalidArgument, "VALIDATION_ERROR"},
+		"no id":          {"", codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"an unknown one": {s.NewID().String(), codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"another user's one": {
+			stranger.Category.String(), codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := s.RequireRejected(t, c.code, c.reason, func() error {

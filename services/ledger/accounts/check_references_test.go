@@ -21,17 +21,38 @@ func TestCheckReferences(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"both are the owner's":        {&check{OwnerId: owner, WalletId: wallet, CategoryIds: []string{category, category}}, codes.OK, ""},
-		"nothing to check":            {&check{OwnerId: owner}, codes.OK, ""},
-		"only a category":             {&check{OwnerId: owner, CategoryIds: []string{category}}, codes.OK, ""},
-		"a malformed owner":           {&check{OwnerId: "x"}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"no owner":                    {&check{}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"a malformed wallet":          {&check{OwnerId: owner, WalletId: "x"}, codes.InvalidArgument, "WALLET_NOT_FOUND"},
-		"another user's wallet":       {&check{OwnerId: owner, WalletId: stranger.Wallet.String()}, codes.NotFound, "WALLET_NOT_FOUND"},
-		"an unknown wallet":           {&check{OwnerId: owner, WalletId: s.NewID().String()}, codes.NotFound, "WALLET_NOT_FOUND"},
-		"a malformed category":        {&check{OwnerId: owner, CategoryIds: []string{category, ""}}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS"},
-		"one category of another":     {&check{OwnerId: owner, CategoryIds: []string{category, stranger.Category.String()}}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS"},
-		"a wallet instead of another": {&check{OwnerId: owner, WalletId: category}, codes.NotFound, "WALLET_NOT_FOUND"},
+		"both are the owner's": {
+			&check{OwnerId: owner, WalletId: wallet, CategoryIds: []string{category, category}},
+			codes.OK, "",
+		},
+		"nothing to check": {&check{OwnerId: owner}, codes.OK, ""},
+		"only a category": {
+			&check{OwnerId: owner, CategoryIds: []string{category}}, codes.OK, "",
+		},
+		"a malformed owner": {&check{OwnerId: "x"}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"no owner":          {&check{}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"a malformed wallet": {
+			&check{OwnerId: owner, WalletId: "x"}, codes.InvalidArgument, "WALLET_NOT_FOUND",
+		},
+		"another user's wallet": {
+			&check{OwnerId: owner, WalletId: stranger.Wallet.String()}, codes.NotFound,
+			"WALLET_NOT_FOUND",
+		},
+		"an unknown wallet": {
+			&check{OwnerId: owner, WalletId: s.NewID().String()}, codes.NotFound,
+			"WALLET_NOT_FOUND",
+		},
+		"a malformed category": {
+			&check{OwnerId: owner, CategoryIds: []string{category, ""}}, codes.InvalidArgument,
+			"INVALID_CATEGORY_EXIST_PARAMS",
+		},
+		"one category of another": {
+			&check{OwnerId: owner, CategoryIds: []string{category, stranger.Category.String()}},
+			codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS",
+		},
+		"a wallet instead of another": {
+			&check{OwnerId: owner, WalletId: category}, codes.NotFound, "WALLET_NOT_FOUND",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

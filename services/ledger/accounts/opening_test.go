@@ -114,15 +114,32 @@ func TestUpdateWalletOpeningErrors(t *testing.T) {
 		req   *walletUpdate
 		field string
 	}{
-		"no number":            {&walletUpdate{Id: yen.String(), InitialBalance: new("much")}, "initialBalance"},
-		"an empty number":      {&walletUpdate{Id: yen.String(), InitialBalance: new("")}, "initialBalance"},
-		"decimals of no yen":   {&walletUpdate{Id: yen.String(), InitialBalance: new("1.5")}, "initialBalance"},
-		"more than a maximum":  {&walletUpdate{Id: yen.String(), InitialBalance: new("1000000000000")}, "initialBalance"},
-		"a balance too large":  {&walletUpdate{Id: full.String(), InitialBalance: new("0.01")}, "initialBalance"},
-		"no day":               {&walletUpdate{Id: yen.String(), OpeningDate: new("2026-02-29")}, "openingDate"},
-		"a time":               {&walletUpdate{Id: yen.String(), OpeningDate: new("2026-02-01T10:00:00Z")}, "openingDate"},
-		"a day before 1900":    {&walletUpdate{Id: yen.String(), OpeningDate: new("1899-12-31")}, "openingDate"},
-		"a day after the 2200": {&walletUpdate{Id: yen.String(), OpeningDate: new("2201-01-01")}, "openingDate"},
+		"no number": {
+			&walletUpdate{Id: yen.String(), InitialBalance: new("much")}, "initialBalance",
+		},
+		"an empty number": {
+			&walletUpdate{Id: yen.String(), InitialBalance: new("")}, "initialBalance",
+		},
+		"decimals of no yen": {
+			&walletUpdate{Id: yen.String(), InitialBalance: new("1.5")}, "initialBalance",
+		},
+		"more than a maximum": {
+			&walletUpdate{Id: yen.String(), InitialBalance: new("1000000000000")}, "initialBalance",
+		},
+		"a balance too large": {
+			&walletUpdate{Id: full.String(), InitialBalance: new("0.01")}, "initialBalance",
+		},
+		"no day": {&walletUpdate{Id: yen.String(), OpeningDate: new("2026-02-29")}, "openingDate"},
+		"a time": {
+			&walletUpdate{Id: yen.String(), OpeningDate: new("2026-02-01T10:00:00Z")},
+			"openingDate",
+		},
+		"a day before 1900": {
+			&walletUpdate{Id: yen.String(), OpeningDate: new("1899-12-31")}, "openingDate",
+		},
+		"a day after the 2200": {
+			&walletUpdate{Id: yen.String(), OpeningDate: new("2201-01-01")}, "openingDate",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

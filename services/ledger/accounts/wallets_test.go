@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -62,17 +61,46 @@ func TestCreateWalletErrors(t *testing.T) {
 		reason string
 		fields []string
 	}{
-		"nothing at all":            {&walletCreate{}, "VALIDATION_ERROR", []string{"name", "currency"}},
-		"a name of spaces":          {&walletCreate{Name: "  ", Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
-		"a name too long":           {&walletCreate{Name: strings.Repeat("é", 101), Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
-		"a name with NUL":           {&walletCreate{Name: "a\x00b", Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
-		"a currency that is none":   {&walletCreate{Name: "A", Currency: "XXQ"}, "UNSUPPORTED_CURRENCY", []string{"currency"}},
-		"a balance that is none":    {&walletCreate{Name: "A", Currency: "EUR", Balance: new("much")}, "VALIDATION_ERROR", []string{"balance"}},
-		"a balance too fine":        {&walletCreate{Name: "A", Currency: "JPY", Balance: new("0.5")}, "VALIDATION_ERROR", []string{"balance"}},
-		"a balance too large":       {&walletCreate{Name: "A", Currency: "EUR", Balance: new("1000000000000")}, "VALIDATION_ERROR", []string{"balance"}},
-		"everything wrong at once":  {&walletCreate{Currency: "XXQ", Balance: new("0.00001")}, "VALIDATION_ERROR", []string{"name", "balance", "currency"}},
-		"a key that is too long":    {&walletCreate{Name: "A", Currency: "EUR", IdempotencyKey: strings.Repeat("k", 256)}, "VALIDATION_ERROR", []string{"Idempotency-Key"}},
-		"a key that is not printed": {&walletCreate{Name: "A", Currency: "EUR", IdempotencyKey: "k\n"}, "VALIDATION_ERROR", []string{"Idempotency-Key"}},
+		"nothing at all": {&walletCreate{}, "VALIDATION_ERROR", []string{"name", "currency"}},
+		"a name of spaces": {
+			&walletCreate{Name: "  ", Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"},
+		},
+		"a name too long": {
+			&walletCreate{Name: strings.Repeat("é", 101), Currency: "EUR"}, "VALIDATION_ERROR",
+			[]string{"name"},
+		},
+		"a name with NUL": {
+			&walletCreate{Name: "a\x00b", Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"},
+		},
+		"a currency that is none": {
+			&walletCreate{Name: "A", Currency: "XXQ"}, "UNSUPPORTED_CURRENCY", []string{"currency"},
+		},
+		"a balance that is none": {
+			&walletCreate{Name: "A", Currency: "EUR", Balance: new("much")}, "VALIDATION_ERROR",
+			[]string{"balance"},
+		},
+		"a balance too fine": {
+			&walletCreate{Name: "A", Currency: "JPY", Balance: new("0.5")}, "VALIDATION_ERROR",
+			[]string{"balance"},
+		},
+		"a balance too large": {
+			&walletCreate{Name: "A", Currency: "EUR", Balance: new("1000000000000")},
+			"VALIDATION_ERROR",
+			[]string{"balance"},
+		},
+		"everything wrong at once": {
+			&walletCreate{Currency: "XXQ", Balance: new("0.00001")}, "VALIDATION_ERROR",
+			[]string{"name", "balance", "currency"},
+		},
+		"a key that is too long": {
+			&walletCreate{Name: "A", Currency: "EUR", IdempotencyKey: strings.Repeat("k", 256)},
+			"VALIDATION_ERROR",
+			[]string{"Idempotency-Key"},
+		},
+		"a key that is not printed": {
+			&walletCreate{Name: "A", Currency: "EUR", IdempotencyKey: "k\n"}, "VALIDATION_ERROR",
+			[]string{"Idempotency-Key"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := s.RequireRejected(t, codes.InvalidArgument, c.reason, func() error {
@@ -103,76 +131,6 @@ func TestCreateWalletReplaysKey(t *testing.T) {
 	other, err := s.CreateWallet(fixture.ActAs(t.Context(), s.NewID()), req)
 	require.NoError(t, err)
 	require.NotEqual(t, first.GetWallet().GetId(), other.GetWallet().GetId())
-}
-
-func TestListWalletsNewestFirst(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
-	var want []string
-	for _, name := range []string{"A", "B", "C", "D", "E"} {
-		want = append([]string{s.MakeWallet(ctx, t, name, "EUR").String()}, want...)
-	}
-	s.MakeWallet(fixture.ActAs(t.Context(), s.NewID()), t, "another's", "EUR")
-	var got []string
-	req := &walletList{Limit: new(int32(2))}
-	for {
-		resp, err := s.ListWallets(ctx, req)
-		require.NoError(t, err)
-		for _, w := range resp.GetWallets() {
-			got = append(got, w.GetId())
-		}
-		if req.Cursor = resp.GetPagination().GetNextCursor(); req.GetCursor() == "" {
-			break
-		}
-		require.Len(t, resp.GetWallets(), 2)
-	}
-	require.Equal(t, want, got)
-
-	req.Cursor = "AAAA"
-	_, err := s.ListWallets(ctx, req)
-	fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
-	_, err = s.ListWallets(ctx, &walletList{Limit: new(int32(0))})
-	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
-}
-
-func TestListWalletsFiltersByArchived(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
-	ids := map[bool][]string{}
-	for i := range 6 {
-		id, archived := s.MakeWallet(ctx, t, "Cash", "EUR").String(), i%2 == 0
-		if archived {
-			_, err := s.UpdateWallet(ctx, &walletUpdate{Id: id, Archived: &archived})
-			require.NoError(t, err)
-		}
-		ids[archived] = append([]string{id}, ids[archived]...)
-	}
-	list := func(req *walletList) (got []string, next string) {
-		resp, err := s.ListWallets(ctx, req)
-		require.NoError(t, err)
-		for _, w := range resp.GetWallets() {
-			got = append(got, w.GetId())
-		}
-		return got, resp.GetPagination().GetNextCursor()
-	}
-	all, _ := list(&walletList{})
-	require.Len(t, all, 6)
-	for archived, want := range ids {
-		req := &walletList{Archived: &archived, Limit: new(int32(2))}
-		first, next := list(req)
-		req.Cursor = next
-		second, _ := list(req)
-		require.Equal(t, want, append(first, second...))
-		for name, other := range map[string]*bool{
-			"without the filter":   nil,
-			"with the other value": new(!archived),
-		} {
-			_, err := s.ListWallets(ctx, &walletList{Archived: other, Cursor: next})
-			require.ErrorIs(t, err, apierr.InvalidCursor, name)
-		}
-	}
 }
 
 func TestUpdateWalletRenamesAndArchives(t *testing.T) {
@@ -213,7 +171,9 @@ func TestDeleteWalletInUse(t *testing.T) {
 	p.RequireEvent(t, &ledgerv1.WalletDeleted{OwnerId: p.ID.String(), WalletId: p.Wallet.String()})
 	p.RequireRejected(t, codes.NotFound, "WALLET_NOT_FOUND", del)
 	var left int
-	require.NoError(t, p.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM wallet_balances) + (SELECT count(*) FROM monthly_totals)`).Scan(&left))
+	require.NoError(t, p.DB.QueryRow(t.Context(),
+		`SELECT (SELECT count(*) FROM wallet_balances) + (SELECT count(*) FROM monthly_totals)`,
+	).Scan(&left))
 	require.Zero(t, left)
 }
 

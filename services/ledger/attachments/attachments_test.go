@@ -121,7 +121,8 @@ func TestCreateAttachmentReferences(t *testing.T) {
 	s := setup(t)
 	p, other := newPerson(t, s), newPerson(t, s)
 	for transaction, want := range map[string]error{
-		"": errInvalidTransactionID, "x": errInvalidTransactionID, uuid.NewString(): errTransactionNotFound, other.transaction: errTransactionOwnerMismatch,
+		"": errInvalidTransactionID, "x": errInvalidTransactionID,
+		uuid.NewString(): errTransactionNotFound, other.transaction: errTransactionOwnerMismatch,
 	} {
 		err := p.CreateAttachment(stream(p.Ctx, transaction, "a", "x"))
 		require.ErrorIs(t, err, want)

@@ -46,7 +46,9 @@ func TestAttachmentsPlans(t *testing.T) {
 		return strings.Join(lines, "\n")
 	}
 	// The statement of the foreign key.
-	plan := explain(`DELETE FROM attachments WHERE $1 OPERATOR(pg_catalog.=) transaction_id AND $2 OPERATOR(pg_catalog.=) owner_id`,
+	plan := explain(`
+		DELETE FROM attachments
+		WHERE $1 OPERATOR(pg_catalog.=) transaction_id AND $2 OPERATOR(pg_catalog.=) owner_id`,
 		uuid.New(), p.ID)
 	require.Contains(t, plan, "Index")
 	require.NotContains(t, plan, "Seq Scan on attachments")

@@ -52,7 +52,8 @@ func newPerson(t testing.TB, s *server) person {
 	return p
 }
 
-type uploadStream = fixture.UploadStream[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse]
+type uploadStream = fixture.UploadStream[
+	ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse]
 
 // stream returns the stream of an upload in pieces as the gateway sends them.
 func stream(ctx context.Context, transaction, name, content string, key ...string) *uploadStream {

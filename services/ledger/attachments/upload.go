@@ -45,7 +45,8 @@ const (
 // accepted are the media types of attachments, besides text.
 var accepted = []string{media.JPEG, media.PNG, media.WebP, media.GIF, media.HEIC, media.PDF}
 
-type upload = grpc.ClientStreamingServer[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse]
+type upload = grpc.ClientStreamingServer[
+	ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse]
 
 // CreateAttachment receives a file and attaches it to one of the caller's transactions. The stream
 // ends with io.EOF only after the whole form has arrived. Nothing is visible before that, so an

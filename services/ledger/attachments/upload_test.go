@@ -20,9 +20,12 @@ func TestCreateAttachmentTypes(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, setup(t))
 	for content, want := range map[string]string{
-		"\xff\xd8\xff\xe0\x00": media.JPEG, "\x89PNG\r\n\x1a\n\x00": media.PNG, "GIF89a\x00": media.GIF, "RIFF\x01\x02\x03\x04WEBPVP8 ": media.WebP,
-		"\x00\x00\x00\x18ftypheic": media.HEIC, pdf: media.PDF, "Käse\n": media.Text, "<html><script>": media.Text, "BMW, 3 l oil": media.Text, "x": media.Text,
-		"BM\x00\x01": "", "II*\x00": "", "MZ\x90\x00": "", "PK\x03\x04": "", "K\xe4se": "", "a\x00b": "", "\xef\xbb": "",
+		"\xff\xd8\xff\xe0\x00": media.JPEG, "\x89PNG\r\n\x1a\n\x00": media.PNG,
+		"GIF89a\x00": media.GIF, "RIFF\x01\x02\x03\x04WEBPVP8 ": media.WebP,
+		"\x00\x00\x00\x18ftypheic": media.HEIC, pdf: media.PDF, "Käse\n": media.Text,
+		"<html><script>": media.Text, "BMW, 3 l oil": media.Text, "x": media.Text,
+		"BM\x00\x01": "", "II*\x00": "", "MZ\x90\x00": "", "PK\x03\x04": "", "K\xe4se": "",
+		"a\x00b": "", "\xef\xbb": "",
 		strings.Repeat("text", 100_000) + "\x00": "", strings.Repeat("text", 100_000) + "€"[:1]: "",
 	} {
 		resp, err := p.attach("a", content)
@@ -69,7 +72,8 @@ func TestCreateAttachmentSize(t *testing.T) {
 func TestCreateAttachmentName(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"": "file", " \t": "file", "a.pdf": "a.pdf", " März.pdf ": "März.pdf", "a\r\nb\x00.pdf": "ab.pdf",
+		"": "file", " \t": "file", "a.pdf": "a.pdf", " März.pdf ": "März.pdf",
+		"a\r\nb\x00.pdf":         "ab.pdf",
 		strings.Repeat("ä", 300): strings.Repeat("ä", 255), "\xff.pdf": ".pdf",
 		"Ma\u0308rz.pdf": "M\u00e4rz.pdf", "\u200b": "file",
 		"invoice\u202efdp.exe": "invoicefdp.exe", "\u2066a\u2069.pdf": "a.pdf",

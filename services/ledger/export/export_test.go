@@ -3,12 +3,9 @@ package export
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"testing"
-	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
@@ -54,8 +51,10 @@ func TestExportTransactionsAsCSV(t *testing.T) {
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "", "Food": "Food", "=1+1": "'=1+1", "+1": "'+1", "-1.50": "-1.50", "-1+2": "'-1+2", "@x": "'@x", "\t=1": "\t'=1", "a=b": "a=b", "'=1": "''=1", "it's": "it's", "'": "'",
-		"x;=1+12;y": "x;'=1+12;y", "x\t@a|-b": "x\t'@a|'-b", "x;'=1": "x;''=1", "a; b": "a; b", "-1;-2": "'-1;'-2",
+		"": "", "Food": "Food", "=1+1": "'=1+1", "+1": "'+1", "-1.50": "-1.50", "-1+2": "'-1+2",
+		"@x": "'@x", "\t=1": "\t'=1", "a=b": "a=b", "'=1": "''=1", "it's": "it's", "'": "'",
+		"x;=1+12;y": "x;'=1+12;y", "x\t@a|-b": "x\t'@a|'-b", "x;'=1": "x;''=1", "a; b": "a; b",
+		"-1;-2": "'-1;'-2",
 	} {
 		require.Equal(t, want, guard(text), text)
 		require.Equal(t, text, written.UnguardParts(guard(text)), text)
@@ -125,17 +124,38 @@ func TestExportTransactionsFilters(t *testing.T) {
 		req  *wanted
 		want *apierr.Error
 	}{
-		"no format":                 {&wanted{}, errUnsupportedFormat},
-		"an unknown format":         {&wanted{Format: "xlsx"}, errUnsupportedFormat},
-		"a malformed wallet":        {&wanted{Format: "csv", WalletId: []string{"x"}}, request.ErrInvalidWalletID},
-		"another user's wallet":     {&wanted{Format: "csv", WalletId: []string{stranger.Wallet.String()}}, request.ErrWalletNotFound},
-		"another user's category":   {&wanted{Format: "csv", CategoryId: []string{stranger.Category.String()}}, request.ErrCategoryNotFound},
-		"an invalid date":           {&wanted{Format: "csv", From: new("yesterday")}, request.ErrInvalidDate},
-		"a window that ends before": {&wanted{Format: "csv", From: new("2026-03-14"), To: new("2026-03-13")}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
-		"a malformed import":        {&wanted{Format: "csv", ImportId: new("x")}, request.ErrInvalidImportID},
-		"a malformed receipt":       {&wanted{Format: "csv", ReceiptId: new("x")}, request.ErrInvalidReceiptID},
-		"a blank external id":       {&wanted{Format: "csv", ExternalId: new(" ")}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
-		"an invalid tag":            {&wanted{Format: "csv", Tag: []string{"a,b"}}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
+		"no format":         {&wanted{}, errUnsupportedFormat},
+		"an unknown format": {&wanted{Format: "xlsx"}, errUnsupportedFormat},
+		"a malformed wallet": {
+			&wanted{Format: "csv", WalletId: []string{"x"}}, request.ErrInvalidWalletID,
+		},
+		"another user's wallet": {
+			&wanted{Format: "csv", WalletId: []string{stranger.Wallet.String()}},
+			request.ErrWalletNotFound,
+		},
+		"another user's category": {
+			&wanted{Format: "csv", CategoryId: []string{stranger.Category.String()}},
+			request.ErrCategoryNotFound,
+		},
+		"an invalid date": {&wanted{Format: "csv", From: new("yesterday")}, request.ErrInvalidDate},
+		"a window that ends before": {
+			&wanted{Format: "csv", From: new("2026-03-14"), To: new("2026-03-13")},
+			&apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"},
+		},
+		"a malformed import": {
+			&wanted{Format: "csv", ImportId: new("x")}, request.ErrInvalidImportID,
+		},
+		"a malformed receipt": {
+			&wanted{Format: "csv", ReceiptId: new("x")}, request.ErrInvalidReceiptID,
+		},
+		"a blank external id": {
+			&wanted{Format: "csv", ExternalId: new(" ")},
+			&apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"},
+		},
+		"an invalid tag": {
+			&wanted{Format: "csv", Tag: []string{"a,b"}},
+			&apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"},
+		},
 	} {
 		d := &download{ctx: u.Ctx}
 		require.ErrorIs(t, s.ExportTransactions(c.req, d), c.want, name)
@@ -175,111 +195,4 @@ func TestExportTransactionsOpeningBalances(t *testing.T) {
 		require.NotContains(t, early, "2026-03-20 *")
 		require.Contains(t, early, fmt.Sprintf(entry, "2026-03-15", "Safe"))
 	}
-}
-
-// TestExportTransactionsInPages exports more transactions than a statement reads. Many have the
-// same date.
-func TestExportTransactionsInPages(t *testing.T) {
-	t.Parallel()
-	s, u := setup(t)
-	ts := make([]posting.Transaction, 2*pageSize+1)
-	for i := range ts {
-		ts[i] = posting.Transaction{
-			WalletID: u.Wallet, CategoryID: &u.Category, Currency: "EUR", AmountMinor: int64(i + 1),
-			Date: fixture.Today.AddDate(0, 0, -i/3000),
-		}
-	}
-	s.Record(u.Ctx, t, ts...)
-	rows := s.table(u.Ctx, t, &wanted{})
-	require.Len(t, rows, len(ts))
-	ids := map[string]bool{}
-	for i, row := range rows {
-		ids[row[0]] = true
-		if i > 0 {
-			require.LessOrEqual(t, rows[i-1][1], row[1])
-		}
-	}
-	require.Len(t, ids, len(ts))
-}
-
-// TestExportTransactionsOfASlowClient starts an export whose client stops receiving. Until the
-// stream is canceled, the user cannot start another export, and other users can. The cancellation
-// ends the query.
-func TestExportTransactionsOfASlowClient(t *testing.T) {
-	t.Parallel()
-	s, u := setup(t)
-	u.Create(t, u.Spends("1"))
-	ctx, cancel := context.WithCancel(u.Ctx)
-	defer cancel()
-	stopped := make(chan struct{})
-	slow := &download{ctx: ctx, send: func() error {
-		close(stopped)
-		<-ctx.Done()
-		return ctx.Err()
-	}}
-	result := make(chan error, 1)
-	go func() { result <- s.ExportTransactions(&wanted{Format: "csv"}, slow) }()
-	select {
-	case <-stopped:
-	case err := <-result:
-		require.NoError(t, err)
-	}
-	require.ErrorIs(t, s.ExportTransactions(&wanted{Format: "json"}, &download{ctx: u.Ctx}),
-		errExportRunning)
-	other := s.NewUser(t.Context(), t)
-	require.Empty(t, s.table(other.Ctx, t, &wanted{}))
-
-	cancel()
-	require.ErrorIs(t, <-result, context.Canceled)
-	require.Eventually(t, func() bool {
-		return s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx}) == nil
-	}, time.Minute, time.Millisecond)
-}
-
-// TestExportTransactionsIsASnapshot creates a transaction while an export runs. The export does not
-// contain it.
-func TestExportTransactionsIsASnapshot(t *testing.T) {
-	t.Parallel()
-	s, u := setup(t)
-	u.Create(t, u.Spends("1"))
-	d := &download{ctx: u.Ctx}
-	during := &snapshotted{download: d, between: func() { u.Create(t, u.Spends("2")) }}
-	require.NoError(t, s.ExportTransactions(&wanted{Format: "csv"}, during))
-	require.Equal(t, 2, bytes.Count(d.file.Bytes(), []byte("\r\n")))
-}
-
-// snapshotted calls between when the header arrives. The export takes its snapshot before it sends
-// the header.
-type snapshotted struct {
-	*download
-	between func()
-}
-
-// Send receives a message.
-func (d *snapshotted) Send(m *ledgerv1.ExportTransactionsResponse) error {
-	if m.GetHeader() != nil {
-		d.between()
-	}
-	return d.download.Send(m)
-}
-
-// TestExportTransactionsAtTheLimit rejects an export while the replica has its maximum.
-func TestExportTransactionsAtTheLimit(t *testing.T) {
-	t.Parallel()
-	s, u := setup(t)
-	for range maxRunning {
-		s.running <- struct{}{}
-	}
-	require.ErrorIs(t, s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx}),
-		apierr.Unavailable)
-	require.NoError(t, pgx.BeginFunc(t.Context(), s.DB, func(tx pgx.Tx) error {
-		locked, err := tryLock(t.Context(), tx, u.ID)
-		require.NoError(t, err)
-		require.True(t, locked)
-		err = s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx})
-		require.ErrorIs(t, err, errExportRunning, "the user's own limit comes first")
-		return nil
-	}))
-	<-s.running
-	require.Empty(t, s.table(u.Ctx, t, &wanted{}))
 }

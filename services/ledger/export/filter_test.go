@@ -43,11 +43,16 @@ func TestExportTransactionsFiltersAsTheList(t *testing.T) {
 	plain := u.Create(t, u.Spends("1")).GetId()
 	id := s.NewID()
 	_, err := s.DB.Exec(t.Context(),
-		`INSERT INTO receipts (id, owner_id, file_sha256, content, created_at) VALUES ($1, $2, '', '', now())`,
+		`
+			INSERT INTO receipts (id, owner_id, file_sha256, content, created_at)
+			VALUES ($1, $2, '', '', now())`,
 		id, u.ID)
 	require.NoError(t, err)
 	_, err = s.DB.Exec(t.Context(),
-		`UPDATE transactions SET import_id = $2, receipt_id = $2, attachment_count = 1 WHERE id = $1`,
+		`
+			UPDATE transactions
+			SET import_id = $2, receipt_id = $2, attachment_count = 1
+			WHERE id = $1`,
 		plain, id)
 	require.NoError(t, err)
 	values := map[protoreflect.Name][]string{

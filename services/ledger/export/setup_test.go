@@ -112,7 +112,8 @@ func (s *server) detailed(t *testing.T, u fixture.User) {
 	split := u.Spends("10.00")
 	split.CategoryId, split.Date, split.Description = "", "2026-03-13T10:00:00Z", "Market"
 	split.Splits = []*ledgerv1.Split{
-		{CategoryId: u.Category.String(), Amount: "11.00", Description: "Food"}, {CategoryId: fun.String(), Amount: "-1.00"},
+		{CategoryId: u.Category.String(), Amount: "11.00", Description: "Food"},
+		{CategoryId: fun.String(), Amount: "-1.00"},
 	}
 	u.Create(t, split)
 	s.transfer(t, u,

@@ -31,7 +31,9 @@ func TestInsertDetails(t *testing.T) {
 	plain.ID, plain.AmountMinor = p.NewID(), -50
 	plain.CategoryID, plain.ExternalID = &fun, new("bank:1")
 	all := []posting.Transaction{out, split, plain, in}
-	_, err := s.DB.Exec(t.Context(), `INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'a', 'a', now()), ($1, 'b', 'b', now())`, p.ID)
+	_, err := s.DB.Exec(t.Context(), `
+		INSERT INTO tags (owner_id, key, name, created_at)
+		VALUES ($1, 'a', 'a', now()), ($1, 'b', 'b', now())`, p.ID)
 	require.NoError(t, err)
 	written, err := posting.Insert(t.Context(), s.DB, 0, all, outbox.Rows{}, nil)
 	require.NoError(t, err)

@@ -72,14 +72,17 @@ func (l *life) write(r *rapid.T) error {
 		_, err := l.DeleteTransaction(l.Ctx, &ledgerv1.DeleteTransactionRequest{Id: id})
 		return err
 	case 5:
-		_, err := l.DeleteCategory(l.Ctx, &ledgerv1.DeleteCategoryRequest{Id: l.categories[1].String(), ReassignTo: new(l.categories[0].String())})
+		_, err := l.DeleteCategory(l.Ctx, &ledgerv1.DeleteCategoryRequest{
+			Id: l.categories[1].String(), ReassignTo: new(l.categories[0].String()),
+		})
 		return err
 	}
 	req := &updateRequest{Id: id}
 	for field, set := range map[string]func(){
 		"amount": func() { req.Amount = &amount }, "currency": func() { req.Currency = &currency },
-		"wallet": func() { req.WalletId = &wallet }, "category": func() { req.CategoryId = &category },
-		"type": func() { req.Type = &kind }, "date": func() { req.Date = &date },
+		"wallet":   func() { req.WalletId = &wallet },
+		"category": func() { req.CategoryId = &category },
+		"type":     func() { req.Type = &kind }, "date": func() { req.Date = &date },
 	} {
 		if rapid.Bool().Draw(r, field+" set") {
 			set()
@@ -100,7 +103,10 @@ func (l *life) parts(r *rapid.T) []*ledgerv1.Split {
 	}
 	return []*ledgerv1.Split{
 		{CategoryId: category(), Amount: "12"},
-		{CategoryId: category(), Amount: rapid.SampledFrom([]string{"-3", "-3", "-4"}).Draw(r, "refund")},
+		{
+			CategoryId: category(),
+			Amount:     rapid.SampledFrom([]string{"-3", "-3", "-4"}).Draw(r, "refund"),
+		},
 		{CategoryId: category(), Amount: "1"},
 	}
 }

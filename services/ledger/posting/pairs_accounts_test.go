@@ -48,10 +48,13 @@ var accountWrites = []request{
 		return err
 	}},
 	{name: "categories of a budget", write: func(h holdings) error {
-		_, err := h.SyncReferences(h.Ctx, &ledgerv1.SyncReferencesRequest{Budgets: []*ledgerv1.BudgetReferences{{
+		references := &ledgerv1.BudgetReferences{
 			OwnerId: h.ID.String(), BudgetId: h.ID.String(), Version: 1, CategoryIds: h.budgeted(),
 			SettledReservations: []string{h.Wallet.String()},
-		}}})
+		}
+		_, err := h.SyncReferences(h.Ctx, &ledgerv1.SyncReferencesRequest{
+			Budgets: []*ledgerv1.BudgetReferences{references},
+		})
 		return err
 	}},
 	{name: "rows numbered", write: func(h holdings) error {
@@ -64,7 +67,9 @@ var accountWrites = []request{
 			require.NoError(t, err)
 		}
 	}},
-	{name: "tombstones deleted", write: func(h holdings) error { return sync.Sweep(h.Ctx, h.DB, time.Now()) }, prepare: func(t require.TestingT, h *holdings) {
+	{name: "tombstones deleted", write: func(h holdings) error {
+		return sync.Sweep(h.Ctx, h.DB, time.Now())
+	}, prepare: func(t require.TestingT, h *holdings) {
 		_, err := h.DB.Exec(h.Ctx, `
 			INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at)
 			SELECT $1, 'transaction', id, 0, now() - interval '1 year' FROM unnest($2::text[])
@@ -98,7 +103,7 @@ func TestConcurrentWritesAreComplete(t *testing.T) {
 		require.NoError(t, err)
 		source.Write(content)
 	}
-	protoregistry.GlobalFiles.RangeFilesByPackage("coffer.ledger.v1", func(file protoreflect.FileDescriptor) bool {
+	check := func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
 			for j := range methods.Len() {
@@ -113,5 +118,6 @@ func TestConcurrentWritesAreComplete(t *testing.T) {
 			}
 		}
 		return true
-	})
+	}
+	protoregistry.GlobalFiles.RangeFilesByPackage("coffer.ledger.v1", check)
 }

@@ -13,7 +13,9 @@ import (
 // transferWrites are the requests that write transfers.
 var transferWrites = []request{
 	{name: "transfer", write: func(h holdings) error { return h.move(false) }},
-	{name: "transfer back with tags", write: func(h holdings) error { return h.move(true, "Work", "New") }},
+	{name: "transfer back with tags", write: func(h holdings) error {
+		return h.move(true, "Work", "New")
+	}},
 	{name: "transfer's amount", write: func(h holdings) error {
 		return h.updateTransfer(func(r *ledgerv1.UpdateTransferRequest) { r.Amount = new("9") })
 	}},
@@ -50,7 +52,8 @@ var detailWrites = []request{
 	{name: "split", write: func(h holdings) error {
 		return h.update(h.food, func(r *updateRequest) {
 			r.Splits = &ledgerv1.Splits{Values: []*ledgerv1.Split{
-				{CategoryId: h.otherCategory.String(), Amount: "3"}, {CategoryId: h.unusedCategory.String(), Amount: "4"},
+				{CategoryId: h.otherCategory.String(), Amount: "3"},
+				{CategoryId: h.unusedCategory.String(), Amount: "4"},
 			}}
 		})
 	}},
@@ -58,7 +61,8 @@ var detailWrites = []request{
 		return h.update(h.split, func(r *updateRequest) {
 			r.WalletId, r.Amount = new(h.otherWallet.String()), new("5")
 			r.Splits = &ledgerv1.Splits{Values: []*ledgerv1.Split{
-				{CategoryId: h.otherCategory.String(), Amount: "1"}, {CategoryId: h.Category.String(), Amount: "4"},
+				{CategoryId: h.otherCategory.String(), Amount: "1"},
+				{CategoryId: h.Category.String(), Amount: "4"},
 			}}
 		})
 	}},
@@ -91,7 +95,10 @@ var detailWrites = []request{
 			r.Tags = &ledgerv1.Tags{Values: []string{"Trip"}}
 		})
 	}},
-	{name: "attachment", write: func(h holdings) error { _, err := h.attach("second"); return err }},
+	{
+		name:  "attachment",
+		write: func(h holdings) error { _, err := h.attach("second"); return err },
+	},
 	{name: "attachment deleted", write: func(h holdings) error {
 		_, err := h.attachments.DeleteAttachment(h.Ctx,
 			&ledgerv1.DeleteAttachmentRequest{Id: h.attachment})
@@ -106,7 +113,10 @@ var detailWrites = []request{
 // ruleWrites are the job that applies a rule, and the deletion of its rule. The job changes the
 // categories and tags of all expenses.
 var ruleWrites = []request{
-	{name: "rule applied", write: func(h holdings) error { h.rules.Jobs.RunQueued(h.Ctx); return nil }, prepare: func(t require.TestingT, h *holdings) {
+	{name: "rule applied", write: func(h holdings) error {
+		h.rules.Jobs.RunQueued(h.Ctx)
+		return nil
+	}, prepare: func(t require.TestingT, h *holdings) {
 		if h.applied != "" {
 			return
 		}
@@ -161,12 +171,13 @@ func (h holdings) rename(tag, name string) error {
 
 // attach adds a file to food.
 func (h holdings) attach(content string) (*ledgerv1.CreateAttachmentResponse, error) {
-	stream := fixture.Upload[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse](h.Ctx,
-		&ledgerv1.CreateAttachmentRequest{
+	type request = ledgerv1.CreateAttachmentRequest
+	stream := fixture.Upload[request, ledgerv1.CreateAttachmentResponse](h.Ctx,
+		&request{
 			TransactionId: h.food,
 			Header:        &restv1.FileHeader{FileName: "a.txt", MediaType: "text/plain"},
 		},
-		&ledgerv1.CreateAttachmentRequest{File: []byte(content)})
+		&request{File: []byte(content)})
 	err := h.attachments.CreateAttachment(stream)
 	return stream.Response, err
 }

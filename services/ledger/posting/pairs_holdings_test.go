@@ -57,7 +57,10 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 	for i := range all {
 		owner, receipt := p.NewID(), p.NewID()
 		h := holdings{
-			person:      person{service: p.service, User: fixture.User{Ctx: fixture.ActAs(t.Context(), owner), ID: owner, Wallet: p.NewID(), Category: p.NewID()}},
+			person: person{service: p.service, User: fixture.User{
+				Ctx: fixture.ActAs(t.Context(), owner), ID: owner, Wallet: p.NewID(),
+				Category: p.NewID(),
+			}},
 			otherWallet: p.NewID(), otherCategory: p.NewID(),
 			unusedWallet: p.NewID(), unusedCategory: p.NewID(),
 		}
@@ -71,7 +74,9 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 			events = append(events, p.Service.Ledger.Created(t.Context(), owner, tr.Proto()))
 			return tr.ID.String()
 		}
-		add := func(wallet, category uuid.UUID, month int, receipt *uuid.UUID, tags ...string) string {
+		add := func(
+			wallet, category uuid.UUID, month int, receipt *uuid.UUID, tags ...string,
+		) string {
 			return insert(posting.Transaction{
 				WalletID: wallet, CategoryID: &category, ReceiptID: receipt, AmountMinor: -700,
 				Date: fixture.Today.AddDate(0, month, 0), Tags: tags,
@@ -87,8 +92,11 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 		h.in = insert(posting.Transaction{
 			WalletID: h.otherWallet, AmountMinor: 300, TransferID: &transfer,
 		})
-		h.split = insert(posting.Transaction{WalletID: h.Wallet, AmountMinor: -1000, Tags: []string{"trip"}, Splits: []posting.Split{
-			{CategoryID: h.Category, AmountMinor: -1200}, {CategoryID: h.otherCategory, AmountMinor: 200},
+		h.split = insert(posting.Transaction{WalletID: h.Wallet, AmountMinor: -1000, Tags: []string{
+			"trip",
+		}, Splits: []posting.Split{
+			{CategoryID: h.Category, AmountMinor: -1200},
+			{CategoryID: h.otherCategory, AmountMinor: 200},
 		}})
 		h.income = insert(posting.Transaction{
 			WalletID: h.otherWallet, CategoryID: &h.otherCategory, AmountMinor: 700,
@@ -140,7 +148,8 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 			ORDER BY owner_id, category_id
 		)
 		INSERT INTO receipts (owner_id, id, file_sha256, content, created_at)
-		SELECT DISTINCT owner_id, receipt_id, ''::bytea, ''::bytea, now() FROM holding`, owners, wallets, categories, receipts)
+		SELECT DISTINCT owner_id, receipt_id, ''::bytea, ''::bytea, now()
+		FROM holding`, owners, wallets, categories, receipts)
 	require.NoError(t, err)
 	rows, err := outbox.Encode(events...)
 	require.NoError(t, err)

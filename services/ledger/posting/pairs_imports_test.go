@@ -14,24 +14,36 @@ import (
 // importWrites are the jobs of imports, which write their rows in chunks. One row of the committed
 // files has the amount and the day of food.
 var importWrites = []request{
-	{name: "import", write: func(h holdings) error { return h.commit(h.uploaded) }, prepare: func(t require.TestingT, h *holdings) {
+	{name: "import", write: func(h holdings) error {
+		return h.commit(h.uploaded)
+	}, prepare: func(t require.TestingT, h *holdings) {
 		h.uploaded = h.upload(t, "-7.00", "-8.00", "9.00")
 	}},
-	{name: "import with a transfer", write: func(h holdings) error { return h.commit(h.ruled) }, prepare: func(t require.TestingT, h *holdings) {
+	{name: "import with a transfer", write: func(h holdings) error {
+		return h.commit(h.ruled)
+	}, prepare: func(t require.TestingT, h *holdings) {
 		h.ruled = h.uploadTransfer(t)
 	}},
-	{name: "import with details", write: func(h holdings) error { return h.commit(h.detailed) }, prepare: func(t require.TestingT, h *holdings) {
+	{name: "import with details", write: func(h holdings) error {
+		return h.commit(h.detailed)
+	}, prepare: func(t require.TestingT, h *holdings) {
 		h.detailed = h.uploadDetails(t)
 	}},
-	{name: "import undone", write: func(h holdings) error { return h.undo(h.undone) }, prepare: func(t require.TestingT, h *holdings) {
+	{name: "import undone", write: func(h holdings) error {
+		return h.undo(h.undone)
+	}, prepare: func(t require.TestingT, h *holdings) {
 		h.undone = h.upload(t, "-70.00", "80.00")
 		require.NoError(t, h.commit(h.undone))
 	}},
-	{name: "import with a transfer undone", write: func(h holdings) error { return h.undo(h.ruledUndone) }, prepare: func(t require.TestingT, h *holdings) {
+	{name: "import with a transfer undone", write: func(h holdings) error {
+		return h.undo(h.ruledUndone)
+	}, prepare: func(t require.TestingT, h *holdings) {
 		h.ruledUndone = h.uploadTransfer(t)
 		require.NoError(t, h.commit(h.ruledUndone))
 	}},
-	{name: "import with details undone", write: func(h holdings) error { return h.undo(h.detailedUndone) }, prepare: func(t require.TestingT, h *holdings) {
+	{name: "import with details undone", write: func(h holdings) error {
+		return h.undo(h.detailedUndone)
+	}, prepare: func(t require.TestingT, h *holdings) {
 		h.detailedUndone = h.uploadDetails(t)
 		require.NoError(t, h.commit(h.detailedUndone))
 	}},
@@ -82,7 +94,8 @@ func (h holdings) uploadTransfer(t require.TestingT) string {
 // uploadDetails uploads a file with external ids and new tags. Its first row matches food, which
 // gets the payee and the external id.
 func (h holdings) uploadDetails(t require.TestingT) string {
-	m := h.uploadFile(t, "Date,Amount,Payee,Tags,Id\n2026-03-15,-7.00,Shop,,bank 1\n2026-03-15,-72.00,Shop,\"Trip,Journey\",bank 2\n")
+	m := h.uploadFile(t, "Date,Amount,Payee,Tags,Id\n2026-03-15,-7.00,Shop,,bank 1\n"+
+		"2026-03-15,-72.00,Shop,\"Trip,Journey\",bank 2\n")
 	mapping := m.GetMapping()
 	mapping.Columns = nil
 	for i, field := range []string{"date", "amount", "payee", "tags", "externalId"} {
@@ -103,10 +116,13 @@ func (h holdings) uploadFile(t require.TestingT, file string) *ledgerv1.Import {
 	}
 	stream := fixture.NewUpload(h.Ctx, form, []byte(file))
 	require.NoError(t, h.imports.CreateImport(stream))
-	resp, err := h.imports.UpdateImport(h.Ctx, &ledgerv1.UpdateImportRequest{Id: stream.Response.GetImport().GetId(), Defaults: &ledgerv1.ImportDefaults{
-		WalletId: h.Wallet.String(), ExpenseCategoryId: h.Category.String(),
-		IncomeCategoryId: h.otherCategory.String(),
-	}})
+	resp, err := h.imports.UpdateImport(h.Ctx, &ledgerv1.UpdateImportRequest{
+		Id: stream.Response.GetImport().GetId(),
+		Defaults: &ledgerv1.ImportDefaults{
+			WalletId: h.Wallet.String(), ExpenseCategoryId: h.Category.String(),
+			IncomeCategoryId: h.otherCategory.String(),
+		},
+	})
 	require.NoError(t, err)
 	return resp.GetImport()
 }
@@ -149,7 +165,11 @@ func (h holdings) requireEnded(t require.TestingT, pair string) {
 		}
 	}
 	var unfinished int
-	err := h.DB.QueryRow(h.Ctx, `SELECT count(*) FROM imports WHERE owner_id = $1 AND status IN ('queued', 'running', 'undoing', 'deleting')`, h.ID).Scan(&unfinished)
+	err := h.DB.QueryRow(h.Ctx, `
+		SELECT count(*)
+		FROM imports
+		WHERE owner_id = $1 AND status IN ('queued', 'running', 'undoing', 'deleting')`,
+		h.ID).Scan(&unfinished)
 	require.NoError(t, err)
 	require.Zero(t, unfinished, "%s: jobs of imports have not ended", pair)
 }

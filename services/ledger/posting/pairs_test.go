@@ -30,10 +30,15 @@ var writes = slices.Concat(plainWrites, transferWrites, detailWrites, importWrit
 // plainWrites are requests without transfers, splits, tags, attachments and imports.
 var plainWrites = []request{
 	{name: "create", write: func(h holdings) error { return h.add(h.Wallet, h.Category, "") }},
-	{name: "create with a key", write: func(h holdings) error { return h.add(h.otherWallet, h.otherCategory, "key") }},
-	{name: "create in the unused wallet and category", write: func(h holdings) error { return h.add(h.unusedWallet, h.unusedCategory, "") }},
+	{name: "create with a key", write: func(h holdings) error {
+		return h.add(h.otherWallet, h.otherCategory, "key")
+	}},
+	{name: "create in the unused wallet and category", write: func(h holdings) error {
+		return h.add(h.unusedWallet, h.unusedCategory, "")
+	}},
 	{name: "batch", write: func(h holdings) error {
-		req := h.batch(h.expense(h.otherWallet, h.Category, "2026-04-01"), h.expense(h.Wallet, h.otherCategory, "2026-03-01"),
+		req := h.batch(h.expense(h.otherWallet, h.Category, "2026-04-01"), h.expense(h.Wallet,
+			h.otherCategory, "2026-03-01"),
 			h.expense(h.Wallet, h.Category, "2026-03-01"),
 			h.expense(h.unusedWallet, h.Category, "2026-03-01"))
 		req.IdempotencyKey = "key"
@@ -63,15 +68,23 @@ var plainWrites = []request{
 		})
 	}},
 	{name: "delete", write: func(h holdings) error { return h.remove(h.food) }},
-	{name: "delete of a receipt's first", write: func(h holdings) error { return h.remove(h.scanned[0]) }},
-	{name: "delete of a receipt's last", write: func(h holdings) error { return h.remove(h.scanned[1]) }},
+	{name: "delete of a receipt's first", write: func(h holdings) error {
+		return h.remove(h.scanned[0])
+	}},
+	{name: "delete of a receipt's last", write: func(h holdings) error {
+		return h.remove(h.scanned[1])
+	}},
 	{name: "delete of a receipt", write: func(h holdings) error {
 		_, err := h.DeleteReceipt(h.Ctx, &ledgerv1.DeleteReceiptRequest{Id: h.receipt})
 		return err
 	}},
 	{name: "merge", write: func(h holdings) error { return h.merge(h.Category, h.otherCategory) }},
-	{name: "merge back", write: func(h holdings) error { return h.merge(h.otherCategory, h.Category) }},
-	{name: "merge into the unused category", write: func(h holdings) error { return h.merge(h.Category, h.unusedCategory) }},
+	{name: "merge back", write: func(h holdings) error {
+		return h.merge(h.otherCategory, h.Category)
+	}},
+	{name: "merge into the unused category", write: func(h holdings) error {
+		return h.merge(h.Category, h.unusedCategory)
+	}},
 	{name: "category deleted", write: func(h holdings) error {
 		_, err := h.DeleteCategory(h.Ctx,
 			&ledgerv1.DeleteCategoryRequest{Id: h.unusedCategory.String()})

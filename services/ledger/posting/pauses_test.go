@@ -19,7 +19,11 @@ import (
 // pauses lists the points at which the tests can stop a write: before it writes its first row of a
 // table, or after the statement has written its rows and before PostgreSQL checks their foreign
 // keys.
-var pauses = []string{"BEFORE owners", "BEFORE monthly_totals", "BEFORE transactions", "AFTER transactions", "BEFORE categories", "BEFORE wallets", "BEFORE rules", "BEFORE budget_references", "BEFORE outbox"}
+var pauses = []string{
+	"BEFORE owners", "BEFORE monthly_totals", "BEFORE transactions", "AFTER transactions",
+	"BEFORE categories", "BEFORE wallets", "BEFORE rules", "BEFORE budget_references",
+	"BEFORE outbox",
+}
 
 // installPauses makes a write of an owner wait at a point for as long as hold keeps that point's
 // lock for the owner. Triggers fire in the order of their names, so "A_pause" precedes the "RI_"
@@ -40,7 +44,8 @@ func installPauses(t *testing.T, db *pgxpool.Pool) {
 		var when, table string
 		_, err := fmt.Sscan(pause, &when, &table)
 		require.NoError(t, err)
-		_, err = db.Exec(t.Context(), fmt.Sprintf(`CREATE TRIGGER "A_pause_%[1]s" %[1]s INSERT OR UPDATE OR DELETE ON %[2]s
+		_, err = db.Exec(t.Context(), fmt.Sprintf(`
+			CREATE TRIGGER "A_pause_%[1]s" %[1]s INSERT OR UPDATE OR DELETE ON %[2]s
 			FOR EACH ROW EXECUTE FUNCTION pause()`, when, table))
 		require.NoError(t, err)
 	}

@@ -21,7 +21,9 @@ func TestConcurrentUpdates(t *testing.T) {
 		update func(h holdings) error
 	}{
 		"category": {"BEFORE categories", func(h holdings) error {
-			_, err := h.UpdateCategory(h.Ctx, &ledgerv1.UpdateCategoryRequest{Id: h.Category.String(), Name: new("Groceries"), IfMatch: `"1"`})
+			_, err := h.UpdateCategory(h.Ctx, &ledgerv1.UpdateCategoryRequest{
+				Id: h.Category.String(), Name: new("Groceries"), IfMatch: `"1"`,
+			})
 			return err
 		}},
 		"wallet": {"BEFORE wallets", func(h holdings) error {

@@ -39,8 +39,8 @@ func (u upload) correctedBill(
 // mismatch returns the message for corrected lines that do not add up to the total.
 func (b bill) mismatch(currency money.Currency) string {
 	if b.unreadable {
-		return "cannot be added up: the tax, tip, discount or rounding that was read is not an amount in " +
-			currency.Code()
+		return "cannot be added up: the tax, tip, discount or rounding that was read " +
+			"is not an amount in " + currency.Code()
 	}
 	sum := b.sum()
 	return fmt.Sprintf("must add up to the total %s: "+

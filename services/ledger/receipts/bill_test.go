@@ -10,7 +10,8 @@ import (
 func TestPayee(t *testing.T) {
 	t.Parallel()
 	for merchant, want := range map[string]string{
-		"": "", " ": "", "\u200b": "", "Cafe\u0301\x00 ": "Caf\u00e9", strings.Repeat("u\u0308", 300): strings.Repeat("\u00fc", 200),
+		"": "", " ": "", "\u200b": "", "Cafe\u0301\x00 ": "Caf\u00e9",
+		strings.Repeat("u\u0308", 300): strings.Repeat("\u00fc", 200),
 	} {
 		require.Equal(t, want, payee(merchant), "%q", merchant)
 	}

@@ -28,20 +28,52 @@ func TestCreateTransactionsFromReceiptRejectsBeforeRecognition(t *testing.T) {
 		reason string
 		field  string
 	}{
-		"no file": {func(r *form) { r.Receipt = nil }, codes.InvalidArgument, "RECEIPT_FILE_REQUIRED", "receipt"},
+		"no file": {
+			func(r *form) { r.Receipt = nil }, codes.InvalidArgument, "RECEIPT_FILE_REQUIRED",
+			"receipt",
+		},
 		"a file over 10 MiB": {func(r *form) {
 			r.Receipt = bytes.Repeat([]byte("x"), 10<<20+1)
 		}, codes.ResourceExhausted, "PAYLOAD_TOO_LARGE", ""},
-		"no wallet":                   {func(r *form) { r.WalletId = "" }, codes.InvalidArgument, "VALIDATION_ERROR", "walletId"},
-		"no category":                 {func(r *form) { r.CategoryId = "" }, codes.InvalidArgument, "VALIDATION_ERROR", "categoryId"},
-		"a malformed wallet":          {func(r *form) { r.WalletId = "1" }, codes.InvalidArgument, "WALLET_NOT_FOUND", "walletId"},
-		"a malformed category":        {func(r *form) { r.CategoryId = "1" }, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", "categoryId"},
-		"an unknown wallet":           {func(r *form) { r.WalletId = uuid.NewString() }, codes.NotFound, "WALLET_NOT_FOUND", ""},
-		"an unknown category":         {func(r *form) { r.CategoryId = uuid.NewString() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", ""},
-		"another user's wallet":       {func(r *form) { r.WalletId = theirWallet.String() }, codes.NotFound, "WALLET_NOT_FOUND", ""},
-		"another user's category":     {func(r *form) { r.CategoryId = theirCategory.String() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", ""},
-		"an unknown mode":             {func(r *form) { r.Mode = new("lines") }, codes.InvalidArgument, "VALIDATION_ERROR", "mode"},
-		"an unknown duplicate policy": {func(r *form) { r.OnDuplicate = new("skip") }, codes.InvalidArgument, "VALIDATION_ERROR", "onDuplicate"},
+		"no wallet": {
+			func(r *form) { r.WalletId = "" }, codes.InvalidArgument, "VALIDATION_ERROR",
+			"walletId",
+		},
+		"no category": {
+			func(r *form) { r.CategoryId = "" }, codes.InvalidArgument, "VALIDATION_ERROR",
+			"categoryId",
+		},
+		"a malformed wallet": {
+			func(r *form) { r.WalletId = "1" }, codes.InvalidArgument, "WALLET_NOT_FOUND",
+			"walletId",
+		},
+		"a malformed category": {
+			func(r *form) { r.CategoryId = "1" }, codes.InvalidArgument,
+			"INVALID_CATEGORY_EXIST_PARAMS", "categoryId",
+		},
+		"an unknown wallet": {
+			func(r *form) { r.WalletId = uuid.NewString() }, codes.NotFound, "WALLET_NOT_FOUND", "",
+		},
+		"an unknown category": {
+			func(r *form) { r.CategoryId = uuid.NewString() }, codes.NotFound,
+			"INVALID_CATEGORY_EXIST_PARAMS", "",
+		},
+		"another user's wallet": {
+			func(r *form) { r.WalletId = theirWallet.String() }, codes.NotFound, "WALLET_NOT_FOUND",
+			"",
+		},
+		"another user's category": {
+			func(r *form) { r.CategoryId = theirCategory.String() }, codes.NotFound,
+			"INVALID_CATEGORY_EXIST_PARAMS", "",
+		},
+		"an unknown mode": {
+			func(r *form) { r.Mode = new("lines") }, codes.InvalidArgument, "VALIDATION_ERROR",
+			"mode",
+		},
+		"an unknown duplicate policy": {
+			func(r *form) { r.OnDuplicate = new("skip") }, codes.InvalidArgument,
+			"VALIDATION_ERROR", "onDuplicate",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := p.request()
@@ -63,16 +95,35 @@ func TestCreateTransactionsFromReceiptFailedRecognition(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"no readable receipt":        {errOCRParse.GRPCStatus().Err(), codes.Internal, "OCR_PARSE_FAILED"},
-		"a file that is too complex": {errTooComplex.GRPCStatus().Err(), codes.InvalidArgument, "RECEIPT_TOO_COMPLEX"},
-		"a broken engine":            {errOCRResponse.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a full queue":               {busy.GRPCStatus().Err(), codes.Unavailable, "SERVICE_UNAVAILABLE"},
-		"an unreachable service":     {status.Error(codes.Unavailable, "connection refused"), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a service that hangs":       {status.Error(codes.DeadlineExceeded, "context deadline exceeded"), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a service out of time":      {apierr.DeadlineExceeded.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a service that broke":       {apierr.Internal.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a service of strangers":     {apierr.ServiceOnly.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a service without an RPC":   {status.Error(codes.Unimplemented, "unknown method"), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"no readable receipt": {errOCRParse.GRPCStatus().Err(), codes.Internal, "OCR_PARSE_FAILED"},
+		"a file that is too complex": {
+			errTooComplex.GRPCStatus().Err(), codes.InvalidArgument, "RECEIPT_TOO_COMPLEX",
+		},
+		"a broken engine": {
+			errOCRResponse.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED",
+		},
+		"a full queue": {busy.GRPCStatus().Err(), codes.Unavailable, "SERVICE_UNAVAILABLE"},
+		"an unreachable service": {
+			status.Error(codes.Unavailable, "connection refused"), codes.Internal,
+			"OCR_RESPONSE_FAILED",
+		},
+		"a service that hangs": {
+			status.Error(codes.DeadlineExceeded, "context deadline exceeded"), codes.Internal,
+			"OCR_RESPONSE_FAILED",
+		},
+		"a service out of time": {
+			apierr.DeadlineExceeded.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED",
+		},
+		"a service that broke": {
+			apierr.Internal.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED",
+		},
+		"a service of strangers": {
+			apierr.ServiceOnly.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED",
+		},
+		"a service without an RPC": {
+			status.Error(codes.Unimplemented, "unknown method"), codes.Internal,
+			"OCR_RESPONSE_FAILED",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,12 +143,22 @@ func TestCreateTransactionsFromReceiptIsAtomic(t *testing.T) {
 		change func(*ocrv1.Receipt)
 		reason string
 	}{
-		"no total":                            {func(r *ocrv1.Receipt) { r.Total = "" }, "OCR_PARSE_FAILED"},
-		"a total of zero without lines":       {func(r *ocrv1.Receipt) { r.Total, r.Lines = "0.00", nil }, "OCR_PARSE_FAILED"},
-		"a total beyond all money":            {func(r *ocrv1.Receipt) { r.Total = "1000000000000.00" }, "OCR_PARSE_FAILED"},
-		"a total that is no number":           {func(r *ocrv1.Receipt) { r.Total = "4,90" }, "OCR_RESPONSE_FAILED"},
-		"a line's amount that is no number":   {func(r *ocrv1.Receipt) { r.Lines[0].Amount = "NaN" }, "OCR_RESPONSE_FAILED"},
-		"a line's quantity that is no number": {func(r *ocrv1.Receipt) { r.Lines[0].Quantity = "2 x" }, "OCR_RESPONSE_FAILED"},
+		"no total": {func(r *ocrv1.Receipt) { r.Total = "" }, "OCR_PARSE_FAILED"},
+		"a total of zero without lines": {
+			func(r *ocrv1.Receipt) { r.Total, r.Lines = "0.00", nil }, "OCR_PARSE_FAILED",
+		},
+		"a total beyond all money": {
+			func(r *ocrv1.Receipt) { r.Total = "1000000000000.00" }, "OCR_PARSE_FAILED",
+		},
+		"a total that is no number": {
+			func(r *ocrv1.Receipt) { r.Total = "4,90" }, "OCR_RESPONSE_FAILED",
+		},
+		"a line's amount that is no number": {
+			func(r *ocrv1.Receipt) { r.Lines[0].Amount = "NaN" }, "OCR_RESPONSE_FAILED",
+		},
+		"a line's quantity that is no number": {
+			func(r *ocrv1.Receipt) { r.Lines[0].Quantity = "2 x" }, "OCR_RESPONSE_FAILED",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,14 +193,18 @@ func TestCreateTransactionsFromReceiptCurrencyMismatch(t *testing.T) {
 	}{
 		"no currency into a yen wallet": {
 			"JPY", "", "5.60",
-			"must be a wallet in the receipt's currency: no currency is printed, the total is 5.60, and the wallet's currency JPY permits 0 decimals", "walletId",
+			"must be a wallet in the receipt's currency: no currency is printed, the total is " +
+				"5.60, and the wallet's currency JPY permits 0 decimals", "walletId",
 		},
 		"unknown currency into a euro wallet": {
 			"EUR", "XXX", "5.605",
-			"must be a wallet in the receipt's currency: no currency is printed, the total is 5.605, and the wallet's currency EUR permits 2 decimals", "walletId",
+			"must be a wallet in the receipt's currency: no currency is printed, the total is " +
+				"5.605, and the wallet's currency EUR permits 2 decimals", "walletId",
 		},
-		"printed currency": {"EUR", "JPY", "5.60", "has the total 5.60, and JPY permits 0 decimals", "receipt"},
-		"fits":             {"JPY", "", "560.00", "", ""},
+		"printed currency": {
+			"EUR", "JPY", "5.60", "has the total 5.60, and JPY permits 0 decimals", "receipt",
+		},
+		"fits": {"JPY", "", "560.00", "", ""},
 	} {
 		for _, dryRun := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", dry run ", dryRun), func(t *testing.T) {
@@ -210,12 +275,14 @@ func TestCreateTransactionsFromReceiptNamesAllProblems(t *testing.T) {
 func TestCreateTransactionsFromReceiptInvalidLines(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*ocrv1.Receipt){
-		"too fine":          func(r *ocrv1.Receipt) { r.Lines[0].Amount = "3.001" },
-		"too large":         func(r *ocrv1.Receipt) { r.Lines[0].Amount = "1e13" },
-		"not found":         func(r *ocrv1.Receipt) { r.Lines[0].Amount = "" },
-		"a tax too fine":    func(r *ocrv1.Receipt) { r.Tax = "0.401" },
-		"a tip too large":   func(r *ocrv1.Receipt) { r.Tip = "1e13" },
-		"too many of them":  func(r *ocrv1.Receipt) { r.Lines = append(r.Lines, make([]*ocrv1.Line, maxLines)...) },
+		"too fine":        func(r *ocrv1.Receipt) { r.Lines[0].Amount = "3.001" },
+		"too large":       func(r *ocrv1.Receipt) { r.Lines[0].Amount = "1e13" },
+		"not found":       func(r *ocrv1.Receipt) { r.Lines[0].Amount = "" },
+		"a tax too fine":  func(r *ocrv1.Receipt) { r.Tax = "0.401" },
+		"a tip too large": func(r *ocrv1.Receipt) { r.Tip = "1e13" },
+		"too many of them": func(r *ocrv1.Receipt) {
+			r.Lines = append(r.Lines, make([]*ocrv1.Line, maxLines)...)
+		},
 		"a long last cent":  func(r *ocrv1.Receipt) { r.Rounding = "0.0049" },
 		"a fine discount":   func(r *ocrv1.Receipt) { r.Discount = "0.001" },
 		"an unheard-of sum": func(r *ocrv1.Receipt) { r.Lines[1].Amount = "999999999999.99" },

@@ -23,7 +23,9 @@ func TestCreateTransactionsFromReceiptInclude(t *testing.T) {
 	require.Empty(t, p.upload(t, func(req *form) { req.DryRun = true }).GetReceipt().GetPages())
 	for message, change := range map[string]func(*form){
 		"is only possible with dryRun=true": func(req *form) { req.Include = new("image") },
-		"must be image":                     func(req *form) { req.DryRun, req.Include = true, new("pages") },
+		"must be image": func(req *form) {
+			req.DryRun, req.Include = true, new("pages")
+		},
 	} {
 		req := p.request()
 		change(req)

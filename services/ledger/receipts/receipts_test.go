@@ -116,12 +116,18 @@ func TestCreateTransactionsFromReceiptAssumptions(t *testing.T) {
 		date, currency string
 		want           []string
 	}{
-		"everything was read":    {date: "2026-03-14", currency: "eur"},
-		"no date":                {currency: "EUR", want: []string{"DATE_ASSUMED"}},
-		"no such day":            {date: "2026-02-30", currency: "EUR", want: []string{"DATE_ASSUMED"}},
-		"a date out of range":    {date: "1899-12-31", currency: "EUR", want: []string{"DATE_ASSUMED"}},
-		"no currency":            {date: "2026-03-14", want: []string{"CURRENCY_ASSUMED"}},
-		"no such currency":       {date: "2026-03-14", currency: "XXX", want: []string{"CURRENCY_ASSUMED"}},
+		"everything was read": {date: "2026-03-14", currency: "eur"},
+		"no date":             {currency: "EUR", want: []string{"DATE_ASSUMED"}},
+		"no such day": {
+			date: "2026-02-30", currency: "EUR", want: []string{"DATE_ASSUMED"},
+		},
+		"a date out of range": {
+			date: "1899-12-31", currency: "EUR", want: []string{"DATE_ASSUMED"},
+		},
+		"no currency": {date: "2026-03-14", want: []string{"CURRENCY_ASSUMED"}},
+		"no such currency": {
+			date: "2026-03-14", currency: "XXX", want: []string{"CURRENCY_ASSUMED"},
+		},
 		"neither was recognised": {want: []string{"CURRENCY_ASSUMED", "DATE_ASSUMED"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -114,10 +114,11 @@ func TestCreateTransactionsFromReceiptCorrectedCategory(t *testing.T) {
 		&ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "a rule"})
 	p.rule(t, "Bread", unchanged, setsCategory(ruled))
 	resp := byAmount(p.upload(t, func(req *form) {
-		req.Corrections = &ledgerv1.ReceiptCorrections{Lines: &ledgerv1.CorrectedLines{Values: []*ledgerv1.CorrectedLine{
+		lines := &ledgerv1.CorrectedLines{Values: []*ledgerv1.CorrectedLine{
 			{Description: "Milk", Amount: "3.00", CategoryId: new(chosen.String())},
 			{Description: "Bread", Amount: "1.50"},
-		}}}
+		}}
+		req.Corrections = &ledgerv1.ReceiptCorrections{Lines: lines}
 	}))
 	require.Equal(t, chosen.String(), resp["-3.00"].GetCategoryId())
 	require.Equal(t, "a rule", resp["-3.00"].GetNotes())

@@ -48,7 +48,9 @@ func TestSplit(t *testing.T) {
 				description: "Soap", amount: 300, category: household,
 			}, {description: "Item", amount: 200}}, tax: 10, total: 510},
 			want: []share{
-				{description: "Soap", amount: -300, category: household}, {description: "Item", amount: -200}, {description: "Tax", amount: -10},
+				{description: "Soap", amount: -300, category: household},
+				{description: "Item", amount: -200},
+				{description: "Tax", amount: -10},
 			},
 		},
 		"a refund line is positive": {

@@ -53,10 +53,12 @@ func TestGetReceiptOfAnotherUser(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"a malformed id":         {p.Ctx, "receipt", codes.InvalidArgument, "INVALID_RECEIPT_ID"},
-		"an id in braces":        {p.Ctx, "{" + id + "}", codes.InvalidArgument, "INVALID_RECEIPT_ID"},
-		"an unknown id":          {p.Ctx, uuid.Nil.String(), codes.NotFound, "RECEIPT_NOT_FOUND"},
-		"another user's receipt": {fixture.ActAs(t.Context(), p.NewID()), id, codes.NotFound, "RECEIPT_NOT_FOUND"},
+		"a malformed id":  {p.Ctx, "receipt", codes.InvalidArgument, "INVALID_RECEIPT_ID"},
+		"an id in braces": {p.Ctx, "{" + id + "}", codes.InvalidArgument, "INVALID_RECEIPT_ID"},
+		"an unknown id":   {p.Ctx, uuid.Nil.String(), codes.NotFound, "RECEIPT_NOT_FOUND"},
+		"another user's receipt": {
+			fixture.ActAs(t.Context(), p.NewID()), id, codes.NotFound, "RECEIPT_NOT_FOUND",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

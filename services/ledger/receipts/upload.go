@@ -42,7 +42,8 @@ func parseUpload(
 	p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceiptRequest,
 ) (upload, request.References) {
 	u := upload{
-		file: req.GetReceipt(), mode: req.GetMode(), rejectDuplicate: req.GetOnDuplicate() == "reject",
+		file: req.GetReceipt(), mode: req.GetMode(),
+		rejectDuplicate: req.GetOnDuplicate() == "reject",
 		// A preview stores nothing.
 		keepImage: req.GetKeepImage() && !req.GetDryRun(),
 		showImage: req.GetInclude() == "image",

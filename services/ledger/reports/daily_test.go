@@ -24,19 +24,23 @@ func TestParseInclude(t *testing.T) {
 		req   *summaryRequest
 		field string
 	}{
-		"a month":                          {with("2026-03-01", "2026-03-31", "daily"), ""},
-		"the same value twice":             {with("2026-03-01", "2026-03-31", "daily", "daily"), ""},
-		"400 days":                         {with("2025-01-01", "2026-02-04", "daily"), ""},
-		"401 days":                         {with("2025-01-01", "2026-02-05", "daily"), "to"},
-		"400 days and a moment":            {with("2025-01-01", "2026-02-05T00:00:00Z", "daily"), "to"},
-		"401 days without the days":        {with("2025-01-01", "2026-02-05"), ""},
-		"more than ten years":              {with("2016-03-01", "2026-03-01", "daily"), "to"},
-		"a window that ends at its start":  {with("2026-03-02", "2026-03-01", "daily"), "from"},
-		"an unknown part":                  {with("2026-03-01", "2026-03-31", "weekly"), "include"},
-		"an empty part":                    {with("2026-03-01", "2026-03-31", ""), "include"},
-		"a known part and an unknown part": {with("2026-03-01", "2026-03-31", "daily", "totals"), "include"},
-		"days and tags":                    {with("2026-03-01", "2026-03-31", "tags", "daily"), ""},
-		"ten years of tags":                {with("2016-03-01", "2026-02-28", "tags"), ""},
+		"a month":              {with("2026-03-01", "2026-03-31", "daily"), ""},
+		"the same value twice": {with("2026-03-01", "2026-03-31", "daily", "daily"), ""},
+		"400 days":             {with("2025-01-01", "2026-02-04", "daily"), ""},
+		"401 days":             {with("2025-01-01", "2026-02-05", "daily"), "to"},
+		"400 days and a moment": {
+			with("2025-01-01", "2026-02-05T00:00:00Z", "daily"), "to",
+		},
+		"401 days without the days":       {with("2025-01-01", "2026-02-05"), ""},
+		"more than ten years":             {with("2016-03-01", "2026-03-01", "daily"), "to"},
+		"a window that ends at its start": {with("2026-03-02", "2026-03-01", "daily"), "from"},
+		"an unknown part":                 {with("2026-03-01", "2026-03-31", "weekly"), "include"},
+		"an empty part":                   {with("2026-03-01", "2026-03-31", ""), "include"},
+		"a known part and an unknown part": {
+			with("2026-03-01", "2026-03-31", "daily", "totals"), "include",
+		},
+		"days and tags":     {with("2026-03-01", "2026-03-31", "tags", "daily"), ""},
+		"ten years of tags": {with("2016-03-01", "2026-02-28", "tags"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,7 +95,8 @@ func TestGetSummaryDailyLimit(t *testing.T) {
 		_, err := p.DB.Exec(p.Ctx, `
 			INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
 				amount_e4, description, date, created_at, updated_at)
-			SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -100, -10000, '', $4, $4, $4 FROM generate_series(1, $5)`,
+			SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -100, -10000, '', $4, $4, $4
+			FROM generate_series(1, $5)`,
 			p.ID, p.Wallet, p.Category, date, n)
 		require.NoError(t, err)
 	}

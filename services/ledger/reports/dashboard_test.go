@@ -56,22 +56,61 @@ func TestParseSummary(t *testing.T) {
 		reason   string
 		fields   []string
 	}{
-		"without bounds it is the current month":   {req: &summaryRequest{}, from: "2026-03-01", to: "2026-03-31"},
-		"a bare date is a whole day":               {req: ask("2026-03-15", "2026-03-15"), from: "2026-03-15", to: "2026-03-15"},
-		"a time is taken as UTC":                   {req: ask("2026-03-01T01:00:00+02:00", "2026-03-14T23:00:00-02:00"), from: "2026-02-28", to: "2026-03-15"},
-		"one moment is a window":                   {req: ask("2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"), from: "2026-03-01", to: "2026-03-01"},
-		"without an end it ends with the month":    {req: &summaryRequest{From: new("2025-12-24")}, from: "2025-12-24", to: "2026-03-31"},
-		"without a start it starts with the month": {req: &summaryRequest{To: new("2026-03-02")}, from: "2026-03-01", to: "2026-03-02"},
-		"a later start ends with its own month":    {req: &summaryRequest{From: new("2026-04-10")}, from: "2026-04-10", to: "2026-04-30"},
-		"an earlier end starts with its own month": {req: &summaryRequest{To: new("2025-12-24")}, from: "2025-12-01", to: "2025-12-24"},
-		"ten years are allowed":                    {req: ask("2016-03-01", "2026-02-28"), from: "2016-03-01", to: "2026-02-28"},
-		"the first years are allowed":              {req: ask("1900-01-01", "1900-01-31"), from: "1900-01-01", to: "1900-01-31"},
-		"the last years are allowed":               {req: ask("2200-12-01", "2200-12-31"), from: "2200-12-01", to: "2200-12-31"},
-		"more than ten years are refused":          {req: ask("2016-03-01", "2026-03-01"), reason: "VALIDATION_ERROR", fields: []string{"to"}},
-		"an upside-down window is refused":         {req: ask("2026-03-02", "2026-03-01"), reason: "VALIDATION_ERROR", fields: []string{"from"}},
-		"dates that are none are refused":          {req: ask("yesterday", "2026-02-30"), reason: "INVALID_TRANSACTION_DATE", fields: []string{"from", "to"}},
-		"an empty date is refused":                 {req: ask("", "2026-02-28"), reason: "INVALID_TRANSACTION_DATE", fields: []string{"from"}},
-		"a currency that is none is refused":       {req: &summaryRequest{Currency: new("EURO")}, reason: "UNSUPPORTED_CURRENCY", fields: []string{"currency"}},
+		"without bounds it is the current month": {
+			req: &summaryRequest{}, from: "2026-03-01", to: "2026-03-31",
+		},
+		"a bare date is a whole day": {
+			req: ask("2026-03-15", "2026-03-15"), from: "2026-03-15", to: "2026-03-15",
+		},
+		"a time is taken as UTC": {
+			req: ask("2026-03-01T01:00:00+02:00", "2026-03-14T23:00:00-02:00"), from: "2026-02-28",
+			to: "2026-03-15",
+		},
+		"one moment is a window": {
+			req: ask("2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"), from: "2026-03-01",
+			to: "2026-03-01",
+		},
+		"without an end it ends with the month": {
+			req: &summaryRequest{From: new("2025-12-24")}, from: "2025-12-24", to: "2026-03-31",
+		},
+		"without a start it starts with the month": {
+			req: &summaryRequest{To: new("2026-03-02")}, from: "2026-03-01", to: "2026-03-02",
+		},
+		"a later start ends with its own month": {
+			req: &summaryRequest{From: new("2026-04-10")}, from: "2026-04-10", to: "2026-04-30",
+		},
+		"an earlier end starts with its own month": {
+			req: &summaryRequest{To: new("2025-12-24")}, from: "2025-12-01", to: "2025-12-24",
+		},
+		"ten years are allowed": {
+			req: ask("2016-03-01", "2026-02-28"), from: "2016-03-01", to: "2026-02-28",
+		},
+		"the first years are allowed": {
+			req: ask("1900-01-01", "1900-01-31"), from: "1900-01-01", to: "1900-01-31",
+		},
+		"the last years are allowed": {
+			req: ask("2200-12-01", "2200-12-31"), from: "2200-12-01", to: "2200-12-31",
+		},
+		"more than ten years are refused": {
+			req: ask("2016-03-01", "2026-03-01"), reason: "VALIDATION_ERROR",
+			fields: []string{"to"},
+		},
+		"an upside-down window is refused": {
+			req: ask("2026-03-02", "2026-03-01"), reason: "VALIDATION_ERROR",
+			fields: []string{"from"},
+		},
+		"dates that are none are refused": {
+			req: ask("yesterday", "2026-02-30"), reason: "INVALID_TRANSACTION_DATE",
+			fields: []string{"from", "to"},
+		},
+		"an empty date is refused": {
+			req: ask("", "2026-02-28"), reason: "INVALID_TRANSACTION_DATE",
+			fields: []string{"from"},
+		},
+		"a currency that is none is refused": {
+			req: &summaryRequest{Currency: new("EURO")}, reason: "UNSUPPORTED_CURRENCY",
+			fields: []string{"currency"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +191,9 @@ func TestGetSummaryOfThePast(t *testing.T) {
 			Currency: currency, Date: at(day),
 		}
 	}
-	s.Record(ctx, t, entry("2026-01-10", "EUR", -1000), entry("2026-01-20", "EUR", -200), entry("2026-02-20", "EUR", -30),
+	s.Record(ctx, t, entry("2026-01-10", "EUR", -1000), entry("2026-01-20", "EUR", -200), entry(
+		"2026-02-20", "EUR", -30,
+	),
 		entry("2026-03-10", "EUR", -4), entry("2026-01-15", "JPY", -9000),
 		entry("2026-02-15", "JPY", 9000))
 	balances := func(of []*ledgerv1.Totals) map[string]string {
@@ -166,12 +207,36 @@ func TestGetSummaryOfThePast(t *testing.T) {
 		from, to         string
 		totals, previous map[string]string
 	}{
-		"a whole month":            {"2026-01-01", "2026-01-31", map[string]string{"EUR": "88.00", "JPY": "-9000"}, map[string]string{"EUR": "0.00", "JPY": "0"}},
-		"a window within a month":  {"2026-01-15", "2026-01-19", map[string]string{"EUR": "90.00", "JPY": "-9000"}, map[string]string{"EUR": "90.00", "JPY": "0"}},
-		"a window over two months": {"2026-01-20", "2026-02-17", map[string]string{"EUR": "88.00", "JPY": "0"}, map[string]string{"EUR": "90.00", "JPY": "-9000"}},
-		"the current month":        {"2026-03-01", "2026-03-31", map[string]string{"EUR": "87.66"}, map[string]string{"EUR": "87.70", "JPY": "0"}},
-		"before the opening day":   {"2025-12-31", "2025-12-31", map[string]string{"EUR": "0.00"}, map[string]string{"EUR": "0.00"}},
-		"the opening day":          {"2026-01-01", "2026-01-01", map[string]string{"EUR": "100.00"}, map[string]string{"EUR": "0.00"}},
+		"a whole month": {
+			"2026-01-01", "2026-01-31",
+			map[string]string{"EUR": "88.00", "JPY": "-9000"},
+			map[string]string{"EUR": "0.00", "JPY": "0"},
+		},
+		"a window within a month": {
+			"2026-01-15", "2026-01-19",
+			map[string]string{"EUR": "90.00", "JPY": "-9000"},
+			map[string]string{"EUR": "90.00", "JPY": "0"},
+		},
+		"a window over two months": {
+			"2026-01-20", "2026-02-17",
+			map[string]string{"EUR": "88.00", "JPY": "0"},
+			map[string]string{"EUR": "90.00", "JPY": "-9000"},
+		},
+		"the current month": {
+			"2026-03-01", "2026-03-31",
+			map[string]string{"EUR": "87.66"},
+			map[string]string{"EUR": "87.70", "JPY": "0"},
+		},
+		"before the opening day": {
+			"2025-12-31", "2025-12-31",
+			map[string]string{"EUR": "0.00"},
+			map[string]string{"EUR": "0.00"},
+		},
+		"the opening day": {
+			"2026-01-01", "2026-01-01",
+			map[string]string{"EUR": "100.00"},
+			map[string]string{"EUR": "0.00"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,9 +268,18 @@ func TestGetSummaryCategoryPercentages(t *testing.T) {
 	resp, err := s.GetSummary(ctx, &summaryRequest{})
 	require.NoError(t, err)
 	requireSame(t, []*ledgerv1.CategoryTotals{
-		{CategoryId: food.String(), Name: "Food", Currency: "EUR", Income: "0.00", Expense: "2.00", Percentage: 66.67},
-		{CategoryId: fun.String(), Name: "Fun", Currency: "EUR", Income: "0.30", Expense: "1.00", Percentage: 33.33},
-		{CategoryId: pay.String(), Name: "Pay", Currency: "EUR", Income: "1000.00", Expense: "0.00"},
+		{
+			CategoryId: food.String(), Name: "Food", Currency: "EUR", Income: "0.00",
+			Expense: "2.00", Percentage: 66.67,
+		},
+		{
+			CategoryId: fun.String(), Name: "Fun", Currency: "EUR", Income: "0.30", Expense: "1.00",
+			Percentage: 33.33,
+		},
+		{
+			CategoryId: pay.String(), Name: "Pay", Currency: "EUR", Income: "1000.00",
+			Expense: "0.00",
+		},
 	}, resp.GetSummary().GetByCategory())
 }
 

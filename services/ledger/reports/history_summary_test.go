@@ -221,7 +221,9 @@ func (h history) categoryTotals(
 		row.Percentage = math.Round(10_000*share) / 100
 	}
 	slices.SortFunc(out, func(a, b *ledgerv1.CategoryTotals) int {
-		return cmp.Or(cmp.Compare(spent[b.GetName()], spent[a.GetName()]), cmp.Compare(earned[b.GetName()], earned[a.GetName()]), cmp.Compare(a.GetName(), b.GetName()))
+		return cmp.Or(cmp.Compare(spent[b.GetName()], spent[a.GetName()]),
+			cmp.Compare(earned[b.GetName()],
+				earned[a.GetName()]), cmp.Compare(a.GetName(), b.GetName()))
 	})
 	return out
 }

@@ -43,7 +43,8 @@ func TestGetSummarySize(t *testing.T) {
 		SELECT gen_random_uuid(), $1, (SELECT id FROM wallets WHERE owner_id = $1 LIMIT 1),
 			(SELECT id FROM categories WHERE owner_id = $1 LIMIT 1), c, -99999999999999,
 			-99999999999999, repeat('😀', 1000), $3, $3, $3
-		FROM unnest($2::text[]) AS c, generate_series(1, 6)`, id, fixture.CurrencyCodes(t), fixture.Today)
+		FROM unnest($2::text[]) AS c, generate_series(1, 6)`,
+		id, fixture.CurrencyCodes(t), fixture.Today)
 	require.NoError(t, err)
 	resp, err := s.GetSummary(ctx, &summaryRequest{})
 	require.NoError(t, err)

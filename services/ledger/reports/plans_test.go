@@ -74,14 +74,20 @@ func (p person) summarizeOften(t *testing.T) {
 	require.NoError(t, err)
 	defer db.Close()
 	for range 10 {
-		for _, w := range []calendar.Period{{From: at("2026-03-01"), End: at("2026-04-01")}, {From: at("2025-11-01"), End: at("2025-12-01")}, {From: at("2025-11-10"), End: at("2025-11-20")}} {
+		for _, w := range []calendar.Period{
+			{From: at("2026-03-01"), End: at("2026-04-01")},
+			{From: at("2025-11-01"), End: at("2025-12-01")},
+			{From: at("2025-11-10"), End: at("2025-11-20")},
+		} {
 			_, err := selectFigures(p.Ctx, db, summaryQuery{owner: p.ID, period: w})
 			require.NoError(t, err)
 		}
 	}
 	type row struct{ Statements, Planned int64 }
 	r, err := pg.One[row](p.Ctx, db, `
-		SELECT count(*) AS statements, max(custom_plans) AS planned FROM pg_prepared_statements WHERE generic_plans + custom_plans >= 30`)
+		SELECT count(*) AS statements, max(custom_plans) AS planned
+		FROM pg_prepared_statements
+		WHERE generic_plans + custom_plans >= 30`)
 	require.NoError(t, err)
 	require.Equal(t, row{Statements: 7, Planned: 5}, r)
 }

@@ -62,7 +62,9 @@ func TestMonthsAreUTC(t *testing.T) {
 	s := serve(t.Context(), fixture.On(west))
 	p := newPerson(t.Context(), t, s)
 	p.Create(t, p.Spends("10"))
-	_, err = p.CreateTransactions(p.Ctx, &ledgerv1.CreateTransactionsRequest{Transactions: []*ledgerv1.CreateTransactionRequest{p.Spends("5")}})
+	_, err = p.CreateTransactions(p.Ctx, &ledgerv1.CreateTransactionsRequest{
+		Transactions: []*ledgerv1.CreateTransactionRequest{p.Spends("5")},
+	})
 	require.NoError(t, err)
 	resp, err := s.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
 		p.window("2026-02-01", "2026-02-28"), p.window("2026-03-01", "2026-03-31"),
@@ -94,7 +96,9 @@ func TestSumSpending(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	requireSame(t, []*ledgerv1.Spending{
-		{Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "EUR", SpentMinor: 500}, {Currency: "USD", SpentMinor: -700}}},
+		{Found: true, Amounts: []*ledgerv1.SpentAmount{
+			{Currency: "EUR", SpentMinor: 500}, {Currency: "USD", SpentMinor: -700},
+		}},
 		{Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "EUR", SpentMinor: 500}}},
 		{},
 		{Found: true},
@@ -134,23 +138,45 @@ func TestSumSpendingErrors(t *testing.T) {
 		reason string
 		field  string
 	}{
-		"a malformed owner":    {func(w *ledgerv1.SpendingWindow) { w.OwnerId = "" }, "VALIDATION_ERROR", "windows[1].ownerId"},
-		"a malformed wallet":   {func(w *ledgerv1.SpendingWindow) { w.WalletId = "x" }, "WALLET_NOT_FOUND", "windows[1].walletId"},
-		"a malformed category": {func(w *ledgerv1.SpendingWindow) { w.CategoryIds = []string{"x"} }, "INVALID_CATEGORY_EXIST_PARAMS", "windows[1].categoryIds"},
-		"a day that is none":   {func(w *ledgerv1.SpendingWindow) { w.From = "2026-02-30" }, "VALIDATION_ERROR", "windows[1].from"},
-		"a moment":             {func(w *ledgerv1.SpendingWindow) { w.To = "2026-03-31T00:00:00Z" }, "VALIDATION_ERROR", "windows[1].to"},
-		"upside down":          {func(w *ledgerv1.SpendingWindow) { w.To = "2026-02-27" }, "VALIDATION_ERROR", "windows[1].from"},
+		"a malformed owner": {
+			func(w *ledgerv1.SpendingWindow) { w.OwnerId = "" }, "VALIDATION_ERROR",
+			"windows[1].ownerId",
+		},
+		"a malformed wallet": {
+			func(w *ledgerv1.SpendingWindow) { w.WalletId = "x" }, "WALLET_NOT_FOUND",
+			"windows[1].walletId",
+		},
+		"a malformed category": {
+			func(w *ledgerv1.SpendingWindow) { w.CategoryIds = []string{"x"} },
+			"INVALID_CATEGORY_EXIST_PARAMS", "windows[1].categoryIds",
+		},
+		"a day that is none": {
+			func(w *ledgerv1.SpendingWindow) { w.From = "2026-02-30" }, "VALIDATION_ERROR",
+			"windows[1].from",
+		},
+		"a moment": {
+			func(w *ledgerv1.SpendingWindow) { w.To = "2026-03-31T00:00:00Z" }, "VALIDATION_ERROR",
+			"windows[1].to",
+		},
+		"upside down": {
+			func(w *ledgerv1.SpendingWindow) { w.To = "2026-02-27" }, "VALIDATION_ERROR",
+			"windows[1].from",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := p.window("2026-03-01", "2026-03-31")
 			c.change(w)
-			_, err := p.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31"), w}})
+			_, err := p.SumSpending(t.Context(), &spendingRequest{
+				Windows: []*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31"), w},
+			})
 			require.Equal(t, []string{c.field},
 				fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, c.reason)))
 		})
 	}
-	_, err := p.SumSpending(t.Context(), &spendingRequest{Windows: slices.Repeat([]*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31")}, 1001)})
+	_, err := p.SumSpending(t.Context(), &spendingRequest{Windows: slices.Repeat(
+		[]*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31")}, 1001,
+	)})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	resp, err := p.SumSpending(t.Context(), &spendingRequest{})
 	require.NoError(t, err)

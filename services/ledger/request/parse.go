@@ -26,7 +26,8 @@ import (
 
 // InvalidDate is the detail of an invalid transaction date: the specification's message and the
 // accepted values.
-const InvalidDate = "Invalid transaction date: must be an ISO 8601 date or date-time of the years 1900 to 2200"
+const InvalidDate = "Invalid transaction date: " +
+	"must be an ISO 8601 date or date-time of the years 1900 to 2200"
 
 // ParseBound parses a bound of a window. For the last moment it returns the first moment after the
 // window, so that a bare date includes its whole day.

@@ -124,16 +124,22 @@ func TestUpdateSettingsRejects(t *testing.T) {
 		req  *update
 		want *apierr.Error
 	}{
-		"an unknown time zone":    {&update{TimeZone: new("Europe/Atlantis")}, errInvalidTimeZone},
-		"an empty time zone":      {&update{TimeZone: new("")}, errInvalidTimeZone},
-		"the server's time zone":  {&update{TimeZone: new("Local")}, errInvalidTimeZone},
-		"a path":                  {&update{TimeZone: new("../../etc/passwd")}, errInvalidTimeZone},
-		"an unknown week":         {&update{WeekStart: new("friday")}, invalid},
-		"an invalid locale":       {&update{Locale: new("de_CH")}, invalid},
-		"an unknown currency":     {&update{BaseCurrency: new("XXQ")}, request.ErrUnsupportedCurrency},
-		"a malformed wallet":      {&update{DefaultWalletId: new("x")}, request.ErrInvalidWalletID},
-		"another user's wallet":   {&update{DefaultWalletId: new(other.Wallet.String())}, request.ErrWalletNotFound},
-		"another user's category": {&update{DefaultCategoryId: new(other.Category.String())}, request.ErrCategoryNotFound},
+		"an unknown time zone":   {&update{TimeZone: new("Europe/Atlantis")}, errInvalidTimeZone},
+		"an empty time zone":     {&update{TimeZone: new("")}, errInvalidTimeZone},
+		"the server's time zone": {&update{TimeZone: new("Local")}, errInvalidTimeZone},
+		"a path":                 {&update{TimeZone: new("../../etc/passwd")}, errInvalidTimeZone},
+		"an unknown week":        {&update{WeekStart: new("friday")}, invalid},
+		"an invalid locale":      {&update{Locale: new("de_CH")}, invalid},
+		"an unknown currency": {
+			&update{BaseCurrency: new("XXQ")}, request.ErrUnsupportedCurrency,
+		},
+		"a malformed wallet": {&update{DefaultWalletId: new("x")}, request.ErrInvalidWalletID},
+		"another user's wallet": {
+			&update{DefaultWalletId: new(other.Wallet.String())}, request.ErrWalletNotFound,
+		},
+		"another user's category": {
+			&update{DefaultCategoryId: new(other.Category.String())}, request.ErrCategoryNotFound,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -212,7 +212,8 @@ func (w *writer) writeDetails(ctx context.Context, spends *ledgerv1.CreateTransa
 			Id: w.pick(w.transactions), Tags: &ledgerv1.Tags{Values: []string{tag}},
 			Amount: new("2.50"),
 			Splits: &ledgerv1.Splits{Values: []*ledgerv1.Split{
-				{CategoryId: w.user.Category.String(), Amount: "1"}, {CategoryId: spends.GetCategoryId(), Amount: "1.50"},
+				{CategoryId: w.user.Category.String(), Amount: "1"},
+				{CategoryId: spends.GetCategoryId(), Amount: "1.50"},
 			}},
 		})
 	}

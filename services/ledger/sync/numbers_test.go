@@ -25,10 +25,18 @@ func TestListChangesOfPreviousRelease(t *testing.T) {
 	m := newMirror(s)
 	m.follow(u.Ctx, t, 1000)
 	for _, statement := range []string{
-		`UPDATE transactions SET description = 'old', version = version + 1 WHERE owner_id = $1 AND id = '` + first.GetId() + `'`,
-		`UPDATE transactions SET wallet_id = '` + bank.String() + `' WHERE owner_id = $1 AND id = '` + first.GetId() + `'`,
+		`
+			UPDATE transactions
+			SET description = 'old', version = version + 1
+			WHERE owner_id = $1 AND id = '` + first.GetId() + `'`,
+		`
+			UPDATE transactions
+			SET wallet_id = '` + bank.String() + `'
+			WHERE owner_id = $1 AND id = '` + first.GetId() + `'`,
 		`DELETE FROM transactions WHERE owner_id = $1 AND id = '` + second.GetId() + `'`,
-		`INSERT INTO categories (owner_id, id, name, created_at, updated_at) VALUES ($1, gen_random_uuid(), 'Old', now(), now())`,
+		`
+			INSERT INTO categories (owner_id, id, name, created_at, updated_at)
+			VALUES ($1, gen_random_uuid(), 'Old', now(), now())`,
 		`UPDATE wallets SET name = 'Older' WHERE owner_id = $1`,
 	} {
 		_, err := s.DB.Exec(u.Ctx, statement, u.ID)
@@ -83,7 +91,9 @@ func TestListChangesNumbersRows(t *testing.T) {
 	s.MakeWallet(u.Ctx, t, "Bank", "EUR")
 	seqs := func(of fixture.User) (seqs []int64) {
 		require.NoError(t, s.DB.QueryRow(t.Context(),
-			`SELECT array_agg(seq ORDER BY id) FROM wallets WHERE owner_id = $1`, of.ID).Scan(&seqs))
+			`SELECT array_agg(seq ORDER BY id) FROM wallets WHERE owner_id = $1`, of.ID).Scan(
+			&seqs,
+		))
 		return seqs
 	}
 	rename := func(wallet uuid.UUID) {
@@ -115,7 +125,9 @@ func TestSweep(t *testing.T) {
 	old, young := now.Add(-retention-time.Hour), now.Add(-retention+time.Hour)
 	insert := func(of fixture.User, kind, id string, seq int64, at time.Time) {
 		_, err := s.DB.Exec(t.Context(),
-			`INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at) VALUES ($1, $2, $3, $4, $5)`,
+			`
+				INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at)
+				VALUES ($1, $2, $3, $4, $5)`,
 			of.ID, kind, id, seq, at)
 		require.NoError(t, err)
 	}
@@ -128,7 +140,10 @@ func TestSweep(t *testing.T) {
 	require.NoError(t, Sweep(t.Context(), s.DB, now))
 	var left []string
 	require.NoError(t, s.DB.QueryRow(t.Context(),
-		`SELECT array_agg(kind || ' ' || id || ' ' || (owner_id = $1) ORDER BY kind, id, owner_id = $1) FROM tombstones`,
+		`
+			SELECT array_agg(kind || ' ' || id || ' ' || (owner_id = $1)
+				ORDER BY kind, id, owner_id = $1)
+			FROM tombstones`,
 		u.ID).Scan(&left))
 	require.Equal(t,
 		[]string{"tag a true", "wallet a false", "wallet b true", "wallet c true"}, left)

@@ -112,13 +112,22 @@ func TestTagReadLimit(t *testing.T) {
 	leave, err := p.Server.Reads.Enter(t.Context(), p.ID)
 	require.NoError(t, err)
 	for name, do := range map[string]func() error{
-		"ListTags": func() error { _, err := p.ListTags(p.Ctx, &ledgerv1.ListTagsRequest{}); return err },
-		"GetTag":   func() error { _, err := p.GetTag(p.Ctx, &ledgerv1.GetTagRequest{Tag: "a"}); return err },
+		"ListTags": func() error {
+			_, err := p.ListTags(p.Ctx, &ledgerv1.ListTagsRequest{})
+			return err
+		},
+		"GetTag": func() error {
+			_, err := p.GetTag(p.Ctx, &ledgerv1.GetTagRequest{Tag: "a"})
+			return err
+		},
 		"UpdateTag": func() error {
 			_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "a", Name: new("b")})
 			return err
 		},
-		"DeleteTag": func() error { _, err := p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "a"}); return err },
+		"DeleteTag": func() error {
+			_, err := p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "a"})
+			return err
+		},
 	} {
 		e := fixture.RequireReason(t, do(), codes.ResourceExhausted, "RATE_LIMITED")
 		require.Positive(t, e.RetryAfter, name)

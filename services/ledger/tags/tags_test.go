@@ -222,14 +222,28 @@ func TestTagErrors(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"an unknown tag":       {p.Ctx, &update{Tag: "c", Name: new("d")}, codes.NotFound, "TAG_NOT_FOUND"},
-		"another user's tag":   {stranger.Ctx, &update{Tag: "a", Name: new("d")}, codes.NotFound, "TAG_NOT_FOUND"},
-		"a name with a slash":  {p.Ctx, &update{Tag: "a", Name: new("d/e")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"no name":              {p.Ctx, &update{Tag: "a", Name: new("")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"a color that is none": {p.Ctx, &update{Tag: "a", Color: new("red")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"nothing":              {p.Ctx, &update{Tag: "a"}, codes.InvalidArgument, "EMPTY_UPDATE"},
-		"a name that is taken": {p.Ctx, &update{Tag: "a", Name: new("B")}, codes.AlreadyExists, "TAG_ALREADY_EXISTS"},
-		"too many":             {p.Ctx, &update{Tag: "MANY", Name: new("c")}, codes.AlreadyExists, "LIMIT_REACHED"},
+		"an unknown tag": {
+			p.Ctx, &update{Tag: "c", Name: new("d")}, codes.NotFound, "TAG_NOT_FOUND",
+		},
+		"another user's tag": {
+			stranger.Ctx, &update{Tag: "a", Name: new("d")}, codes.NotFound, "TAG_NOT_FOUND",
+		},
+		"a name with a slash": {
+			p.Ctx, &update{Tag: "a", Name: new("d/e")}, codes.InvalidArgument, "VALIDATION_ERROR",
+		},
+		"no name": {
+			p.Ctx, &update{Tag: "a", Name: new("")}, codes.InvalidArgument, "VALIDATION_ERROR",
+		},
+		"a color that is none": {
+			p.Ctx, &update{Tag: "a", Color: new("red")}, codes.InvalidArgument, "VALIDATION_ERROR",
+		},
+		"nothing": {p.Ctx, &update{Tag: "a"}, codes.InvalidArgument, "EMPTY_UPDATE"},
+		"a name that is taken": {
+			p.Ctx, &update{Tag: "a", Name: new("B")}, codes.AlreadyExists, "TAG_ALREADY_EXISTS",
+		},
+		"too many": {
+			p.Ctx, &update{Tag: "MANY", Name: new("c")}, codes.AlreadyExists, "LIMIT_REACHED",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := p.UpdateTag(c.ctx, c.req)

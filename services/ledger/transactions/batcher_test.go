@@ -73,7 +73,8 @@ func TestBatcherIdempotencyKeys(t *testing.T) {
 	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	const repeats, keys = 4, 8
 	_, err := s.DB.Exec(t.Context(), `
-		INSERT INTO idempotency_keys (scope, key_hash, request_mac, created_at) VALUES ($1, $2, '', now() - interval '25 hours')`,
+		INSERT INTO idempotency_keys (scope, key_hash, request_mac, created_at)
+		VALUES ($1, $2, '', now() - interval '25 hours')`,
 		p.ID.String(), expiredHash(t, "key 0"))
 	require.NoError(t, err)
 	var ids [keys]sync.Map

@@ -146,22 +146,73 @@ func TestUpdateTransactionErrors(t *testing.T) {
 		reason string
 		fields []string
 	}{
-		"nothing":                    {&updateRequest{}, codes.InvalidArgument, "EMPTY_UPDATE", nil},
-		"an amount of zero":          {&updateRequest{Amount: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an empty amount":            {&updateRequest{Amount: new("")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an amount too fine":         {&updateRequest{Amount: new("1.125")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"another currency alone":     {&updateRequest{Currency: new("USD")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"a currency too coarse":      {&updateRequest{Currency: new("JPY"), Amount: new("0.5")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an empty currency":          {&updateRequest{Currency: new("")}, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"currency"}},
-		"an empty date":              {&updateRequest{Date: new("")}, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
-		"a type that is none":        {&updateRequest{Type: new("gift")}, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
-		"a malformed wallet":         {&updateRequest{WalletId: new("")}, codes.InvalidArgument, "WALLET_NOT_FOUND", []string{"walletId"}},
-		"another user's wallet":      {&updateRequest{WalletId: new(stranger.Wallet.String())}, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
-		"a malformed category":       {&updateRequest{CategoryId: new("x")}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
-		"another user's category":    {&updateRequest{CategoryId: new(stranger.Category.String())}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
-		"a description too long":     {&updateRequest{Description: new(strings.Repeat("x", 1001))}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"description"}},
-		"a version that is not met":  {&updateRequest{Amount: new("1"), IfMatch: `"2"`}, codes.FailedPrecondition, "VERSION_MISMATCH", nil},
-		"more than one thing at all": {&updateRequest{Amount: new("x"), Date: new("y")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount", "date"}},
+		"nothing": {&updateRequest{}, codes.InvalidArgument, "EMPTY_UPDATE", nil},
+		"an amount of zero": {
+			&updateRequest{Amount: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount"},
+		},
+		"an empty amount": {
+			&updateRequest{Amount: new("")}, codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount"},
+		},
+		"an amount too fine": {
+			&updateRequest{Amount: new("1.125")}, codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount"},
+		},
+		"another currency alone": {
+			&updateRequest{Currency: new("USD")}, codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount"},
+		},
+		"a currency too coarse": {
+			&updateRequest{Currency: new("JPY"), Amount: new("0.5")}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+			[]string{"amount"},
+		},
+		"an empty currency": {
+			&updateRequest{Currency: new("")}, codes.InvalidArgument, "UNSUPPORTED_CURRENCY",
+			[]string{"currency"},
+		},
+		"an empty date": {
+			&updateRequest{Date: new("")}, codes.InvalidArgument, "INVALID_TRANSACTION_DATE",
+			[]string{"date"},
+		},
+		"a type that is none": {
+			&updateRequest{Type: new("gift")}, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE",
+			[]string{"type"},
+		},
+		"a malformed wallet": {
+			&updateRequest{WalletId: new("")}, codes.InvalidArgument, "WALLET_NOT_FOUND",
+			[]string{"walletId"},
+		},
+		"another user's wallet": {
+			&updateRequest{WalletId: new(stranger.Wallet.String())}, codes.NotFound,
+			"WALLET_NOT_FOUND",
+			[]string{"walletId"},
+		},
+		"a malformed category": {
+			&updateRequest{CategoryId: new("x")}, codes.InvalidArgument,
+			"INVALID_CATEGORY_EXIST_PARAMS",
+			[]string{"categoryId"},
+		},
+		"another user's category": {
+			&updateRequest{CategoryId: new(stranger.Category.String())}, codes.NotFound,
+			"INVALID_CATEGORY_EXIST_PARAMS",
+			[]string{"categoryId"},
+		},
+		"a description too long": {
+			&updateRequest{Description: new(strings.Repeat("x", 1001))}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+			[]string{"description"},
+		},
+		"a version that is not met": {
+			&updateRequest{Amount: new("1"), IfMatch: `"2"`}, codes.FailedPrecondition,
+			"VERSION_MISMATCH", nil,
+		},
+		"more than one thing at all": {
+			&updateRequest{Amount: new("x"), Date: new("y")}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+			[]string{"amount", "date"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.req.Id = tr.GetId()

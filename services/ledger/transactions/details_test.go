@@ -96,17 +96,23 @@ func TestCreateTransactionDetailErrors(t *testing.T) {
 		change func(*createRequest)
 		field  string
 	}{
-		"a payee too long":        {func(r *createRequest) { r.Payee = strings.Repeat("x", 201) }, "payee"},
-		"notes too long":          {func(r *createRequest) { r.Notes = strings.Repeat("x", 4001) }, "notes"},
-		"a tag too long":          {func(r *createRequest) { r.Tags = []string{"a", strings.Repeat("x", 51)} }, "tags[1]"},
-		"a tag with a slash":      {func(r *createRequest) { r.Tags = []string{"a/b"} }, "tags[0]"},
-		"a tag with a comma":      {func(r *createRequest) { r.Tags = []string{"a,b"} }, "tags[0]"},
-		"a tag with a newline":    {func(r *createRequest) { r.Tags = []string{"a\nb"} }, "tags[0]"},
-		"a tag that is a path":    {func(r *createRequest) { r.Tags = []string{".."} }, "tags[0]"},
-		"a blank tag":             {func(r *createRequest) { r.Tags = []string{" "} }, "tags[0]"},
-		"21 tags":                 {func(r *createRequest) { r.Tags = make([]string, 21) }, "tags"},
-		"a blank external id":     {func(r *createRequest) { r.ExternalId = " " }, "externalId"},
-		"an external id too long": {func(r *createRequest) { r.ExternalId = strings.Repeat("x", 256) }, "externalId"},
+		"a payee too long": {
+			func(r *createRequest) { r.Payee = strings.Repeat("x", 201) }, "payee",
+		},
+		"notes too long": {func(r *createRequest) { r.Notes = strings.Repeat("x", 4001) }, "notes"},
+		"a tag too long": {
+			func(r *createRequest) { r.Tags = []string{"a", strings.Repeat("x", 51)} }, "tags[1]",
+		},
+		"a tag with a slash":   {func(r *createRequest) { r.Tags = []string{"a/b"} }, "tags[0]"},
+		"a tag with a comma":   {func(r *createRequest) { r.Tags = []string{"a,b"} }, "tags[0]"},
+		"a tag with a newline": {func(r *createRequest) { r.Tags = []string{"a\nb"} }, "tags[0]"},
+		"a tag that is a path": {func(r *createRequest) { r.Tags = []string{".."} }, "tags[0]"},
+		"a blank tag":          {func(r *createRequest) { r.Tags = []string{" "} }, "tags[0]"},
+		"21 tags":              {func(r *createRequest) { r.Tags = make([]string, 21) }, "tags"},
+		"a blank external id":  {func(r *createRequest) { r.ExternalId = " " }, "externalId"},
+		"an external id too long": {
+			func(r *createRequest) { r.ExternalId = strings.Repeat("x", 256) }, "externalId",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := p.Spends("5")
@@ -126,7 +132,9 @@ func TestCreateTransactionTagLimit(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
 	_, err := s.DB.Exec(t.Context(), `
-		INSERT INTO tags (owner_id, key, name, created_at) SELECT $1, 'tag ' || n, 'Tag ' || n, now() FROM generate_series(1, 1995) AS n`, p.ID)
+		INSERT INTO tags (owner_id, key, name, created_at)
+		SELECT $1, 'tag ' || n, 'Tag ' || n, now()
+		FROM generate_series(1, 1995) AS n`, p.ID)
 	require.NoError(t, err)
 	var mu sync.Mutex
 	var wg sync.WaitGroup

@@ -37,7 +37,9 @@ func TestListTransactionsByDetails(t *testing.T) {
 	})
 	other := create(func(r *createRequest) { r.CategoryId = fun })
 	imported, received := s.NewID().String(), s.NewID().String()
-	_, err := s.DB.Exec(t.Context(), `INSERT INTO receipts (id, owner_id, file_sha256, content, created_at) VALUES ($1, $2, '', '', now())`, received, p.ID)
+	_, err := s.DB.Exec(t.Context(), `
+		INSERT INTO receipts (id, owner_id, file_sha256, content, created_at)
+		VALUES ($1, $2, '', '', now())`, received, p.ID)
 	require.NoError(t, err)
 	_, err = s.DB.Exec(t.Context(), `
 		UPDATE transactions
@@ -49,7 +51,10 @@ func TestListTransactionsByDetails(t *testing.T) {
 	require.NoError(t, err)
 	stranger := newPerson(t.Context(), t, s)
 	theirs := stranger.Create(t, stranger.Spends("1")).GetId()
-	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET external_id = 'bank 1', import_id = $2, attachment_count = 1 WHERE id = $1`, theirs, imported)
+	_, err = s.DB.Exec(t.Context(), `
+		UPDATE transactions
+		SET external_id = 'bank 1', import_id = $2, attachment_count = 1
+		WHERE id = $1`, theirs, imported)
 	require.NoError(t, err)
 	type list = listRequest
 	for name, c := range map[string]struct {
@@ -58,24 +63,61 @@ func TestListTransactionsByDetails(t *testing.T) {
 		// income and expense are the totals. A refund lowers the expense.
 		income, expense string
 	}{
-		"a payee":                 {&list{Payee: new("BÄCKEREI 100%")}, []string{bakery}, "0.00", "10.00"},
-		"a short payee":           {&list{Payee: new("ö")}, []string{short}, "0.00", "10.00"},
-		"a tag":                   {&list{Tag: []string{"TRIP"}}, []string{bakery, short}, "0.00", "20.00"},
-		"several tags":            {&list{Tag: []string{"work", "unknown"}}, []string{short}, "0.00", "10.00"},
-		"200 tags":                {&list{Tag: append(manyTags(199), "WORK")}, []string{short}, "0.00", "10.00"},
-		"no tags":                 {&list{Untagged: new(true)}, []string{plain, split, other}, "0.00", "30.00"},
-		"a part's category":       {&list{CategoryId: []string{fun}}, []string{split, other}, "0.00", "8.00"},
-		"the other part's":        {&list{CategoryId: []string{food}}, []string{plain, bakery, short, split}, "0.00", "42.00"},
-		"both":                    {&list{CategoryId: []string{food, fun}}, []string{plain, bakery, short, split, other}, "0.00", "50.00"},
-		"a category and a payee":  {&list{CategoryId: []string{fun}, Payee: new("bäckerei 1000")}, []string{split}, "0.00", "-2.00"},
-		"a category and a search": {&list{CategoryId: []string{fun}, Q: new("10")}, []string{split}, "0.00", "-2.00"},
-		"an external id":          {&list{ExternalId: new(" bank 1 ")}, []string{plain}, "0.00", "10.00"},
-		"an import":               {&list{ImportId: &imported}, []string{plain, bakery}, "0.00", "20.00"},
-		"a receipt":               {&list{ReceiptId: &received}, []string{bakery, short}, "0.00", "20.00"},
-		"attachments":             {&list{HasAttachments: new(true)}, []string{short}, "0.00", "10.00"},
-		"no attachments":          {&list{HasAttachments: new(false)}, []string{plain, bakery, split, other}, "0.00", "40.00"},
-		"import and receipt":      {&list{ImportId: &imported, ReceiptId: &received, HasAttachments: new(false)}, []string{bakery}, "0.00", "10.00"},
-		"attachments of a wallet": {&list{HasAttachments: new(true), WalletId: []string{p.Wallet.String()}}, []string{short}, "0.00", "10.00"},
+		"a payee":       {&list{Payee: new("BÄCKEREI 100%")}, []string{bakery}, "0.00", "10.00"},
+		"a short payee": {&list{Payee: new("ö")}, []string{short}, "0.00", "10.00"},
+		"a tag":         {&list{Tag: []string{"TRIP"}}, []string{bakery, short}, "0.00", "20.00"},
+		"several tags": {
+			&list{Tag: []string{"work", "unknown"}}, []string{short}, "0.00", "10.00",
+		},
+		"200 tags": {
+			&list{Tag: append(manyTags(199), "WORK")}, []string{short}, "0.00", "10.00",
+		},
+		"no tags": {
+			&list{Untagged: new(true)}, []string{plain, split, other}, "0.00", "30.00",
+		},
+		"a part's category": {
+			&list{CategoryId: []string{fun}}, []string{split, other}, "0.00", "8.00",
+		},
+		"the other part's": {
+			&list{CategoryId: []string{food}},
+			[]string{plain, bakery, short, split},
+			"0.00",
+			"42.00",
+		},
+		"both": {
+			&list{CategoryId: []string{food, fun}},
+			[]string{plain, bakery, short, split, other},
+			"0.00", "50.00",
+		},
+		"a category and a payee": {
+			&list{CategoryId: []string{fun}, Payee: new("bäckerei 1000")},
+			[]string{split},
+			"0.00",
+			"-2.00",
+		},
+		"a category and a search": {
+			&list{CategoryId: []string{fun}, Q: new("10")}, []string{split}, "0.00", "-2.00",
+		},
+		"an external id": {&list{ExternalId: new(" bank 1 ")}, []string{plain}, "0.00", "10.00"},
+		"an import":      {&list{ImportId: &imported}, []string{plain, bakery}, "0.00", "20.00"},
+		"a receipt":      {&list{ReceiptId: &received}, []string{bakery, short}, "0.00", "20.00"},
+		"attachments":    {&list{HasAttachments: new(true)}, []string{short}, "0.00", "10.00"},
+		"no attachments": {
+			&list{HasAttachments: new(false)},
+			[]string{plain, bakery, split, other},
+			"0.00",
+			"40.00",
+		},
+		"import and receipt": {
+			&list{ImportId: &imported, ReceiptId: &received, HasAttachments: new(false)},
+			[]string{bakery},
+			"0.00", "10.00",
+		},
+		"attachments of a wallet": {
+			&list{HasAttachments: new(true), WalletId: []string{p.Wallet.String()}},
+			[]string{short},
+			"0.00", "10.00",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, sort := range []string{newestFirst, oldestFirst, largestAmount, leastAmount} {

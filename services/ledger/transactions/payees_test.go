@@ -82,7 +82,9 @@ func TestListCurrencies(t *testing.T) {
 		return strings.Compare(a.GetCode(), b.GetCode())
 	}))
 	for _, want := range []*ledgerv1.Currency{
-		{Code: "BHD", Name: "Bahraini Dinar", Decimals: 3}, {Code: "EUR", Name: "Euro", Decimals: 2}, {Code: "JPY", Name: "Japanese Yen"},
+		{Code: "BHD", Name: "Bahraini Dinar", Decimals: 3},
+		{Code: "EUR", Name: "Euro", Decimals: 2},
+		{Code: "JPY", Name: "Japanese Yen"},
 	} {
 		require.True(t, slices.ContainsFunc(list, func(c *ledgerv1.Currency) bool {
 			return proto.Equal(want, c)

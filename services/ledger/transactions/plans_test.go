@@ -78,7 +78,10 @@ func TestListTransactionsPlans(t *testing.T) {
 			{sort: leastAmount, after: after},
 			{sort: oldestFirst, currency: "EUR"},
 			{sort: largestAmount, kind: posting.Expense, substring: "groceries"},
-			{sort: newestFirst, wallets: []uuid.UUID{p.Wallet}, categories: []uuid.UUID{p.Category}},
+			{
+				sort: newestFirst, wallets: []uuid.UUID{p.Wallet},
+				categories: []uuid.UUID{p.Category},
+			},
 		} {
 			l.owner, l.limit = p.ID, 51
 			for range 10 {
@@ -87,7 +90,10 @@ func TestListTransactionsPlans(t *testing.T) {
 			}
 		}
 		type row struct{ Anew int64 }
-		r, err := pg.One[row](p.Ctx, conn, `SELECT coalesce(max(custom_plans), 0) AS anew FROM pg_prepared_statements WHERE statement LIKE '%LIMIT 51'`)
+		r, err := pg.One[row](p.Ctx, conn, `
+			SELECT coalesce(max(custom_plans), 0) AS anew
+			FROM pg_prepared_statements
+			WHERE statement LIKE '%LIMIT 51'`)
 		require.NoError(t, err)
 		// Postgres tries it five times before it compares.
 		require.EqualValues(t, 5, r.Anew)
@@ -109,7 +115,11 @@ func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 			payee = 'Payee ' || n % 20,
 			tags = CASE WHEN n > 99000 THEN '{}' WHEN n % 1000 = 0
 				THEN '{seldom,often}' ELSE '{often}' END::text[]
-		FROM (SELECT id, row_number() OVER (ORDER BY date DESC) AS n FROM transactions WHERE owner_id = '`+p.ID.String()+`') AS o
+		FROM (
+			SELECT id, row_number() OVER (ORDER BY date DESC) AS n
+			FROM transactions
+			WHERE owner_id = '`+p.ID.String()+`'
+		) AS o
 		WHERE t.id = o.id AND t.owner_id = '`+p.ID.String()+`';
 		ALTER TABLE transactions ENABLE TRIGGER ALL`)
 	require.NoError(t, err)
@@ -138,8 +148,10 @@ func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 		"old attachments":        {HasAttachments: new(true), To: new("2020-12-31")},
 		"attachments and tag":    {HasAttachments: new(true), Tag: []string{"seldom"}},
 		"no attachments":         {HasAttachments: new(false)},
-		"import without any":     {HasAttachments: new(false), ImportId: new("00000000-0000-0000-0000-00000000000a")},
-		"tag and wallet":         {Tag: []string{"seldom"}, WalletId: []string{p.Wallet.String()}},
+		"import without any": {
+			HasAttachments: new(false), ImportId: new("00000000-0000-0000-0000-00000000000a"),
+		},
+		"tag and wallet": {Tag: []string{"seldom"}, WalletId: []string{p.Wallet.String()}},
 	} {
 		for _, sort := range []string{newestFirst, largestAmount} {
 			t.Run(name+" by "+sort, func(t *testing.T) {
@@ -181,27 +193,29 @@ func (p person) lists(wallets []string) map[string]*listRequest {
 		return id == wallet[0]
 	})
 	return map[string]*list{
-		"everything":             {},
-		"one wallet":             {WalletId: wallet},
-		"both wallets":           {WalletId: wallets},
-		"one category":           {CategoryId: category},
-		"wallet and category":    {WalletId: wallet, CategoryId: category},
-		"expenses":               {Type: new(posting.Expense)},
-		"income":                 {Type: new(posting.Income)},
-		"a usual currency":       {Currency: new("EUR")},
-		"a seldom one":           {Currency: new("JPY")},
-		"one that nobody has":    {Currency: new("CHF")},
-		"a month":                {From: new("2026-01-01"), To: new("2026-01-31")},
-		"a quarter and a wallet": {From: new("2024-01-01"), To: new("2024-03-31"), WalletId: wallet},
-		"amounts":                {MinAmount: new("-150"), MaxAmount: new("-100")},
-		"the largest":            {MinAmount: new("199.9")},
-		"amounts of a category":  {MinAmount: new("-150"), CategoryId: category},
-		"a usual word":           {Q: new("groceries")},
-		"a seldom one of text":   {Q: new("café 1234")},
-		"a word that is not":     {Q: new("Zürich")},
-		"a word and a wallet":    {Q: new("café"), WalletId: wallet},
-		"a word of others":       {Q: new("rent"), WalletId: other},
-		"a category of others":   {CategoryId: category, WalletId: other},
+		"everything":          {},
+		"one wallet":          {WalletId: wallet},
+		"both wallets":        {WalletId: wallets},
+		"one category":        {CategoryId: category},
+		"wallet and category": {WalletId: wallet, CategoryId: category},
+		"expenses":            {Type: new(posting.Expense)},
+		"income":              {Type: new(posting.Income)},
+		"a usual currency":    {Currency: new("EUR")},
+		"a seldom one":        {Currency: new("JPY")},
+		"one that nobody has": {Currency: new("CHF")},
+		"a month":             {From: new("2026-01-01"), To: new("2026-01-31")},
+		"a quarter and a wallet": {
+			From: new("2024-01-01"), To: new("2024-03-31"), WalletId: wallet,
+		},
+		"amounts":               {MinAmount: new("-150"), MaxAmount: new("-100")},
+		"the largest":           {MinAmount: new("199.9")},
+		"amounts of a category": {MinAmount: new("-150"), CategoryId: category},
+		"a usual word":          {Q: new("groceries")},
+		"a seldom one of text":  {Q: new("café 1234")},
+		"a word that is not":    {Q: new("Zürich")},
+		"a word and a wallet":   {Q: new("café"), WalletId: wallet},
+		"a word of others":      {Q: new("rent"), WalletId: other},
+		"a category of others":  {CategoryId: category, WalletId: other},
 	}
 }
 

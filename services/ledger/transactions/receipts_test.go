@@ -17,10 +17,11 @@ func TestDeleteTransactionDeletesUnusedReceipt(t *testing.T) {
 	s.OCR = &fixture.OCR{Receipt: fixture.Groceries(), Pictures: [][]byte{[]byte("page one")}}
 	p := newPerson(t.Context(), t, s)
 	upload := func(keepImage bool) *ledgerv1.CreateTransactionsFromReceiptResponse {
-		resp, err := p.CreateTransactionsFromReceipt(p.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
+		req := &ledgerv1.CreateTransactionsFromReceiptRequest{
 			Receipt: []byte("a photograph"), WalletId: p.Wallet.String(),
 			CategoryId: p.Category.String(), KeepImage: keepImage,
-		})
+		}
+		resp, err := p.CreateTransactionsFromReceipt(p.Ctx, req)
 		require.NoError(t, err)
 		return resp
 	}
@@ -28,7 +29,9 @@ func TestDeleteTransactionDeletesUnusedReceipt(t *testing.T) {
 	transactions := resp.GetTransactions()
 	receipts, images := 0, 0
 	count := func() {
-		require.NoError(t, p.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM receipts), (SELECT count(*) FROM receipt_images)`).Scan(&receipts, &images))
+		require.NoError(t, p.DB.QueryRow(t.Context(),
+			`SELECT (SELECT count(*) FROM receipts), (SELECT count(*) FROM receipt_images)`,
+		).Scan(&receipts, &images))
 	}
 	_, err := p.DeleteTransaction(p.Ctx, &deleteRequest{Id: transactions[0].GetId()})
 	require.NoError(t, err)

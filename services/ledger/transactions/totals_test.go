@@ -131,7 +131,9 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 			)
 			INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
 				amount_e4, description, date, created_at, updated_at)
-			SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -$7::bigint, -100 * $7, $4, $5, $5, $5 FROM generate_series(1, $6::bigint)`,
+			SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -$7::bigint, -100 * $7, $4, $5,
+				$5, $5
+			FROM generate_series(1, $6::bigint)`,
 			p.ID, p.Wallet, p.Category, description, date, n, cents)
 		require.NoError(t, err)
 	}
@@ -231,7 +233,9 @@ func TestListTransactionsTotalsErrors(t *testing.T) {
 	_, err = p.DB.Exec(p.Ctx, `
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
 			amount_e4, description, date, created_at, updated_at)
-		SELECT gen_random_uuid(), $1, $2, $3, 'CLF', 9999999999999900, 9999999999999900, '', $4, $4, $4 FROM generate_series(1, 1000)`,
+		SELECT gen_random_uuid(), $1, $2, $3, 'CLF', 9999999999999900, 9999999999999900, '', $4,
+			$4, $4
+		FROM generate_series(1, 1000)`,
 		p.ID, p.Wallet, p.Category, fixture.Today)
 	require.NoError(t, err)
 	_, err = p.ListTransactions(p.Ctx,

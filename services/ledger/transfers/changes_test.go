@@ -85,15 +85,36 @@ func TestUpdateTransferRejects(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"nothing":                       {&req{Id: made.GetId()}, codes.InvalidArgument, "EMPTY_UPDATE"},
-		"a malformed id":                {&req{Id: "x", Amount: new("1")}, codes.InvalidArgument, "INVALID_TRANSFER_ID"},
-		"an unknown id":                 {&req{Id: s.NewID().String(), Amount: new("1")}, codes.NotFound, "TRANSFER_NOT_FOUND"},
-		"a currency without its amount": {&req{Id: made.GetId(), Currency: new("USD")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"a second currency alone":       {&req{Id: made.GetId(), ToCurrency: new("USD")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"a second amount alone":         {&req{Id: made.GetId(), ToAmount: new("9")}, codes.InvalidArgument, "TRANSFER_AMOUNT_MISMATCH"},
-		"the same wallet":               {&req{Id: made.GetId(), ToWalletId: new(p.Wallet.String())}, codes.InvalidArgument, "TRANSFER_SAME_WALLET"},
-		"another user's wallet":         {&req{Id: made.GetId(), ToWalletId: new(stranger.bank.String())}, codes.NotFound, "WALLET_NOT_FOUND"},
-		"an old version":                {&req{Id: made.GetId(), Amount: new("1"), IfMatch: `"7"`}, codes.FailedPrecondition, "VERSION_MISMATCH"},
+		"nothing": {&req{Id: made.GetId()}, codes.InvalidArgument, "EMPTY_UPDATE"},
+		"a malformed id": {
+			&req{Id: "x", Amount: new("1")}, codes.InvalidArgument, "INVALID_TRANSFER_ID",
+		},
+		"an unknown id": {
+			&req{Id: s.NewID().String(), Amount: new("1")}, codes.NotFound, "TRANSFER_NOT_FOUND",
+		},
+		"a currency without its amount": {
+			&req{Id: made.GetId(), Currency: new("USD")}, codes.InvalidArgument, "VALIDATION_ERROR",
+		},
+		"a second currency alone": {
+			&req{Id: made.GetId(), ToCurrency: new("USD")}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+		},
+		"a second amount alone": {
+			&req{Id: made.GetId(), ToAmount: new("9")}, codes.InvalidArgument,
+			"TRANSFER_AMOUNT_MISMATCH",
+		},
+		"the same wallet": {
+			&req{Id: made.GetId(), ToWalletId: new(p.Wallet.String())}, codes.InvalidArgument,
+			"TRANSFER_SAME_WALLET",
+		},
+		"another user's wallet": {
+			&req{Id: made.GetId(), ToWalletId: new(stranger.bank.String())}, codes.NotFound,
+			"WALLET_NOT_FOUND",
+		},
+		"an old version": {
+			&req{Id: made.GetId(), Amount: new("1"), IfMatch: `"7"`}, codes.FailedPrecondition,
+			"VERSION_MISMATCH",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.RequireRejected(t, c.code, c.reason, func() error {

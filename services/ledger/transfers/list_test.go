@@ -30,8 +30,10 @@ func TestListTransfersScan(t *testing.T) {
 		ALTER TABLE transactions DISABLE TRIGGER ALL;
 		INSERT INTO transactions (id, owner_id, wallet_id, currency, amount_minor, amount_e4,
 			description, date, created_at, updated_at, transfer_id, seq)
-		SELECT gen_random_uuid(), '`+p.ID.String()+`', CASE WHEN leg < 0 THEN '`+p.Wallet.String()+`' ELSE '`+p.bank.String()+`' END::uuid, 'EUR', leg,
-			leg * 100, '', timestamptz '2026-01-01' - n * interval '1 minute', now(), now(),
+		SELECT gen_random_uuid(), '`+p.ID.String()+`',
+			CASE WHEN leg < 0 THEN '`+p.Wallet.String()+`' ELSE '`+p.bank.String()+`' END::uuid,
+			'EUR', leg, leg * 100, '', timestamptz '2026-01-01' - n * interval '1 minute',
+			now(), now(),
 			('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 0
 		FROM generate_series(1, `+strconv.Itoa(count)+`) AS n, unnest('{-1,1}'::integer[]) AS leg;
 		ALTER TABLE transactions ENABLE TRIGGER ALL`)
@@ -100,7 +102,9 @@ func TestListTransfers(t *testing.T) {
 
 	_, err := p.ListTransfers(p.Ctx,
 		&listRequest{WalletId: new(stranger.bank.String()), From: new("x"), Limit: new(int32(0))})
-	require.Equal(t, []string{"limit", "from", "walletId"}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")))
+	require.Equal(t, []string{
+		"limit", "from", "walletId",
+	}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")))
 	for _, c := range []struct {
 		req    *listRequest
 		code   codes.Code
@@ -109,7 +113,10 @@ func TestListTransfers(t *testing.T) {
 		{&listRequest{WalletId: new("x")}, codes.InvalidArgument, "WALLET_NOT_FOUND"},
 		{&listRequest{WalletId: new(stranger.bank.String())}, codes.NotFound, "WALLET_NOT_FOUND"},
 		{&listRequest{From: new("x")}, codes.InvalidArgument, "INVALID_TRANSACTION_DATE"},
-		{&listRequest{From: new("2026-03-02"), To: new("2026-03-01")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		{
+			&listRequest{From: new("2026-03-02"), To: new("2026-03-01")}, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+		},
 		{&listRequest{Cursor: "x"}, codes.InvalidArgument, "INVALID_CURSOR"},
 		{&listRequest{Limit: new(int32(0))}, codes.InvalidArgument, "VALIDATION_ERROR"},
 	} {

@@ -108,7 +108,9 @@ func TestMatchTransferRejects(t *testing.T) {
 	transfer := p.transfer(t, p.moves("30"))
 	receipt, split := s.NewID(), p.Spends("30")
 	scanned, divided := p.Create(t, p.Spends("30")).GetId(), p.Create(t, split).GetId()
-	_, err := s.DB.Exec(t.Context(), `INSERT INTO receipts (owner_id, id, file_sha256, content, created_at) VALUES ($1, $2, '', '', now())`, p.ID, receipt)
+	_, err := s.DB.Exec(t.Context(), `
+		INSERT INTO receipts (owner_id, id, file_sha256, content, created_at)
+		VALUES ($1, $2, '', '', now())`, p.ID, receipt)
 	require.NoError(t, err)
 	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET receipt_id = $1 WHERE id = $2`,
 		receipt, scanned)
@@ -122,19 +124,56 @@ func TestMatchTransferRejects(t *testing.T) {
 		reason  string
 		fields  []string
 	}{
-		"two incomes":                   {in, in, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"outTransactionId", "inTransactionId"}},
-		"the wrong way round":           {in, out, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"outTransactionId", "inTransactionId"}},
-		"one wallet":                    {out, p.Create(t, here).GetId(), codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"inTransactionId"}},
-		"different amounts":             {out, p.Create(t, p.receives("29")).GetId(), codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"inTransactionId"}},
-		"a leg":                         {out, transfer.GetInTransactionId(), codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"inTransactionId"}},
-		"a receipt":                     {scanned, in, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"outTransactionId"}},
-		"splits":                        {divided, in, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"outTransactionId"}},
-		"malformed ids":                 {"x", "", codes.InvalidArgument, "VALIDATION_ERROR", []string{"inTransactionId", "outTransactionId"}},
-		"a malformed id":                {"x", in, codes.InvalidArgument, "INVALID_TRANSACTION_ID", []string{"outTransactionId"}},
-		"a malformed and an unknown id": {"x", s.NewID().String(), codes.InvalidArgument, "INVALID_TRANSACTION_ID", []string{"outTransactionId", "inTransactionId"}},
-		"two unknown transactions":      {s.NewID().String(), s.NewID().String(), codes.NotFound, "TRANSACTION_NOT_FOUND", []string{"outTransactionId", "inTransactionId"}},
-		"an unknown transaction":        {s.NewID().String(), in, codes.NotFound, "TRANSACTION_NOT_FOUND", []string{"outTransactionId"}},
-		"another user's transaction":    {out, theirs, codes.PermissionDenied, "TRANSACTION_OWNER_MISMATCH", []string{"inTransactionId"}},
+		"two incomes": {
+			in, in, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT",
+			[]string{"outTransactionId", "inTransactionId"},
+		},
+		"the wrong way round": {
+			in, out, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT",
+			[]string{"outTransactionId", "inTransactionId"},
+		},
+		"one wallet": {
+			out, p.Create(t, here).GetId(), codes.InvalidArgument, "TRANSFER_LEGS_UNFIT",
+			[]string{"inTransactionId"},
+		},
+		"different amounts": {
+			out, p.Create(t, p.receives("29")).GetId(), codes.InvalidArgument,
+			"TRANSFER_LEGS_UNFIT",
+			[]string{"inTransactionId"},
+		},
+		"a leg": {
+			out, transfer.GetInTransactionId(), codes.InvalidArgument, "TRANSFER_LEGS_UNFIT",
+			[]string{"inTransactionId"},
+		},
+		"a receipt": {
+			scanned, in, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"outTransactionId"},
+		},
+		"splits": {
+			divided, in, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"outTransactionId"},
+		},
+		"malformed ids": {
+			"x", "", codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"inTransactionId", "outTransactionId"},
+		},
+		"a malformed id": {
+			"x", in, codes.InvalidArgument, "INVALID_TRANSACTION_ID", []string{"outTransactionId"},
+		},
+		"a malformed and an unknown id": {
+			"x", s.NewID().String(), codes.InvalidArgument, "INVALID_TRANSACTION_ID",
+			[]string{"outTransactionId", "inTransactionId"},
+		},
+		"two unknown transactions": {
+			s.NewID().String(), s.NewID().String(), codes.NotFound, "TRANSACTION_NOT_FOUND",
+			[]string{"outTransactionId", "inTransactionId"},
+		},
+		"an unknown transaction": {
+			s.NewID().String(), in, codes.NotFound, "TRANSACTION_NOT_FOUND",
+			[]string{"outTransactionId"},
+		},
+		"another user's transaction": {
+			out, theirs, codes.PermissionDenied, "TRANSACTION_OWNER_MISMATCH",
+			[]string{"inTransactionId"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := s.RequireRejected(t, c.code, c.reason, func() error {
@@ -160,14 +199,38 @@ func TestUnlinkTransferRejects(t *testing.T) {
 		reason string
 		fields []string
 	}{
-		"a malformed id":                      {p, &req{Id: "x", CategoryId: food}, codes.InvalidArgument, "INVALID_TRANSFER_ID", nil},
-		"another user's transfer":             {stranger, &req{Id: id, CategoryId: theirs}, codes.NotFound, "TRANSFER_NOT_FOUND", nil},
-		"no category":                         {p, &req{Id: id}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"categoryId"}},
-		"a malformed category":                {p, &req{Id: id, CategoryId: food, InCategoryId: new("x")}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"inCategoryId"}},
-		"a malformed and an unknown category": {p, &req{Id: id, CategoryId: theirs, InCategoryId: new("x")}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"inCategoryId", "categoryId"}},
-		"an unknown category for the income":  {p, &req{Id: id, InCategoryId: &theirs}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"categoryId", "inCategoryId"}},
-		"another user's category":             {p, &req{Id: id, CategoryId: theirs}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
-		"another user's categories":           {p, &req{Id: id, CategoryId: theirs, InCategoryId: new(s.NewID().String())}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId", "inCategoryId"}},
+		"a malformed id": {
+			p, &req{Id: "x", CategoryId: food}, codes.InvalidArgument, "INVALID_TRANSFER_ID", nil,
+		},
+		"another user's transfer": {
+			stranger, &req{Id: id, CategoryId: theirs}, codes.NotFound, "TRANSFER_NOT_FOUND", nil,
+		},
+		"no category": {
+			p, &req{Id: id}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"categoryId"},
+		},
+		"a malformed category": {
+			p, &req{Id: id, CategoryId: food, InCategoryId: new("x")}, codes.InvalidArgument,
+			"INVALID_CATEGORY_EXIST_PARAMS",
+			[]string{"inCategoryId"},
+		},
+		"a malformed and an unknown category": {
+			p, &req{Id: id, CategoryId: theirs, InCategoryId: new("x")}, codes.InvalidArgument,
+			"INVALID_CATEGORY_EXIST_PARAMS",
+			[]string{"inCategoryId", "categoryId"},
+		},
+		"an unknown category for the income": {
+			p, &req{Id: id, InCategoryId: &theirs}, codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"categoryId", "inCategoryId"},
+		},
+		"another user's category": {
+			p, &req{Id: id, CategoryId: theirs}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS",
+			[]string{"categoryId"},
+		},
+		"another user's categories": {
+			p, &req{Id: id, CategoryId: theirs, InCategoryId: new(s.NewID().String())},
+			codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS",
+			[]string{"categoryId", "inCategoryId"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := s.RequireRejected(t, c.code, c.reason, func() error {

@@ -266,10 +266,12 @@ func (m *model) check(r *rapid.T) {
 		delete(income, got.GetCurrency())
 	}
 	require.Empty(r, income, "each currency has a row")
-	resp, err := m.SumSpending(m.Ctx, &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{{
+	march := &ledgerv1.SpendingWindow{
 		OwnerId: m.ID.String(), WalletId: m.Wallet.String(),
 		CategoryIds: []string{m.Category.String()}, From: "2026-03-01", To: "2026-03-31",
-	}}})
+	}
+	resp, err := m.SumSpending(m.Ctx,
+		&ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{march}})
 	require.NoError(r, err)
 	for _, got := range resp.GetSpendings()[0].GetAmounts() {
 		require.Equal(r, spent[got.GetCurrency()], got.GetSpentMinor())

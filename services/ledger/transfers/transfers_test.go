@@ -152,11 +152,27 @@ func TestCreateTransferRejects(t *testing.T) {
 			codes.NotFound, "WALLET_NOT_FOUND",
 			[]string{"fromWalletId", "toWalletId"},
 		},
-		"too many decimals":   {func(r *req) { r.Amount = "1.005" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"a negative amount":   {func(r *req) { r.Amount = "-1" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"zero":                {func(r *req) { r.Amount = "0" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"an unknown currency": {func(r *req) { r.ToCurrency = new("XXX") }, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"toCurrency"}},
-		"no date":             {func(r *req) { r.Date = "soon" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"too many decimals": {
+			func(r *req) { r.Amount = "1.005" }, codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount"},
+		},
+		"a negative amount": {
+			func(r *req) { r.Amount = "-1" }, codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount"},
+		},
+		"zero": {
+			func(r *req) { r.Amount = "0" }, codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount"},
+		},
+		"an unknown currency": {
+			func(r *req) { r.ToCurrency = new("XXX") }, codes.InvalidArgument,
+			"UNSUPPORTED_CURRENCY",
+			[]string{"toCurrency"},
+		},
+		"no date": {
+			func(r *req) { r.Date = "soon" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE",
+			[]string{"date"},
+		},
 		"decimals of a yen": {
 			func(r *req) { r.ToWalletId, r.ToAmount = p.yen.String(), new("10.5") },
 			codes.InvalidArgument, "VALIDATION_ERROR",

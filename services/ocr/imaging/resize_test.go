@@ -17,7 +17,9 @@ func TestResizeEqualsLibrary(t *testing.T) {
 	for i := range img.Pix {
 		img.Pix[i] = uint8(random.IntN(256))
 	}
-	for _, to := range []image.Point{{97, 80}, {61, 90}, {122, 47}, {50, 40}, {31, 24}, {30, 23}, {7, 5}, {1, 1}, {0, 0}} {
+	for _, to := range []image.Point{
+		{97, 80}, {61, 90}, {122, 47}, {50, 40}, {31, 24}, {30, 23}, {7, 5}, {1, 1}, {0, 0},
+	} {
 		resized := resize(img, to.X, to.Y)
 		long := image.NewGray(resized.Bounds())
 		kernel := draw.CatmullRom

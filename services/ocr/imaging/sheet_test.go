@@ -33,8 +33,10 @@ func TestPaperKeepsPages(t *testing.T) {
 
 func TestPaperKeepsDistantAmounts(t *testing.T) {
 	t.Parallel()
-	img := fixture.OnPage(fixture.Printed(t, "SHOP IN THE LANE\nBread and butter\nMilk and honey\nCheese and ham\nTea and coffee\nTOTAL TO PAY", 20))
-	draw.Draw(img, image.Rect(1100, fixture.PageOffset.Y, 1400, fixture.PageOffset.Y+600), fixture.Printed(t, "\n 2.50\n 1.20\n10.00\n 2.50\n16.20", 20), image.Point{}, draw.Src)
+	img := fixture.OnPage(fixture.Printed(t, "SHOP IN THE LANE\nBread and butter\n"+
+		"Milk and honey\nCheese and ham\nTea and coffee\nTOTAL TO PAY", 20))
+	draw.Draw(img, image.Rect(1100, fixture.PageOffset.Y, 1400, fixture.PageOffset.Y+600),
+		fixture.Printed(t, "\n 2.50\n 1.20\n10.00\n 2.50\n16.20", 20), image.Point{}, draw.Src)
 	require.Greater(t, paperOf(img).Max.X, 1200)
 }
 
@@ -42,7 +44,9 @@ func TestPaperKeepsDistantAmounts(t *testing.T) {
 // words that each is a group.
 func TestPaperKeepsTotalOfSeparateWords(t *testing.T) {
 	t.Parallel()
-	img := fixture.Printed(t, "GREEN MARKET LTD\n7 Main Street\n\n2026-11-14 18:22\n\nDark bread       3.89\nMilk             1.49\nTomatoes         2.75\n\n\nSUM        EUR        8.13", 20)
+	img := fixture.Printed(t,
+		"GREEN MARKET LTD\n7 Main Street\n\n2026-11-14 18:22\n\nDark bread       3.89\n"+
+			"Milk             1.49\nTomatoes         2.75\n\n\nSUM        EUR        8.13", 20)
 	page := fixture.OnPage(img)
 	got := paperOf(page)
 	require.NotEqual(t, page.Bounds(), got)

@@ -33,7 +33,11 @@ func TestImagesHaveOrientationOfEvidence(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, d.Images[0].Bounds().Size(), got.Bounds().Size(), "orientation %d", o)
 		for _, at := range []image.Point{{5, 5}, {35, 5}, {5, 35}, {35, 35}} {
-			require.InDelta(t, d.Images[0].GrayAt(at.X, at.Y).Y, color.GrayModel.Convert(got.At(at.X, at.Y)).(color.Gray).Y, 12, "orientation %d at %s", o, at)
+			require.InDelta(
+				t, d.Images[0].GrayAt(at.X, at.Y).Y,
+				color.GrayModel.Convert(got.At(at.X, at.Y)).(color.Gray).Y, 12,
+				"orientation %d at %s", o, at,
+			)
 		}
 	}
 }

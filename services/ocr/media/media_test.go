@@ -29,7 +29,8 @@ func TestOpenImageFormats(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, d.Images, 1)
 			require.Equal(t, image.Pt(60, 40), d.Images[0].Bounds().Size())
-			require.Less(t, d.Images[0].GrayAt(5, 5).Y, uint8(60), "the dark corner is where it was drawn")
+			require.Less(t, d.Images[0].GrayAt(5, 5).Y, uint8(60),
+				"the dark corner is where it was drawn")
 			require.Greater(t, d.Images[0].GrayAt(50, 30).Y, uint8(200))
 		})
 	}
@@ -39,13 +40,15 @@ func TestOpenAppliesEXIFOrientation(t *testing.T) {
 	t.Parallel()
 	// The dark corner is at the top left of the stored image. Each orientation moves it.
 	corners := map[int]image.Point{
-		1: {5, 5}, 2: {55, 5}, 3: {55, 35}, 4: {5, 35}, 5: {5, 5}, 6: {35, 5}, 7: {35, 55}, 8: {5, 55},
+		1: {5, 5}, 2: {55, 5}, 3: {55, 35}, 4: {5, 35}, 5: {5, 5}, 6: {35, 5}, 7: {35, 55},
+		8: {5, 55},
 	}
 	for orientation, corner := range corners {
 		file := fixture.WithOrientation(fixture.Images(t)["JPEG"], orientation)
 		d, err := newTestOpener().Open(t.Context(), file)
 		require.NoError(t, err)
-		require.Less(t, d.Images[0].GrayAt(corner.X, corner.Y).Y, uint8(60), "orientation %d", orientation)
+		require.Less(t, d.Images[0].GrayAt(corner.X, corner.Y).Y, uint8(60),
+			"orientation %d", orientation)
 		want := image.Pt(60, 40)
 		if orientation >= 5 {
 			want = image.Pt(40, 60)
@@ -78,7 +81,8 @@ func TestOpenText(t *testing.T) {
 
 func TestLayerPages(t *testing.T) {
 	t.Parallel()
-	pages := layerPages([]byte(`<html><body><doc><page width="100" height="100"><word xMin="1" yMin="1" xMax="9" yMax="9">Ka&#776;se</word></page></doc></body></html>`))
+	pages := layerPages([]byte(`<html><body><doc><page width="100" height="100">` +
+		`<word xMin="1" yMin="1" xMax="9" yMax="9">Ka&#776;se</word></page></doc></body></html>`))
 	require.Len(t, pages, 1)
 	require.Equal(t, "K\u00e4se", pages[0].Words[0].Text)
 }
@@ -119,11 +123,13 @@ func TestRenderScannedPages(t *testing.T) {
 	t.Parallel()
 	text, _ := fixture.GoldenText(t, "en_us")
 	img := fixture.Printed(t, text, 22)
-	scan := fixture.ScanPDF(fixture.JPEG(t, img), img.Bounds().Dx(), img.Bounds().Dy(), maxPages, "[0 0 595 842]")
+	scan := fixture.ScanPDF(fixture.JPEG(t, img), img.Bounds().Dx(),
+		img.Bounds().Dy(), maxPages, "[0 0 595 842]")
 	d, err := newTestOpener().pdf(t.Context(), scan)
 	require.NoError(t, err)
 	require.Len(t, d.Images, maxPages)
-	require.Greater(t, d.Images[0].Rect.Dx()*d.Images[0].Rect.Dy(), workPixels*7/10, "A4 at the full resolution")
+	require.Greater(t, d.Images[0].Rect.Dx()*d.Images[0].Rect.Dy(), workPixels*7/10,
+		"A4 at the full resolution")
 }
 
 // TestOpenPDFWithDamagedSecondPage requires that the first page is decoded at its full resolution.
@@ -131,7 +137,10 @@ func TestOpenPDFWithDamagedSecondPage(t *testing.T) {
 	t.Parallel()
 	scan := fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30))
 	whole := fixture.ScanPDF(scan, 600, 200, 2, "[0 0 300 400]")
-	for name, box := range map[string]string{"enormous": "[0 0 9000000 9000000]", "without a size": "[0 0 0 0]", "a poster": "[0 0 5000 8000]"} {
+	for name, box := range map[string]string{
+		"enormous": "[0 0 9000000 9000000]", "without a size": "[0 0 0 0]",
+		"a poster": "[0 0 5000 8000]",
+	} {
 		at := bytes.LastIndex(whole, []byte("[0 0 300 400]"))
 		file := slices.Concat(whole[:at], []byte(box), whole[at+len("[0 0 300 400]"):])
 		d, err := newTestOpener().Open(t.Context(), file)

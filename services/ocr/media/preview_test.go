@@ -37,8 +37,10 @@ func TestPreviewLimit(t *testing.T) {
 		file  []byte
 		pages int
 	}{
-		"image":           {grain, 1},
-		"PDF of 5 pages":  {fixture.ScanPDF(grain, 3000, 2600, maxPages, "[0 0 750 650]"), maxPages},
+		"image": {grain, 1},
+		"PDF of 5 pages": {
+			fixture.ScanPDF(grain, 3000, 2600, maxPages, "[0 0 750 650]"), maxPages,
+		},
 		"PDF of 99 pages": {fixture.ScanPDF(grain, 3000, 2600, 99, "[0 0 750 650]"), maxPages},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +52,11 @@ func TestPreviewLimit(t *testing.T) {
 			for _, p := range pages {
 				total += len(p.GetImage())
 				require.InDelta(t, 3000.0/2600, float64(p.GetWidth())/float64(p.GetHeight()), 0.01)
-				require.InDelta(t, 3000.0/2600, float64(pageImage(t, p).Bounds().Dx())/float64(pageImage(t, p).Bounds().Dy()), 0.01)
+				require.InDelta(
+					t, 3000.0/2600,
+					float64(pageImage(t, p).Bounds().Dx())/float64(pageImage(t, p).Bounds().Dy()),
+					0.01,
+				)
 			}
 			require.LessOrEqual(t, total, maxPreview)
 			require.Greater(t, total, maxPreview/2, "the limit is used")

@@ -33,7 +33,8 @@ func TestJoinGoldenReceipts(t *testing.T) {
 			require.NoError(t, err)
 			want := readGolden(t, strings.TrimSuffix(file, ".txt")+".json")
 			require.Equal(t, want, shown(readText(string(text))))
-			require.Equal(t, want, shown(Join(today, Read(printed.FromText(string(text))))), "as a text file")
+			require.Equal(t, want, shown(Join(today, Read(printed.FromText(string(text))))),
+				"as a text file")
 		})
 	}
 }

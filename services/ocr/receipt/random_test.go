@@ -49,7 +49,8 @@ func TestJoinReconciledLinesAddUp(t *testing.T) {
 			continue
 		}
 		reconciled++
-		sum := inThousandths(r.Tax) + inThousandths(r.Tip) - inThousandths(r.Discount) + inThousandths(r.Rounding)
+		sum := inThousandths(r.Tax) + inThousandths(r.Tip) - inThousandths(r.Discount) +
+			inThousandths(r.Rounding)
 		for _, it := range r.Items {
 			sum += inThousandths(it.Amount)
 		}
@@ -66,7 +67,8 @@ func TestJoinConfidentTotalsAreRight(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		text, want := randomReceipt(random)
-		r := Join(today, Read(recognized(misreadDigits(text, random))), Read(recognized(misreadDigits(text, random))))
+		r := Join(today, Read(recognized(misreadDigits(text, random))),
+			Read(recognized(misreadDigits(text, random))))
 		if r.Confidence["total"] < confidentTotal {
 			continue
 		}
@@ -102,8 +104,11 @@ type expected struct {
 
 // randomReceipt generates the text of a receipt in one of three notations of amounts.
 func randomReceipt(random *rand.Rand) (text string, want expected) {
-	names := strings.Fields("Milk Bread Eggs Cheese Butter Apples Coffee Tea Rice Pasta Soap Batteries Cable Lamp Pen Juice Wine Chocolate Taxi Totem")
-	write := []func(v int64) string{printed.Format, func(v int64) string { return printed.Format(v) + " EUR" }, func(v int64) string {
+	names := strings.Fields("Milk Bread Eggs Cheese Butter Apples Coffee Tea Rice Pasta Soap " +
+		"Batteries Cable Lamp Pen Juice Wine Chocolate Taxi Totem")
+	write := []func(v int64) string{printed.Format, func(v int64) string {
+		return printed.Format(v) + " EUR"
+	}, func(v int64) string {
 		if v < 0 {
 			return "-€" + printed.Format(-v)
 		}
@@ -114,7 +119,9 @@ func randomReceipt(random *rand.Rand) (text string, want expected) {
 	row := func(name string, v int64) { fmt.Fprintf(&b, "%s   %s\n", name, write(v)) }
 	total := int64(0)
 	for range 1 + random.IntN(8) {
-		name, price, quantity := names[random.IntN(len(names))], 100+10*random.Int64N(20_000), 1+random.Int64N(3)
+		name := names[random.IntN(len(names))]
+		price := 100 + 10*random.Int64N(20_000)
+		quantity := 1 + random.Int64N(3)
 		switch {
 		case random.IntN(8) == 0 && total > price:
 			name, price, quantity = "Returned "+name, -price, 1

@@ -17,16 +17,21 @@ func TestBestTotalConfidenceNeedsOtherFigures(t *testing.T) {
 		}
 		return Join(today, readings...).Confidence["total"] >= confidentTotal
 	}
-	const lines, paid, both = "SHOP\nBread 2.50\nMilk 1.20\nTotal 3.70", "SHOP\nTotal 3.70\nCash 5.00\nChange 1.30", "SHOP\nBread 2.50\nMilk 1.20\nTotal 3.70\nCash 5.00\nChange 1.30"
+	const lines, paid, both = "SHOP\nBread 2.50\nMilk 1.20\nTotal 3.70", "SHOP\nTotal 3.70\n" +
+		"Cash 5.00\nChange 1.30", "SHOP\nBread 2.50\nMilk 1.20\nTotal 3.70\nCash 5.00\nChange 1.30"
 	require.True(t, confident(both), "two sums")
 	require.False(t, confident(lines), "one sum")
 	require.True(t, confident(lines, lines), "one sum, read twice")
 	require.True(t, confident(lines+"\nVisa 3.70"), "one sum and a copy")
 	require.True(t, confident(paid, paid))
-	require.False(t, confident("SHOP\nTotal 3.70", "SHOP\nTotal 3.70", "SHOP\nTotal 3.70"), "no other figure")
-	require.False(t, confident("SHOP\nTea 3.70\nSubtotal 3.70\nTotal 3.70\nVisa 3.70\nVisa 3.70"), "copies of one figure may repeat an error")
-	require.False(t, confident("SHOP\nBread 2.50\nMilk 1.20\nVisa 3.70\n", "SHOP\nBread 2.50\nMilk 1.20\nVisa 3.70"), "no line has a total label")
-	require.GreaterOrEqual(t, Join(today, Read(printed.FromText(lines))).Confidence["total"], confidentTotal, "digits of text are not misread")
+	require.False(t, confident("SHOP\nTotal 3.70", "SHOP\nTotal 3.70", "SHOP\nTotal 3.70"),
+		"no other figure")
+	require.False(t, confident("SHOP\nTea 3.70\nSubtotal 3.70\nTotal 3.70\nVisa 3.70\nVisa 3.70"),
+		"copies of one figure may repeat an error")
+	require.False(t, confident("SHOP\nBread 2.50\nMilk 1.20\nVisa 3.70\n",
+		"SHOP\nBread 2.50\nMilk 1.20\nVisa 3.70"), "no line has a total label")
+	require.GreaterOrEqual(t, Join(today, Read(printed.FromText(lines))).Confidence["total"],
+		confidentTotal, "digits of text are not misread")
 }
 
 func TestBestTotalIgnoresRoundingOfPayment(t *testing.T) {
@@ -39,19 +44,24 @@ func TestBestTotalIgnoresRoundingOfPayment(t *testing.T) {
 
 func TestReadSplitsLabelFromAmount(t *testing.T) {
 	t.Parallel()
-	r := readText("SHOP\nBread 2.50\nMilk 1.20\nTOTAL13.70\nCASH15.00\nCHANGE11.30\nTOTAL3.70\nCHANGE1.30")
+	r := readText(
+		"SHOP\nBread 2.50\nMilk 1.20\nTOTAL13.70\nCASH15.00\nCHANGE11.30\nTOTAL3.70\nCHANGE1.30",
+	)
 	require.Equal(t, "3.70", r.Total)
 	r = readText("SHOP\nBread 12.50\nMilk 1.20\nTOTAL13.70\nCASH50.00\nCHANGE36.30")
 	require.Equal(t, "13.70", r.Total)
-	require.GreaterOrEqual(t, r.Confidence["total"], confidentTotal, "cash minus change and the lines prove it")
+	require.GreaterOrEqual(t, r.Confidence["total"], confidentTotal,
+		"cash minus change and the lines prove it")
 }
 
 func TestBestTotalCountsRowReadingsOnce(t *testing.T) {
 	t.Parallel()
 	const lines = "SHOP\nBread 2.50\nMilk 1.20\n"
 	row := ReadSumRows(recognized("Total 3.70"))
-	require.GreaterOrEqual(t, Join(today, Read(recognized(lines+"Total 3.70")), row, row).Confidence["total"], confidentTotal)
-	require.Less(t, Join(today, Read(recognized(lines+"Total 3.7")), row, row).Confidence["total"], confidentTotal)
+	require.GreaterOrEqual(t, Join(today,
+		Read(recognized(lines+"Total 3.70")), row, row).Confidence["total"], confidentTotal)
+	require.Less(t, Join(today, Read(recognized(lines+"Total 3.7")), row, row).Confidence["total"],
+		confidentTotal)
 }
 
 func TestConfidentIfLinesAddUp(t *testing.T) {

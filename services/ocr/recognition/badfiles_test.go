@@ -17,7 +17,9 @@ import (
 // TestReadBadFiles requires that each file is rejected as unreadable, within limits of time and
 // memory, and leaves no file or process. It reads the files sequentially to measure the cost of
 // each.
-func TestReadBadFiles(t *testing.T) { //nolint:paralleltest // It sets an environment variable, and measures the process.
+//
+//nolint:paralleltest // It sets an environment variable, and measures the process.
+func TestReadBadFiles(t *testing.T) {
 	t.Run("tesseract", func(t *testing.T) { testReadBadFiles(t, newTestReader()) })
 	t.Run("neural", func(t *testing.T) { testReadBadFiles(t, neuralReader(t)) })
 }

@@ -17,15 +17,18 @@ import (
 // image with one without the figures of the total: the box must cover the difference.
 func TestRecognizeEvidenceCoversTotal(t *testing.T) {
 	t.Parallel()
-	t.Run("tesseract", func(t *testing.T) { t.Parallel(); testEvidenceCoversTotal(t, newTestReader()) })
-	t.Run("neural", func(t *testing.T) { t.Parallel(); testEvidenceCoversTotal(t, neuralReader(t)) })
+	t.Run("tesseract",
+		func(t *testing.T) { t.Parallel(); testEvidenceCoversTotal(t, newTestReader()) })
+	t.Run("neural",
+		func(t *testing.T) { t.Parallel(); testEvidenceCoversTotal(t, neuralReader(t)) })
 }
 
 func testEvidenceCoversTotal(t *testing.T, reader Reader) {
 	t.Helper()
 	text, want := fixture.GoldenText(t, "de")
 	const figures = "9,13"
-	whole, without := fixture.Printed(t, text, 20), fixture.Printed(t, strings.Replace(text, figures, "    ", 1), 20)
+	whole := fixture.Printed(t, text, 20)
+	without := fixture.Printed(t, strings.Replace(text, figures, "    ", 1), 20)
 	for name, c := range map[string]struct {
 		// put places the paper, and exif is the orientation in the file.
 		put  func(*image.Gray) *image.Gray
@@ -38,7 +41,9 @@ func testEvidenceCoversTotal(t *testing.T, reader Reader) {
 		"turned left":             {quarters(3), 1},
 		"upside down":             {quarters(2), 1},
 		"on a full page":          {fixture.OnPage, 1},
-		"on a full page, turned":  {func(img *image.Gray) *image.Gray { return gray.Turn(fixture.OnPage(img), 1) }, 1},
+		"on a full page, turned": {
+			func(img *image.Gray) *image.Gray { return gray.Turn(fixture.OnPage(img), 1) }, 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +82,8 @@ func requireCovers(t *testing.T, box *ocrv1.Box, with, without *image.Gray) {
 	scale := float64(with.Rect.Dx()) / float64(box.GetPageWidth())
 	require.InDelta(t, scale, float64(with.Rect.Dy())/float64(box.GetPageHeight()), 0.02)
 	in := func(v int32) int { return int(float64(v) * scale) }
-	covered := image.Rect(in(box.GetX()), in(box.GetY()), in(box.GetX()+box.GetWidth()), in(box.GetY()+box.GetHeight()))
+	covered := image.Rect(in(box.GetX()), in(box.GetY()),
+		in(box.GetX()+box.GetWidth()), in(box.GetY()+box.GetHeight()))
 	all, inside, extent := 0, 0, image.Rectangle{}
 	for y := range with.Rect.Dy() {
 		for x := range with.Rect.Dx() {

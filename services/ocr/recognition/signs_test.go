@@ -11,7 +11,9 @@ import (
 func TestWithSigns(t *testing.T) {
 	t.Parallel()
 	at := func(x int, text string) printed.Word {
-		return printed.Word{Text: text, Box: printed.Box{X: x, Y: 10, W: 10 * len([]rune(text)), H: 20}}
+		return printed.Word{
+			Text: text, Box: printed.Box{X: x, Y: 10, W: 10 * len([]rune(text)), H: 20},
+		}
 	}
 	for name, c := range map[string]struct{ neural, witness, want string }{
 		"umlaut":                    {"Brotchen", "Brötchen", "Brötchen"},
@@ -29,8 +31,10 @@ func TestWithSigns(t *testing.T) {
 		require.Len(t, got, 1, name)
 		require.Equal(t, c.want, got[0].Text, name)
 	}
-	got := withSigns([]printed.Word{at(0, "12,50")}, []printed.Word{at(0, "12,50"), at(80, "€"), at(120, "Ö")})
+	got := withSigns([]printed.Word{at(0, "12,50")},
+		[]printed.Word{at(0, "12,50"), at(80, "€"), at(120, "Ö")})
 	require.Len(t, got, 2)
 	require.Equal(t, "€", got[1].Text)
-	require.Equal(t, "12,50", withSigns([]printed.Word{at(0, "12,50")}, []printed.Word{at(200, "12,50€")})[0].Text, "elsewhere")
+	require.Equal(t, "12,50", withSigns([]printed.Word{at(0, "12,50")},
+		[]printed.Word{at(200, "12,50€")})[0].Text, "elsewhere")
 }

@@ -26,7 +26,8 @@ func TestRunProgramInputAndOutput(t *testing.T) {
 
 func TestRunProgramInputFileIsDeleted(t *testing.T) {
 	t.Parallel()
-	out, err := Run(t.Context(), roomy, []byte("bread"), fixture.Program(t, "cat /dev/stdin /dev/stdin; readlink -f /dev/stdin"))
+	out, err := Run(t.Context(), roomy, []byte("bread"),
+		fixture.Program(t, "cat /dev/stdin /dev/stdin; readlink -f /dev/stdin"))
 	require.NoError(t, err)
 	require.Contains(t, string(out), "breadbread")
 	require.Contains(t, string(out), "(deleted)")
@@ -88,7 +89,8 @@ func TestRunProgramLimitsMemory(t *testing.T) {
 	t.Parallel()
 	l := roomy
 	l.Memory = 64 << 20
-	_, err := Run(t.Context(), l, nil, fixture.Program(t, `head -c 200000000 /dev/zero | tail -c 150000000 > /dev/null`))
+	_, err := Run(t.Context(), l, nil,
+		fixture.Program(t, `head -c 200000000 /dev/zero | tail -c 150000000 > /dev/null`))
 	require.Error(t, err)
 }
 

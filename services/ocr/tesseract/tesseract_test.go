@@ -17,7 +17,10 @@ func TestWordsOfSeveralImagesInOneRun(t *testing.T) {
 	for i := range blank.Pix {
 		blank.Pix[i] = 255
 	}
-	rows := []*image.Gray{fixture.Printed(t, "CASH 20.00", 22), blank, fixture.Printed(t, "CHANGE 1.35", 30), fixture.Printed(t, "TOTAL 18.65", 25)}
+	rows := []*image.Gray{
+		fixture.Printed(t, "CASH 20.00", 22), blank, fixture.Printed(t, "CHANGE 1.35", 30),
+		fixture.Printed(t, "TOTAL 18.65", 25),
+	}
 	batch, err := engine.Words(t.Context(), SingleRow, MainLanguage, rows...)
 	require.NoError(t, err)
 	require.Len(t, batch, len(rows))

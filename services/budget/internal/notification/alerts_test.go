@@ -18,11 +18,13 @@ import (
 func TestReached(t *testing.T) {
 	t.Parallel()
 	for spent, want := range map[int64][]int32{
-		-1: nil, 0: nil, 799: nil, 800: {80}, 999: {80}, 1000: {80, 100}, 1_000_000_000_000_000_000: {80, 100},
+		-1: nil, 0: nil, 799: nil, 800: {80}, 999: {80}, 1000: {80, 100},
+		1_000_000_000_000_000_000: {80, 100},
 	} {
 		require.Equal(t, want, reached([]int32{80, 100}, spent, 1000), "%d", spent)
 	}
-	require.Empty(t, reached([]int32{1000}, 0, 9_999_999_999_999_999), "the largest limit, in a currency of four decimals")
+	require.Empty(t, reached([]int32{1000}, 0, 9_999_999_999_999_999),
+		"the largest limit, in a currency of four decimals")
 	rapid.Check(t, func(t *rapid.T) {
 		threshold := rapid.Int32Range(1, 1000).Draw(t, "threshold")
 		limit := rapid.Int64Range(1, 9_999_999_999_999_999).Draw(t, "limit")
@@ -88,15 +90,17 @@ func TestWindowsOf(t *testing.T) {
 		"created":                 {created(of("2026-02-27")), january},
 		"the window's first day":  {created(of("2026-02-28")), february},
 		"moved to another window": {updated(of("2026-02-01"), of("2026-03-30")), both},
-		"deleted":                 {&ledgerv1.TransactionDeleted{Transaction: of("2026-03-30")}, february},
-		"a future window":         {created(of("2026-03-31")), nil},
-		"before the budget":       {created(of("2026-01-30")), nil},
-		"after its end":           {created(of("2026-06-16")), nil},
-		"another wallet":          {created(otherWallet), nil},
-		"another category":        {created(otherCategory), nil},
-		"the target of a merge":   {merged, february},
-		"a deleted category":      {&ledgerv1.CategoryDeleted{CategoryId: category}, nil},
-		"an event of a wallet":    {&ledgerv1.WalletCreated{}, nil},
+		"deleted": {
+			&ledgerv1.TransactionDeleted{Transaction: of("2026-03-30")}, february,
+		},
+		"a future window":       {created(of("2026-03-31")), nil},
+		"before the budget":     {created(of("2026-01-30")), nil},
+		"after its end":         {created(of("2026-06-16")), nil},
+		"another wallet":        {created(otherWallet), nil},
+		"another category":      {created(otherCategory), nil},
+		"the target of a merge": {merged, february},
+		"a deleted category":    {&ledgerv1.CategoryDeleted{CategoryId: category}, nil},
+		"an event of a wallet":  {&ledgerv1.WalletCreated{}, nil},
 	} {
 		var got []string
 		for _, changed := range changesOf(c.event) {

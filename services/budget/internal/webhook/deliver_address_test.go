@@ -51,9 +51,10 @@ func resolver(t *testing.T, addresses ...string) *net.Resolver {
 			}
 		}
 	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
+	}
+	return &net.Resolver{PreferGo: true, Dial: dial}
 }
 
 func TestDeliverPublicOnly(t *testing.T) {
@@ -126,7 +127,9 @@ func TestDeliver(t *testing.T) {
 		b := setup(t)
 		owner := b.user(t, "Owner")
 		requests := make(chan *http.Request, 2)
-		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { requests <- r }))
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			requests <- r
+		}))
 		t.Cleanup(server.Close)
 		b.destinations = privateToo
 		b.client = newDeliveryClient(privateToo.contains, nil, nil)

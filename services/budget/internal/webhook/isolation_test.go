@@ -126,8 +126,8 @@ func (s *isolated) use(t *testing.T, user budgettest.User) budgettest.Record {
 	var r budgettest.Record
 	ctx, webhooks := user.Ctx, s.webhooks
 	deliver := func() {
-		// The number of batches is fixed, because a statement that confuses users may claim a webhook
-		// again and again.
+		// The number of batches is fixed, because a statement that confuses users may claim a
+		// webhook again and again.
 		for range 3 {
 			worked, err := s.deliverBatch(t.Context())
 			require.NoError(t, err)

@@ -63,7 +63,8 @@ func TestRedeliverWebhookEventConcurrently(t *testing.T) {
 			d.ID, d.Repeat = b.newID(), d.Repeat+1
 			return insertDeliveries(t.Context(), tx, []delivery{d})
 		}, redeliver))
-		require.Len(t, b.log(t, owner, id.String()), 3, "no redelivery is dropped as a repeat of another one")
+		require.Len(t, b.log(t, owner, id.String()), 3,
+			"no redelivery is dropped as a repeat of another one")
 	})
 }
 

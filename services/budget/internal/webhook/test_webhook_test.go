@@ -30,7 +30,8 @@ func TestTestWebhook(t *testing.T) {
 	got := r.deliveries()[0]
 	requireSigned(t, got, made.GetSecret())
 	require.Equal(t, resp.GetDelivery().GetEventId(), got.header.Get("Coffer-Event-Id"))
-	require.JSONEq(t, `{"specversion": "1.0", "id": "`+resp.GetDelivery().GetEventId()+`", "source": "/coffer/budget",
+	require.JSONEq(t, `{"specversion": "1.0", "id": "`+resp.GetDelivery().GetEventId()+`",
+		"source": "/coffer/budget",
 		"type": "budget.v1.webhook.tested", "subject": "`+owner.ID.String()+`",
 		"time": "2026-03-15T12:00:00.000Z", "datacontenttype": "application/json",
 		"data": {"webhookId": "`+id+`"}}`, got.body)

@@ -41,12 +41,17 @@ func testModel(t *testing.T, constants map[string]tensor, operations ...string) 
 func scalar(v float32) tensor { return tensor{dimensions: []uint64{1}, values: []float32{v}} }
 
 var testConstants = map[string]tensor{
-	"w": {dimensions: []uint64{2, 1, 1, 1}, values: []float32{10, 20}}, "b": {dimensions: []uint64{2}, values: []float32{1, 2}},
-	"s": scalar(3), "t": scalar(0.5), "three": scalar(3), "six": scalar(6), "zero": scalar(0), "two": scalar(2),
+	"w": {dimensions: []uint64{2, 1, 1, 1}, values: []float32{10, 20}},
+	"b": {dimensions: []uint64{2}, values: []float32{1, 2}},
+	"s": scalar(3), "t": scalar(0.5), "three": scalar(3), "six": scalar(6), "zero": scalar(0),
+	"two": scalar(2),
 }
 
 // hardSwish is the second pattern on a value x, with the result y.
-var hardSwish = []string{"Add x three -> x3", "Clip x3 -> c", "Mul x c -> xc", "Div xc six -> h", "Mul s h -> hs", "Add hs t -> y"}
+var hardSwish = []string{
+	"Add x three -> x3", "Clip x3 -> c", "Mul x c -> xc", "Div xc six -> h", "Mul s h -> hs",
+	"Add hs t -> y",
+}
 
 func TestFuse(t *testing.T) {
 	t.Parallel()
@@ -68,11 +73,13 @@ func TestFuse(t *testing.T) {
 			[]string{"Conv", "HardSigmoid", "Mul", "Conv", "Relu"},
 		},
 		"fuses hard swish with limits as inputs": {
-			slices.Replace(slices.Concat([]string{"Conv in w b -> x"}, hardSwish), 2, 3, "Clip x3 zero six -> c"),
+			slices.Replace(slices.Concat([]string{"Conv in w b -> x"}, hardSwish),
+				2, 3, "Clip x3 zero six -> c"),
 			[]string{"Conv", "HardSigmoid", "Mul", "Conv"},
 		},
 		"keeps hard swish with another limit": {
-			slices.Replace(slices.Concat([]string{"Conv in w b -> x"}, hardSwish), 2, 3, "Clip x3 two six -> c"),
+			slices.Replace(slices.Concat([]string{"Conv in w b -> x"}, hardSwish),
+				2, 3, "Clip x3 two six -> c"),
 			[]string{"Conv", "Add", "Clip", "Mul", "Div", "Mul", "Add"},
 		},
 		"keeps hard swish whose parts are used elsewhere": {
@@ -91,7 +98,8 @@ func TestFuse(t *testing.T) {
 
 func TestFuseWeights(t *testing.T) {
 	t.Parallel()
-	fused, err := Fuse(testModel(t, testConstants, "Conv in w b -> x", "Mul s x -> xs", "Add xs t -> result"))
+	fused, err := Fuse(testModel(t, testConstants, "Conv in w b -> x",
+		"Mul s x -> xs", "Add xs t -> result"))
 	require.NoError(t, err)
 	require.Equal(t, []float32{30, 60}, initializer(t, fused, 0).values)
 	require.Equal(t, []float32{3.5, 6.5}, initializer(t, fused, 1).values)
@@ -137,7 +145,9 @@ func TestFusedNetworks(t *testing.T) {
 	}
 	runtime, err := Open(filepath.Join(dir, "libonnxruntime.so.1"))
 	require.NoError(t, err)
-	for file, shape := range map[string][]int64{"detector.onnx": {1, 3, 96, 64}, "recognizer.onnx": {2, 3, 48, 160}} {
+	for file, shape := range map[string][]int64{
+		"detector.onnx": {1, 3, 96, 64}, "recognizer.onnx": {2, 3, 48, 160},
+	} {
 		model, err := os.ReadFile(filepath.Join(dir, file))
 		require.NoError(t, err)
 		fused, err := Fuse(model)
@@ -149,7 +159,8 @@ func TestFusedNetworks(t *testing.T) {
 		for i := range input {
 			input[i] = 2*random.Float32() - 1
 		}
-		require.InDeltaSlice(t, output(t, runtime, model, input, shape), output(t, runtime, fused, input, shape), 1e-4, file)
+		require.InDeltaSlice(t, output(t, runtime, model, input, shape),
+			output(t, runtime, fused, input, shape), 1e-4, file)
 	}
 }
 

@@ -71,7 +71,8 @@ func TestNeuralProcessRestartsAfterFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			failed := filepath.Join(t.TempDir(), "failed")
-			p := fake(t, "if [ ! -e "+failed+" ]; then touch "+failed+"; "+script+"; fi; "+responds+"cat >/dev/null")
+			failOnce := "[ -e " + failed + " ] || { touch " + failed + "; " + script + "; }; "
+			p := fake(t, failOnce+responds+"cat >/dev/null")
 			_, err := p.Read(t.Context(), page8(t))
 			require.ErrorIs(t, err, ErrFailed)
 			require.False(t, p.Available())
@@ -216,7 +217,8 @@ func TestNeuralProcessReadsHostileImages(t *testing.T) {
 	p := installed(t)
 	// maxEdge is the largest edge of an image that package media decodes.
 	const maxEdge = 20_000
-	dashes, dots := image.NewGray(image.Rect(0, 0, 2000, 2000)), image.NewGray(image.Rect(0, 0, 3000, 3000))
+	dashes := image.NewGray(image.Rect(0, 0, 2000, 2000))
+	dots := image.NewGray(image.Rect(0, 0, 3000, 3000))
 	for i := range dashes.Pix {
 		if x, y := i%2000, i/2000; y%24 > 8 || x%40 > 28 {
 			dashes.Pix[i] = 255
@@ -228,7 +230,8 @@ func TestNeuralProcessReadsHostileImages(t *testing.T) {
 		}
 	}
 	for name, img := range map[string]*image.Gray{
-		"dashes": dashes, "dots": dots, "noise": fixture.Static(2000, 2000), "one row": fixture.Static(maxEdge, 40), "one column": fixture.Static(40, maxEdge),
+		"dashes": dashes, "dots": dots, "noise": fixture.Static(2000, 2000),
+		"one row": fixture.Static(maxEdge, 40), "one column": fixture.Static(40, maxEdge),
 		"one pixel": fixture.Static(1, 1), "black": image.NewGray(image.Rect(0, 0, 3000, 4000)),
 	} {
 		_, err := p.Read(t.Context(), request(t, img))

@@ -125,11 +125,16 @@ func TestPickLimits(t *testing.T) {
 func TestPickMonthNames(t *testing.T) {
 	t.Parallel()
 	for language, names := range map[string]string{
-		"English":      "January February March April May June July August September October November December",
-		"German":       "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-		"French":       "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-		"Spanish":      "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-		"Italian":      "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+		"English": "January February March April May June July August September October November " +
+			"December",
+		"German": "Januar Februar März April Mai Juni Juli August September Oktober November " +
+			"Dezember",
+		"French": "janvier février mars avril mai juin juillet août septembre octobre novembre " +
+			"décembre",
+		"Spanish": "enero febrero marzo abril mayo junio julio agosto septiembre octubre " +
+			"noviembre diciembre",
+		"Italian": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre " +
+			"novembre dicembre",
 		"short":        "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
 		"German short": "Jan Feb Mrz Apr Mai Jun Jul Aug Sept Okt Nov Dez",
 	} {
@@ -192,7 +197,10 @@ func TestPickRandomDays(t *testing.T) {
 		for _, n := range notations {
 			day := randomDay(random, n.first)
 			text := day.Format(n.layout)
-			for _, text := range []string{text, "Date: " + text, "Date " + text + " 18:05", "SHOP\nTotal 12.30\n" + text + "\nThank you"} {
+			for _, text := range []string{
+				text, "Date: " + text, "Date " + text + " 18:05",
+				"SHOP\nTotal 12.30\n" + text + "\nThank you",
+			} {
 				got, confidence, ambiguous := pick(text, n.currency)
 				require.Equal(t, day.Format(time.DateOnly), got, "%s, %s", n.layout, text)
 				require.False(t, ambiguous, text)
@@ -221,7 +229,10 @@ func TestPickMonthFirst(t *testing.T) {
 // to two days after now. Without a date, everything is empty.
 func TestPickRandomText(t *testing.T) {
 	t.Parallel()
-	parts, separators := []string{"Date", "Jan", "31", "0", "l2", "O5", "2S", "19", "2023", "20t9", "2099", "1994", "'24", "18:05"}, "//--..,: "
+	parts, separators := []string{
+		"Date", "Jan", "31", "0", "l2", "O5", "2S", "19", "2023", "20t9", "2099", "1994", "'24",
+		"18:05",
+	}, "//--..,: "
 	found := 0
 	for seed := range uint64(1500) {
 		random := rand.New(rand.NewPCG(seed, 2))

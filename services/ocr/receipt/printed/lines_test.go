@@ -96,7 +96,8 @@ func TestLayoutWithOverlappingBoxes(t *testing.T) {
 		return Word{Text: text, Box: Box{X: x, Y: y, W: w, H: h}, Confidence: 0.9}
 	}
 	lines := Lines([]Page{{Width: 800, Height: 800, Words: []Word{
-		word("Change", 330, 927, 84, 29), word("RM6.", 513, 928, 83, 25), word("10", 572, 924, 26, 38),
+		word("Change", 330, 927, 84, 29), word("RM6.", 513, 928, 83, 25),
+		word("10", 572, 924, 26, 38),
 		word("Thank", 330, 980, 84, 29), word("you", 430, 980, 60, 29),
 	}}})
 	require.Len(t, lines, 2)

@@ -39,7 +39,6 @@ type Config struct {
 	HealthAddr string `env:"HEALTH_ADDR"`
 }
 
-// connectionLimits returns the limits of the REST API's listener.
 func (c Config) connectionLimits() connlimit.Limits {
 	limits := connlimit.Limits{Total: c.MaxConnections, PerAddress: c.MaxConnectionsPerAddress}
 	if c.TrustProxyHops > 0 {

@@ -39,14 +39,12 @@ var errRouteNotFound = apierr.New(restv1.Reason_ROUTE_NOT_FOUND)
 //go:embed openapi.json
 var openAPI []byte
 
-// serveOpenAPI serves the OpenAPI document.
 func serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", response.JSON)
 	w.Header().Set("Cache-Control", "no-cache")
 	_, _ = w.Write(openAPI)
 }
 
-// docs returns the handler of Swagger UI.
 func docs(log *slog.Logger) http.HandlerFunc {
 	ui := v5emb.New("Coffer", openAPIPath, docsPath+"/")
 	policy := fmt.Sprintf(docsPolicy, scriptHashes(ui))
@@ -61,7 +59,6 @@ func docs(log *slog.Logger) http.HandlerFunc {
 	}
 }
 
-// inlineScript matches a script in a page.
 var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 
 // scriptHashes returns the sources of a Content-Security-Policy that permit the inline scripts of
@@ -77,16 +74,13 @@ func scriptHashes(ui http.Handler) string {
 	return sources.String()
 }
 
-// pageBuffer is a response that keeps the body.
 type pageBuffer struct {
 	bytes.Buffer
 	header http.Header
 }
 
-// Header implements http.ResponseWriter.
 func (b *pageBuffer) Header() http.Header { return b.header }
 
-// WriteHeader implements http.ResponseWriter.
 func (b *pageBuffer) WriteHeader(int) {}
 
 // isAsset reports whether Swagger UI contains the file. Most files are stored compressed. For

@@ -10,7 +10,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 )
 
-// Paths of the probes.
 const (
 	livePath  = "/livez"
 	readyPath = "/readyz"
@@ -22,7 +21,6 @@ type endpoint struct {
 	handler http.HandlerFunc
 }
 
-// handle answers a request of the mux.
 func (e endpoint) handle(w http.ResponseWriter, r *http.Request, _ map[string]string) {
 	entry := response.EntryOf(r.Context())
 	entry.Route, entry.Quiet = e.path, isProbe(e.path)
@@ -33,8 +31,8 @@ func (e endpoint) handle(w http.ResponseWriter, r *http.Request, _ map[string]st
 // DEBUG.
 func isProbe(path string) bool { return path == livePath || path == readyPath }
 
-// endpoints returns the endpoints of the gateway: the console's page, probes, version, OpenAPI
-// document and Swagger UI. Without the console, "/" redirects to the documentation.
+// endpoints returns the gateway's own endpoints. Without the console, "/" redirects to the
+// documentation.
 func endpoints(
 	conns connections, verifier *caller.Verifier, site console.Console, log *slog.Logger,
 ) []endpoint {

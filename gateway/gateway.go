@@ -36,10 +36,8 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-// maxProbes limits the connections of probes.
 const maxProbes = 100
 
-// drainTime is how long a stopping gateway waits for requests in flight.
 const drainTime = 20 * time.Second
 
 // Run serves the REST API on lis until ctx ends, then finishes the requests in flight. It starts
@@ -116,7 +114,6 @@ func serveHealth(ctx context.Context, addr string, api http.Handler) (stop func(
 	return func() { _ = server.Close() }, nil
 }
 
-// serve serves HTTP until ctx ends and then waits up to drainTime for the requests in flight.
 func serve(ctx context.Context, lis net.Listener, server *http.Server) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(lis) }()

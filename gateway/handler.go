@@ -20,7 +20,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// server has the parts from which the handler of the API is made.
 type server struct {
 	config    Config
 	conns     connections
@@ -82,8 +81,8 @@ func (s *server) handler(ctx context.Context, routes []*transcoding.Route) (http
 	return admission.Drain(shedder.Shed(traced, reject)), nil
 }
 
-// services returns the services of the routes by their proto packages. It adds their limiters to
-// the load shedder.
+// services returns the services by their proto packages, and adds their limiters to the load
+// shedder.
 func (s *server) services(
 	ctx context.Context, routes []*transcoding.Route, shedder *admission.LoadShedder,
 ) (map[protoreflect.FullName]*transcoding.Service, error) {

@@ -16,11 +16,10 @@ import (
 // probeTime limits the time to check the services for readiness.
 const probeTime = time.Second
 
-// readiness handles the readiness probe by checking the health of every service. The gateway is
-// ready without budget, because the other operations still work, but not without auth or the
-// ledger. The response also names the engine that reads receipts, and states whether the database
-// has space for files. The keys of services are auth, ledger and budget, and their values ok or
-// unavailable. All probes run at once within probeTime.
+// readiness handles the readiness probe. The gateway is ready without budget, because the other
+// operations still work, but not without auth or the ledger. The response also names the engine
+// that reads receipts, and states whether the database has space for files. All checks run at once
+// within probeTime.
 func readiness(conns connections, verifier *caller.Verifier) http.HandlerFunc {
 	services := map[string]grpc.ClientConnInterface{
 		"auth": conns.auth, "ledger": conns.ledger, "budget": conns.budget,

@@ -61,8 +61,8 @@ func (t *router) handleError(
 	response.Fail(ctx, t.log, w, err)
 }
 
-// handleRoutingError handles requests for which the mux has no handler, and OPTIONS requests
-// outside of CORS. Those for the console are among the first.
+// handleRoutingError handles requests without a handler, such as those for the console, and OPTIONS
+// requests outside of CORS.
 func (t *router) handleRoutingError(
 	ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler,
 	w http.ResponseWriter, r *http.Request, status int,

@@ -18,8 +18,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// authorize is the interceptor that checks whether the caller may call the method. The options
-// access and callers in the proto define the permitted callers.
+// authorize is the interceptor that checks the options access and callers in the proto.
 func (s *Server) authorize(
 	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (any, error) {
@@ -34,8 +33,8 @@ func (s *Server) authorize(
 }
 
 // admit checks the caller's credentials and returns ctx with the user's identity, if the method
-// takes users. If services have certificates, the peer must be in the method's list of callers, and
-// no service key is needed.
+// takes users. With certificates, the peer must be in the method's list of callers, and needs no
+// service key.
 func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context, error) {
 	encrypted, rule := s.config.TLS.On(), ruleOf(fullMethod)
 	if encrypted && !mtls.IsCaller(ctx, rule.callers) {
@@ -65,7 +64,6 @@ func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context,
 	return caller.With(ctx, id), nil
 }
 
-// hasServiceKey reports whether the call carries the installation's service key.
 func (s *Server) hasServiceKey(ctx context.Context) bool {
 	keys := metadata.ValueFromIncomingContext(ctx, metadataService)
 	return len(keys) == 1 && equalKeys(keys[0], s.config.ServiceKey)
@@ -99,7 +97,6 @@ type rule struct {
 	transfer bool
 }
 
-// rules caches the results of ruleOf by the method's full name.
 var rules sync.Map
 
 // ruleOf returns the rule of a method. An unknown method, like a method without options, requires a

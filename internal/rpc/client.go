@@ -76,7 +76,6 @@ func Dial(addr, service string, config Config) (*grpc.ClientConn, error) {
 	return conn, nil
 }
 
-// identify adds the request's id and the service key to the outgoing metadata.
 func identify(ctx context.Context, serviceKey string) context.Context {
 	if id := RequestID(ctx); id != "" {
 		ctx = metadata.AppendToOutgoingContext(ctx, metadataRequestID, id)
@@ -142,7 +141,6 @@ func serviceConfig(protoPackage protoreflect.FullName) (string, error) {
 	return string(text), nil
 }
 
-// notHealth excludes health checks from traces and metrics.
 func notHealth(info *stats.RPCTagInfo) bool {
 	return !strings.HasPrefix(info.FullMethodName, "/grpc.health.")
 }

@@ -21,10 +21,10 @@ const (
 	hopReserve = 20 * time.Millisecond
 )
 
-// limitDeadline is a tap handle, which runs when the headers of a call have arrived. It gives every
-// unary call a deadline, at most maxTimeout away, and every transfer the deadline of uploads or of
-// downloads. Other streams have none. An interceptor would be too late: it runs after the message
-// has been read, so a call whose message never arrives would stay open forever.
+// limitDeadline is a tap handle, which runs when the headers of a call have arrived. It gives unary
+// calls and transfers a deadline; other streams have none. An interceptor would be too late: it
+// runs after the message has been read, so a call whose message never arrives would stay open
+// forever.
 func (s *Server) limitDeadline(ctx context.Context, info *tap.Info) (context.Context, error) {
 	timeout := s.maxTimeout
 	switch end, ok := ctx.Deadline(); {
@@ -45,8 +45,8 @@ func (s *Server) limitDeadline(ctx context.Context, info *tap.Info) (context.Con
 	return ctx, nil
 }
 
-// deadline is the interceptor that shortens the deadline by hopReserve. It rejects a call that has
-// no time left.
+// deadline is the interceptor that shortens the deadline by hopReserve, and rejects a call without
+// time.
 func (s *Server) deadline(
 	ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (any, error) {

@@ -22,7 +22,6 @@ func InvokeEncoded(
 	return conn.Invoke(ctx, method, req, reply, append(opts, encodedReplies())...)
 }
 
-// encodedReplies is the option for calls whose replies are stored in an Encoded.
 func encodedReplies() grpc.CallOption {
 	return grpc.ForceCodecV2(asSent{encoding.GetCodecV2(proto.Name)})
 }
@@ -30,7 +29,6 @@ func encodedReplies() grpc.CallOption {
 // asSent is the protobuf codec of encodedReplies: it encodes requests and copies replies.
 type asSent struct{ encoding.CodecV2 }
 
-// Unmarshal implements encoding.CodecV2.
 func (asSent) Unmarshal(data mem.BufferSlice, v any) error {
 	reply, ok := v.(*Encoded)
 	if !ok {

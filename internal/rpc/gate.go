@@ -3,8 +3,7 @@ package rpc
 import "context"
 
 // Gate is a concurrency limiter for expensive calls. It runs a limited number at the same time,
-// queues a few more and rejects the rest. A flood of calls then cannot exhaust the machine, and
-// does not accumulate. Gate is safe for concurrent use; copies share their state.
+// queues a few more and rejects the rest. It is safe for concurrent use; copies share their state.
 type Gate struct {
 	running, waiting chan struct{}
 	full             error

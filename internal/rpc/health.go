@@ -11,9 +11,8 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// Names of optional parts in the health service; see SetOptional. ocr reports its neural engine.
-// The ledger reports whether receipts can be recognized, and whether the neural engine does so,
-// because the gateway has no connection to ocr.
+// Names of optional parts in the health service; see SetOptional. ocr reports HealthNeural. The
+// ledger reports the others, because the gateway has no connection to ocr.
 const (
 	HealthNeural         = "neural"
 	HealthReceipts       = "receipts"
@@ -37,7 +36,6 @@ func Reported(
 	return health.GetStatus() == healthpb.HealthCheckResponse_SERVING, err == nil
 }
 
-// serveHealth serves health checks, and nothing else, on HealthAddr.
 func (s *Server) serveHealth(ctx context.Context) (stop func(), err error) {
 	if s.config.HealthAddr == "" {
 		return func() {}, nil
@@ -56,8 +54,8 @@ func (s *Server) serveHealth(ctx context.Context) (stop func(), err error) {
 	return server.Stop, nil
 }
 
-// watch updates the health status until ctx ends. It probes every 5 s while the service is ready
-// and every 100 ms while it is not.
+// watch updates the health status until ctx ends, every 5 s while the service is ready and every
+// 100 ms while it is not.
 func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) error) {
 	for was := false; ; {
 		probe, cancel := context.WithTimeout(ctx, 2*time.Second)
@@ -98,8 +96,6 @@ func (s *Server) SetOptional(name string, working bool) {
 	s.health.SetServingStatus(name, status)
 }
 
-// setHealth sets the status of each registered service, by full name, and of the whole process, by
-// the name "".
 func (s *Server) setHealth(status healthpb.HealthCheckResponse_ServingStatus) {
 	s.health.SetServingStatus("", status)
 	for _, name := range s.services {

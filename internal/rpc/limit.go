@@ -44,8 +44,8 @@ func (l *Limit) Enter() bool {
 // Leave ends a call for which Enter returned true.
 func (l *Limit) Leave() { l.inFlight.Add(-1) }
 
-// shedLoad is the interceptor that rejects calls beyond the limit, before any other work. It never
-// rejects calls between services, because they belong to requests that have been admitted already.
+// shedLoad is the interceptor that rejects calls beyond the limit. It never rejects calls between
+// services, because they belong to requests that have been admitted already.
 func (s *Server) shedLoad(
 	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (any, error) {

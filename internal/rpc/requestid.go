@@ -7,7 +7,6 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// maxRequestID is the maximum length of a caller's request id.
 const maxRequestID = 128
 
 type requestIDKey struct{}
@@ -37,7 +36,6 @@ func NewRequestID(given string) string {
 	return given
 }
 
-// withRequestID returns ctx with the request id of the incoming metadata, or a new one.
 func withRequestID(ctx context.Context) context.Context {
 	given := ""
 	if ids := metadata.ValueFromIncomingContext(ctx, metadataRequestID); len(ids) == 1 {

@@ -49,10 +49,8 @@ const (
 	metadataService   = "coffer-service-key"
 	metadataRequestID = "x-request-id"
 
-	// drainTime is how long a stopping server waits for calls in flight.
 	drainTime = 20 * time.Second
-	// maxIdle is how long a connection may stay open without a call.
-	maxIdle = 5 * time.Minute
+	maxIdle   = 5 * time.Minute
 
 	// maxStreamAge is how long a stream may continue on a connection that has reached
 	// MaxConnectionAge. The longest download fits.
@@ -62,8 +60,7 @@ const (
 	flowWindow = 256 << 10
 
 	// streamWorkers is the number of goroutines that are reused for calls, because their stacks
-	// have grown already. Further calls get a new goroutine whose stack must grow. More workers
-	// take turns, and find the processor's caches cold.
+	// have grown already. More workers take turns, and find the processor's caches cold.
 	streamWorkers = 32
 
 	// live is the name that the health service reports as SERVING while the process runs, for
@@ -95,7 +92,7 @@ type Config struct {
 	MaxConnectionAge time.Duration `env:"MAX_CONNECTION_AGE" envDefault:"15s"`
 }
 
-// Server is a gRPC server with Coffer's interceptors, health checks and optionally reflection.
+// Server is a gRPC server with Coffer's interceptors.
 type Server struct {
 	*grpc.Server
 	health   *health.Server
@@ -107,8 +104,7 @@ type Server struct {
 	// shorter in tests.
 	maxTimeout, maxTransfer time.Duration
 	log                     *slog.Logger
-	// services holds the full names of the registered services. The health service reports each of
-	// them.
+	// services are the registered services, whose health is reported by full name.
 	services []string
 }
 
@@ -131,8 +127,7 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),
 		grpc.InTapHandle(s.limitDeadline),
-		// Calls and streams continue on an old connection for up to maxStreamAge. Idle connections
-		// are closed to make room for others.
+		// Calls and streams continue on an old connection for up to maxStreamAge.
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: maxIdle, MaxConnectionAge: config.MaxConnectionAge,
 			MaxConnectionAgeGrace: maxStreamAge,
@@ -205,8 +200,7 @@ func (s *Server) RegisterService(desc *grpc.ServiceDesc, service any) {
 	s.health.SetServingStatus(desc.ServiceName, healthpb.HealthCheckResponse_NOT_SERVING)
 }
 
-// finish is the interceptor that logs the call and converts its error to a public gRPC status. Only
-// shedLoad is outside of it.
+// finish is the interceptor that logs the call and converts its error to a public gRPC status.
 func (s *Server) finish(
 	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (any, error) {
@@ -222,7 +216,6 @@ func (s *Server) finish(
 	return resp, nil
 }
 
-// finished logs the end of a call or stream and returns its public error.
 func (s *Server) finished(
 	ctx context.Context, seen *acting, fullMethod string, start time.Time, err error,
 ) error {
@@ -255,7 +248,6 @@ func (s *Server) finished(
 // infrastructure reports whether a method belongs to gRPC itself: health and reflection.
 func infrastructure(fullMethod string) bool { return strings.HasPrefix(fullMethod, "/grpc.") }
 
-// recover is the interceptor that turns a panic of a handler into an error with its stack.
 func (s *Server) recover(
 	ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (resp any, err error) {

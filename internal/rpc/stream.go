@@ -18,15 +18,14 @@ const (
 	// limit of concurrent streams, so that unary calls still fit if one gateway has opened all of
 	// them.
 	maxStreams = 4000
-	// verifyInterval is the time between checks of a stream's token. The token may expire, and its
-	// session may end. A check is cheap, because the verifier has cached the token.
+	// verifyInterval is the time between checks of a stream's token, which may expire, and whose
+	// session may end.
 	verifyInterval = 2 * time.Second
 )
 
 // streams is the state of the server's streams. Event streams last for hours, so a stopping server
 // must end them by closing ending. Transfers last for minutes, and end like unary calls.
 type streams struct {
-	// open counts all streams, transfers those that carry a file.
 	open, transfers atomic.Int64
 	ending          chan struct{}
 	verifyInterval  time.Duration
@@ -39,10 +38,8 @@ type serverStream struct {
 	ctx context.Context
 }
 
-// Context implements grpc.ServerStream.
 func (s *serverStream) Context() context.Context { return s.ctx }
 
-// RecvMsg implements grpc.ServerStream.
 func (s *serverStream) RecvMsg(m any) error {
 	if err := context.Cause(s.ctx); err != nil {
 		return err
@@ -50,7 +47,6 @@ func (s *serverStream) RecvMsg(m any) error {
 	return s.ServerStream.RecvMsg(m)
 }
 
-// SendMsg implements grpc.ServerStream.
 func (s *serverStream) SendMsg(m any) error {
 	if err := context.Cause(s.ctx); err != nil {
 		return err
@@ -58,8 +54,8 @@ func (s *serverStream) SendMsg(m any) error {
 	return s.ServerStream.SendMsg(m)
 }
 
-// stream is the interceptor of streams: it logs, limits, recovers from panics and authorizes. A
-// transfer has a deadline. Other streams end when their token expires.
+// stream is the interceptor of streams. A transfer has a deadline; other streams end when their
+// token expires.
 func (s *Server) stream(
 	srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
 ) error {
@@ -72,7 +68,6 @@ func (s *Server) stream(
 	return s.finished(ctx, seen, info.FullMethod, start, err)
 }
 
-// streamAs runs a stream with ctx, which carries the request id, and adds the caller to it.
 func (s *Server) streamAs(
 	ctx context.Context, srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 	next grpc.StreamHandler,
@@ -128,8 +123,8 @@ func (s *streams) enter(transfer bool) (leave func(), err error) {
 }
 
 // watchStream cancels a stream when its token is no longer valid or, unless the stream is a
-// transfer, when the server stops. A token that expires during a transfer does not end it; the same
-// applies to a unary call. The end of the token's session does.
+// transfer, when the server stops. A token that expires does not end a transfer, as it does not end
+// a unary call; the end of its session does.
 func (s *Server) watchStream(
 	ctx context.Context, cancel context.CancelCauseFunc, fullMethod string, transfer bool,
 ) {

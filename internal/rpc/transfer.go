@@ -14,7 +14,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Deadlines of transfers. A transfer is a stream that carries one file (option upload or download).
 const (
 	UploadTimeout   = 5 * time.Minute
 	DownloadTimeout = 15 * time.Minute

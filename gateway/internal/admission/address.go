@@ -10,9 +10,8 @@ import (
 )
 
 // clientAddress returns the address of the peer, or with trusted proxies the peer of the outermost
-// one. Entries further left in X-Forwarded-For were sent by the client and are not trusted. An
-// entry that is not an address, for example because a proxy does not append to the header, counts
-// as the peer.
+// one. The client can send entries further left in X-Forwarded-For. An entry that is not an address
+// counts as the peer.
 func clientAddress(r *http.Request, trustedHops int) string {
 	peer, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

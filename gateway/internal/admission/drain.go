@@ -56,7 +56,6 @@ func Drain(next http.Handler) http.Handler {
 	})
 }
 
-// discard reads a body to its end, until the client is too slow or MaxDrain has passed.
 func discard(body io.Reader, control *http.ResponseController) {
 	buffer := make([]byte, 32<<10)
 	began := time.Now()
@@ -78,13 +77,11 @@ func discard(body io.Reader, control *http.ResponseController) {
 	}
 }
 
-// watchedBody records whether a body has been read, and whether nothing more can be read.
 type watchedBody struct {
 	io.ReadCloser
 	started, ended bool
 }
 
-// Read implements io.Reader.
 func (b *watchedBody) Read(p []byte) (int, error) {
 	b.started = true
 	n, err := b.ReadCloser.Read(p)

@@ -13,7 +13,6 @@ import (
 // Gate admits requests by their token and the limits of their caller: a user, or an address without
 // one. It is safe for concurrent use.
 type Gate struct {
-	// Transfers counts the uploads and downloads.
 	Transfers *Transfers
 
 	verifier *caller.Verifier
@@ -34,9 +33,9 @@ func NewGate(
 	return &Gate{newTransfers(limits), verifier, perCaller, hops}, nil
 }
 
-// Admit checks the token, unless the RPC is public, and the rate. It reads nothing of the body, and
-// writes the headers of the rate limiter. A request without a valid token counts against its
-// address, so guessing tokens is limited. Then 429 takes precedence over 401.
+// Admit checks the token, unless the RPC is public, and the rate, and writes the headers of the
+// rate limiter. A request without a valid token counts against its address, which limits guesses;
+// then 429 takes precedence over 401.
 func (g *Gate) Admit(
 	r *http.Request, public bool, weight int, header http.Header,
 ) (user caller.Identity, err error) {
@@ -47,9 +46,8 @@ func (g *Gate) Admit(
 	return user, cmp.Or(g.limits.take(g.bucket(r, user), weight, header), unknown)
 }
 
-// Authenticate verifies the token before the body is read. The called service verifies it again,
-// because services do not trust the gateway with that. Here it rejects forged tokens early, and
-// makes 401 take precedence over 400.
+// Authenticate verifies the token before the body is read, so that forged tokens are rejected early
+// and 401 takes precedence over 400. The called service verifies it again.
 func (g *Gate) Authenticate(r *http.Request) (caller.Identity, error) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
@@ -70,7 +68,6 @@ func (g *Gate) EnterTransfer(r *http.Request, user caller.Identity) (leave func(
 // ClientAddress returns the address of the client, as far as trusted proxies report it.
 func (g *Gate) ClientAddress(r *http.Request) string { return clientAddress(r, g.hops) }
 
-// bucket returns the key by which a request counts: its user, or its address if it has no user.
 func (g *Gate) bucket(r *http.Request, user caller.Identity) string {
 	if user != (caller.Identity{}) {
 		return "user " + user.UserID.String()

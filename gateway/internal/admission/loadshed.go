@@ -59,8 +59,7 @@ func (s *LoadShedder) Cover(path string, l *Limiter) { s.paths[firstSegment(path
 func (s *LoadShedder) Limiter(path string) *Limiter { return s.paths[firstSegment(path)] }
 
 // Shed is the middleware that passes requests to a service at its concurrency limit to reject. It
-// is the outermost one: under overload most requests are rejected, and each must cost as little as
-// possible.
+// is the outermost one, so that a rejected request costs as little as possible.
 func (s *LoadShedder) Shed(next, reject http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if l := s.Limiter(r.URL.Path); l != nil && l.Full(r.Context()) {

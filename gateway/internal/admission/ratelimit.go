@@ -44,13 +44,11 @@ func newRateLimit(perSecond float64, now func() time.Time) (*rateLimit, error) {
 	return &rateLimit{perSecond: perSecond, buckets: buckets, now: now}, nil
 }
 
-// burst returns the size of a full bucket.
 func (l *rateLimit) burst() int { return int(math.Ceil(l.perSecond * burstSeconds)) }
 
-// take takes weight tokens, at most a full burst, from the bucket of a caller. It writes the
-// remaining tokens to the header, and returns an error if there are too few. RateLimit-Limit is the
-// burst, and RateLimit-Reset the number of seconds until the bucket is full again. The error has
-// the time until the request would succeed.
+// take takes weight tokens, at most a full burst, from the bucket of a caller. RateLimit-Limit is
+// the burst, and RateLimit-Reset the number of seconds until the bucket is full again. The error
+// has the time until the request would succeed.
 func (l *rateLimit) take(who string, weight int, header http.Header) error {
 	if l == nil {
 		return nil

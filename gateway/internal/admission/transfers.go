@@ -37,14 +37,12 @@ type Transfers struct {
 	all  int
 }
 
-// newTransfers returns the counter of a gateway without transfers.
 func newTransfers(limits TransferLimits) *Transfers {
 	return &Transfers{TransferLimits: limits, open: map[string]int{}}
 }
 
-// enter counts a transfer that begins. It returns a function that the caller must call at the end,
-// or an error if too many are open. A gateway at its total limit answers 503, and a caller at the
-// own limit 429.
+// enter counts a transfer that begins. The caller must call leave at its end. A gateway at its
+// total limit answers 503, and a caller at the own limit 429.
 func (t *Transfers) enter(who string) (leave func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +59,6 @@ func (t *Transfers) enter(who string) (leave func(), err error) {
 	return func() { t.leave(who) }, nil
 }
 
-// leave ends a transfer that enter counted.
 func (t *Transfers) leave(who string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,16 +13,14 @@ import (
 	"github.com/coffer-budget/coffer/web"
 )
 
-// indexPage is the page of the console. Its router shows the screen that belongs to the path.
 const indexPage = "index.html"
 
 // apiRoots are the first segments of paths that belong to the API. The console answers none of
 // them, not even unknown paths below.
 var apiRoots = []string{"api", "docs", "livez", "readyz", "version", ".well-known"}
 
-// Console holds the files of the web application by their names. It is nil if the application is
-// switched off. It is read once at the start and never changes, so requests share it without a
-// lock.
+// Console holds the files of the web application by their names, nil if it is switched off. It
+// never changes, so requests share it without a lock.
 type Console map[string]*file
 
 // Open returns the embedded console, or nil if it is switched off.
@@ -37,9 +35,8 @@ func Open(on bool) (Console, error) {
 	return newConsole(files)
 }
 
-// newConsole reads all files into memory. It returns an error if there is no index page, or a file
-// whose media type is unknown. The files were compressed at build time, so that requests cost no
-// processor time for it.
+// newConsole reads all files into memory. The files were compressed at build time. It returns an
+// error if there is no index page, or a file whose media type is unknown.
 func newConsole(files fs.FS) (Console, error) {
 	c := Console{}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {

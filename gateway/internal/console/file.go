@@ -42,7 +42,6 @@ var mediaTypes = map[string]string{
 // the smallest first.
 var encodings = []struct{ coding, extension string }{{"br", ".br"}, {"gzip", ".gz"}}
 
-// file is a file of the console.
 type file struct {
 	mediaType string
 	// cacheControl permits a year for files with a hash in their name, and requires the comparison
@@ -60,7 +59,6 @@ type variant struct {
 	body   []byte
 }
 
-// newFile reads a file and its variants.
 func newFile(files fs.FS, name string) (*file, error) {
 	f := &file{mediaType: mediaTypes[path.Ext(name)], cacheControl: "no-cache"}
 	if f.mediaType == "" {
@@ -87,7 +85,6 @@ func newFile(files fs.FS, name string) (*file, error) {
 	return f, nil
 }
 
-// newVariant returns a variant with its ETag.
 func newVariant(coding string, body []byte) variant {
 	sum := sha256.Sum256(body)
 	return variant{coding: coding, etag: `"` + hex.EncodeToString(sum[:16]) + `"`, body: body}

@@ -52,7 +52,6 @@ func Site(r *http.Request) string {
 	return "https://" + r.Host
 }
 
-// name returns the name of the cookie.
 func name(r *http.Request) string {
 	if isPlainLocal(r) {
 		return localName

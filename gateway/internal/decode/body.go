@@ -33,9 +33,8 @@ const (
 	ratioSlack = 1 << 20
 )
 
-// body is the body of a request: a reader that fails with http.MaxBytesError at the limit, and for
-// a form the boundary of its parts. After decompression, the limit applies to the decompressed
-// bytes, too.
+// body is the body of a request. Its reader fails with http.MaxBytesError at the limit, which
+// applies before and after decompression. boundary is that of the parts of a form.
 type body struct {
 	io.Reader
 	boundary string
@@ -43,8 +42,8 @@ type body struct {
 	inflater *inflater
 }
 
-// openBody returns the body of a request, or nil if the request has none or the RPC takes none. It
-// rejects a wrong media type, and a Content-Length above the limit before anything is read.
+// openBody returns the body of a request, nil if there is none or the RPC takes none. It rejects a
+// wrong media type, and a Content-Length above the limit before anything is read.
 func (p *Plan) openBody(r *http.Request) (*body, error) {
 	if !p.hasBody || r.ContentLength == 0 {
 		return nil, nil
@@ -86,7 +85,6 @@ type inflater struct {
 	inFile bool
 }
 
-// newInflater returns the reader of a compressed body. It reads the header of the compression.
 func newInflater(packed io.Reader) (*inflater, error) {
 	counting := &countingReader{Reader: packed}
 	unpacked, err := gzip.NewReader(counting)
@@ -96,7 +94,6 @@ func newInflater(packed io.Reader) (*inflater, error) {
 	return &inflater{Reader: unpacked, packed: counting}, nil
 }
 
-// Read implements io.Reader.
 func (r *inflater) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	r.n += int64(n)
@@ -106,20 +103,17 @@ func (r *inflater) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// countingReader counts the bytes that are read.
 type countingReader struct {
 	io.Reader
 	n int64
 }
 
-// Read implements io.Reader.
 func (r *countingReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	r.n += int64(n)
 	return n, err
 }
 
-// bodyLimit returns the maximum length of the body.
 func (p *Plan) bodyLimit() int64 {
 	switch {
 	case p.file != nil:
@@ -130,13 +124,12 @@ func (p *Plan) bodyLimit() int64 {
 	return jsonLimit
 }
 
-// isCompressed reports whether a body is compressed with gzip.
 func isCompressed(h http.Header) bool {
 	return strings.EqualFold(h.Get("Content-Encoding"), "gzip")
 }
 
-// acceptable reports whether the body has the media type that the RPC takes and is not compressed.
-// The body of an upload may be compressed with gzip. It returns the boundary of a form.
+// acceptable reports whether the body has the media type that the RPC takes. Only the body of an
+// upload may be compressed, with gzip. It returns the boundary of a form.
 func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
 	encoding := strings.Join(h.Values("Content-Encoding"), ",")
 	plain := encoding == "" || strings.EqualFold(encoding, "identity")
@@ -158,8 +151,8 @@ func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
 	return "", mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// decodeBody sets the fields of the body. content is nil if the request has no body. A JSON body is
-// read as a whole, because the decoder first checks its syntax; jsonLimit limits it.
+// decodeBody sets the fields of the body, which is nil if there is none. A JSON body is read as a
+// whole, because the decoder first checks its syntax.
 func (p *Plan) decodeBody(
 	r *http.Request, content *body, m protoreflect.Message, bad *problems,
 ) error {

@@ -86,7 +86,6 @@ func (p *Plan) setHeaders(m protoreflect.Message, r *http.Request) {
 	}
 }
 
-// toValidUTF8 replaces invalid UTF-8 by invalidText.
 func toValidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -25,7 +25,6 @@ var (
 	errBodyInterrupted   = invalid("The request body could not be read")
 )
 
-// invalid returns an error about a malformed request.
 func invalid(message string) *apierr.Error {
 	return apierr.New(restv1.Reason_VALIDATION_ERROR).WithMessage(message)
 }

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Limits of a JSON body. Every legitimate request is far below them. They keep the cost of decoding
-// a hostile body close to the cost of checking its syntax.
+// Limits of a JSON body, far above every legitimate request. They keep the cost of decoding a
+// hostile body close to the cost of checking its syntax.
 const (
 	// maxDepth limits the depth of the recursion that a body causes.
 	maxDepth = 64
@@ -54,9 +54,8 @@ func (p *Plan) decodeJSON(
 }
 
 // jsonDecoder reads a body that is known to be valid JSON. encoding/json cannot report the problem
-// of each value or keep the digits of numbers, and its token API takes longer than the rest of a
-// request's decoding. Every method except next starts at the first byte of a value and stops behind
-// its last one.
+// of each value or keep the digits of numbers. Every method except next starts at the first byte of
+// a value and stops behind its last one.
 type jsonDecoder struct {
 	rest []byte
 	bad  *problems
@@ -79,7 +78,6 @@ type segment struct {
 	index int
 }
 
-// problem reports that the current value is invalid.
 func (d *jsonDecoder) problem(message string) {
 	if d.bad.full() {
 		return
@@ -100,9 +98,8 @@ func (d *jsonDecoder) problem(message string) {
 	d.bad.add(string(at), message)
 }
 
-// next skips separators, and returns the first byte of the next value or the closing delimiter. It
-// needs no check of the end of the body and of the order of separators, because the body is valid
-// JSON.
+// next skips separators, and returns the first byte of the next value or the closing delimiter. The
+// body is valid JSON, so there is one.
 func (d *jsonDecoder) next() byte {
 	i := 0
 	for d.rest[i] <= ' ' || d.rest[i] == ',' || d.rest[i] == ':' {
@@ -112,7 +109,6 @@ func (d *jsonDecoder) next() byte {
 	return d.rest[0]
 }
 
-// enter reads an opening delimiter.
 func (d *jsonDecoder) enter() {
 	d.rest = d.rest[1:]
 	d.depth++
@@ -142,7 +138,6 @@ func (d *jsonDecoder) more() bool {
 	return d.err == nil
 }
 
-// name reads the name of a member.
 func (d *jsonDecoder) name() (name string, ok bool) {
 	raw := d.literal()
 	if len(raw) > maxNameLength {
@@ -181,8 +176,6 @@ func (d *jsonDecoder) object(fields fields, m protoreflect.Message) {
 	}
 }
 
-// field reads the value of a field, according to the type of the field and the first byte of the
-// value.
 func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
 	switch {
 	case d.rest[0] == 'n':

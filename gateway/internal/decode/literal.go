@@ -14,7 +14,6 @@ import (
 // only work for the services.
 const maxNumberLength = 1000
 
-// literal reads a value as written. The value is not an object or an array.
 func (d *jsonDecoder) literal() []byte {
 	n := 1
 	if d.rest[0] == '"' {
@@ -50,7 +49,7 @@ func unquote(raw []byte) string {
 }
 
 // parseLiteral reads a value as written. An empty raw stands for an object or array, which no
-// scalar field accepts. problem is empty if the value is valid.
+// scalar field accepts.
 func parseLiteral(f *field, raw []byte) (v protoreflect.Value, problem string) {
 	isText := len(raw) > 0 && raw[0] == '"'
 	switch {
@@ -108,7 +107,6 @@ func loneSurrogate(raw []byte) bool {
 	return false
 }
 
-// codeUnit reads the four hexadecimal digits of an escape in a body that is valid JSON.
 func codeUnit(hex []byte) uint64 {
 	unit, _ := strconv.ParseUint(string(hex[:min(4, len(hex))]), 16, 16)
 	return unit

@@ -39,9 +39,9 @@ type form struct {
 }
 
 // decodeForm fills m from a form, part by part in any order: bytes fields are files, messages are
-// JSON objects, the others are text. Unknown parts are ignored. A file that is missing or repeated
-// stays empty, so that the service reports it with the other problems of the request. If the
-// service is not called because of other problems, the missing file is one of them.
+// JSON objects, the others are text. A file that is missing or repeated stays empty, so that the
+// service reports it with the other problems. If the gateway has found other problems, it reports
+// the file itself.
 func (p *Plan) decodeForm(
 	r *http.Request, content *body, m protoreflect.Message, bad *problems,
 ) error {
@@ -73,8 +73,7 @@ func (p *Plan) decodeForm(
 }
 
 // readParts reads the parts of a form up to the file with the name last, and returns that part and
-// the reader of the parts after it. Without such a file it reads the whole form and returns no
-// part. It stops with the error of ctx when ctx ends.
+// the reader of the parts after it. Without such a file it reads the whole form.
 func (f *form) readParts(
 	ctx context.Context, content *body, last string,
 ) (*multipart.Reader, *multipart.Part, error) {
@@ -110,8 +109,8 @@ func isFile(part *multipart.Part) bool {
 	return part.FileName() != "" || part.Header.Get("Content-Type") != ""
 }
 
-// read sets the field of a part. An unknown part is discarded, and counts as a part. It returns an
-// error only if decoding must stop. Problems of fields are collected.
+// read sets the field of a part. An unknown part is discarded, and counts as a part. Problems of
+// fields are collected; an error ends decoding.
 func (f *form) read(ctx context.Context, part *multipart.Part) error {
 	name := part.FormName()
 	field := f.fields[name]
@@ -172,7 +171,6 @@ func (f *form) object(ctx context.Context, field *field, name string, content []
 	return d.err
 }
 
-// malformed returns the public error for a form that could not be read to its end.
 func malformed(err error) error {
 	if unread := unread(err); !errors.Is(unread, errBodyInterrupted) {
 		return unread

@@ -28,9 +28,8 @@ type Plan struct {
 	// multipart is set if the body is a form that is decoded as a whole, such as that of a receipt.
 	// An upload has file instead.
 	multipart bool
-	// file is the field that holds the pieces of an upload's file. fileHeader is the field that
-	// describes the file. Both are nil for other RPCs, and fileHeader also for an upload whose
-	// service does not need it.
+	// file holds the pieces of an upload's file, and fileHeader describes it. Both are nil for
+	// other RPCs, and fileHeader if the service does not need it.
 	file, fileHeader protoreflect.FieldDescriptor
 	// path holds the fields in the path. The mux passes their values by the names in the proto.
 	path []protoreflect.FieldDescriptor
@@ -44,10 +43,8 @@ type Plan struct {
 	query, body fields
 }
 
-// fields maps JSON names to fields.
 type fields map[string]*field
 
-// field is a field of a request with its options.
 type field struct {
 	protoreflect.FieldDescriptor
 	// decimal is set for a string field that takes a JSON number and keeps its digits.
@@ -57,8 +54,7 @@ type field struct {
 	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service
 	// reports it.
 	forwardInvalid bool
-	// fields are the fields of a message field.
-	fields fields
+	fields         fields
 	// values is the only field of a message that wraps a list. In JSON the message is the bare
 	// array. The message distinguishes an empty list from an absent one.
 	values *field
@@ -89,8 +85,8 @@ func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, erro
 }
 
 // takeFile removes the fields of an upload's file from the fields of the form, because the file is
-// read in pieces and not decoded. It returns an error for a proto whose upload does not have
-// exactly one file, so that the gateway does not start with it.
+// read in pieces. It returns an error unless the upload has exactly one file, so that the gateway
+// does not start with another proto.
 func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
 	fileHeader := (&restv1.FileHeader{}).ProtoReflect().Descriptor()
 	for name, field := range p.body {
@@ -111,8 +107,8 @@ func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
 	return nil
 }
 
-// place assigns a field to exactly one part of the HTTP request. The path wins over the options,
-// and the options win over the body. The order of the cases is the order of precedence.
+// place assigns a field to exactly one part of the HTTP request. The order of the cases is the
+// order of precedence.
 func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
 	header := proto.GetExtension(d.Options(), restv1.E_Header).(string)
 	switch {
@@ -136,7 +132,6 @@ func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
 	}
 }
 
-// newField reads the options of a field, and of all fields of a message field.
 func newField(d protoreflect.FieldDescriptor) *field {
 	f := &field{
 		FieldDescriptor: d,
@@ -154,7 +149,6 @@ func newField(d protoreflect.FieldDescriptor) *field {
 	return f
 }
 
-// fieldsOf returns the fields of a message by their JSON names.
 func fieldsOf(d protoreflect.MessageDescriptor) fields {
 	all := make(fields, d.Fields().Len())
 	for i := range d.Fields().Len() {
@@ -164,5 +158,4 @@ func fieldsOf(d protoreflect.MessageDescriptor) fields {
 	return all
 }
 
-// names returns the JSON names of the fields in alphabetical order.
 func (f fields) names() []string { return slices.Sorted(maps.Keys(f)) }

@@ -42,10 +42,8 @@ const (
 // limited length.
 type problems struct{ fields []apierr.Field }
 
-// full reports whether further problems are dropped.
 func (p *problems) full() bool { return len(p.fields) >= maxProblems }
 
-// add adds the problem of a field.
 func (p *problems) add(field, message string) {
 	if !p.full() {
 		p.fields = append(p.fields, apierr.Field{Name: shorten(field), Message: message})
@@ -66,7 +64,6 @@ func (p *problems) err() error {
 	return nil
 }
 
-// parseNumber parses an integer or a double in the syntax of JSON.
 func parseNumber(field *field, text string) (v protoreflect.Value, problem string) {
 	switch field.Kind() {
 	case protoreflect.Int32Kind, protoreflect.Int64Kind:
@@ -108,7 +105,6 @@ func textProblem(text string) string {
 	return ""
 }
 
-// shorten cuts a name that the client chose to maxFieldLength.
 func shorten(name string) string {
 	if len(name) <= maxFieldLength {
 		return name

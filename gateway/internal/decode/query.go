@@ -63,7 +63,6 @@ func setParameter(
 	}
 }
 
-// unknownParameter returns the problem of a query parameter that is not one of these fields.
 func (f fields) unknownParameter() string {
 	if len(f) == 0 {
 		return "is unknown: this operation has no query parameters"
@@ -82,8 +81,8 @@ func setText(m protoreflect.Message, field *field, name, text string, bad *probl
 	m.Set(field.FieldDescriptor, v)
 }
 
-// parseText parses a scalar from a query parameter or a form field. It returns the problem if the
-// text is not a value of the field's type. Numbers have the syntax of JSON, as in bodies.
+// parseText parses a scalar from a query parameter or a form field. Numbers have the syntax of
+// JSON.
 func parseText(field *field, text string) (v protoreflect.Value, problem string) {
 	switch field.Kind() {
 	case protoreflect.BoolKind:

@@ -96,9 +96,8 @@ func fileName(part *multipart.Part) string {
 	return cleanHeader(name)
 }
 
-// cleanHeader removes characters that protobuf or PostgreSQL cannot store from a value of a part's
-// header, and shortens it. The value is the client's claim: services detect the type from the
-// content.
+// cleanHeader removes characters that protobuf or PostgreSQL cannot store from a header of a part,
+// and shortens it.
 func cleanHeader(value string) string {
 	value = strings.ReplaceAll(toValidUTF8(value), "\x00", "")
 	if len(value) > maxFileName {
@@ -107,9 +106,8 @@ func cleanHeader(value string) string {
 	return value
 }
 
-// Next returns the next message, with a piece of the file. It returns io.EOF at the end of the
-// form. Any other error means that the form is not complete, and that the service must not receive
-// the end of the stream.
+// Next returns the next message, with a piece of the file, and io.EOF at the end of the form. After
+// any other error the service must not receive the end of the stream.
 func (u *Upload) Next() (proto.Message, error) {
 	piece := u.piece
 	u.piece = nil

@@ -14,9 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// Entry collects facts about a request for the access log. It is the only state of the gateway in
-// the request's context, because the facts become known behind the mux, and the middleware that
-// logs them is in front of it.
+// Entry collects facts about a request for the access log: they become known behind the mux, and
+// the middleware that logs them is in front of it.
 type Entry struct {
 	// Plain is the response without compression.
 	Plain http.ResponseWriter
@@ -24,8 +23,8 @@ type Entry struct {
 	Route string
 	// User is the zero value until a token has been verified.
 	User caller.Identity
-	// Quiet requests are logged at level DEBUG: probes, and those to a service at its concurrency
-	// limit. Under overload there are thousands of them per second, and a metric counts them.
+	// Quiet requests are logged at level DEBUG: probes, and the thousands per second that overload
+	// rejects.
 	Quiet bool
 	// Cut is set if a download ended early.
 	Cut bool
@@ -36,7 +35,6 @@ type Entry struct {
 // Begun reports whether the header of the response has been sent.
 func (e *Entry) Begun() bool { return e.recorder.wrote }
 
-// entryKey is the key of the Entry in a context.
 type entryKey struct{}
 
 // EntryOf returns the entry that Observe stored in the request's context.
@@ -107,7 +105,6 @@ type recorder struct {
 	wrote  bool
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (r *recorder) WriteHeader(status int) {
 	if !r.wrote && status >= 200 {
 		r.status, r.wrote = status, true
@@ -115,7 +112,6 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
 func (r *recorder) Write(p []byte) (int, error) {
 	if !r.wrote {
 		r.WriteHeader(http.StatusOK)

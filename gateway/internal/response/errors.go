@@ -26,7 +26,6 @@ var errInvalidRequest = apierr.New(restv1.Reason_VALIDATION_ERROR).
 // proto/coffer/rest/v1/reason.proto.
 var statusByReason = declaredStatuses()
 
-// declaredStatuses reads the statuses from the options of the enum.
 func declaredStatuses() map[string]declaredStatus {
 	statuses := map[string]declaredStatus{}
 	values := restv1.Reason_REASON_UNSPECIFIED.Descriptor().Values()
@@ -40,15 +39,14 @@ func declaredStatuses() map[string]declaredStatus {
 	return statuses
 }
 
-// declaredStatus is the HTTP status of a reason. A reason with alsoInvalidArgument is 400 for a
-// malformed id.
+// A reason with alsoInvalidArgument is 400 for a malformed id.
 type declaredStatus struct {
 	usual               int
 	alsoInvalidArgument bool
 }
 
-// httpStatus returns the HTTP status of an error. A service of a newer release may return a reason
-// that this gateway does not know. It gets the status that grpc-gateway maps its gRPC code to.
+// httpStatus returns the HTTP status of an error. A reason of a newer release, which this gateway
+// does not know, gets the status of its gRPC code.
 func httpStatus(e *apierr.Error) int {
 	declared, ok := statusByReason[e.Reason]
 	switch {
@@ -60,8 +58,7 @@ func httpStatus(e *apierr.Error) int {
 	return declared.usual
 }
 
-// failure is the body of every error response. Error repeats Message, as the specification
-// requires.
+// failure is the body of every error response. The specification requires Error, a copy of Message.
 type failure struct {
 	Code      string   `json:"code"`
 	Message   string   `json:"message"`

@@ -16,7 +16,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Keys of the metadata that the gateway sends to services.
 const (
 	metadataToken        = "authorization"
 	metadataForwardedFor = "x-forwarded-for"
@@ -40,10 +39,9 @@ type operation struct {
 	*Service
 }
 
-// call calls the RPC and stores the reply in its wire format. Only this part of a request counts
-// for the concurrency limit, so clients that send or receive slowly do not use it up. It returns
-// apierr.Unavailable if the service is at its concurrency limit. Most such requests were rejected
-// before, by the load shedder.
+// call calls the RPC and stores the encoded reply. Only this part of a request counts for the
+// concurrency limit, so clients that send or receive slowly do not use it up. It returns
+// apierr.Unavailable at the limit.
 func (o operation) call(
 	r *http.Request, request proto.Message, reply *rpc.Encoded, entry *response.Entry,
 ) error {
@@ -55,9 +53,8 @@ func (o operation) call(
 	return rpc.InvokeEncoded(o.outgoing(r.Context(), r), o.Conn, o.route.fullMethod, request, reply)
 }
 
-// enterTransfer counts a transfer that begins, unless its service or the transfers are at their
-// limit. A transfer does not count as a concurrent request of its service, because it lasts as long
-// as the client needs.
+// enterTransfer counts a transfer, unless its service or the transfers are at their limit. It does
+// not count as a concurrent request of the service, because it lasts as long as the client needs.
 func (o operation) enterTransfer(r *http.Request, entry *response.Entry) (leave func(), err error) {
 	if o.Limiter.Full(r.Context()) {
 		entry.Quiet = true
@@ -66,7 +63,6 @@ func (o operation) enterTransfer(r *http.Request, entry *response.Entry) (leave 
 	return o.Gate.EnterTransfer(r, entry.User)
 }
 
-// open opens a stream of the RPC.
 func (o operation) open(ctx context.Context) (grpc.ClientStream, error) {
 	return rpc.NewEncodedStream(ctx, o.Conn, o.route.Method, o.route.fullMethod)
 }

@@ -17,7 +17,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// download is a response that streams a file.
 type download struct {
 	operation
 
@@ -92,7 +91,6 @@ func (d *download) begin() (*restv1.FileHeader, error) {
 	return header, nil
 }
 
-// copy writes the pieces until the stream ends.
 func (d *download) copy() error {
 	for {
 		if piece := restjson.Value(d.message, d.route.file).Bytes(); len(piece) > 0 {

@@ -16,10 +16,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// encode converts an RPC's reply to the response that the options in the proto describe: code,
-// message and status from the method's success option, the fields that are headers, the path of a
-// created resource, and the others as JSON. It adds code and message to reply, and uses buffer for
-// the body. If it fails, header is unchanged.
+// encode converts an RPC's reply to the response that the options in the proto describe. It adds
+// code and message to reply, and uses buffer for the body. If it fails, header is unchanged.
 func encode(
 	r *Route, reply, buffer *rpc.Encoded, header http.Header,
 ) (status int, body []byte, err error) {
@@ -79,7 +77,6 @@ func envelope(r *Route, reply *rpc.Encoded) (*restv1.Success, error) {
 	return chosen, nil
 }
 
-// appendText appends a string field to an encoded message.
 func appendText(encoded []byte, field protoreflect.FieldDescriptor, text string) []byte {
 	encoded = protowire.AppendTag(encoded, field.Number(), protowire.BytesType)
 	return protowire.AppendString(encoded, text)
@@ -96,8 +93,7 @@ func encodeFile(reply []byte, field protoreflect.FieldDescriptor, header http.He
 }
 
 // headerValue returns the text of a header field: a string as it is, "true" for a true bool. If it
-// is empty, no header is sent. ETag, Idempotency-Replayed and similar headers are fields of
-// replies, so that services decide about them.
+// is empty, no header is sent.
 func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
 	value := restjson.Value(reply, field)
 	if field.Kind() != protoreflect.BoolKind {
@@ -127,15 +123,13 @@ func setCookie(r *Route, reply []byte, request *http.Request, header http.Header
 	return nil
 }
 
-// buffers pools the buffers of replies and response bodies. A page of a list has about 20 kB;
-// without the pool, each request would grow a new buffer by doubling.
+// buffers pools the buffers of replies and bodies: a page of a list has about 20 kB.
 var buffers = sync.Pool{New: func() any { return new(rpc.Encoded) }}
 
 // maxBuffer is the capacity in bytes above which a buffer is not returned to the pool.
 const maxBuffer = 64 << 10
 
-// newBuffer returns a buffer of the pool. It may contain the bytes of an earlier request, which the
-// next user overwrites.
+// newBuffer returns a buffer that may contain the bytes of an earlier request.
 func newBuffer() *rpc.Encoded { return buffers.Get().(*rpc.Encoded) }
 
 // release returns buffers to the pool. They may not be used afterwards.

@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	// eventStream is the media type of server-sent events.
 	eventStream = "text/event-stream"
 	// eventWriteTime limits the time to write one event to a slow client.
 	eventWriteTime = 30 * time.Second
@@ -23,7 +22,6 @@ const (
 	eventRetry = time.Second
 )
 
-// events is the operation of an RPC that streams events.
 type events struct{ operation }
 
 // send answers GET /api/v1/events with server-sent events, the only response that is not a
@@ -74,8 +72,7 @@ type eventWriter struct {
 	headerOnly bool
 }
 
-// copy forwards a stream until it ends, and stores in req the position at which the next one must
-// resume.
+// copy forwards a stream until it ends, and stores in req the position after the last event.
 func (e *eventWriter) copy(
 	ctx context.Context, client budgetv1.NotificationServiceClient,
 	req *budgetv1.StreamEventsRequest,

@@ -57,7 +57,6 @@ func disposition(name string) string {
 // unencoded are the characters that RFC 5987 permits in a value as they are.
 const unencoded = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$&+-.^_`|~"
 
-// percentEncode encodes a text as RFC 5987 requires.
 func percentEncode(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

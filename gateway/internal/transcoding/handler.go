@@ -90,7 +90,6 @@ func (h *Handler) extendRead(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// respond sends the response for a reply. It uses buffer for the body.
 func (h *Handler) respond(
 	w http.ResponseWriter, r *http.Request, reply, buffer *rpc.Encoded,
 ) error {

@@ -11,9 +11,7 @@ import (
 
 // location builds the path of a created resource, for the header Location.
 type location struct {
-	// resource is the field of the reply that has the created resource.
 	resource protoreflect.FieldDescriptor
-	// segments are the parts of the path between slashes.
 	segments []segment
 }
 

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Paths lists the methods and templates of all paths. The header Allow is made from it, because
-// the mux does not report which methods a path has. It is searched only for requests that no
-// handler matches.
+// Paths lists the methods and templates of all paths, for the header Allow: the mux does not report
+// which methods a path has.
 type Paths []pathEntry
 
 // pathEntry is a method and the segments of a template. A segment in braces matches any text, and
@@ -32,8 +31,8 @@ func (t Paths) With(verb, template string) Paths {
 	return append(t, pathEntry{verb, strings.Split(template, "/")})
 }
 
-// Allow returns the value of the header Allow: the methods that a path supports. It is empty if the
-// path does not exist. HEAD and OPTIONS are possible without a route of their own.
+// Allow returns the methods that a path supports, with HEAD and OPTIONS. It is empty if the path
+// does not exist.
 func (t Paths) Allow(path string) string {
 	var verbs []string
 	segments := strings.Split(path, "/")
@@ -53,7 +52,6 @@ func (t Paths) Allow(path string) string {
 	return strings.Join(verbs, ", ")
 }
 
-// matches reports whether the segments of a path match the template.
 func (e pathEntry) matches(segments []string) bool {
 	for i, want := range e.segments {
 		if want == "**" {

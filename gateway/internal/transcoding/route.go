@@ -24,9 +24,9 @@ const (
 	// readReserve is added to the deadline of a request for the time to read it.
 	readReserve = 5 * time.Second
 
-	// ReadTimeout and WriteTimeout are those of the server. net/http cancels a request after
-	// ReadTimeout even if all of it has been read, and DEADLINE_EXCEEDED is the better response.
-	// Forms and uploads extend it.
+	// ReadTimeout and WriteTimeout are those of the server. ReadTimeout is longer than the
+	// deadline, because net/http cancels a request after it even if all of it has been read. Forms
+	// and uploads extend it.
 	ReadTimeout  = usualDeadline + readReserve
 	WriteTimeout = multipartDeadline + 30*time.Second
 )
@@ -51,8 +51,7 @@ type Route struct {
 	conditional bool
 	// fullMethod is the name of the RPC in gRPC, such as "/coffer.auth.v1.AuthService/Login".
 	fullMethod string
-	// request decodes the HTTP request to the RPC's request message.
-	request *decode.Plan
+	request    *decode.Plan
 	// file is the field of the reply, or of each piece of a download, that is sent as the body. If
 	// nil, the body is JSON.
 	file protoreflect.FieldDescriptor
@@ -72,7 +71,6 @@ func (r *Route) Service() protoreflect.FullName { return r.Method.ParentFile().P
 // IsEvents reports whether the RPC streams events.
 func (r *Route) IsEvents() bool { return r.Method.IsStreamingServer() && !r.Download }
 
-// isTransfer reports whether the RPC streams a file.
 func (r *Route) isTransfer() bool { return r.Upload || r.Download }
 
 // withDeadline returns ctx with the deadline of the route. A stream of events has none; it ends
@@ -94,7 +92,7 @@ func (r *Route) withDeadline(
 }
 
 // newRoute reads the options of a method. It returns an error if they do not describe a complete
-// REST operation. Run fails then, so a proto with incomplete options never serves requests.
+// REST operation, so a gateway with such a proto does not start.
 func newRoute(method protoreflect.MethodDescriptor) (*Route, error) {
 	options := method.Options()
 	rule := proto.GetExtension(options, annotations.E_Http).(*annotations.HttpRule)
@@ -132,7 +130,6 @@ func newRoute(method protoreflect.MethodDescriptor) (*Route, error) {
 	return r, err
 }
 
-// setTransfer reads the options upload and download, and the fields of a download.
 func (r *Route) setTransfer() error {
 	r.Upload, r.Download = rpc.IsUpload(r.Method), rpc.IsDownload(r.Method)
 	receives, sends := r.Method.IsStreamingClient(), r.Method.IsStreamingServer()
@@ -158,7 +155,6 @@ func (r *Route) setTransfer() error {
 	return nil
 }
 
-// findField returns the first field with an option, or nil.
 func findField(
 	d protoreflect.MessageDescriptor, option protoreflect.ExtensionType,
 ) protoreflect.FieldDescriptor {

@@ -64,7 +64,6 @@ func RoutesOf(file protoreflect.FileDescriptor) ([]*Route, error) {
 	return routes, nil
 }
 
-// locate sets the location of each POST whose resource a GET returns.
 func locate(routes []*Route) {
 	for _, r := range routes {
 		for _, get := range routes {

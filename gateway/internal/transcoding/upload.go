@@ -13,7 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// upload is the operation of an RPC that receives a file.
 type upload struct{ operation }
 
 // receive answers an upload: it forwards the form to the service as it arrives, and then stores the
@@ -38,8 +37,7 @@ func (u upload) receive(
 }
 
 // forward sends the form of an upload to the service and stores the reply. If the form is not
-// complete or the client disconnects, the service sees a canceled stream instead of its end, and
-// discards the file.
+// complete, the service sees a canceled stream instead of its end, and discards the file.
 func (u upload) forward(r *http.Request, path map[string]string, reply *rpc.Encoded) error {
 	form, err := u.route.request.DecodeUpload(r, path)
 	if err != nil {
@@ -78,7 +76,7 @@ func endedEarly(stream grpc.ClientStream, reply *rpc.Encoded) error {
 }
 
 // pacedBody is the body of an upload. Each Read must return within idle, and all of them before
-// end. Without it, a client that sends nothing would keep an upload open until its deadline.
+// end, so that a client that sends nothing is disconnected.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -88,7 +86,6 @@ type pacedBody struct {
 	read bool
 }
 
-// Read implements io.Reader.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	until := time.Now().Add(b.idle)
 	if until.After(b.end) {

@@ -2,6 +2,7 @@ package pg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -127,13 +128,31 @@ func namesOf(t reflect.Type) []named {
 	return found
 }
 
-// Number returns the number that a query selects.
-func Number(ctx context.Context, q Querier, sql string, args ...any) (int64, error) {
+// Value runs a query and returns the single value of its single row. Errors are those of One.
+func Value[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return 0, err
+		return *new(T), err
 	}
-	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
+	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+}
+
+// Values runs a query and returns the single value of each row. Without rows it returns an empty
+// slice, never nil.
+func Values[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[T])
+}
+
+// IfNoRows returns unknown if a query found no row, and otherwise its error.
+func IfNoRows(err, unknown error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return unknown
+	}
+	return err
 }
 
 // Lock serializes the transactions that change the number of a user's objects, so that concurrent

@@ -1,6 +1,8 @@
 package pg_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -51,4 +53,34 @@ func TestAllScansByColumnName(t *testing.T) {
 	_, err = pg.All[thing](t.Context(), db, `SELECT n, n AS name, bytes, 1 / (n - 2)`+values)
 	require.Error(t, err)
 	require.Zero(t, db.Stat().AcquiredConns())
+}
+
+func TestValues(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, migrations)
+	const none = `SELECT 1 WHERE false`
+	one, err := pg.Value[string](t.Context(), db, `SELECT 'one'`)
+	require.NoError(t, err)
+	require.Equal(t, "one", one)
+	_, err = pg.Value[int](t.Context(), db, none)
+	require.ErrorIs(t, err, pgx.ErrNoRows)
+	_, err = pg.Value[int](t.Context(), db, `SELECT generate_series(1, 2)`)
+	require.ErrorIs(t, err, pgx.ErrTooManyRows)
+
+	all, err := pg.Values[int](t.Context(), db, `SELECT generate_series(1, 3)`)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 2, 3}, all)
+	all, err = pg.Values[int](t.Context(), db, none)
+	require.NoError(t, err)
+	require.NotNil(t, all)
+	require.Empty(t, all)
+	require.Zero(t, db.Stat().AcquiredConns())
+}
+
+func TestIfNoRows(t *testing.T) {
+	t.Parallel()
+	broken, unknown := errors.New("broken"), errors.New("unknown")
+	require.NoError(t, pg.IfNoRows(nil, unknown))
+	require.Equal(t, broken, pg.IfNoRows(broken, unknown))
+	require.Equal(t, unknown, pg.IfNoRows(fmt.Errorf("selecting: %w", pgx.ErrNoRows), unknown))
 }

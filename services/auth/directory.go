@@ -3,13 +3,12 @@ package auth
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	"github.com/coffer-budget/coffer/services/auth/internal/signing"
@@ -30,11 +29,8 @@ func (s *server) FindUserByEmail(
 		return nil, apierr.Validation([]apierr.Field{*problem})
 	}
 	u, err := selectUserByEmail(ctx, s.db, email)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, errUserNotFound
-	}
 	if err != nil {
-		return nil, err
+		return nil, pg.IfNoRows(err, errUserNotFound)
 	}
 	return &authv1.FindUserByEmailResponse{User: u.proto()}, nil
 }

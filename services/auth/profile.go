@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -22,10 +21,7 @@ import (
 func (s *server) currentUser(ctx context.Context) (user, error) {
 	id, _ := caller.From(ctx)
 	u, err := selectUserInSession(ctx, s.db, id.UserID, id.SessionID, s.now())
-	if errors.Is(err, pgx.ErrNoRows) {
-		return user{}, apierr.Unauthorized
-	}
-	return u, err
+	return u, pg.IfNoRows(err, apierr.Unauthorized)
 }
 
 // GetMe returns the acting user, and as the ETag the version of the profile.

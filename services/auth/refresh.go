@@ -115,11 +115,11 @@ func (s *server) continueSession(
 		return s.repeatCookie(ctx, tx, given.text, now)
 	}
 	if err != nil {
-		return user{}, tokens{}, invalidWithoutRow(err)
+		return user{}, tokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
 	u, err := prolongSession(ctx, tx, id, now, now.Add(s.config.RefreshTTL))
 	if err != nil {
-		return user{}, tokens{}, invalidWithoutRow(err)
+		return user{}, tokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
 	t, err := s.issue(ctx, tx, caller.Identity{UserID: u.ID, SessionID: id}, refresh, now)
 	return u, t, err
@@ -133,7 +133,7 @@ func (s *server) repeatCookie(
 ) (user, tokens, error) {
 	replaced, err := selectReplacedToken(ctx, tx, hashRefreshToken(token), now.Add(-sameCookieTime))
 	if err != nil {
-		return user{}, tokens{}, invalidWithoutRow(err)
+		return user{}, tokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
 	successor, err := s.successorKey(token).Open(replaced.SealedSuccessor, "")
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *server) repeatCookie(
 	}
 	u, err := useSession(ctx, tx, replaced.SessionID, now)
 	if err != nil {
-		return user{}, tokens{}, invalidWithoutRow(err)
+		return user{}, tokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
 	t := tokens{}
 	t.access, err = s.keys.Sign(caller.Identity{UserID: u.ID, SessionID: replaced.SessionID}, now)
@@ -153,13 +153,6 @@ func (s *server) repeatCookie(
 		t.refresh = string(successor)
 	}
 	return u, t, err
-}
-
-func invalidWithoutRow(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return errInvalidRefreshToken
-	}
-	return err
 }
 
 // newRefreshToken returns 256 random bits in base64url.

@@ -118,11 +118,8 @@ func (s *server) startSession(
 	ctx context.Context, tx pgx.Tx, verified user, from client, network netip.Prefix,
 ) (user, tokens, error) {
 	u, err := lockPassword(ctx, tx, verified.ID, verified.PasswordHash)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return user{}, tokens{}, errInvalidCredentials
-	}
 	if err != nil {
-		return user{}, tokens{}, err
+		return user{}, tokens{}, pg.IfNoRows(err, errInvalidCredentials)
 	}
 	now := s.now().UTC()
 	started := session{

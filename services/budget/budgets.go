@@ -3,7 +3,6 @@ package budget
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -262,10 +261,8 @@ func (s *server) budgetFor(
 ) (seenBudget, error) {
 	b, err := selectBudget(ctx, q, id, caller.ID(ctx))
 	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return seenBudget{}, errBudgetNotFound
 	case err != nil:
-		return seenBudget{}, err
+		return seenBudget{}, pg.IfNoRows(err, errBudgetNotFound)
 	// The contract requires 403 here, although it reveals that the budget exists.
 	case !b.role().may(do):
 		return seenBudget{}, errInsufficientPermissions

@@ -40,7 +40,7 @@ func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 func (s *server) wake() {
 	s.notifications.Alerts.Wake()
 	s.syncs.Wake()
-	s.webhooks.Wake()
+	s.webhooks.Deliveries.Wake()
 }
 
 // followCategories replaces merged categories in budgets. If a budget is written with a merged

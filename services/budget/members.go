@@ -153,11 +153,8 @@ func (s *server) lockedMember(
 		return seenBudget{}, member{}, err
 	}
 	b, err := selectBudget(ctx, tx, budgetID, caller.ID(ctx))
-	if errors.Is(err, pgx.ErrNoRows) {
-		return seenBudget{}, member{}, errBudgetNotFound
-	}
 	if err != nil {
-		return seenBudget{}, member{}, err
+		return seenBudget{}, member{}, pg.IfNoRows(err, errBudgetNotFound)
 	}
 	isOwner := b.role().may(removeMembers)
 	if b.UserID != memberID && !isOwner {

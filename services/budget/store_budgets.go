@@ -64,7 +64,7 @@ func countBudgets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 	if err := pg.Lock(ctx, tx, "budgets", owner); err != nil {
 		return 0, err
 	}
-	n, err := pg.Number(ctx, tx, `SELECT count(*) FROM budgets WHERE owner_id = $1`, owner)
+	n, err := pg.Value[int64](ctx, tx, `SELECT count(*) FROM budgets WHERE owner_id = $1`, owner)
 	if err != nil {
 		return 0, fmt.Errorf("counting the budgets of %s: %w", owner, err)
 	}

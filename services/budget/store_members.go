@@ -87,7 +87,7 @@ func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 // hundredths of a percent. Pending members count, because they may accept at any time. The budget
 // must be locked.
 func sumOtherShares(ctx context.Context, q pg.Querier, m member) (int64, error) {
-	sum, err := pg.Number(ctx, q, `
+	sum, err := pg.Value[int64](ctx, q, `
 		SELECT coalesce(sum(share_bp), 0)::bigint
 		FROM members
 		WHERE budget_id = $1 AND user_id <> $2 AND status IN ('pending', 'accepted')`,
@@ -171,10 +171,7 @@ func selectMembersOf(
 func selectMemberIDs(
 	ctx context.Context, q pg.Querier, budgetID uuid.UUID, statuses []status,
 ) ([]uuid.UUID, error) {
-	type row struct {
-		UserID uuid.UUID `db:"user_id"`
-	}
-	rows, err := pg.All[row](ctx, q, `
+	users, err := pg.Values[uuid.UUID](ctx, q, `
 		SELECT user_id
 		FROM members
 		WHERE budget_id = $1 AND status = ANY($2)
@@ -182,11 +179,7 @@ func selectMemberIDs(
 	if err != nil {
 		return nil, fmt.Errorf("selecting the members of budget %s: %w", budgetID, err)
 	}
-	ids := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		ids[i] = r.UserID
-	}
-	return ids, nil
+	return users, nil
 }
 
 // selectPendingMembers returns the users with a pending invitation, without a limit. They are
@@ -230,7 +223,7 @@ func countPendingInvitations(ctx context.Context, tx pgx.Tx, user uuid.UUID) (in
 	if err := pg.Lock(ctx, tx, "invitations", user); err != nil {
 		return 0, err
 	}
-	n, err := pg.Number(ctx, tx,
+	n, err := pg.Value[int64](ctx, tx,
 		`SELECT count(*) FROM members WHERE user_id = $1 AND status = 'pending'`, user)
 	if err != nil {
 		return 0, fmt.Errorf("counting the pending invitations of user %s: %w", user, err)
@@ -272,7 +265,7 @@ func countInvitationsTo(
 func countInvitations(
 	ctx context.Context, q pg.Querier, query string, user uuid.UUID, since time.Time,
 ) (int64, error) {
-	n, err := pg.Number(ctx, q, query, user, since)
+	n, err := pg.Value[int64](ctx, q, query, user, since)
 	if err != nil {
 		return 0, fmt.Errorf("counting the invitations of user %s: %w", user, err)
 	}

@@ -114,14 +114,13 @@ func selectSyncedBudgets(
 // queued_at is the time of the oldest change that was not reported, and a repeated change does not
 // move it.
 func selectOldestSyncAge(ctx context.Context, q pg.Querier) (int64, error) {
-	type row struct{ Age int64 }
-	r, err := pg.One[row](ctx, q, `
-		SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::bigint AS age
+	age, err := pg.Value[int64](ctx, q, `
+		SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::bigint
 		FROM reference_syncs`)
 	if err != nil {
 		return 0, fmt.Errorf("selecting the oldest sync: %w", err)
 	}
-	return r.Age, nil
+	return age, nil
 }
 
 // deleteSync deletes a sync, unless it was queued again since it was claimed.

@@ -12,5 +12,5 @@ var (
 	errBusy     = apierr.Unavailable.After(2 * time.Second)
 	errFile     = apierr.New(restv1.Reason_RECEIPT_FILE_REQUIRED)
 	errTooLarge = apierr.PayloadTooLarge
-	errUserID   = apierr.Validation([]apierr.Field{{Name: "userId", Message: "must be a UUID"}})
+	errUserID   = apierr.Invalid("userId", "must be a UUID")
 )

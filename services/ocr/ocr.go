@@ -267,7 +267,7 @@ func (s *server) stored(ctx context.Context, userID uuid.UUID, digest []byte) *o
 	}
 	receipt := &ocrv1.Receipt{}
 	if err == nil {
-		err = proto.Unmarshal(stored.Receipt, receipt)
+		err = proto.Unmarshal(stored, receipt)
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "failed to load a stored receipt", "error", err)

@@ -19,16 +19,12 @@ const (
 	recognizerVision = 1001
 )
 
-type result struct {
-	Receipt []byte
-}
-
 // selectResult returns the stored result of a user's file by the best of the recognizers, or
 // pgx.ErrNoRows.
 func selectResult(
 	ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recognizers []int,
-) (result, error) {
-	return pg.One[result](ctx, q, `
+) ([]byte, error) {
+	return pg.Value[[]byte](ctx, q, `
 		SELECT receipt
 		FROM results
 		WHERE user_id = $1

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -119,11 +118,8 @@ func (s *Accounts) GetCategory(
 		return nil, request.ErrInvalidCategoryID
 	}
 	c, err := selectCategory(ctx, s.DB, caller.ID(ctx), id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, request.ErrCategoryNotFound
-	}
 	if err != nil {
-		return nil, err
+		return nil, pg.IfNoRows(err, request.ErrCategoryNotFound)
 	}
 	return &ledgerv1.GetCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}, nil
 }

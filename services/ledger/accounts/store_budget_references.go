@@ -101,11 +101,8 @@ func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetU
 func upsertReferencingBudgets(
 	ctx context.Context, q pg.Querier, uses []budgetUse, expiry time.Time,
 ) (map[uuid.UUID]bool, error) {
-	type row struct {
-		BudgetID uuid.UUID `db:"budget_id"`
-	}
 	f := flatten(uses)
-	rows, err := pg.All[row](ctx, q, `
+	budgets, err := pg.Values[uuid.UUID](ctx, q, `
 		INSERT INTO referencing_budgets AS k (owner_id, budget_id, version, expires_at)
 		SELECT owner_id, budget_id, version,
 			CASE WHEN version = $4 THEN $5::timestamptz ELSE 'infinity' END
@@ -119,8 +116,8 @@ func upsertReferencingBudgets(
 		return nil, fmt.Errorf("recording the versions of budgets: %w", err)
 	}
 	latest := map[uuid.UUID]bool{}
-	for _, r := range rows {
-		latest[r.BudgetID] = true
+	for _, budget := range budgets {
+		latest[budget] = true
 	}
 	return latest, nil
 }

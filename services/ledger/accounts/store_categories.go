@@ -34,17 +34,17 @@ const categoryColumns = `id, owner_id, name, color, icon, kind, version, created
 // owners whose hashes are equal wait for each other, which is harmless. The primary keys start with
 // the owner, so the count reads only the entries of this owner.
 func countRows(ctx context.Context, tx pgx.Tx, table string, owner uuid.UUID) (int64, error) {
-	type row struct{ Count int64 }
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('`+table+`'), hashtext($1))`,
 		owner.String())
 	if err != nil {
 		return 0, fmt.Errorf("locking the %s of %s: %w", table, owner, err)
 	}
-	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM `+table+` WHERE owner_id = $1`, owner)
+	count, err := pg.Value[int64](ctx, tx,
+		`SELECT count(*) FROM `+table+` WHERE owner_id = $1`, owner)
 	if err != nil {
 		return 0, fmt.Errorf("counting the %s of %s: %w", table, owner, err)
 	}
-	return r.Count, nil
+	return count, nil
 }
 
 // insertCategory inserts a category. It violates categories_owner_name_key if the owner has a

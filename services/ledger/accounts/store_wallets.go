@@ -110,8 +110,7 @@ func selectWallets(
 // the trigger that limits the currencies locks the row. It returns pgx.ErrNoRows if the owner has
 // no such wallet.
 func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
-	type row struct{ ID uuid.UUID }
-	_, err := pg.One[row](ctx, q,
+	_, err := pg.Value[uuid.UUID](ctx, q,
 		`SELECT id FROM wallets WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, owner, id)
 	if err != nil {
 		return fmt.Errorf("locking wallet %s: %w", id, err)

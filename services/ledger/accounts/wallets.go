@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -136,7 +135,7 @@ func (s *Accounts) GetWallet(
 	}
 	w, err := selectWallet(ctx, s.DB, caller.ID(ctx), id)
 	if err != nil {
-		return nil, unknownWallet(err)
+		return nil, pg.IfNoRows(err, request.ErrWalletNotFound)
 	}
 	return &ledgerv1.GetWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}, nil
 }
@@ -228,7 +227,7 @@ func (s *Accounts) lockWallet(
 ) (wallet, error) {
 	owner := caller.ID(ctx)
 	if err := lockWalletRow(ctx, tx, owner, id); err != nil {
-		return wallet{}, unknownWallet(err)
+		return wallet{}, pg.IfNoRows(err, request.ErrWalletNotFound)
 	}
 	w, err := selectWallet(ctx, tx, owner, id)
 	if err != nil {
@@ -238,14 +237,6 @@ func (s *Accounts) lockWallet(
 		return wallet{}, apierr.VersionMismatch
 	}
 	return w, nil
-}
-
-// unknownWallet maps pgx.ErrNoRows to request.ErrWalletNotFound and returns other errors unchanged.
-func unknownWallet(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return request.ErrWalletNotFound
-	}
-	return err
 }
 
 // parseWallet validates the request and returns the wallet with its opening balance, still without

@@ -103,11 +103,8 @@ func (s *Attachments) DownloadAttachment(
 	sent := int64(0)
 	for n := 0; sent < a.Size; n++ {
 		chunk, err := selectChunk(ctx, s.DB, a, n)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return errAttachmentNotFound
-		}
 		if err != nil {
-			return err
+			return pg.IfNoRows(err, errAttachmentNotFound)
 		}
 		if _, err := w.Write(chunk); err != nil {
 			return err
@@ -177,10 +174,8 @@ func own(
 ) (transaction, error) {
 	t, err := read(ctx, q, id)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return transaction{}, errTransactionNotFound
 	case err != nil:
-		return transaction{}, err
+		return transaction{}, pg.IfNoRows(err, errTransactionNotFound)
 	case t.OwnerID != caller.ID(ctx):
 		return transaction{}, errTransactionOwnerMismatch
 	}
@@ -190,8 +185,5 @@ func own(
 // ready returns one of the caller's attachments that is ready.
 func ready(ctx context.Context, q pg.Querier, id uuid.UUID) (attachment, error) {
 	a, err := selectReady(ctx, q, caller.ID(ctx), id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return attachment{}, errAttachmentNotFound
-	}
-	return a, err
+	return a, pg.IfNoRows(err, errAttachmentNotFound)
 }

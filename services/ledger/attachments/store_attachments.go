@@ -125,15 +125,14 @@ func updateReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
 // by an index, 2000 rows in 2 ms. A stored sum would be faster, but would have to be corrected when
 // a foreign key deletes attachments with their transaction.
 func selectUsage(ctx context.Context, q pg.Querier, owner uuid.UUID) (int64, error) {
-	type row struct{ Used int64 }
-	r, err := pg.One[row](ctx, q, `
-		SELECT coalesce(sum(size), 0)::bigint AS used
+	used, err := pg.Value[int64](ctx, q, `
+		SELECT coalesce(sum(size), 0)::bigint
 		FROM attachments
 		WHERE owner_id = $1 AND status = 'ready'`, owner)
 	if err != nil {
 		return 0, fmt.Errorf("adding up the attachments of owner %s: %w", owner, err)
 	}
-	return r.Used, nil
+	return used, nil
 }
 
 // selectByContent returns the attachment of the same transaction with the same content, or
@@ -183,15 +182,14 @@ func selectOfTransaction(
 // selectChunk returns chunk n of an attachment, counted from 0, or pgx.ErrNoRows if the attachment
 // was deleted.
 func selectChunk(ctx context.Context, q pg.Querier, a attachment, n int) ([]byte, error) {
-	type row struct{ Content []byte }
-	chunk, err := pg.One[row](ctx, q, `
+	chunk, err := pg.Value[[]byte](ctx, q, `
 		SELECT content
 		FROM attachment_chunks
 		WHERE owner_id = $1 AND attachment_id = $2 AND n = $3`, a.OwnerID, a.ID, n)
 	if err != nil {
 		return nil, fmt.Errorf("selecting chunk %d of attachment %s: %w", n, a.ID, err)
 	}
-	return chunk.Content, nil
+	return chunk, nil
 }
 
 // deleteReady deletes a visible attachment with its chunks. It returns false if the attachment does

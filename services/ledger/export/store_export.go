@@ -35,14 +35,12 @@ type walletRow struct {
 // another export has the lock, and does not wait for it: an export takes as long as its client
 // receives. No other statement takes this lock, so it cannot deadlock.
 func tryLock(ctx context.Context, q pg.Querier, owner uuid.UUID) (bool, error) {
-	type row struct{ Locked bool }
-	r, err := pg.One[row](ctx, q,
-		`SELECT pg_try_advisory_xact_lock(hashtext('export'), hashtext($1)) AS locked`,
-		owner.String())
+	locked, err := pg.Value[bool](ctx, q,
+		`SELECT pg_try_advisory_xact_lock(hashtext('export'), hashtext($1))`, owner.String())
 	if err != nil {
 		return false, fmt.Errorf("locking the exports of %s: %w", owner, err)
 	}
-	return r.Locked, nil
+	return locked, nil
 }
 
 // selectWallets returns all wallets of the owner in the order of their creation, also those that a
@@ -175,15 +173,10 @@ func addLegs(
 
 // selectTagKeys returns the keys of the names of tags.
 func selectTagKeys(ctx context.Context, q pg.Querier, names []string) ([]string, error) {
-	type row struct{ Key string }
-	rows, err := pg.All[row](ctx, q,
-		`SELECT `+posting.TagKeySQL("name")+` AS key FROM unnest($1::text[]) AS n (name)`, names)
+	keys, err := pg.Values[string](ctx, q,
+		`SELECT `+posting.TagKeySQL("name")+` FROM unnest($1::text[]) AS n (name)`, names)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the keys of %d tags: %w", len(names), err)
-	}
-	keys := make([]string, len(rows))
-	for i, r := range rows {
-		keys[i] = r.Key
 	}
 	return keys, nil
 }

@@ -13,15 +13,13 @@ import (
 
 // selectTimeZone returns the name of the time zone in an owner's settings, or "" without settings.
 func selectTimeZone(ctx context.Context, q pg.Querier, owner uuid.UUID) (string, error) {
-	type row struct {
-		TimeZone string `db:"time_zone"`
-	}
-	r, err := pg.One[row](ctx, q, `SELECT time_zone FROM settings WHERE owner_id = $1`, owner)
+	zone, err := pg.Value[string](ctx, q,
+		`SELECT time_zone FROM settings WHERE owner_id = $1`, owner)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("selecting the time zone of %s: %w", owner, err)
 	}
-	return r.TimeZone, nil
+	return zone, nil
 }

@@ -124,12 +124,11 @@ func addTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, at time.Time, name
 	if err != nil {
 		return fmt.Errorf("inserting tags: %w", err)
 	}
-	type row struct{ Count int }
-	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM tags WHERE owner_id = $1`, owner)
+	count, err := pg.Value[int](ctx, tx, `SELECT count(*) FROM tags WHERE owner_id = $1`, owner)
 	if err != nil {
 		return fmt.Errorf("counting the tags of %s: %w", owner, err)
 	}
-	if r.Count > maxTags {
+	if count > maxTags {
 		return errTagLimitReached
 	}
 	return nil

@@ -40,8 +40,7 @@ func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byt
 func selectReceiptByFile(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, hash []byte,
 ) (uuid.UUID, error) {
-	type row struct{ ID uuid.UUID }
-	r, err := pg.One[row](ctx, q, `
+	id, err := pg.Value[uuid.UUID](ctx, q, `
 		SELECT id
 		FROM receipts
 		WHERE owner_id = $1 AND file_sha256 = $2
@@ -50,7 +49,7 @@ func selectReceiptByFile(
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("selecting a receipt by its file: %w", err)
 	}
-	return r.ID, nil
+	return id, nil
 }
 
 // insertReceipt inserts a receipt. Several receipts of one owner may have the same file.
@@ -156,8 +155,7 @@ func insertReceiptImages(
 func selectReceiptImage(
 	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, page int32,
 ) ([]byte, error) {
-	type row struct{ Content []byte }
-	r, err := pg.One[row](ctx, q, `
+	image, err := pg.Value[[]byte](ctx, q, `
 		SELECT i.content
 		FROM receipts r
 		LEFT JOIN receipt_images i
@@ -166,5 +164,5 @@ func selectReceiptImage(
 	if err != nil {
 		return nil, fmt.Errorf("selecting an image of receipt %s: %w", receipt, err)
 	}
-	return r.Content, nil
+	return image, nil
 }

@@ -3,7 +3,6 @@ package receipts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -29,11 +28,8 @@ func (s *Receipts) GetReceipt(
 		return nil, errInvalidReceiptID
 	}
 	row, err := selectReceipt(ctx, s.DB, caller.ID(ctx), id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, errReceiptNotFound
-	}
 	if err != nil {
-		return nil, err
+		return nil, pg.IfNoRows(err, errReceiptNotFound)
 	}
 	resp := &ledgerv1.GetReceiptResponse{Receipt: &ocrv1.Receipt{}}
 	if err := proto.Unmarshal(row.Content, resp.GetReceipt()); err != nil {
@@ -127,10 +123,8 @@ func (s *Receipts) GetReceiptImage(
 	}
 	image, err := selectReceiptImage(ctx, s.DB, caller.ID(ctx), id, cmp.Or(req.GetPage(), 1))
 	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil, errReceiptNotFound
 	case err != nil:
-		return nil, err
+		return nil, pg.IfNoRows(err, errReceiptNotFound)
 	case image == nil:
 		return nil, errReceiptImageMissing
 	}

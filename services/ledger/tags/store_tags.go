@@ -64,12 +64,11 @@ func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) 
 // newTag returns t with another name, and with the key of that name. PostgreSQL derives the key,
 // because only its own lower() gives the same result as posting.UseTags for all letters.
 func newTag(ctx context.Context, q pg.Querier, name string, t tag) (tag, error) {
-	type row struct{ Key string }
-	r, err := pg.One[row](ctx, q, `SELECT `+posting.TagKeySQL("$1::text")+` AS key`, name)
+	key, err := pg.Value[string](ctx, q, `SELECT `+posting.TagKeySQL("$1::text"), name)
 	if err != nil {
 		return tag{}, fmt.Errorf("deriving the key of a tag: %w", err)
 	}
-	t.Key, t.Name = r.Key, name
+	t.Key, t.Name = key, name
 	return t, nil
 }
 

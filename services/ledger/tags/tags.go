@@ -107,10 +107,7 @@ func named(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag
 		return tag{}, errTagNotFound
 	}
 	t, err := selectTag(ctx, q, owner, name)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return tag{}, errTagNotFound
-	}
-	return t, err
+	return t, pg.IfNoRows(err, errTagNotFound)
 }
 
 // changes holds the fields of a tag that a request sets; the others are nil. An empty color removes

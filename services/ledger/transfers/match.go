@@ -179,7 +179,7 @@ func (s *Transfers) UnlinkTransfer(
 		}
 		before, err := lockTransfer(ctx, tx, owner, id)
 		if err != nil {
-			return unknownTransfer(err)
+			return pg.IfNoRows(err, errTransferNotFound)
 		}
 		err = checkCategories(ctx, tx, apierr.Problems{}, owner, category, inCategory)
 		if err != nil {

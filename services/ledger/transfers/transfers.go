@@ -27,7 +27,6 @@ package transfers
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -161,7 +160,7 @@ func (s *Transfers) GetTransfer(
 	}
 	t, err := selectTransfer(ctx, s.DB, caller.ID(ctx), id)
 	if err != nil {
-		return nil, unknownTransfer(err)
+		return nil, pg.IfNoRows(err, errTransferNotFound)
 	}
 	return &ledgerv1.GetTransferResponse{Transfer: t.Proto(), Etag: etag.Format(t.Out.Version)}, nil
 }
@@ -250,18 +249,10 @@ func (s *Transfers) lockForChange(
 	}
 	t, err := lockTransfer(ctx, tx, owner, id)
 	if err != nil {
-		return Transfer{}, unknownTransfer(err)
+		return Transfer{}, pg.IfNoRows(err, errTransferNotFound)
 	}
 	if !etag.Matches(ifMatch, t.Out.Version) {
 		return Transfer{}, apierr.VersionMismatch
 	}
 	return t, nil
-}
-
-// unknownTransfer maps pgx.ErrNoRows to errTransferNotFound and returns other errors unchanged.
-func unknownTransfer(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return errTransferNotFound
-	}
-	return err
 }

@@ -232,10 +232,7 @@ func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 // transfers, or pgx.ErrNoRows after the last one. Each branch reads one row of a primary key.
 // Owners of transactions have wallets, and totals without wallets are differences.
 func selectOwnerAfter(ctx context.Context, q pg.Querier, owner uuid.UUID) (uuid.UUID, error) {
-	type row struct {
-		ID uuid.UUID `db:"owner_id"`
-	}
-	r, err := pg.One[row](ctx, q, `
+	next, err := pg.Value[uuid.UUID](ctx, q, `
 		SELECT owner_id
 		FROM (
 			(SELECT owner_id FROM wallets WHERE owner_id > $1 ORDER BY owner_id LIMIT 1)
@@ -249,5 +246,5 @@ func selectOwnerAfter(ctx context.Context, q pg.Querier, owner uuid.UUID) (uuid.
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("selecting the owner after %s: %w", owner, err)
 	}
-	return r.ID, nil
+	return next, nil
 }

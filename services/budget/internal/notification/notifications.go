@@ -2,12 +2,10 @@ package notification
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
@@ -90,11 +89,8 @@ func (s *Server) UpdateNotification(
 	// The owner is part of the condition: another user's notification does not exist for the
 	// caller.
 	n, err := updateNotification(ctx, s.db, caller.ID(ctx), id, readAt)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, errNotificationNotFound
-	}
 	if err != nil {
-		return nil, err
+		return nil, pg.IfNoRows(err, errNotificationNotFound)
 	}
 	m, err := n.proto()
 	if err != nil {

@@ -95,10 +95,7 @@ func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) (budget, error) {
 
 // selectAcceptedMembers returns the users who accepted the invitation to a budget, without a limit.
 func selectAcceptedMembers(ctx context.Context, q pg.Querier, id uuid.UUID) ([]uuid.UUID, error) {
-	type row struct {
-		UserID uuid.UUID `db:"user_id"`
-	}
-	rows, err := pg.All[row](ctx, q, `
+	users, err := pg.Values[uuid.UUID](ctx, q, `
 		SELECT user_id
 		FROM members
 		WHERE budget_id = $1 AND status = 'accepted'
@@ -106,11 +103,7 @@ func selectAcceptedMembers(ctx context.Context, q pg.Querier, id uuid.UUID) ([]u
 	if err != nil {
 		return nil, fmt.Errorf("selecting the members of budget %s: %w", id, err)
 	}
-	ids := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		ids[i] = r.UserID
-	}
-	return ids, nil
+	return users, nil
 }
 
 // upsertChecks queues checks, or queues them again. They must be sorted, so that concurrent
@@ -176,8 +169,7 @@ func insertAlerts(
 	if len(thresholds) == 0 {
 		return nil, nil
 	}
-	type row struct{ Threshold int32 }
-	rows, err := pg.All[row](ctx, q, `
+	raised, err := pg.Values[int32](ctx, q, `
 		WITH raised AS (
 			INSERT INTO alerts (budget_id, window_start, threshold, raised_at)
 			SELECT $1, $2, threshold, $4
@@ -188,10 +180,6 @@ func insertAlerts(
 		SELECT threshold FROM raised ORDER BY threshold`, budgetID, windowStart, thresholds, at)
 	if err != nil {
 		return nil, fmt.Errorf("inserting alerts of budget %s: %w", budgetID, err)
-	}
-	raised := make([]int32, len(rows))
-	for i, r := range rows {
-		raised[i] = r.Threshold
 	}
 	return raised, nil
 }

@@ -88,7 +88,7 @@ func selectNotifications(
 // the expression in the index notifications_unread_first, which contains the unread ones as one
 // range.
 func countUnread(ctx context.Context, q pg.Querier, user uuid.UUID) (int64, error) {
-	n, err := pg.Number(ctx, q,
+	n, err := pg.Value[int64](ctx, q,
 		`SELECT count(*) FROM notifications WHERE user_id = $1 AND (read_at IS NULL)`, user)
 	if err != nil {
 		return 0, fmt.Errorf("counting notifications: %w", err)

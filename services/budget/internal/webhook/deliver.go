@@ -112,7 +112,7 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 		}
 	}()
 	// More webhooks may be due, for another idle worker.
-	s.Wake()
+	s.Deliveries.Wake()
 	due, err := selectDue(ctx, s.db, w, s.now())
 	if err != nil {
 		return false, err

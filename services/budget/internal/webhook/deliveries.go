@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -13,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/restjson"
 	"github.com/coffer-budget/coffer/internal/text"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -76,7 +76,7 @@ func (s *Server) ListWebhookDeliveries(
 	switch deliveryStatus(req.GetStatus()) {
 	case "", pending, delivered, failed:
 	default:
-		p.Field(&apierr.Field{Name: "status", Message: "must be pending, delivered or failed"})
+		p.Invalid("status", "must be pending, delivered or failed")
 	}
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -134,11 +134,8 @@ func (s *Server) RedeliverWebhookEvent(
 			return err
 		}
 		d, err := selectDelivery(ctx, tx, w, id)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return errDeliveryNotFound
-		}
 		if err != nil {
-			return err
+			return pg.IfNoRows(err, errDeliveryNotFound)
 		}
 		// The number is part of a unique key. It distinguishes a redelivery from a repeated event.
 		repeats, err := countRepeats(ctx, tx, d)
@@ -154,7 +151,7 @@ func (s *Server) RedeliverWebhookEvent(
 	if err != nil {
 		return nil, err
 	}
-	s.Wake()
+	s.Deliveries.Wake()
 	return resp, nil
 }
 
@@ -185,7 +182,7 @@ func (s *Server) TestWebhook(
 		return nil, err
 	}
 	resp.Replayed = replayed
-	s.Wake()
+	s.Deliveries.Wake()
 	return resp, nil
 }
 

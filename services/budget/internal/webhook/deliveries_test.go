@@ -88,7 +88,8 @@ func TestDeliverFromStream(t *testing.T) {
 	running.Go(func() { bus.Relay(ctx, b.db) })
 	running.Go(func() {
 		bus.Consume(ctx, b.db, outbox.Consumer{
-			Name: "webhooks", Subject: "*.v1.*.*", Apply: b.QueueDeliveries, Applied: b.Wake,
+			Name: "webhooks", Subject: "*.v1.*.*",
+			Apply: b.QueueDeliveries, Applied: b.Deliveries.Wake,
 		})
 	})
 	running.Go(func() { b.Run(ctx) })

@@ -149,18 +149,17 @@ func selectDelivery(ctx context.Context, q pg.Querier, w webhook, id uuid.UUID) 
 // countRepeats returns the number of redeliveries of an event. A lock serializes the redeliveries
 // to the webhook until tx ends, so that each gets a different number.
 func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
-	type row struct{ Max int32 }
 	if err := lockWebhook(ctx, tx, d.UserID, d.WebhookID); err != nil {
 		return 0, err
 	}
-	r, err := pg.One[row](ctx, tx, `
+	repeats, err := pg.Value[int32](ctx, tx, `
 		SELECT max(repeat)
 		FROM webhook_deliveries
 		WHERE user_id = $1 AND webhook_id = $2 AND event_id = $3`, d.UserID, d.WebhookID, d.EventID)
 	if err != nil {
 		return 0, fmt.Errorf("counting deliveries of event %s: %w", d.EventID, err)
 	}
-	return r.Max, nil
+	return repeats, nil
 }
 
 // claimWebhook leases the webhook with the oldest due delivery, or returns pgx.ErrNoRows if no

@@ -69,7 +69,7 @@ func countWebhooks(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error
 	if err := pg.Lock(ctx, tx, "webhooks", user); err != nil {
 		return 0, err
 	}
-	n, err := pg.Number(ctx, tx, `SELECT count(*) FROM webhooks WHERE user_id = $1`, user)
+	n, err := pg.Value[int64](ctx, tx, `SELECT count(*) FROM webhooks WHERE user_id = $1`, user)
 	if err != nil {
 		return 0, fmt.Errorf("counting webhooks: %w", err)
 	}

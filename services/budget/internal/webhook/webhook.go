@@ -59,9 +59,9 @@ type Server struct {
 	// it connects to.
 	destinations destinations
 	client       deliveryClient
-	// Worker sends due deliveries. The consumer wakes it after each batch of events. It polls for
-	// retries that have become due.
-	*jobs.Worker
+	// Deliveries sends due deliveries. The consumer wakes it after each batch of events. It polls
+	// for retries that have become due.
+	Deliveries *jobs.Worker
 	// claiming serializes the claims of this replica, so that each claim counts the webhooks that
 	// its other workers hold.
 	claiming sync.Mutex
@@ -85,7 +85,8 @@ func New(d Dependencies) *Server {
 		now:          d.Now,
 		newID:        d.NewID,
 	}
-	s.Worker = jobs.NewWorker(jobs.PollInterval, d.Log, "failed to deliver events", s.deliverBatch)
+	s.Deliveries = jobs.NewWorker(
+		jobs.PollInterval, d.Log, "failed to deliver events", s.deliverBatch)
 	return s
 }
 
@@ -93,7 +94,7 @@ func New(d Dependencies) *Server {
 func (s *Server) Run(ctx context.Context) {
 	var workers sync.WaitGroup
 	for range deliveryWorkers {
-		workers.Go(func() { s.Worker.Run(ctx) })
+		workers.Go(func() { s.Deliveries.Run(ctx) })
 	}
 	workers.Wait()
 }

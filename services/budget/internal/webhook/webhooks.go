@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"time"
 
@@ -141,7 +140,7 @@ func (s *Server) UpdateWebhook(
 	if err != nil {
 		return nil, err
 	}
-	s.Wake()
+	s.Deliveries.Wake()
 	return resp, nil
 }
 
@@ -238,10 +237,7 @@ func (s *Server) webhookOf(ctx context.Context, q pg.Querier, id string) (webhoo
 		return webhook{}, err
 	}
 	w, err := selectWebhook(ctx, q, caller.ID(ctx), parsed)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return webhook{}, errWebhookNotFound
-	}
-	return w, err
+	return w, pg.IfNoRows(err, errWebhookNotFound)
 }
 
 // lockedWebhook returns one of the acting user's webhooks, locked until tx ends, if it has the

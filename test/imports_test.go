@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	statements "github.com/coffer-budget/coffer/services/ledger/imports/formats/fixture"
 )
 
 // oneRow is a file to import with one expense of 3.50 EUR.
@@ -109,6 +111,28 @@ func TestImports(t *testing.T) {
 		}
 		u.del("/api/v1/imports/profiles/"+u.id).fails(404, "IMPORT_PROFILE_NOT_FOUND")
 		u.del("/api/v1/imports/profiles/x").fails(400, "INVALID_IMPORT_PROFILE_ID")
+	})
+	t.Run("a workbook", func(t *testing.T) {
+		sheet := statements.Sheet([]string{"Date", "Payee", "Amount", "Currency"},
+			[]string{"2026-04-03", "Kiosk", `<c><v>-4.5</v></c>`, "EUR"})
+		m := u.importFile(string(statements.Workbook(t, map[string]string{
+			"xl/worksheets/sheet1.xml": sheet, "xl/worksheets/sheet2.xml": sheet,
+		})), wallet).created("IMPORT_CREATED")
+		require.Equal(t, []any{"xlsx", "xlsx", "-4.50", "1"}, []any{
+			m.text("import.format"), m.text("import.mapping.format"), m.text("rows.0.amount"),
+			m.text("import.counts.ready"),
+		})
+		require.Contains(t, m.list("import.warnings"), "SHEETS_SKIPPED")
+		u.del("/api/v1/imports/" + m.text("import.id")).ok("IMPORT_DELETED")
+		for file, advice := range map[string]string{
+			"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "save it as .xlsx",
+			"Month,Category Group/Category,Category Group,Category,Assigned,Activity,Available\n" +
+				"Apr 2026,Food: Out,Food,Out,€10.00,€-5.00,€5.00\n": "Register.csv",
+		} {
+			failed := u.importFile(file, "")
+			failed.fails(400, "IMPORT_FORMAT_UNKNOWN")
+			require.Contains(t, failed.text("message"), advice)
+		}
 	})
 	t.Run("states", func(t *testing.T) {
 		path := "/api/v1/imports/" + u.importFile(oneRow, "").created("IMPORT_CREATED").

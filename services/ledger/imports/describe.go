@@ -69,10 +69,10 @@ func (s *Imports) finish(
 	return staging.UpdateImport(ctx, tx, *e)
 }
 
-// setMapping sets the mapping that was saved for the heading of a CSV file, or otherwise the
-// proposed one. Fields that the saved mapping lacks, because an older release saved it, are taken from the
-// proposal, and so is a currency that the file states. A saved mapping is confirmed, so the guesses
-// of the proposal need no warning.
+// setMapping sets the mapping that was saved for the heading of a CSV file or workbook, or
+// otherwise the proposed one. Fields that the saved mapping lacks, because an older release saved
+// it, are taken from the proposal, and so is a currency that the file states. A saved mapping is
+// confirmed, so the guesses of the proposal need no warning.
 func (s *Imports) setMapping(
 	ctx context.Context, tx pgx.Tx, e *staging.Import, details *ledgerv1.Import,
 	proposed *mapping.Mapping,
@@ -82,7 +82,7 @@ func (s *Imports) setMapping(
 	if err != nil || heading == nil {
 		return err
 	}
-	p, err := staging.SelectProfile(ctx, tx, e.OwnerID, heading)
+	p, err := staging.SelectProfile(ctx, tx, e.OwnerID, proposed.Format, heading)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

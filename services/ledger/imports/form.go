@@ -35,8 +35,8 @@ func (s *Imports) parseForm(
 		name:    baseName(req.GetHeader().GetFileName()),
 	}
 	known := []string{
-		statement.CSV, statement.OFX, statement.QIF, statement.CAMT, statement.MT940,
-		statement.Firefly, statement.YNAB, statement.Coffer,
+		statement.CSV, statement.XLSX, statement.OFX, statement.QIF, statement.CAMT,
+		statement.MT940, statement.Firefly, statement.YNAB, statement.Coffer,
 	}
 	if f.options.Format != "" && !slices.Contains(known, f.options.Format) {
 		p.Invalid("format", "must be "+strings.Join(known, ", "))

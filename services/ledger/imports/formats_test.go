@@ -2,11 +2,13 @@ package imports
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	statements "github.com/coffer-budget/coffer/services/ledger/imports/formats/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -45,7 +47,17 @@ func camtEntry(amount, direction, date, name, text string) string {
 func TestCreateImportRecognizesOtherFormats(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	for first, file := range sameStatement {
+	files := maps.Clone(sameStatement)
+	files["xlsx"] = string(statements.Workbook(t, map[string]string{
+		"xl/worksheets/sheet1.xml": statements.Sheet(
+			[]string{"Date", "Payee", "Description", "Amount", "Currency"},
+			[]string{"2026-02-03", "Bakery", "Coffee", `<c><v>-3.5</v></c>`, "EUR"},
+			[]string{"2026-02-03", "Bakery", "Coffee", `<c><v>-3.5</v></c>`, "EUR"},
+			[]string{"2026-02-15", "Employer", "Salary February", `<c><v>2500</v></c>`, "EUR"},
+			[]string{"2026-02-28", "Landlord", "Rent", `<c><v>-850</v></c>`, "EUR"},
+		),
+	}))
+	for first, file := range files {
 		t.Run(first, func(t *testing.T) {
 			t.Parallel()
 			p := newPerson(t, s)
@@ -53,7 +65,7 @@ func TestCreateImportRecognizesOtherFormats(t *testing.T) {
 			require.Equal(t, first, m.GetFormat())
 			require.EqualValues(t, 4, m.GetCounts().GetBooked(), "two equal payments stay two")
 			require.Equal(t, "1643.00", p.balance(t))
-			for second, other := range sameStatement {
+			for second, other := range files {
 				m := p.mustUpload(t, other)
 				c := m.GetCounts()
 				require.EqualValues(t, 4, c.GetMatched()+c.GetDuplicate(),
@@ -114,5 +126,30 @@ func TestCommitImportCurrency(t *testing.T) {
 			p.rows(t, p.mustUpload(t, heading+"2026-04-01,Bakery,-4.50\n"))[0].GetCurrency())
 		require.Equal(t, "GBP",
 			p.rows(t, p.mustUpload(t, heading+"2026-04-02,Hotel,-£45.50\n"))[0].GetCurrency())
+	})
+}
+
+// TestCommitImportSavesProfileOfWorkbook checks that the mapping of a workbook is used for the next
+// one, and never for a CSV file with the same heading, which writes dates and amounts otherwise.
+func TestCommitImportSavesProfileOfWorkbook(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t))
+	workbook := func(day string) string {
+		return string(statements.Workbook(t, map[string]string{
+			"xl/worksheets/sheet1.xml": statements.Sheet([]string{"Date", "Payee", "Amount"},
+				[]string{"2026-02-" + day, "Bakery", `<c><v>-1234.5</v></c>`}),
+		}))
+	}
+	m := p.mustUpload(t, workbook("03"))
+	mapping := m.GetMapping()
+	mapping.Invert = true
+	p.commit(t, p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping}))
+
+	m = p.mustUpload(t, workbook("04"))
+	require.Equal(t, []any{"xlsx", true, []string{"Date", "Payee", "Amount"}},
+		[]any{m.GetMapping().GetFormat(), m.GetMapping().GetInvert(), m.GetHeading()})
+	m = p.mustUpload(t, "Date;Payee;Amount\n05.02.2026;Bakery;-1.234,50\n")
+	require.Equal(t, []any{"csv", false, ","}, []any{
+		m.GetMapping().GetFormat(), m.GetMapping().GetInvert(), m.GetMapping().GetDecimalMark(),
 	})
 }

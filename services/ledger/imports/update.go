@@ -182,7 +182,7 @@ func applyUpdate(
 func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.ImportMapping) {
 	read := details.GetMapping()
 	if read == nil {
-		p.Invalid("mapping", "is only possible for CSV, QIF and YNAB")
+		p.Invalid("mapping", "is only possible for CSV, XLSX, QIF and YNAB")
 		return
 	}
 	m.Format = read.GetFormat()

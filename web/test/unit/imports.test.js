@@ -63,6 +63,7 @@ test("the steps of an import", () => {
   assert.deepEqual(stepsOf(data), ["columns", "places", "review"]);
   assert.deepEqual(stepsOf({ ...data, mapping: undefined }), ["places", "review"]);
   assert.equal(firstStep(data, false), "columns");
+  assert.equal(firstStep({ ...data, mapping: { ...mapping, format: "xlsx" } }, false), "columns");
   assert.equal(firstStep(data, true), "places");
   assert.equal(firstStep({ ...data, warnings: ["DECIMALS_ASSUMED"] }, true), "columns");
   assert.equal(firstStep({ ...data, warnings: ["SIGN_ASSUMED"] }, true), "columns");

@@ -9,9 +9,9 @@
 //	facts := file.Facts()
 //
 // There are two kinds of formats. OFX, CAMT, MT940, Firefly III and Coffer define what each value
-// means, so their records are complete. CSV, QIF and YNAB do not: whether 03/04 is in March or
-// April, and whether 1.234 has a decimal mark, needs all rows. Their records only have N, Line and
-// Cells, and Facts.Mapping proposes how to read them. The importer stages the cells and then
+// means, so their records are complete. CSV, XLSX, QIF and YNAB do not: whether 03/04 is in March
+// or April, and whether 1.234 has a decimal mark, needs all rows. Their records only have N, Line
+// and Cells, and Facts.Mapping proposes how to read them. The importer stages the cells and then
 // converts each of them with a Reader, again after each change of the mapping.
 //
 // All functions are pure. Every input has limits (statement.MaxRows, and those of package scan), so
@@ -23,10 +23,10 @@
 //
 //   - ofx, camt, mt940: the statements of banks. firefly, coffer: exports of applications. Their
 //     records are complete
-//   - csv, qif, ynab: the formats with a mapping. qif and ynab also convert their cells, because
-//     both halves of such a format share the meaning of the cells
-//   - mapping: describes a mapping and converts the cells of csv. proposal proposes a mapping, and
-//     headings has the words in the headings of columns
+//   - csv, xlsx, qif, ynab: the formats with a mapping. qif and ynab also convert their cells,
+//     because both halves of such a format share the meaning of the cells. xlsx yields those of csv
+//   - mapping: describes a mapping and converts the cells of csv and xlsx. proposal proposes a
+//     mapping, and headings has the words in the headings of columns
 //   - statement: records, accounts, facts and external ids, which all formats share. Start reading
 //     there, and here at Open
 //   - scan: gzip and zip, the conversion to UTF-8, and the lines, rows and tags of limited length
@@ -46,13 +46,14 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/xlsx"
 )
 
 // The errors of this package, besides those of package scan and of the reader.
 var (
 	// ErrUnknownFormat is returned for a file without one of the formats, and for an archive with
 	// several files.
-	ErrUnknownFormat = errors.New("unknown format: expected CSV, OFX, QFX, QIF, CAMT.052, " +
+	ErrUnknownFormat = errors.New("unknown format: expected CSV, XLSX, OFX, QFX, QIF, CAMT.052, " +
 		"CAMT.053, CAMT.054, MT940, MT942, Firefly III, YNAB or Coffer JSON lines")
 	// ErrTooManyRows is returned by File.Records.
 	ErrTooManyRows = errors.New("the file has more than 200000 rows")
@@ -83,15 +84,44 @@ type Facts struct {
 func Open(r io.Reader, options statement.Options) (*File, error) {
 	plain, err := scan.Decompress(r)
 	if err != nil {
-		return nil, err
+		return nil, readError(err)
 	}
 	raw := bufio.NewReaderSize(plain, scan.PeekBytes)
 	start, err := raw.Peek(scan.PeekBytes)
+	if advice := unsupported(start); advice != "" {
+		return nil, fmt.Errorf("%w; %s", ErrUnknownFormat, advice)
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, readError(err)
 	}
 	if len(bytes.TrimSpace(start)) == 0 {
 		return nil, scan.ErrEmpty
+	}
+	f, err := recognize(start, raw, options)
+	switch {
+	case err != nil:
+		return nil, err
+	case options.Format != "" && options.Format != f.parsed.format:
+		return nil, fmt.Errorf("%w; the file is not %s", ErrUnknownFormat, options.Format)
+	case f.parsed.advice != "":
+		return nil, fmt.Errorf("%w; %s", ErrUnknownFormat, f.parsed.advice)
+	case f.parsed.records == nil:
+		return nil, ErrUnknownFormat
+	}
+	f.in.Facts.Format = f.parsed.format
+	return f, nil
+}
+
+// recognize returns the file in raw with its format, which is empty if it is unknown. start is the
+// start of the file.
+func recognize(start []byte, raw *bufio.Reader, options statement.Options) (*File, error) {
+	if scan.IsWorkbook(start) {
+		in := statement.NewInput(raw, options)
+		records, proposed := xlsx.Parse(in)
+		return &File{
+			in: in, parsed: parsed{format: statement.XLSX, records: records, mapping: proposed},
+			assumed: func() bool { return false },
+		}, nil
 	}
 	utf8, assumed, err := scan.ToUTF8(start, raw, options.Encoding, headings.Plausible)
 	if err != nil {
@@ -105,22 +135,14 @@ func Open(r io.Reader, options statement.Options) (*File, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, readError(err)
 	}
-	f := &File{in: statement.NewInput(text, options), assumed: assumed}
-	f.parsed = detect(string(head), f.in)
-	switch {
-	case options.Format != "" && options.Format != f.parsed.format:
-		return nil, fmt.Errorf("%w; the file is not %s", ErrUnknownFormat, options.Format)
-	case f.parsed.records == nil:
-		return nil, ErrUnknownFormat
-	}
-	f.in.Facts.Format = f.parsed.format
-	return f, nil
+	in := statement.NewInput(text, options)
+	return &File{in: in, parsed: detect(string(head), in), assumed: assumed}, nil
 }
 
 // readError returns the error for a file that cannot be read. No format is an archive with several
 // files. Only its end shows them, so the error may follow any record.
 func readError(err error) error {
-	if errors.Is(err, scan.ErrSeveralFiles) {
+	if errors.Is(err, scan.ErrSeveralFiles) || errors.Is(err, scan.ErrOnlyPlan) {
 		return fmt.Errorf("%w; %w", ErrUnknownFormat, err)
 	}
 	return err

@@ -48,7 +48,7 @@ func TestNewReader(t *testing.T) {
 		other := m
 		other.Format = statement.OFX
 		reader, err := formats.NewReader(&other)
-		require.EqualError(t, err, "format must be csv, qif or ynab")
+		require.EqualError(t, err, "format must be csv, xlsx, qif or ynab")
 		require.Nil(t, reader)
 	})
 }

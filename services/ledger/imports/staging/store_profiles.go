@@ -38,20 +38,25 @@ func (p Profile) Bytes() int {
 }
 
 // headingHash returns the key of a file's heading. A bank that changes its columns also changes the
-// key, so an old mapping is never applied to new columns.
-func headingHash(heading []string) []byte {
-	h := sha256.Sum256([]byte(strings.Join(heading, "\x1f")))
+// key, so an old mapping is never applied to new columns. A workbook has its own key, because its
+// dates and amounts are written in another way than those of a CSV file with the same heading.
+func headingHash(format string, heading []string) []byte {
+	key := strings.Join(heading, "\x1f")
+	if format != statement.CSV {
+		key = format + "\x1e" + key
+	}
+	h := sha256.Sum256([]byte(key))
 	return h[:]
 }
 
-// SelectProfile returns the mapping that was saved for a heading, or pgx.ErrNoRows.
+// SelectProfile returns the mapping that was saved for a format and a heading, or pgx.ErrNoRows.
 func SelectProfile(
-	ctx context.Context, q pg.Querier, owner uuid.UUID, heading []string,
+	ctx context.Context, q pg.Querier, owner uuid.UUID, format string, heading []string,
 ) (Profile, error) {
 	p, err := pg.One[Profile](ctx, q, `
 		SELECT id, heading, mapping, updated_at FROM import_profiles
 		WHERE owner_id = $1 AND sha256 = $2`,
-		owner, headingHash(heading))
+		owner, headingHash(format, heading))
 	if err != nil {
 		return Profile{}, fmt.Errorf("selecting an import profile: %w", err)
 	}
@@ -90,7 +95,7 @@ func SaveProfile(
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (owner_id, sha256) DO UPDATE
 		SET mapping = EXCLUDED.mapping, updated_at = EXCLUDED.updated_at`,
-		owner, id, list(heading), headingHash(heading), encoded, now, maxProfiles-1)
+		owner, id, list(heading), headingHash(m.Format, heading), encoded, now, maxProfiles-1)
 	if err != nil {
 		return fmt.Errorf("saving an import profile: %w", err)
 	}
@@ -107,9 +112,10 @@ func DeleteProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool
 	return tag.RowsAffected() > 0, nil
 }
 
-// Heading returns the cells of the heading, or nil if the file has none.
+// Heading returns the cells of the heading, or nil if the file has none. Other formats than CSV and
+// XLSX have fixed columns.
 func Heading(ctx context.Context, q pg.Querier, e *Import, m *mapping.Mapping) ([]string, error) {
-	if m.Format != statement.CSV || !m.Header {
+	if m.Format != statement.CSV && m.Format != statement.XLSX || !m.Header {
 		return nil, nil
 	}
 	rows, err := SelectRowsAfter(ctx, q, e.OwnerID, e.ID, int32(m.SkipRows), 1)

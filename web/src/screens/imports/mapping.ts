@@ -1,4 +1,4 @@
-// The columns of a CSV file. All functions are pure.
+// The columns of a CSV file or workbook. All functions are pure.
 import type { Mapping, Row } from "./types";
 
 /** fields are the fields that a column can have, in the order of the select. */
@@ -19,6 +19,11 @@ export const layouts = [
 
 /** repeated are the fields that several columns can have. Their cells are joined. */
 const repeated: readonly Field[] = ["ignore", "payee", "description", "notes", "tags"];
+
+/** isTable reports whether the user assigns the columns: other formats have fixed ones. */
+export function isTable({ format }: Mapping): boolean {
+  return format === "csv" || format === "xlsx";
+}
 
 /** fieldOf returns the field of a column. */
 export function fieldOf(mapping: Mapping, index: number): Field {

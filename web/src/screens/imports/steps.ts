@@ -1,5 +1,5 @@
 // The steps of the import wizard, and the state of an import in them. All functions are pure.
-import { missing } from "./mapping";
+import { isTable, missing } from "./mapping";
 import type { Import } from "./types";
 
 export type Step = "columns" | "places" | "review";
@@ -52,7 +52,7 @@ export function firstStep(data: Import, known: boolean): Step {
   const doubtful = data.warnings.some((warning) => doubts.includes(warning));
   const unread =
     data.mapping && (missing(data.mapping).length > 0 || data.counts.invalid === data.counts.total);
-  if (data.mapping && data.mapping.format === "csv" && (!known || unread || doubtful))
+  if (data.mapping && isTable(data.mapping) && (!known || unread || doubtful))
     return "columns";
   return unassigned(data).length || data.categories.some(({ create }) => create)
     ? "places"

@@ -41,9 +41,9 @@ const (
 // An import has four steps. The upload parses the file and stages its rows. The user then reviews and changes them. The commit turns the
 // rows into transactions, and an undo deletes these. Commit and undo are jobs, which GetImport follows.
 type ImportServiceClient interface {
-	// Parses a file and stages its rows, without creating transactions. The file is CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an
-	// export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB and 200 000
-	// rows. An import that is not committed is deleted after 7 days.
+	// Parses a file and stages its rows, without creating transactions. The file is CSV, XLSX, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942,
+	// an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB (XLSX: 12 MiB)
+	// and 200 000 rows. Of a workbook, the first sheet with a table is read. An import that is not committed is deleted after 7 days.
 	CreateImport(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[CreateImportRequest, CreateImportResponse], error)
 	// Returns a page of the user's imports, newest first.
 	ListImports(ctx context.Context, in *ListImportsRequest, opts ...grpc.CallOption) (*ListImportsResponse, error)
@@ -66,10 +66,10 @@ type ImportServiceClient interface {
 	UndoImport(ctx context.Context, in *UndoImportRequest, opts ...grpc.CallOption) (*UndoImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	DeleteImport(ctx context.Context, in *DeleteImportRequest, opts ...grpc.CallOption) (*DeleteImportResponse, error)
-	// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next
+	// Returns the mappings of CSV and XLSX files that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next
 	// file with the same heading is read with the saved mapping.
 	ListImportProfiles(ctx context.Context, in *ListImportProfilesRequest, opts ...grpc.CallOption) (*ListImportProfilesResponse, error)
-	// Deletes a saved CSV mapping.
+	// Deletes a saved mapping.
 	DeleteImportProfile(ctx context.Context, in *DeleteImportProfileRequest, opts ...grpc.CallOption) (*DeleteImportProfileResponse, error)
 }
 
@@ -203,9 +203,9 @@ func (c *importServiceClient) DeleteImportProfile(ctx context.Context, in *Delet
 // An import has four steps. The upload parses the file and stages its rows. The user then reviews and changes them. The commit turns the
 // rows into transactions, and an undo deletes these. Commit and undo are jobs, which GetImport follows.
 type ImportServiceServer interface {
-	// Parses a file and stages its rows, without creating transactions. The file is CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an
-	// export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB and 200 000
-	// rows. An import that is not committed is deleted after 7 days.
+	// Parses a file and stages its rows, without creating transactions. The file is CSV, XLSX, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942,
+	// an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB (XLSX: 12 MiB)
+	// and 200 000 rows. Of a workbook, the first sheet with a table is read. An import that is not committed is deleted after 7 days.
 	CreateImport(grpc.ClientStreamingServer[CreateImportRequest, CreateImportResponse]) error
 	// Returns a page of the user's imports, newest first.
 	ListImports(context.Context, *ListImportsRequest) (*ListImportsResponse, error)
@@ -228,10 +228,10 @@ type ImportServiceServer interface {
 	UndoImport(context.Context, *UndoImportRequest) (*UndoImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	DeleteImport(context.Context, *DeleteImportRequest) (*DeleteImportResponse, error)
-	// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next
+	// Returns the mappings of CSV and XLSX files that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next
 	// file with the same heading is read with the saved mapping.
 	ListImportProfiles(context.Context, *ListImportProfilesRequest) (*ListImportProfilesResponse, error)
-	// Deletes a saved CSV mapping.
+	// Deletes a saved mapping.
 	DeleteImportProfile(context.Context, *DeleteImportProfileRequest) (*DeleteImportProfileResponse, error)
 	mustEmbedUnimplementedImportServiceServer()
 }

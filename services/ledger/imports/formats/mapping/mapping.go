@@ -63,7 +63,7 @@ const (
 // Mapping describes how to read the cells of a file. Open proposes one, users change it, and a
 // commit saves it for the next file with the same heading.
 type Mapping struct {
-	Format      string   `json:"format"` // csv, qif or ynab; the last two have fixed columns.
+	Format      string   `json:"format"` // csv, xlsx, qif or ynab; the last two have fixed columns.
 	Delimiter   string   `json:"delimiter"`
 	Encoding    string   `json:"encoding"`
 	SkipRows    int      `json:"skipRows"` // Records before the heading.
@@ -166,8 +166,9 @@ func (r *Reader) setFormats(m *Mapping) (invalid Errors) {
 	default:
 		invalid.add("decimalMark", `must be "." or ","`)
 	}
-	if m.Format != statement.CSV && m.Format != statement.QIF && m.Format != statement.YNAB {
-		invalid.add("format", "must be csv, qif or ynab")
+	known := []string{statement.CSV, statement.XLSX, statement.QIF, statement.YNAB}
+	if !slices.Contains(known, m.Format) {
+		invalid.add("format", "must be csv, xlsx, qif or ynab")
 	}
 	if m.SkipRows < 0 || m.SkipRows > statement.MaxRows {
 		invalid.add("skipRows", fmt.Sprintf("must be between 0 and %d", statement.MaxRows))

@@ -10,12 +10,18 @@ import (
 	"hash/crc32"
 	"io"
 	"path"
+	"slices"
 	"strings"
 )
 
 // ratioSlack is the number of bytes that any file may decompress to, whatever its ratio. Short
 // files of equal rows have high ratios.
 const ratioSlack = 1 << 20
+
+// Allowed returns the number of bytes that a file of a compressed size may decompress to.
+func Allowed(compressed int64) int64 {
+	return min(MaxBytes, max(ratioSlack, MaxRatio*compressed))
+}
 
 type counter struct {
 	r io.Reader
@@ -41,13 +47,14 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.n += int64(n)
-	if b.n > MaxBytes || b.input != nil && b.n > ratioSlack && b.n > MaxRatio*b.input.n {
+	if b.n > MaxBytes || b.input != nil && b.n > Allowed(b.input.n) {
 		return 0, ErrTooLarge
 	}
 	return n, err
 }
 
-// Decompress returns the contents of a plain, gzip or zip file.
+// Decompress returns the contents of a plain, gzip or zip file. A workbook is a zip file, too, but
+// returned as it is: IsWorkbook recognizes it.
 func Decompress(r io.Reader) (io.Reader, error) {
 	input := &counter{r: r}
 	// The buffer is small, because the ratio counts its bytes as read.
@@ -67,11 +74,29 @@ func Decompress(r io.Reader) (io.Reader, error) {
 		}
 		return &bounded{r: archiveReader{z}, input: input}, nil
 	case string(magic) == "PK\x03\x04":
+		// The first name begins after 30 bytes. A short file is an error of openZip.
+		if start, _ := buffered.Peek(64); IsWorkbook(start) {
+			return &bounded{r: buffered}, nil
+		}
 		return openZip(buffered, input)
 	case string(magic) == "PK\x05\x06":
 		return nil, ErrEmpty
 	}
 	return &bounded{r: buffered}, nil
+}
+
+// workbookNames are the starts of the names of the first file in workbooks of Excel.
+var workbookNames = []string{"[Content_Types].xml", "_rels/", "docProps/", "xl/", "customXml/"}
+
+// IsWorkbook reports whether a file with this start is a workbook in the format of Excel since
+// 2007, or a text document in its sister format.
+func IsWorkbook(start []byte) bool {
+	if !bytes.HasPrefix(start, []byte("PK\x03\x04")) || len(start) < 30 {
+		return false
+	}
+	return slices.ContainsFunc(workbookNames, func(name string) bool {
+		return bytes.HasPrefix(start[30:], []byte(name))
+	})
 }
 
 // archiveReader reports damaged compressed data as an error of the file.
@@ -130,6 +155,9 @@ func openZip(source *bufio.Reader, input *counter) (io.Reader, error) {
 		found, err := z.next()
 		if err != nil {
 			return nil, err
+		}
+		if !found && z.many {
+			return nil, ErrOnlyPlan
 		}
 		if !found {
 			return nil, ErrEmpty
@@ -201,7 +229,7 @@ func (z *zipFile) Read(p []byte) (int, error) {
 	if errors.Is(err, io.EOF) {
 		z.ended = true
 		if failed := z.end(); failed != nil {
-			return 0, failed
+			return n, failed
 		}
 		return n, io.EOF
 	}

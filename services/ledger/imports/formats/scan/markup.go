@@ -28,8 +28,10 @@ type Element struct {
 type Markup struct {
 	r    *bufio.Reader
 	Line int
-	buf  []byte
-	at   bool // The '<' of the next tag was read.
+	// Exact keeps the spaces around texts, and decodes entities only once.
+	Exact bool
+	buf   []byte
+	at    bool // The '<' of the next tag was read.
 }
 
 // NewMarkup returns a reader of the tags of r.
@@ -165,7 +167,7 @@ func (m *Markup) text() (string, error) {
 		part, err := m.until()
 		if errors.Is(err, io.EOF) {
 			b.Write(m.buf)
-			return clean(b.String()), nil
+			return m.clean(b.String()), nil
 		}
 		if err != nil {
 			return "", err
@@ -184,7 +186,7 @@ func (m *Markup) text() (string, error) {
 			b.WriteString(strings.ReplaceAll(section, "&", "&amp;"))
 		case len(head) > 0 && isTagStart(head[0]):
 			m.at = true
-			return clean(b.String()), nil
+			return m.clean(b.String()), nil
 		default:
 			b.WriteByte('<')
 		}
@@ -220,7 +222,10 @@ func (m *Markup) ended(err error) error {
 
 // clean decodes entities and trims a text. Unknown entities stay as they are. Some programs escape
 // twice ("&amp;amp;"), so it decodes a second time if an entity remains.
-func clean(s string) string {
+func (m *Markup) clean(s string) string {
+	if m.Exact {
+		return html.UnescapeString(s)
+	}
 	s = strings.TrimSpace(s)
 	if !strings.Contains(s, "&") {
 		return s

@@ -26,6 +26,7 @@ const (
 var (
 	ErrEmpty        = errors.New("the file is empty")
 	ErrSeveralFiles = errors.New("the zip file has more than one file")
+	ErrOnlyPlan     = errors.New("the zip file has the plan of YNAB, but not its register")
 	ErrTooLarge     = errors.New("the file exceeds 512 MiB or 200 times its compressed size")
 )
 

@@ -34,6 +34,7 @@ const (
 	Firefly = "firefly"
 	YNAB    = "ynab"
 	Coffer  = "coffer"
+	XLSX    = "xlsx"
 )
 
 // The warnings in Facts.Warnings. They name a guess that the user should check, or contents that
@@ -60,6 +61,8 @@ const (
 	TruncatedDescription = "TRUNCATED_DESCRIPTION"
 	// InvestmentsSkipped means that the file also has transactions of securities.
 	InvestmentsSkipped = "INVESTMENTS_SKIPPED"
+	// SheetsSkipped means that other sheets of the workbook have cells, too. Only one is read.
+	SheetsSkipped = "SHEETS_SKIPPED"
 	// BudgetsSkipped means that the file also has budgets or bills.
 	BudgetsSkipped = "BUDGETS_SKIPPED"
 	// SplitsDivided means that parts of a split are transfers. A split in Coffer has no such parts,

@@ -46,6 +46,20 @@ func DetectHeading(cells []string) bool {
 	return found == 6
 }
 
+// DetectPlan reports whether a row is the heading of YNAB's plan, which has no transactions.
+func DetectPlan(cells []string) bool {
+	found := 0
+	for _, c := range cells {
+		switch written.Fold(c) {
+		case "month", "category group", "category", "activity", "available", "assigned", "budgeted",
+			"category group category", "category balance", "outflows", "master category",
+			"sub category":
+			found++
+		}
+	}
+	return found >= 5 && found == len(cells)
+}
+
 // splitMemo is the memo of a split's part.
 var splitMemo = regexp.MustCompile(`^\(?Split \(?(\d+)/(\d+)\)\)?\s*`)
 

@@ -224,7 +224,7 @@ func (p *Profile) amountsByContents(columns Columns) []int {
 	}
 	return slices.DeleteFunc(p.numeric(taken), func(i int) bool {
 		c := &p.columns[i]
-		return p.isOther(i) || c.decimals == 0 || c.filled*2 < p.rowsBelow()
+		return c.decimals == 0 || c.filled*2 < p.rowsBelow()
 	})
 }
 

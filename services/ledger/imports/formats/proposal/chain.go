@@ -58,13 +58,14 @@ func (t *table) prove(stated []int, pairs [][2]int, fees []int) (best chain, ok 
 }
 
 // numeric returns up to maxNumeric columns that contain numbers, are not dates and have no field
-// yet. prove compares each pair of them, so their number is limited.
+// yet, and whose headings do not exclude amounts. prove compares each pair of them, so their number
+// is limited.
 func (p *Profile) numeric(taken map[int]bool) []int {
 	var found []int
 	for i := range p.columns {
 		c := &p.columns[i]
-		if !taken[i] && c.numbers > 0 && c.numbers*10 >= c.filled*8 && c.dates()*2 <= c.filled &&
-			len(found) < maxNumeric {
+		isNumber := c.numbers > 0 && c.numbers*10 >= c.filled*8 && c.dates()*2 <= c.filled
+		if isNumber && !taken[i] && !p.isOther(i) && len(found) < maxNumeric {
 			found = append(found, i)
 		}
 	}
@@ -187,7 +188,7 @@ func (p *Profile) byPair(columns Columns, taken map[int]bool) {
 		return
 	}
 	free := slices.DeleteFunc(p.numeric(taken), func(i int) bool {
-		return p.isOther(i) || p.columns[i].negative > 0 && p.columns[i].positive > 0
+		return p.columns[i].negative > 0 && p.columns[i].positive > 0
 	})
 	firsts := free
 	switch {

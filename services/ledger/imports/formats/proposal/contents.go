@@ -1,6 +1,8 @@
 package proposal
 
 import (
+	"slices"
+
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -20,8 +22,8 @@ func (p *Profile) directs(i int, columns Columns) bool {
 			known += n
 		}
 	}
-	m := headings.Meanings(p.title(i))
-	named := len(m) > 0 && m[0] == headings.Meaning{Field: mapping.FieldType, Rank: 1}
+	named := slices.Contains(headings.Meanings(p.title(i)),
+		headings.Meaning{Field: mapping.FieldType, Rank: 1})
 	return known > 0 && (named || c.signs() == 2 && known*2 >= c.filled)
 }
 

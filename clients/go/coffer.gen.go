@@ -1261,6 +1261,7 @@ const (
 	ImportColumnFieldIgnore      ImportColumnField = "ignore"
 	ImportColumnFieldNotes       ImportColumnField = "notes"
 	ImportColumnFieldPayee       ImportColumnField = "payee"
+	ImportColumnFieldPayer       ImportColumnField = "payer"
 	ImportColumnFieldTags        ImportColumnField = "tags"
 	ImportColumnFieldType        ImportColumnField = "type"
 )
@@ -1295,6 +1296,8 @@ func (e ImportColumnField) Valid() bool {
 	case ImportColumnFieldNotes:
 		return true
 	case ImportColumnFieldPayee:
+		return true
+	case ImportColumnFieldPayer:
 		return true
 	case ImportColumnFieldTags:
 		return true
@@ -5004,14 +5007,14 @@ type ImportCategoryKind string
 //
 // Example: {"field":"date","index":0}
 type ImportColumn struct {
-	// Field date, amount, debit, credit, type, fee, currency, balance, payee, description, notes, category, tags, account, externalId or ignore. A fee lowers the amount. The balances are only compared with the amounts.
+	// Field date, amount, debit, credit, type, fee, currency, balance, payee, payer, description, notes, category, tags, account, externalId or ignore. A payer is the payee of money in, if the file names the two parties of a payment. A fee lowers the amount. The balances are only compared with the amounts.
 	Field ImportColumnField `json:"field"`
 
 	// Index From 0.
 	Index int32 `json:"index"`
 }
 
-// ImportColumnField date, amount, debit, credit, type, fee, currency, balance, payee, description, notes, category, tags, account, externalId or ignore. A fee lowers the amount. The balances are only compared with the amounts.
+// ImportColumnField date, amount, debit, credit, type, fee, currency, balance, payee, payer, description, notes, category, tags, account, externalId or ignore. A payer is the payee of money in, if the file names the two parties of a payment. A fee lowers the amount. The balances are only compared with the amounts.
 type ImportColumnField string
 
 // ImportCounts ImportCounts are the numbers of rows by status.

@@ -53,7 +53,7 @@ const de: typeof en = {
   preview: "Zeilen der Datei",
   fields: {
     ignore: "Weglassen", date: "Datum", amount: "Betrag", debit: "Ausgang", credit: "Eingang", type: "Art", fee: "Gebühr", currency: "Währung", balance: "Kontostand", payee: "Empfänger", description: "Beschreibung",
-    notes: "Notizen", category: "Kategorie", tags: "Tags", account: "Bankkonto", externalId: "Referenz",
+    payer: "Auftraggeber", notes: "Notizen", category: "Kategorie", tags: "Tags", account: "Bankkonto", externalId: "Referenz",
   },
   lacking: { date: "Wähle die Spalte mit dem Datum.", amount: "Wähle die Spalte mit dem Betrag, oder die mit Ausgang und Eingang." },
   dateLayout: "Ein Datum steht als",

@@ -52,7 +52,7 @@ export default {
   preview: "Rows of the file",
   fields: {
     ignore: "Ignore", date: "Date", amount: "Amount", debit: "Money out", credit: "Money in", type: "Kind", fee: "Fee", currency: "Currency", balance: "Balance", payee: "Payee", description: "Description",
-    notes: "Notes", category: "Category", tags: "Tags", account: "Account", externalId: "Reference",
+    payer: "Payer", notes: "Notes", category: "Category", tags: "Tags", account: "Account", externalId: "Reference",
   },
   lacking: { date: "Choose the column with the date.", amount: "Choose the column with the amount, or those with money out and money in." },
   dateLayout: "Dates are written as",

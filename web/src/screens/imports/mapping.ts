@@ -4,7 +4,7 @@ import type { Mapping, Row } from "./types";
 /** fields are the fields that a column can have, in the order of the select. */
 export const fields = [
   "ignore", "date", "amount", "debit", "credit", "type", "fee", "currency", "balance",
-  "payee", "description", "notes", "category", "tags", "account", "externalId",
+  "payee", "payer", "description", "notes", "category", "tags", "account", "externalId",
 ] as const;
 export type Field = (typeof fields)[number];
 

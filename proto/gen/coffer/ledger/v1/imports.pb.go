@@ -589,8 +589,8 @@ type ImportColumn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// From 0.
 	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	// date, amount, debit, credit, type, fee, currency, balance, payee, description, notes, category, tags, account, externalId or ignore.
-	// A fee lowers the amount. The balances are only compared with the amounts.
+	// date, amount, debit, credit, type, fee, currency, balance, payee, payer, description, notes, category, tags, account, externalId or ignore.
+	// A payer is the payee of money in, if the file names the two parties of a payment. A fee lowers the amount. The balances are only compared with the amounts.
 	Field         string `protobuf:"bytes,2,opt,name=field,proto3" json:"field,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2988,10 +2988,10 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\bnegative\x18\v \x03(\tR\bnegative\x12 \n" +
 	"\bcurrency\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x12\x1a\n" +
 	"\x05width\x18\r \x01(\x05B\x04\xf8\xb5\x18\x01R\x05width\x12\x1a\n" +
-	"\x05empty\x18\x0e \x03(\x05B\x04\xf8\xb5\x18\x01R\x05empty\"\xb3\x01\n" +
+	"\x05empty\x18\x0e \x03(\x05B\x04\xf8\xb5\x18\x01R\x05empty\"\xb9\x01\n" +
 	"\fImportColumn\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x8c\x01\n" +
-	"\x05field\x18\x02 \x01(\tBv¶\x18rdate amount debit credit type fee currency balance payee description notes category tags account externalId ignoreR\x05field\"\xbc\x04\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x92\x01\n" +
+	"\x05field\x18\x02 \x01(\tB|¶\x18xdate amount debit credit type fee currency balance payee payer description notes category tags account externalId ignoreR\x05field\"\xbc\x04\n" +
 	"\rImportAccount\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +

@@ -36,6 +36,7 @@ const (
 	FieldCurrency    = "currency"
 	FieldBalance     = "balance" // Only compared with the amounts.
 	FieldPayee       = "payee"
+	FieldPayer       = "payer" // The payee of money in.
 	FieldDescription = "description"
 	FieldNotes       = "notes"
 	FieldCategory    = "category"
@@ -48,8 +49,8 @@ const (
 // Fields are all fields that a column can have.
 var Fields = []string{
 	FieldDate, FieldAmount, FieldDebit, FieldCredit, FieldType, FieldFee, FieldCurrency,
-	FieldBalance, FieldPayee, FieldDescription, FieldNotes, FieldCategory, FieldTags, FieldAccount,
-	FieldExternalID, FieldIgnore,
+	FieldBalance, FieldPayee, FieldPayer, FieldDescription, FieldNotes, FieldCategory, FieldTags,
+	FieldAccount, FieldExternalID, FieldIgnore,
 }
 
 // The amount modes: a signed amount, an amount in one of two columns, or an amount whose sign

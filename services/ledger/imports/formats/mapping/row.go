@@ -84,6 +84,10 @@ func (r *Reader) Row(record *statement.Record) {
 		return
 	}
 	record.Payee = r.joined(cells, FieldPayee, " ")
+	payer := written.Unguard(r.cell(cells, FieldPayer))
+	if payer != "" && (record.Payee == "" || !strings.HasPrefix(record.Amount, "-")) {
+		record.Payee = payer
+	}
 	record.Description = r.joined(cells, FieldDescription, " ")
 	record.Notes = r.joined(cells, FieldNotes, "\n")
 	record.Category = written.Unguard(r.cell(cells, FieldCategory))

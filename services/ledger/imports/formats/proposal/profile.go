@@ -12,7 +12,7 @@
 //   - profile.go: the counts. Start reading here and at Propose in propose.go
 //   - propose.go: the fields of the columns. contents.go: those that no heading names. amount.go
 //     and date.go: the form of amounts and dates, and which amounts change the account
-//   - texts.go: payee, description and notes. cells.go: the counts of their columns
+//   - texts.go: payee, description and notes. cells.go: their counts. parties.go: who pays whom
 //   - chain.go: how a column of balances follows from columns of amounts. table.go: their numbers
 //   - sign.go: which amounts are money out, with the witness. words.go: texts that show it
 package proposal

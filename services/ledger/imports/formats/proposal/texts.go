@@ -16,10 +16,8 @@ const (
 	maxName = 50
 	// minSentence is the mean length of texts that are notes under an unknown heading.
 	minSentence = 20
-	// minRows is the number of rows from which equal texts in most of them mean something, and
-	// minHolderRows the number from which they can be the holder of the account.
-	minRows       = 3
-	minHolderRows = 5
+	// minRows is the number of rows from which equal texts in most of them mean something.
+	minRows = 3
 	// wholeRank is the highest rank of a heading that is in the vocabulary as a whole.
 	wholeRank = 5
 )
@@ -51,53 +49,6 @@ func (p *Profile) cost(i int, field string) (cost int, ok bool) {
 		cost -= min(t.mean(), maxName) * 5
 	}
 	return cost, true
-}
-
-// isHolder reports whether a column names the holder of the account, and not the other party. All
-// of its texts are equal, and a line before the heading has the same text, or a longer heading
-// names the other party, such as "Naam tegenpartij" beside "Naam". Without either of them, a
-// heading that can mean both, such as "Name", is the holder's if no other text of the rows mentions
-// the name.
-func (p *Profile) isHolder(i int) bool {
-	t := p.texts[i]
-	if !t.isConstant() {
-		return false
-	}
-	for _, cells := range p.sample[:max(p.heading, 0)] {
-		if slices.Contains(cells, t.frequent) {
-			return true
-		}
-	}
-	title := written.Fold(p.title(i)) + " "
-	for other := range p.columns {
-		if strings.HasPrefix(written.Fold(p.title(other)), title) &&
-			p.textRank(other, mapping.FieldPayee) > 0 {
-			return true
-		}
-	}
-	return p.textRank(i, mapping.FieldPayee) > 1 && t.filled >= minHolderRows &&
-		!p.isMentioned(i)
-}
-
-// isMentioned reports whether half of the rows have the most frequent text of a column in another
-// column, too.
-func (p *Profile) isMentioned(i int) bool {
-	rows, found := 0, 0
-	text := p.texts[i].frequent
-	folded := written.Fold(text)
-	for _, cells := range p.transactions {
-		if cellAt(cells, i) != text {
-			continue
-		}
-		rows++
-		for other, cell := range cells {
-			if other != i && strings.Contains(written.Fold(cell), folded) {
-				found++
-				break
-			}
-		}
-	}
-	return found*2 >= rows
 }
 
 // cheapest returns the free column with the lowest cost for a field of texts, or -1.
@@ -237,12 +188,18 @@ func (p *Profile) otherTexts(columns Columns, taken map[int]bool) {
 }
 
 // furtherTexts returns the columns whose texts have no better place, so that no text of the file is
-// lost. A description in several columns, such as "Omschrijving-1" and "Omschrijving-2", is joined.
-// The others become notes: further descriptions, and sentences under any other heading.
+// lost. A column of payers has the payees of money in. A description in several columns, such as
+// "Omschrijving-1" and "Omschrijving-2", is joined. The others become notes: further descriptions,
+// and sentences under any other heading.
 func (p *Profile) furtherTexts(columns Columns) []mapping.Column {
 	taken := make(map[int]bool)
 	for _, i := range columns {
 		taken[i] = true
+	}
+	var found []mapping.Column
+	if i := p.payer(columns, taken); i >= 0 {
+		taken[i] = true
+		found = append(found, mapping.Column{Index: i, Field: mapping.FieldPayer})
 	}
 	for _, field := range []string{mapping.FieldPayee, mapping.FieldDescription} {
 		if i, ok := columns[field]; ok {
@@ -253,7 +210,6 @@ func (p *Profile) furtherTexts(columns Columns) []mapping.Column {
 	if i, ok := columns[mapping.FieldDescription]; ok {
 		series = seriesOf(p.title(i))
 	}
-	var found []mapping.Column
 	for i := range p.columns {
 		t := p.texts[i]
 		if taken[i] || t.saysNothing() || p.isOther(i) ||

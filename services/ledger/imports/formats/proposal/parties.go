@@ -1,0 +1,96 @@
+package proposal
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// minHolderRows is the number of rows from which equal texts in most of them can be the holder of
+// the account.
+const minHolderRows = 5
+
+// isHolder reports whether a column names the holder of the account, and not the other party. All
+// of its texts are equal, and a line before the heading has the same text, or a longer heading
+// names the other party, such as "Naam tegenpartij" beside "Naam". Without either of them, a
+// heading that can mean both, such as "Name", is the holder's if no other text of the rows mentions
+// the name.
+func (p *Profile) isHolder(i int) bool {
+	t := p.texts[i]
+	if !t.isConstant() {
+		return false
+	}
+	for _, cells := range p.sample[:max(p.heading, 0)] {
+		if slices.Contains(cells, t.frequent) {
+			return true
+		}
+	}
+	title := written.Fold(p.title(i)) + " "
+	for other := range p.columns {
+		if strings.HasPrefix(written.Fold(p.title(other)), title) &&
+			p.textRank(other, mapping.FieldPayee) > 0 {
+			return true
+		}
+	}
+	return p.textRank(i, mapping.FieldPayee) > 1 && t.filled >= minHolderRows &&
+		!p.isMentioned(i)
+}
+
+// isMentioned reports whether half of the rows have the most frequent text of a column in another
+// column, too.
+func (p *Profile) isMentioned(i int) bool {
+	rows, found := 0, 0
+	text := p.texts[i].frequent
+	folded := written.Fold(text)
+	for _, cells := range p.transactions {
+		if cellAt(cells, i) != text {
+			continue
+		}
+		rows++
+		for other, cell := range cells {
+			if other != i && strings.Contains(written.Fold(cell), folded) {
+				found++
+				break
+			}
+		}
+	}
+	return found*2 >= rows
+}
+
+// payer returns the free column with the parties that pay, beside a column with those that receive,
+// or -1. A column that has the holder of the account even where money comes in names no payer.
+func (p *Profile) payer(columns Columns, taken map[int]bool) int {
+	payee, ok := columns[mapping.FieldPayee]
+	if !ok || p.textRank(payee, mapping.FieldPayer) > 0 ||
+		p.textRank(payee, mapping.FieldPayee) != 1 {
+		return -1
+	}
+	for i := range p.columns {
+		t := p.texts[i]
+		if taken[i] || p.textRank(i, mapping.FieldPayer) != 1 || t.saysNothing() {
+			continue
+		}
+		everywhere := t.isConstant() && t.filled*10 >= len(p.transactions)*9
+		if !everywhere || !p.hasBothDirections(columns) {
+			return i
+		}
+	}
+	return -1
+}
+
+// hasBothDirections reports whether some amounts of the sample are money in, and others money out.
+func (p *Profile) hasBothDirections(columns Columns) bool {
+	in, out := false, false
+	for _, cells := range p.transactions {
+		if i, ok := columns[mapping.FieldAmount]; ok {
+			n, isNumber := written.ScanNumber(cellAt(cells, i))
+			in, out = in || isNumber && !n.Negative, out || isNumber && n.Negative
+		} else {
+			debit := columns[mapping.FieldDebit]
+			in, out = in || cellAt(cells, debit) == "", out || cellAt(cells, debit) != ""
+		}
+	}
+	return in && out
+}

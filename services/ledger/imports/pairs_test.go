@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // twoAccounts is a QIF file with both sides of a transfer and of a part of a split.
@@ -124,5 +126,65 @@ func TestCreateImportTransfers(t *testing.T) {
 		p.committed(t, m)
 		require.Equal(t, map[string]int64{"Checking": 282588}, p.walletBalances(t))
 		require.Equal(t, "0.00", p.balance(t))
+	})
+}
+
+// TestCommitImportExistingLegs imports a side of a transfer whose other side exists. It becomes a
+// transfer with it, and not another leg.
+func TestCommitImportExistingLegs(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	transfers := func(t *testing.T, p person) (n int) {
+		t.Helper()
+		for _, text := range p.moved(t) {
+			n += strings.Count(text, "|transfer|")
+		}
+		return n
+	}
+	checking, visa, _ := strings.Cut(twoAccounts, "!Account\nNVisa")
+	visa = "!Account\nNVisa" + visa
+	t.Run("from the file of the other account", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		// The first file books two rows, because Checking has no wallet yet.
+		m := p.uploaded(t, visa).GetImport()
+		p.committed(t, p.update(t, &ledgerv1.UpdateImportRequest{
+			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: "Visa", Create: true}},
+			Defaults: &ledgerv1.ImportDefaults{Currency: "EUR", IncomeCategoryId: p.Category.String()},
+		}))
+		require.Zero(t, transfers(t, p))
+		m = p.uploaded(t, checking).GetImport()
+		m = p.update(t, &ledgerv1.UpdateImportRequest{
+			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: "Checking", Create: true}},
+			Defaults: &ledgerv1.ImportDefaults{Currency: "EUR"},
+		})
+		p.committed(t, m)
+		want := map[string]int64{"Checking": 282588, "Visa": 15000}
+		require.Equal(t, want, p.walletBalances(t))
+		require.Equal(t, 4, transfers(t, p))
+		p.undo(t, m, false)
+		require.Equal(t, map[string]int64{"Visa": 15000}, p.walletBalances(t))
+		require.Zero(t, transfers(t, p))
+	})
+	t.Run("entered by hand", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		wallet := p.MakeWallet(p.Ctx, t, "Visa", "EUR")
+		typed := posting.Transaction{
+			WalletID: wallet, CategoryID: &p.Category, AmountMinor: 10000, Currency: "EUR",
+			Date: time.Date(2026, 1, 21, 0, 0, 0, 0, time.UTC),
+		}
+		s.Record(p.Ctx, t, typed)
+		m := p.uploaded(t, twoAccounts).GetImport()
+		m = p.update(t, &ledgerv1.UpdateImportRequest{
+			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: "Checking", Create: true}},
+			Defaults: &ledgerv1.ImportDefaults{Currency: "EUR"},
+		})
+		require.EqualValues(t, 1, m.GetCounts().GetMatched())
+		// No row needs a default category.
+		p.committed(t, m)
+		want := map[string]int64{"Checking": 282588, "Visa": 15000}
+		require.Equal(t, want, p.walletBalances(t))
+		require.Equal(t, 4, transfers(t, p))
 	})
 }

@@ -91,7 +91,7 @@ type chunk struct {
 //  1. Rows that match a transaction are linked to it, and rows that have become duplicates since
 //     the preview are skipped.
 //  2. The other rows become transactions, and those are inserted with one statement, or with two if
-//     rules make transfers of rows.
+//     the other legs of transfers may exist.
 //  3. The outcomes of the rows, the counts of rules and the progress are stored, and the event is
 //     added.
 //  4. Rows whose transfer has its other leg already are matched with it.
@@ -145,14 +145,14 @@ func (x *executor) book(
 	return c.match(ctx, tx, x.Ledger)
 }
 
-// create writes the transactions of rows. The rows that rules make transfers come last, because the
-// other leg may be another row of the chunk.
+// create writes the transactions of rows. The rows of transfers whose other leg may exist come
+// last, because it may be another row of the chunk.
 func (c *chunk) create(ctx context.Context, tx pgx.Tx, rows []staging.Row) error {
-	var ruled []*staging.Row
+	var last []*staging.Row
 	for i := range rows {
 		r := &rows[i]
-		if ruledTransfer(r) {
-			ruled = append(ruled, r)
+		if c.mayExist(r) {
+			last = append(last, r)
 			continue
 		}
 		if err := c.add(r); err != nil {
@@ -163,7 +163,7 @@ func (c *chunk) create(ctx context.Context, tx pgx.Tx, rows []staging.Row) error
 		return err
 	}
 	first := len(c.transactions)
-	if err := c.addRuled(ctx, tx, ruled); err != nil {
+	if err := c.addToExisting(ctx, tx, last); err != nil {
 		return err
 	}
 	return c.insert(ctx, tx, c.transactions[first:])

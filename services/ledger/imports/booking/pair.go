@@ -2,26 +2,47 @@ package booking
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
-// ruledTransfer reports whether a rule makes a transfer of a ready row. Rules run only on rows that
-// the file and the user leave ordinary.
-func ruledTransfer(r *staging.Row) bool {
-	return r.Status == staging.Ready && r.Ruled != nil && r.TransferWalletID != nil &&
-		r.WalletID != nil && r.AmountMinor != nil
+// mayExist reports whether the other leg of a ready row's transfer may exist as a transaction:
+//
+//   - A rule makes the transfer, which neither the file nor the user does.
+//   - The file has no rows of the other account. Another file may have had them.
+//   - The other side is a row whose transaction exists.
+func (c *chunk) mayExist(r *staging.Row) bool {
+	if r.Status != staging.Ready || r.TransferWalletID == nil || r.WalletID == nil ||
+		r.AmountMinor == nil {
+		return false
+	}
+	if r.Ruled != nil {
+		return true
+	}
+	if r.Transfer != nil && r.Transfer.ID == "" && r.PairN == nil && r.ChosenWalletID == nil {
+		return !slices.ContainsFunc(c.details.GetAccounts(), func(a *ledgerv1.ImportAccount) bool {
+			return a.GetKey() == r.Transfer.Account && a.GetCount() > 0
+		})
+	}
+	return exists(c.partner(r))
 }
 
-// addRuled adds the transactions of rows that rules make transfers. If the other wallet has the
-// other leg as an ordinary transaction, another one would change its balance twice. Then the row
-// becomes an ordinary transaction with the same category, and match makes a transfer of the two.
-// The row keeps the category, which the undo gives back to the existing transaction.
-func (c *chunk) addRuled(ctx context.Context, tx pgx.Tx, rows []*staging.Row) error {
+// exists reports whether the transaction of a row exists without the import.
+func exists(r *staging.Row) bool {
+	return r != nil && (r.Status == staging.Duplicate || r.Status == staging.Matched)
+}
+
+// addToExisting adds the transactions of rows whose other leg may exist. If the other wallet has
+// the other leg as an ordinary transaction, another one would change its balance twice. Then the
+// row becomes an ordinary transaction with the same category, and match makes a transfer of the
+// two. The row keeps the category, which the undo gives back to the existing transaction.
+func (c *chunk) addToExisting(ctx context.Context, tx pgx.Tx, rows []*staging.Row) error {
 	legs := make([]posting.Transaction, len(rows))
 	for i, r := range rows {
 		legs[i] = c.otherLeg(r, c.transaction(r))

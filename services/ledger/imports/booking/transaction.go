@@ -20,8 +20,7 @@ func (c *chunk) add(r *staging.Row) error {
 		return request.ErrWalletNotFound
 	}
 	t, partner := c.transaction(r), c.partner(r)
-	if r.TransferWalletID == nil || partner != nil &&
-		(partner.Status == staging.Duplicate || partner.Status == staging.Matched) {
+	if r.TransferWalletID == nil || exists(partner) {
 		// If the other leg already exists as a separate transaction, another leg would change the
 		// balance of its wallet twice.
 		if err := c.categorize(r, &t); err != nil {

@@ -21,6 +21,9 @@ import (
 // assigns it.
 const Other = "other"
 
+// Loose is added to the ranks of headings of which only a word is known.
+const Loose = 5
+
 // Meaning is a field that a heading can mean. Lower ranks are better.
 type Meaning struct {
 	Field string
@@ -107,7 +110,7 @@ func looseMeanings(words []string) []Meaning {
 	for _, w := range []string{words[0], words[len(words)-1]} {
 		for _, h := range table[w] {
 			if h.Field != Other && len(w) > 3 {
-				found = append(found, Meaning{h.Field, h.Rank + 5})
+				found = append(found, Meaning{h.Field, h.Rank + Loose})
 			}
 		}
 	}

@@ -188,13 +188,16 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 	if ok {
 		rank = p.rankOf(amount)
 	}
-	if rank == 1<<30 {
-		others = append(others, p.amountsByContents(columns)...)
-	}
-	t := p.newTable(columns, slices.Concat(others, fees, []int{amount}))
+	unnamed := p.amountsByContents(columns)
+	t := p.newTable(columns, slices.Concat(others, unnamed, fees, []int{amount}))
+	unnamed = slices.DeleteFunc(unnamed, func(i int) bool {
+		// Beside a column that a heading names, amounts are equal in most rows.
+		return rank == 1 || rank < 1<<30 && t.equal(amount, i)*2 < len(t.records)
+	})
+	others = slices.DeleteFunc(others, func(i int) bool { return p.rankOf(i) > rank })
 	if ok && p.proof == nil {
-		for _, i := range others {
-			if rows := t.different(amount, i); p.rankOf(i) <= rank && len(rows) > 0 {
+		for _, i := range append(others, unnamed...) {
+			if rows := t.different(amount, i); len(rows) > 0 {
 				in.Assume(statement.AmountAssumed, fmt.Sprintf("The amounts in %s and %s differ, "+
 					"and no balance shows which of them changes the account: %[1]s is read.",
 					p.name(amount), p.name(i)), rows...)
@@ -215,16 +218,19 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 	}
 }
 
-// amountsByContents returns the columns without a field that have numbers with decimals in at least
-// half of the rows.
+// amountsByContents returns the columns that have numbers with decimals, but neither a field nor a
+// heading of amounts.
 func (p *Profile) amountsByContents(columns Columns) []int {
 	taken := make(map[int]bool)
 	for _, i := range columns {
 		taken[i] = true
 	}
 	return slices.DeleteFunc(p.numeric(taken), func(i int) bool {
-		c := &p.columns[i]
-		return c.decimals == 0 || c.filled*2 < p.rowsBelow()
+		isAmount := func(m headings.Meaning) bool {
+			return slices.Contains(amountFields, m.Field) && m.Rank < headings.Loose
+		}
+		return p.columns[i].decimals == 0 ||
+			slices.ContainsFunc(headings.Meanings(p.title(i)), isAmount)
 	})
 }
 

@@ -38,11 +38,14 @@ func (p *Profile) newTable(columns Columns, wanted []int) *table {
 		if !slices.ContainsFunc(cells, isDate) {
 			continue
 		}
-		t.records = append(t.records, p.heading+i+2)
 		var day time.Time
 		if hasDate {
-			day, _ = written.ParseDate(at(cells, date), order)
+			var ok bool
+			if day, ok = written.ParseDate(at(cells, date), order); !ok {
+				continue
+			}
 		}
+		t.records = append(t.records, p.heading+i+2)
 		t.days = append(t.days, day)
 		account := ""
 		for _, field := range []string{mapping.FieldAccount, mapping.FieldCurrency} {
@@ -129,6 +132,17 @@ func (t *table) different(a, b int) []int {
 		}
 	}
 	return found
+}
+
+// equal returns the number of records in which two columns have the same amount.
+func (t *table) equal(a, b int) (n int) {
+	for row := range t.records {
+		x, y := t.numbers[a][row], t.numbers[b][row]
+		if x.filled && y.filled && !magnitude(x.Sum).Differs(magnitude(y.Sum)) {
+			n++
+		}
+	}
+	return n
 }
 
 // nonzero returns the records in which a column has a number that is not 0.

@@ -32,6 +32,7 @@ func importParts(wallet, category string) map[string]fielded {
 				"dateLayout": "MM/DD/YYYY", "decimalMark": ".", "amountMode": "signed",
 				"invert":   true,
 				"negative": []any{"C"}, "currency": "USD",
+				"booked": []any{"B"}, "pending": []any{"P"}, "void": []any{"X"},
 				"columns": []any{
 					object{"index": 0, "field": "account"},
 					object{"index": 1, "field": "date"},
@@ -143,7 +144,8 @@ func (u *user) requireRowFields(t *testing.T, path string) {
 		unset: map[string]string{
 			"splits": notInCSV, "transferWalletId": "the row has a category",
 			"duplicateOf": "no transaction is the same", "problem": "the row has none",
-			"transactionId": "the commit sets it",
+			"transactionId": "the commit sets it", "pending": "the bank has booked the payment",
+			"formerAmount": "the row matches no transaction",
 		},
 		unchanged: map[string]string{
 			"n": ofFile, "line": ofFile, "status": "the row is ready", "date": ofFile,

@@ -432,6 +432,7 @@ const (
 	CreateImportRequestFormatMt940   CreateImportRequestFormat = "mt940"
 	CreateImportRequestFormatOfx     CreateImportRequestFormat = "ofx"
 	CreateImportRequestFormatQif     CreateImportRequestFormat = "qif"
+	CreateImportRequestFormatXlsx    CreateImportRequestFormat = "xlsx"
 	CreateImportRequestFormatYnab    CreateImportRequestFormat = "ynab"
 )
 
@@ -451,6 +452,8 @@ func (e CreateImportRequestFormat) Valid() bool {
 	case CreateImportRequestFormatOfx:
 		return true
 	case CreateImportRequestFormatQif:
+		return true
+	case CreateImportRequestFormatXlsx:
 		return true
 	case CreateImportRequestFormatYnab:
 		return true
@@ -1164,6 +1167,7 @@ const (
 	ImportFormatMt940   ImportFormat = "mt940"
 	ImportFormatOfx     ImportFormat = "ofx"
 	ImportFormatQif     ImportFormat = "qif"
+	ImportFormatXlsx    ImportFormat = "xlsx"
 	ImportFormatYnab    ImportFormat = "ynab"
 )
 
@@ -1183,6 +1187,8 @@ func (e ImportFormat) Valid() bool {
 	case ImportFormatOfx:
 		return true
 	case ImportFormatQif:
+		return true
+	case ImportFormatXlsx:
 		return true
 	case ImportFormatYnab:
 		return true
@@ -1262,6 +1268,7 @@ const (
 	ImportColumnFieldNotes       ImportColumnField = "notes"
 	ImportColumnFieldPayee       ImportColumnField = "payee"
 	ImportColumnFieldPayer       ImportColumnField = "payer"
+	ImportColumnFieldStatus      ImportColumnField = "status"
 	ImportColumnFieldTags        ImportColumnField = "tags"
 	ImportColumnFieldType        ImportColumnField = "type"
 )
@@ -1299,6 +1306,8 @@ func (e ImportColumnField) Valid() bool {
 		return true
 	case ImportColumnFieldPayer:
 		return true
+	case ImportColumnFieldStatus:
+		return true
 	case ImportColumnFieldTags:
 		return true
 	case ImportColumnFieldType:
@@ -1333,6 +1342,7 @@ func (e ImportMappingAmountMode) Valid() bool {
 const (
 	ImportMappingFormatCsv  ImportMappingFormat = "csv"
 	ImportMappingFormatQif  ImportMappingFormat = "qif"
+	ImportMappingFormatXlsx ImportMappingFormat = "xlsx"
 	ImportMappingFormatYnab ImportMappingFormat = "ynab"
 )
 
@@ -1342,6 +1352,8 @@ func (e ImportMappingFormat) Valid() bool {
 	case ImportMappingFormatCsv:
 		return true
 	case ImportMappingFormatQif:
+		return true
+	case ImportMappingFormatXlsx:
 		return true
 	case ImportMappingFormatYnab:
 		return true
@@ -1356,6 +1368,7 @@ const (
 	ImportRowStatusDuplicate ImportRowStatus = "duplicate"
 	ImportRowStatusInvalid   ImportRowStatus = "invalid"
 	ImportRowStatusMatched   ImportRowStatus = "matched"
+	ImportRowStatusPending   ImportRowStatus = "pending"
 	ImportRowStatusReady     ImportRowStatus = "ready"
 	ImportRowStatusSkipped   ImportRowStatus = "skipped"
 	ImportRowStatusUndone    ImportRowStatus = "undone"
@@ -1371,6 +1384,8 @@ func (e ImportRowStatus) Valid() bool {
 	case ImportRowStatusInvalid:
 		return true
 	case ImportRowStatusMatched:
+		return true
+	case ImportRowStatusPending:
 		return true
 	case ImportRowStatusReady:
 		return true
@@ -3032,34 +3047,34 @@ func (e WebhookDisabledReason) Valid() bool {
 
 // Defines values for WebhookDeliveryError.
 const (
-	AddressNotPublic WebhookDeliveryError = "address_not_public"
-	Broken           WebhookDeliveryError = "broken"
-	Connect          WebhookDeliveryError = "connect"
-	Dns              WebhookDeliveryError = "dns"
-	Redirect         WebhookDeliveryError = "redirect"
-	Status           WebhookDeliveryError = "status"
-	Timeout          WebhookDeliveryError = "timeout"
-	Tls              WebhookDeliveryError = "tls"
+	WebhookDeliveryErrorAddressNotPublic WebhookDeliveryError = "address_not_public"
+	WebhookDeliveryErrorBroken           WebhookDeliveryError = "broken"
+	WebhookDeliveryErrorConnect          WebhookDeliveryError = "connect"
+	WebhookDeliveryErrorDns              WebhookDeliveryError = "dns"
+	WebhookDeliveryErrorRedirect         WebhookDeliveryError = "redirect"
+	WebhookDeliveryErrorStatus           WebhookDeliveryError = "status"
+	WebhookDeliveryErrorTimeout          WebhookDeliveryError = "timeout"
+	WebhookDeliveryErrorTls              WebhookDeliveryError = "tls"
 )
 
 // Valid indicates whether the value is a known member of the WebhookDeliveryError enum.
 func (e WebhookDeliveryError) Valid() bool {
 	switch e {
-	case AddressNotPublic:
+	case WebhookDeliveryErrorAddressNotPublic:
 		return true
-	case Broken:
+	case WebhookDeliveryErrorBroken:
 		return true
-	case Connect:
+	case WebhookDeliveryErrorConnect:
 		return true
-	case Dns:
+	case WebhookDeliveryErrorDns:
 		return true
-	case Redirect:
+	case WebhookDeliveryErrorRedirect:
 		return true
-	case Status:
+	case WebhookDeliveryErrorStatus:
 		return true
-	case Timeout:
+	case WebhookDeliveryErrorTimeout:
 		return true
-	case Tls:
+	case WebhookDeliveryErrorTls:
 		return true
 	default:
 		return false
@@ -3180,6 +3195,7 @@ const (
 	ListImportRowsParamsStatusDuplicate ListImportRowsParamsStatus = "duplicate"
 	ListImportRowsParamsStatusInvalid   ListImportRowsParamsStatus = "invalid"
 	ListImportRowsParamsStatusMatched   ListImportRowsParamsStatus = "matched"
+	ListImportRowsParamsStatusPending   ListImportRowsParamsStatus = "pending"
 	ListImportRowsParamsStatusReady     ListImportRowsParamsStatus = "ready"
 	ListImportRowsParamsStatusSkipped   ListImportRowsParamsStatus = "skipped"
 	ListImportRowsParamsStatusUndone    ListImportRowsParamsStatus = "undone"
@@ -3195,6 +3211,8 @@ func (e ListImportRowsParamsStatus) Valid() bool {
 	case ListImportRowsParamsStatusInvalid:
 		return true
 	case ListImportRowsParamsStatusMatched:
+		return true
+	case ListImportRowsParamsStatusPending:
 		return true
 	case ListImportRowsParamsStatusReady:
 		return true
@@ -3895,7 +3913,7 @@ type CreateImportRequest struct {
 	// File The file.
 	File *openapi_types.File `json:"file,omitempty"`
 
-	// Format Accept this format only: csv, ofx, qif, camt, mt940, firefly, ynab or coffer.
+	// Format Accept this format only: csv, xlsx, ofx, qif, camt, mt940, firefly, ynab or coffer.
 	Format *CreateImportRequestFormat `json:"format,omitempty"`
 
 	// Locale BCP 47 tag, such as de-DE. It decides the order of day and month if the file does not.
@@ -3908,7 +3926,7 @@ type CreateImportRequest struct {
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
-// CreateImportRequestFormat Accept this format only: csv, ofx, qif, camt, mt940, firefly, ynab or coffer.
+// CreateImportRequestFormat Accept this format only: csv, xlsx, ofx, qif, camt, mt940, firefly, ynab or coffer.
 type CreateImportRequestFormat string
 
 // CreateImportRequestOnDuplicate keep (default): a file that was committed before gets a warning. reject: it is rejected with IMPORT_DUPLICATE.
@@ -4875,7 +4893,7 @@ type Import struct {
 	// Format The recognized format.
 	Format ImportFormat `json:"format"`
 
-	// Heading Cells of the heading, by column. Only of CSV files with a heading.
+	// Heading Cells of the heading, by column. Only of CSV and XLSX files with a heading.
 	Heading *[]string `json:"heading,omitempty"`
 
 	// Id UUID, version 7.
@@ -4884,7 +4902,7 @@ type Import struct {
 	// LastDate Date of the last row, YYYY-MM-DD.
 	LastDate *openapi_types.Date `json:"lastDate,omitempty"`
 
-	// Mapping How the cells are read. Only of CSV, QIF and YNAB.
+	// Mapping How the cells are read. Only of CSV, XLSX, QIF and YNAB.
 	Mapping *ImportMapping `json:"mapping,omitempty"`
 
 	// Progress Progress of the commit or the undo. Absent before the first one.
@@ -4902,7 +4920,7 @@ type Import struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account A commit is rejected while a code that blocks it is present, unless force is true. A change of the mapping confirms it: SIGN_ASSUMED, AMOUNT_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear, and the balances of CSV files are checked again.
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account A commit is rejected while a code that blocks it is present, unless force is true. A change of the mapping confirms it: SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear, and the balances of CSV files are checked again.
 	Warnings []string `json:"warnings"`
 }
 
@@ -5007,14 +5025,14 @@ type ImportCategoryKind string
 //
 // Example: {"field":"date","index":0}
 type ImportColumn struct {
-	// Field date, amount, debit, credit, type, fee, currency, balance, payee, payer, description, notes, category, tags, account, externalId or ignore. A payer is the payee of money in, if the file names the two parties of a payment. A fee lowers the amount. The balances are only compared with the amounts.
+	// Field date, amount, debit, credit, type, fee, currency, balance, payee, payer, description, notes, category, tags, account, externalId, status or ignore. A payer is the payee of money in, if the file names the two parties of a payment. A fee lowers the amount. The balances are only compared with the amounts.
 	Field ImportColumnField `json:"field"`
 
 	// Index From 0.
 	Index int32 `json:"index"`
 }
 
-// ImportColumnField date, amount, debit, credit, type, fee, currency, balance, payee, payer, description, notes, category, tags, account, externalId or ignore. A payer is the payee of money in, if the file names the two parties of a payment. A fee lowers the amount. The balances are only compared with the amounts.
+// ImportColumnField date, amount, debit, credit, type, fee, currency, balance, payee, payer, description, notes, category, tags, account, externalId, status or ignore. A payer is the payee of money in, if the file names the two parties of a payment. A fee lowers the amount. The balances are only compared with the amounts.
 type ImportColumnField string
 
 // ImportCounts ImportCounts are the numbers of rows by status.
@@ -5033,10 +5051,13 @@ type ImportCounts struct {
 	// Matched Rows that the commit links with existing transactions.
 	Matched int32 `json:"matched"`
 
+	// Pending Rows that the bank has not booked.
+	Pending int32 `json:"pending"`
+
 	// Ready Rows that the commit creates transactions from.
 	Ready int32 `json:"ready"`
 
-	// Skipped Rows that are not committed on request, or were kept by an undo.
+	// Skipped Rows that are not committed on request or because no money has moved, or were kept by an undo.
 	Skipped int32 `json:"skipped"`
 
 	// Total All rows.
@@ -5070,6 +5091,9 @@ type ImportMapping struct {
 	// AmountMode signed: one column with a sign. debitCredit: one of two columns. typeColumn: another column decides the sign.
 	AmountMode ImportMappingAmountMode `json:"amountMode"`
 
+	// Booked Values of the status column that mean a booked payment. Most values are known; these lists take precedence. A row whose value is in no list and not known is invalid. An empty cell means a booked payment.
+	Booked []string `json:"booked"`
+
 	// Columns Which field a column has. Columns that are not listed are ignored.
 	Columns []ImportColumn `json:"columns"`
 
@@ -5082,7 +5106,7 @@ type ImportMapping struct {
 	// DecimalMark A dot or a comma.
 	DecimalMark string `json:"decimalMark"`
 
-	// Delimiter Separator of the cells, one character.
+	// Delimiter Separator of the cells, one character. Empty for XLSX.
 	Delimiter string `json:"delimiter"`
 
 	// Empty Columns without a value other than 0 in this file, from 0. A saved mapping reads them as soon as a file has values in them. Changes are ignored.
@@ -5103,8 +5127,14 @@ type ImportMapping struct {
 	// Negative Values of the type column that mean an expense. Without any, the usual ones do.
 	Negative []string `json:"negative"`
 
+	// Pending Values of the status column that mean a payment that the bank has not booked: its row is pending.
+	Pending []string `json:"pending"`
+
 	// SkipRows Number of rows before the heading.
 	SkipRows int32 `json:"skipRows"`
+
+	// Void Values of the status column that mean that no money has moved: the row is skipped.
+	Void []string `json:"void"`
 
 	// Width Number of cells of a line of the file. Only of YNAB, where a row has a line per part of a split. Changes are ignored.
 	Width *int32 `json:"width,omitempty"`
@@ -5116,7 +5146,7 @@ type ImportMappingAmountMode string
 // ImportMappingFormat Format of the file. It cannot be changed, like the delimiter and the encoding.
 type ImportMappingFormat string
 
-// ImportProfile ImportProfile is a saved CSV mapping.
+// ImportProfile ImportProfile is a saved mapping of CSV or XLSX files.
 //
 // Example: {"heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"updatedAt":"2026-11-20T10:15:00.000Z"}
 type ImportProfile struct {
@@ -5152,7 +5182,7 @@ type ImportRow struct {
 	// CategoryId Id of the category. Absent if the commit creates it, if the row has none yet, or if the category was deleted.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
 
-	// Cells The cells of the row. Only of CSV, QIF and YNAB, and only until the commit.
+	// Cells The cells of the row. Only of CSV, XLSX, QIF and YNAB, and only until the commit.
 	Cells *[]string `json:"cells,omitempty"`
 
 	// Currency ISO 4217 code.
@@ -5170,6 +5200,9 @@ type ImportRow struct {
 	// ExternalId The id of the row by which a later import recognizes it.
 	ExternalId *string `json:"externalId,omitempty"`
 
+	// FormerAmount Amount of the matched transaction if it is pending, in the major unit: the commit replaces it.
+	FormerAmount *json.Number `json:"formerAmount,omitempty"`
+
 	// Line Line in the file, from 1; 0 in formats without lines.
 	Line int32 `json:"line"`
 
@@ -5182,13 +5215,16 @@ type ImportRow struct {
 	// Payee The other party.
 	Payee *string `json:"payee,omitempty"`
 
+	// Pending The bank has not booked the payment. If the commit books the row on request, the external id of its transaction starts with pending: until a later import replaces it.
+	Pending *bool `json:"pending,omitempty"`
+
 	// Problem Why the row cannot be read or committed.
 	Problem *string `json:"problem,omitempty"`
 
 	// Splits The parts of the amount by category.
 	Splits *[]ImportSplit `json:"splits,omitempty"`
 
-	// Status ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none. invalid: the row cannot be read. skipped: not committed on request, or kept by an undo.
+	// Status ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none. If the transaction is of a pending row of an earlier import, the commit also gives it the amount and the day of the row. pending: the bank has not booked the payment, and the commit skips the row unless its action is book. invalid: the row cannot be read. skipped: not committed on request or because no money has moved, or kept by an undo.
 	Status ImportRowStatus `json:"status"`
 
 	// Tags Tags in the file.
@@ -5201,14 +5237,14 @@ type ImportRow struct {
 	TransferWalletId *openapi_types.UUID `json:"transferWalletId,omitempty"`
 }
 
-// ImportRowStatus ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none. invalid: the row cannot be read. skipped: not committed on request, or kept by an undo.
+// ImportRowStatus ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none. If the transaction is of a pending row of an earlier import, the commit also gives it the amount and the day of the row. pending: the bank has not booked the payment, and the commit skips the row unless its action is book. invalid: the row cannot be read. skipped: not committed on request or because no money has moved, or kept by an undo.
 type ImportRowStatus string
 
 // ImportRowChange ImportRowChange changes a row of an import.
 //
 // Example: {"description":"Bread","n":2}
 type ImportRowChange struct {
-	// Action book: create a transaction in spite of a duplicate. skip: create none. match:<transaction id>: add the external id to this transaction. auto: decide by the duplicates.
+	// Action book: create a transaction in spite of a duplicate, or although the bank has not booked the payment. skip: create none. match:<transaction id>: add the external id to this transaction. auto: decide by the duplicates and the status of the payment.
 	Action *string `json:"action,omitempty"`
 
 	// CategoryId Id of one of the user's categories.
@@ -9218,7 +9254,7 @@ type ClientInterface interface {
 
 	// CreateImportWithBody Create import
 	//
-	// Parses a file and stages its rows, without creating transactions. The file is CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB and 200 000 rows. An import that is not committed is deleted after 7 days.
+	// Parses a file and stages its rows, without creating transactions. The file is CSV, XLSX, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB (XLSX: 12 MiB) and 200 000 rows. Of a workbook, the first sheet with a table is read. An import that is not committed is deleted after 7 days.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9227,14 +9263,14 @@ type ClientInterface interface {
 
 	// ListImportProfiles List import profiles
 	//
-	// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
+	// Returns the mappings of CSV and XLSX files that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
 	//
 	// Corresponds with GET /api/v1/imports/profiles (the `ListImportProfiles` operationId).
 	ListImportProfiles(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteImportProfile Delete import profile
 	//
-	// Deletes a saved CSV mapping.
+	// Deletes a saved mapping.
 	//
 	// Corresponds with DELETE /api/v1/imports/profiles/{id} (the `DeleteImportProfile` operationId).
 	DeleteImportProfile(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10831,7 +10867,7 @@ func (c *Client) ListImports(ctx context.Context, params *ListImportsParams, req
 
 // CreateImportWithBody Create import
 //
-// Parses a file and stages its rows, without creating transactions. The file is CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB and 200 000 rows. An import that is not committed is deleted after 7 days.
+// Parses a file and stages its rows, without creating transactions. The file is CSV, XLSX, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB (XLSX: 12 MiB) and 200 000 rows. Of a workbook, the first sheet with a table is read. An import that is not committed is deleted after 7 days.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10850,7 +10886,7 @@ func (c *Client) CreateImportWithBody(ctx context.Context, params *CreateImportP
 
 // ListImportProfiles List import profiles
 //
-// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
+// Returns the mappings of CSV and XLSX files that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
 //
 // Corresponds with GET /api/v1/imports/profiles (the `ListImportProfiles` operationId).
 func (c *Client) ListImportProfiles(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10867,7 +10903,7 @@ func (c *Client) ListImportProfiles(ctx context.Context, reqEditors ...RequestEd
 
 // DeleteImportProfile Delete import profile
 //
-// Deletes a saved CSV mapping.
+// Deletes a saved mapping.
 //
 // Corresponds with DELETE /api/v1/imports/profiles/{id} (the `DeleteImportProfile` operationId).
 func (c *Client) DeleteImportProfile(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -19077,7 +19113,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateImportWithBodyWithResponse Create import
 	//
-	// Parses a file and stages its rows, without creating transactions. The file is CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB and 200 000 rows. An import that is not committed is deleted after 7 days.
+	// Parses a file and stages its rows, without creating transactions. The file is CSV, XLSX, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB (XLSX: 12 MiB) and 200 000 rows. Of a workbook, the first sheet with a table is read. An import that is not committed is deleted after 7 days.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19086,7 +19122,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListImportProfilesWithResponse List import profiles
 	//
-	// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
+	// Returns the mappings of CSV and XLSX files that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19095,7 +19131,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteImportProfileWithResponse Delete import profile
 	//
-	// Deletes a saved CSV mapping.
+	// Deletes a saved mapping.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26363,7 +26399,7 @@ func (c *ClientWithResponses) ListImportsWithResponse(ctx context.Context, param
 
 // CreateImportWithBodyWithResponse Create import
 //
-// Parses a file and stages its rows, without creating transactions. The file is CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB and 200 000 rows. An import that is not committed is deleted after 7 days.
+// Parses a file and stages its rows, without creating transactions. The file is CSV, XLSX, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB (XLSX: 12 MiB) and 200 000 rows. Of a workbook, the first sheet with a table is read. An import that is not committed is deleted after 7 days.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26378,7 +26414,7 @@ func (c *ClientWithResponses) CreateImportWithBodyWithResponse(ctx context.Conte
 
 // ListImportProfilesWithResponse List import profiles
 //
-// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
+// Returns the mappings of CSV and XLSX files that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -26393,7 +26429,7 @@ func (c *ClientWithResponses) ListImportProfilesWithResponse(ctx context.Context
 
 // DeleteImportProfileWithResponse Delete import profile
 //
-// Deletes a saved CSV mapping.
+// Deletes a saved mapping.
 //
 // Returns a wrapper object for the known response body format(s).
 //

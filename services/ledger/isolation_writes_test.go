@@ -142,6 +142,30 @@ func (s *isolated) useNewImports(ctx context.Context) {
 	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()}))
 	s.imports.Jobs.RunQueued(ctx)
 	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId()}))
+	s.usePending(ctx)
+}
+
+// usePending books a pending payment, replaces it with the booking, and undoes that.
+func (s *isolated) usePending(ctx context.Context) {
+	var id string
+	for _, row := range []string{"-7.70,pending", "-7.80,posted"} {
+		id = s.upload(ctx, s.wallets[0],
+			"Date,Amount,Status,Currency\n2026-03-20,"+row+",EUR\n").GetId()
+		s.record(s.imports.UpdateImport(ctx,
+			&ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaults{
+				WalletId: s.wallets[0], ExpenseCategoryId: s.categories[0],
+			}}))
+		action := map[bool]string{true: "book", false: "auto"}[strings.Contains(row, "pending")]
+		s.record(s.imports.UpdateImportRows(ctx, &ledgerv1.UpdateImportRowsRequest{
+			Id: id, Rows: []*ledgerv1.ImportRowChange{{N: 2, Action: &action}},
+		}))
+		s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: id}))
+		s.imports.Jobs.RunQueued(ctx)
+		s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: id}))
+	}
+	s.record(s.imports.UndoImport(ctx, &ledgerv1.UndoImportRequest{Id: id}))
+	s.imports.Jobs.RunQueued(ctx)
+	s.record(s.imports.GetImport(ctx, &ledgerv1.GetImportRequest{Id: id}))
 }
 
 // foreign returns the id of the other user's copy of the first transaction. Without another user,

@@ -111,8 +111,8 @@ func (s *Imports) ListImportRows(
 		return nil, errInvalidID
 	}
 	known := []string{
-		staging.Ready, staging.Duplicate, staging.Matched, staging.Invalid, staging.Skipped,
-		staging.Booked, staging.Undone,
+		staging.Ready, staging.Duplicate, staging.Matched, staging.Pending, staging.Invalid,
+		staging.Skipped, staging.Booked, staging.Undone,
 	}
 	var p apierr.Problems
 	_, problem := page.Limit(req.Limit)

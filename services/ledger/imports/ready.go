@@ -49,7 +49,7 @@ func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, e staging.Import, f
 		}
 	}
 	if e.Ready+e.Matched+e.Duplicate+e.Booked == 0 {
-		add("rows", fmt.Sprintf("none of %d rows can be committed", e.Invalid+e.Skipped))
+		add("rows", fmt.Sprintf("none of %d rows can be committed", e.Pending+e.Invalid+e.Skipped))
 	}
 	for _, code := range details.GetWarnings() {
 		if message, ok := statement.Blocking[code]; ok && !force {

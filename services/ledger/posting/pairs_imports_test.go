@@ -92,13 +92,24 @@ func (h holdings) uploadTransfer(t require.TestingT) string {
 }
 
 // uploadDetails uploads a file with external ids and new tags. Its first row matches food, which
-// gets the payee and the external id.
+// gets the payee and the external id. Its last row replaces a pending payment.
 func (h holdings) uploadDetails(t require.TestingT) string {
-	m := h.uploadFile(t, "Date,Amount,Payee,Tags,Id\n2026-03-15,-7.00,Shop,,bank 1\n"+
-		"2026-03-15,-72.00,Shop,\"Trip,Journey\",bank 2\n")
+	pending := h.uploadMapped(t, "2026-03-14,-73.00,Station,,bank 3,pending\n")
+	_, err := h.imports.UpdateImportRows(h.Ctx, &ledgerv1.UpdateImportRowsRequest{
+		Id: pending, Rows: []*ledgerv1.ImportRowChange{{N: 2, Action: new("book")}},
+	})
+	require.NoError(t, err)
+	require.NoError(t, h.commit(pending))
+	return h.uploadMapped(t, "2026-03-15,-7.00,Shop,,bank 1,\n"+
+		"2026-03-15,-72.00,Shop,\"Trip,Journey\",bank 2,\n2026-03-16,-75.50,Station,,bank 3,\n")
+}
+
+// uploadMapped uploads a CSV file with the rows, and assigns its columns.
+func (h holdings) uploadMapped(t require.TestingT, rows string) string {
+	m := h.uploadFile(t, "Date,Amount,Payee,Tags,Id,Status\n"+rows)
 	mapping := m.GetMapping()
 	mapping.Columns = nil
-	for i, field := range []string{"date", "amount", "payee", "tags", "externalId"} {
+	for i, field := range []string{"date", "amount", "payee", "tags", "externalId", "status"} {
 		mapping.Columns = append(mapping.Columns,
 			&ledgerv1.ImportColumn{Index: int32(i), Field: field})
 	}

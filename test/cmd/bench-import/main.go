@@ -141,7 +141,7 @@ func read(path, locale string) (prediction, *mapping.Mapping) {
 	line := 0 // Of the last row.
 	for _, r := range records {
 		switch {
-		case r.Skip:
+		case r.Skip, r.Status != "": // A pending or void payment is not booked.
 		case r.Problem != "":
 			p.Error = fmt.Sprintf("record %d: %s", r.N, r.Problem)
 		case len(p.Rows) > 0 && r.Line == line && proposed != nil &&

@@ -40,7 +40,7 @@ func (x *executor) commitChunk(
 ) (finished bool, err error) {
 	position := *after
 	err = x.inChunk(ctx, j, func(tx pgx.Tx, e staging.Import) error {
-		rows, err := staging.SelectPending(ctx, tx, j.OwnerID, j.ID, *after, pace.Rows())
+		rows, err := staging.SelectUnfinished(ctx, tx, j.OwnerID, j.ID, *after, pace.Rows())
 		if err != nil {
 			return err
 		}
@@ -88,8 +88,9 @@ type chunk struct {
 // book writes the transactions of rows with their outcome, the progress of the import and one
 // event. The steps have this order:
 //
-//  1. Rows that match a transaction are linked to it, and rows that have become duplicates since
-//     the preview are skipped.
+//  1. Rows that match the transaction of a pending payment replace it, other rows that match a
+//     transaction are linked to it, and rows that have become duplicates since the preview are
+//     skipped.
 //  2. The other rows become transactions, and those are inserted with one statement, or with two if
 //     the other legs of transfers may exist.
 //  3. The outcomes of the rows, the counts of rules and the progress are stored, and the event is
@@ -110,6 +111,9 @@ func (x *executor) book(
 		return err
 	}
 	before := slices.Clone(c.rows)
+	if err := c.replace(ctx, tx, x.Ledger); err != nil {
+		return err
+	}
 	if err := c.link(ctx, tx); err != nil {
 		return err
 	}

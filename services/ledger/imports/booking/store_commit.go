@@ -161,8 +161,8 @@ func setCreated(ctx context.Context, q pg.Querier, e staging.Import, now time.Ti
 	return nil
 }
 
-// setOutcomes writes the status, the problem, the category and the transaction of rows, and the
-// texts that they gave to it.
+// setOutcomes writes the status, the problem, the category and the transaction of rows, the texts
+// that they gave to it, and what they replaced.
 func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []staging.Row) error {
 	if len(rows) == 0 {
 		return nil
@@ -175,6 +175,7 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 	payees := make([]*string, len(rows))
 	notes := make([]*string, len(rows))
 	categories := make([]*uuid.UUID, len(rows))
+	replaced := make([]*staging.Replaced, len(rows))
 	for i, r := range rows {
 		ns[i] = r.N
 		statuses[i] = r.Status
@@ -184,19 +185,21 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 		payees[i] = r.FilledPayee
 		notes[i] = r.FilledNotes
 		categories[i] = r.CategoryID
+		replaced[i] = r.Replaced
 	}
 	_, err := q.Exec(ctx, `
 		UPDATE import_rows r
 		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id,
 			duplicate_of = o.duplicate_of, filled_payee = o.filled_payee,
-			filled_notes = o.filled_notes, category_id = o.category_id, cells = '{}'
+			filled_notes = o.filled_notes, category_id = o.category_id,
+			replaced = o.replaced, cells = '{}'
 		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $10::text[],
-			$11::text[], $12::uuid[])
+			$11::text[], $12::uuid[], $13::jsonb[])
 			AS o (n, status, problem, transaction_id, duplicate_of, filled_payee, filled_notes,
-				category_id)
+				category_id, replaced)
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $8 AND $9`,
 		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns),
-		payees, notes, categories)
+		payees, notes, categories, replaced)
 	if err != nil {
 		return fmt.Errorf("writing the outcome of %d rows of import %s: %w", len(rows), id, err)
 	}

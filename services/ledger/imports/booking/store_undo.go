@@ -13,8 +13,9 @@ import (
 )
 
 // unlinkTransactions removes the external ids and texts that a commit gave to matched transactions,
-// and releases up to limit rows. It returns the number of rows. A text that the user has changed
-// stays. An external id that the transaction has received since stays, too.
+// and releases up to limit rows, except those that replaced a pending payment. It returns the number
+// of rows. A text that the user has changed stays. An external id that the transaction has received
+// since stays, too.
 func unlinkTransactions(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int, now time.Time,
 ) (int32, error) {
@@ -24,7 +25,7 @@ func unlinkTransactions(
 			SELECT n
 			FROM import_rows
 			WHERE owner_id = $1 AND import_id = $2 AND status = 'matched'
-				AND transaction_id IS NOT NULL
+				AND transaction_id IS NOT NULL AND replaced IS NULL
 			ORDER BY n
 			LIMIT $4
 		), released AS (

@@ -52,7 +52,7 @@ func (x *executor) removeChunk(
 			before = rows[len(rows)-1].N
 			return x.remove(ctx, tx, e, rows)
 		}
-		n, err := unlinkTransactions(ctx, tx, j.OwnerID, j.ID, limit, x.Now())
+		n, err := x.unlink(ctx, tx, e, limit)
 		if found = n > 0; found {
 			return addProgress(ctx, tx, e, staging.Counts{}, 0, x.Now())
 		}

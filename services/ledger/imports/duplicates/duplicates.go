@@ -4,7 +4,8 @@
 //
 //   - duplicates.go: Find and match. Start reading here. store_duplicates.go: the candidates, and
 //     the status of their rows
-//   - similarity.go: the comparison of texts
+//   - pending.go and store_pending.go: rows that book a payment that was pending in an earlier file
+//   - similarity.go and agreement.go: the comparison of texts
 package duplicates
 
 import (
@@ -21,9 +22,10 @@ import (
 // minSimilarity is the similarity of texts from which two payments of different days are the same.
 const minSimilarity = 0.3
 
-// Find marks the ready rows whose transaction exists already: as duplicate if it has the external
-// id of the row, and otherwise as matched if a transaction without an external id, or of an import
-// of another format, looks like the same payment. ns limits it to these rows; nil means all.
+// Find marks the rows whose transaction exists already: as duplicate if it has the external id of
+// the row, as matched if it is pending and the row seems to be its booking, and as matched if a
+// transaction without an external id, or of an import of another format, looks like the same
+// payment. ns limits it to these rows; nil means all.
 //
 // Two rows of one file are never compared: two equal coffees on one day are two.
 func Find(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, ns []int32) error {
@@ -34,12 +36,28 @@ func Find(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string,
 	if err := markDuplicates(ctx, q, owner, id, s); err != nil {
 		return err
 	}
+	if err := matchPending(ctx, q, owner, id, s); err != nil {
+		return err
+	}
 	candidates, err := selectCandidates(ctx, q, owner, id, format, s)
 	if err != nil {
 		return err
 	}
 	rows, transactions := match(candidates)
 	return setMatches(ctx, q, owner, id, rows, transactions)
+}
+
+// matchPending matches ready rows with the transactions of pending payments that they book.
+func matchPending(ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span) error {
+	pending, err := selectPending(ctx, q, owner, id)
+	if err != nil || len(pending) == 0 {
+		return err
+	}
+	c := &replacements{pending: pending}
+	if err := c.selectRows(ctx, q, owner, id, s); err != nil {
+		return err
+	}
+	return setReplacements(ctx, q, owner, id, c.assign())
 }
 
 // match assigns each transaction to at most one row and each row to at most one transaction: the

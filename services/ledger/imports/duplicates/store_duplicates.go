@@ -30,15 +30,16 @@ type span struct {
 	first, last int32
 }
 
-// markDuplicates marks the ready rows whose external id a transaction of the wallet has. It leaves
-// rows that the user books anyway, and ignores transactions that this import has created or matched
-// before it failed.
+// markDuplicates marks the ready and pending rows whose external id a transaction of the wallet has.
+// It leaves rows that the user books anyway, and ignores transactions that this import has created
+// or matched before it failed.
 func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span) error {
 	_, err := q.Exec(ctx, `
 		UPDATE import_rows r
-		SET status = 'duplicate', duplicate_of = t.id
+		SET status = 'duplicate', problem = '', duplicate_of = t.id
 		FROM transactions t
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.status = 'ready' AND r.action = ''
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.status IN ('ready', 'pending')
+			AND r.action = ''
 			AND r.external_id <> ''
 			AND r.n BETWEEN $4 AND $5 AND ($3::integer[] IS NULL OR r.n = ANY($3))
 			AND t.owner_id = r.owner_id AND t.wallet_id = r.wallet_id

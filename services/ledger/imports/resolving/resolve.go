@@ -7,7 +7,8 @@
 //   - resolve.go: All derives the rows of an import, page by page. rows.go: Rows derives a few rows
 //     after a change
 //   - accounts.go, categorize.go and transfers.go: the wallet, the category and the other side of a
-//     transfer. pairs.go: which rows are the two sides of one transfer
+//     transfer. pairs.go: which rows are the two sides of one transfer. settle.go: rows that the
+//     bank has not booked
 //   - rules.go: what the rules and the earlier transactions of the owner suggest
 package resolving
 
@@ -222,11 +223,13 @@ func (c *resolver) resolve(ctx context.Context, r *staging.Row) {
 	if r.Action != staging.ActionMatch {
 		r.DuplicateOf = nil
 	}
+	r.Replaced = nil
 	account := c.account(r.Account)
 	account.Count++
 	r.WalletID = c.walletOf(account)
 	r.Status, r.Problem = c.amountOf(r, account)
 	if r.Status != staging.Ready {
+		settle(r)
 		return
 	}
 	c.transferOf(r)
@@ -242,6 +245,10 @@ func (c *resolver) resolve(ctx context.Context, r *staging.Row) {
 		r.Status = staging.Skipped
 	case staging.ActionMatch:
 		r.Status = staging.Matched
+	case "":
+		if r.Status == staging.Ready {
+			settle(r)
+		}
 	}
 }
 

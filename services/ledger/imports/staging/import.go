@@ -88,7 +88,7 @@ type Import struct {
 }
 
 // Counts holds the numbers of rows by status. Hidden rows are not counted.
-type Counts struct{ Ready, Duplicate, Matched, Invalid, Skipped, Booked, Undone int32 }
+type Counts struct{ Ready, Duplicate, Matched, Pending, Invalid, Skipped, Booked, Undone int32 }
 
 // ReadDetails returns the details of an import. A merged category is the target of its merge, and a
 // deleted wallet or category is absent.
@@ -167,9 +167,10 @@ func (e Import) Proto() (*ledgerv1.Import, error) {
 	m.Sha256 = hex.EncodeToString(e.SHA256)
 	m.Status = e.Status
 	m.Counts = &ledgerv1.ImportCounts{
-		Total: e.Ready + e.Duplicate + e.Matched + e.Invalid + e.Skipped + e.Booked + e.Undone,
-		Ready: e.Ready, Duplicate: e.Duplicate, Matched: e.Matched, Invalid: e.Invalid,
-		Skipped: e.Skipped, Booked: e.Booked, Undone: e.Undone,
+		Total: e.Ready + e.Duplicate + e.Matched + e.Pending + e.Invalid + e.Skipped + e.Booked +
+			e.Undone,
+		Ready: e.Ready, Duplicate: e.Duplicate, Matched: e.Matched, Pending: e.Pending,
+		Invalid: e.Invalid, Skipped: e.Skipped, Booked: e.Booked, Undone: e.Undone,
 	}
 	if e.Status != Preview {
 		m.Progress = &restv1.Job{
@@ -192,6 +193,8 @@ func Tally(rows []Row) Counts {
 			c.Duplicate++
 		case Matched:
 			c.Matched++
+		case Pending:
+			c.Pending++
 		case Invalid:
 			c.Invalid++
 		case Skipped:
@@ -210,7 +213,8 @@ func (c Counts) Plus(o Counts) Counts { return c.Minus(Counts{}.Minus(o)) }
 func (c Counts) Minus(o Counts) Counts {
 	return Counts{
 		Ready: c.Ready - o.Ready, Duplicate: c.Duplicate - o.Duplicate,
-		Matched: c.Matched - o.Matched, Invalid: c.Invalid - o.Invalid,
+		Matched: c.Matched - o.Matched, Pending: c.Pending - o.Pending,
+		Invalid: c.Invalid - o.Invalid,
 		Skipped: c.Skipped - o.Skipped, Booked: c.Booked - o.Booked, Undone: c.Undone - o.Undone,
 	}
 }

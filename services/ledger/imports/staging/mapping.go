@@ -17,7 +17,8 @@ func ToMapping(m *ledgerv1.ImportMapping) *mapping.Mapping {
 		Format: m.GetFormat(), Delimiter: m.GetDelimiter(), Encoding: m.GetEncoding(),
 		SkipRows: int(m.GetSkipRows()), Header: m.GetHeader(), DateLayout: m.GetDateLayout(),
 		DecimalMark: m.GetDecimalMark(), AmountMode: m.GetAmountMode(), Invert: m.GetInvert(),
-		Negative: m.GetNegative(), Currency: m.GetCurrency(), Width: int(m.GetWidth()),
+		Negative: m.GetNegative(), Booked: m.GetBooked(), Pending: m.GetPending(),
+		Void: m.GetVoid(), Currency: m.GetCurrency(), Width: int(m.GetWidth()),
 		Empty: []int{},
 	}
 	for _, i := range m.GetEmpty() {
@@ -35,8 +36,8 @@ func FromMapping(m *mapping.Mapping) *ledgerv1.ImportMapping {
 	out := &ledgerv1.ImportMapping{
 		Format: m.Format, Delimiter: m.Delimiter, Encoding: m.Encoding, SkipRows: int32(m.SkipRows),
 		Header: m.Header, DateLayout: m.DateLayout, DecimalMark: m.DecimalMark,
-		AmountMode: m.AmountMode, Invert: m.Invert, Negative: m.Negative, Currency: m.Currency,
-		Width: int32(m.Width),
+		AmountMode: m.AmountMode, Invert: m.Invert, Negative: m.Negative, Booked: m.Booked,
+		Pending: m.Pending, Void: m.Void, Currency: m.Currency, Width: int32(m.Width),
 	}
 	for _, i := range m.Empty {
 		out.Empty = append(out.Empty, int32(i))

@@ -11,6 +11,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // The values of a row's status.
@@ -19,9 +20,11 @@ const (
 	Ready     = "ready"
 	Duplicate = "duplicate"
 	Matched   = "matched"
-	Invalid   = "invalid"
-	Skipped   = "skipped"
-	Booked    = "booked"
+	// Pending means that the bank has not booked the payment. Only the action book books the row.
+	Pending = "pending"
+	Invalid = "invalid"
+	Skipped = "skipped"
+	Booked  = "booked"
 )
 
 // Row is a row of import_rows. Its fields have three origins: the file, the user, and package
@@ -45,6 +48,8 @@ type Row struct {
 	Transfer                  *statement.Transfer
 	Opening                   bool
 	FileProblem               string `db:"file_problem"`
+	// FileStatus is the status of the record in the file, or empty for a booked payment.
+	FileStatus string `db:"file_status"`
 
 	// The following fields are the choices of the user. A nil choice leaves the value to the file,
 	// to rules or to the history. With the action match, the user has also chosen DuplicateOf.
@@ -76,6 +81,9 @@ type Row struct {
 	// nil if it has its own.
 	FilledPayee *string `db:"filled_payee"`
 	FilledNotes *string `db:"filled_notes"`
+	// Replaced is set if the matched transaction is pending: the commit gives it the amount, the
+	// day and the external id of the row. It holds the former ones.
+	Replaced *Replaced
 	// Ruled is nil if no rule matches the row.
 	Ruled *Ruled
 }
@@ -100,6 +108,13 @@ const (
 )
 
 const maxTags = 20
+
+// Replaced holds what the transaction of a pending payment had before the booked one replaced it.
+type Replaced struct {
+	AmountMinor int64     `json:"amountMinor"`
+	Date        time.Time `json:"date"`
+	ExternalID  string    `json:"externalId"`
+}
 
 // Ruled is what rules change in a row, besides its category and its transfer.
 type Ruled struct {
@@ -132,6 +147,7 @@ func (r *Row) Set(record statement.Record) {
 	}
 	r.Opening = record.Opening
 	r.FileProblem = record.Problem
+	r.FileStatus = record.Status
 	r.Status = Ready
 	if record.Skip {
 		r.Status = Hidden
@@ -170,11 +186,12 @@ func (r *Row) Proto() *ledgerv1.ImportRow {
 		Payee: r.BookedPayee(), Description: r.BookedDescription(), Notes: r.BookedNotes(),
 		Tags: r.BookedTags(), ExternalId: r.ExternalID, Account: r.Account,
 		CategoryFrom: r.CategoryFrom, Category: r.Category, Problem: r.Problem, Cells: r.Cells,
+		Pending: r.FileStatus == written.Pending,
 	}
 	switch {
 	case r.AmountMinor != nil:
 		m.Amount = new(money.CurrencyOf(r.BookedCurrency).Format(*r.AmountMinor))
-	case r.Amount != "" && r.FileProblem == "":
+	case r.Amount != "" && (r.FileProblem == "" || r.FileStatus == written.Void):
 		m.Amount = &r.Amount
 	}
 	if r.CategoryID != nil && r.TransferWalletID == nil {
@@ -190,6 +207,9 @@ func (r *Row) Proto() *ledgerv1.ImportRow {
 	}
 	if r.DuplicateOf != nil {
 		m.DuplicateOf = r.DuplicateOf.String()
+	}
+	if r.Replaced != nil {
+		m.FormerAmount = new(money.CurrencyOf(r.BookedCurrency).Format(r.Replaced.AmountMinor))
 	}
 	if r.TransactionID != nil {
 		m.TransactionId = r.TransactionID.String()

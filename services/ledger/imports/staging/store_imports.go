@@ -14,7 +14,7 @@ import (
 // that are no wallets or categories any more. Details are not changed by merges and deletions,
 // because a request that derives rows may hold the lock of an import for seconds.
 const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready,
-	duplicate, matched, invalid, skipped, booked, undone, first_date, last_date, job_done, job_total,
+	duplicate, matched, pending, invalid, skipped, booked, undone, first_date, last_date, job_done, job_total,
 	problem, undo_force, underived, version, created_at, updated_at, (
 		SELECT coalesce(jsonb_object_agg(named.id, coalesce(m.category_id::text, '')), '{}')
 		FROM (
@@ -130,6 +130,7 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 			SELECT count(*) FILTER (WHERE status = 'ready') AS ready,
 				count(*) FILTER (WHERE status = 'duplicate') AS duplicate,
 				count(*) FILTER (WHERE status = 'matched') AS matched,
+				count(*) FILTER (WHERE status = 'pending') AS pending,
 				count(*) FILTER (WHERE status = 'invalid') AS invalid,
 				count(*) FILTER (WHERE status = 'skipped') AS skipped,
 				count(*) FILTER (WHERE status = 'booked') AS booked,
@@ -143,7 +144,7 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 		SET status = $3, size = $4, sha256 = $5, format = $6, details = $7, job_done = $8,
 			job_total = $9, problem = $10, undo_force = $11,
 			updated_at = $12, ready = c.ready, duplicate = c.duplicate, matched = c.matched,
-			invalid = c.invalid, skipped = c.skipped, booked = c.booked, undone = c.undone,
+			pending = c.pending, invalid = c.invalid, skipped = c.skipped, booked = c.booked, undone = c.undone,
 			first_date = c.first_date, last_date = c.last_date, underived = $13,
 			attempts = 0
 		FROM counted c
@@ -165,12 +166,12 @@ func AddCounts(
 	r, err := pg.One[row](ctx, q, `
 		UPDATE imports
 		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5,
-			invalid = invalid + $6, skipped = skipped + $7,
+			invalid = invalid + $6, skipped = skipped + $7, pending = pending + $9,
 			updated_at = $8
 		WHERE owner_id = $1 AND id = $2
 		RETURNING version`,
 		e.OwnerID, e.ID, added.Ready, added.Duplicate, added.Matched, added.Invalid,
-		added.Skipped, now)
+		added.Skipped, now, added.Pending)
 	if err != nil {
 		return 0, fmt.Errorf("counting changed rows of import %s: %w", e.ID, err)
 	}

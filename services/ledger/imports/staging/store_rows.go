@@ -21,7 +21,7 @@ var rowColumns = []string{
 	"action", "chosen_category_id", "chosen_description", "chosen_payee", "chosen_wallet_id",
 	"problem", "wallet_id", "booked_currency", "amount_minor", "category_id", "category_from",
 	"transfer_wallet_id", "pair_n", "duplicate_of", "transaction_id", "filled_payee",
-	"filled_notes", "ruled",
+	"filled_notes", "ruled", "file_status", "replaced",
 }
 
 func (r *Row) values() []any {
@@ -31,7 +31,7 @@ func (r *Row) values() []any {
 		r.FileProblem, r.Action, r.ChosenCategoryID, r.ChosenDescription, r.ChosenPayee,
 		r.ChosenWalletID, r.Problem, r.WalletID, r.BookedCurrency, r.AmountMinor, r.CategoryID,
 		r.CategoryFrom, r.TransferWalletID, r.PairN, r.DuplicateOf, r.TransactionID, r.FilledPayee,
-		r.FilledNotes, r.Ruled,
+		r.FilledNotes, r.Ruled, r.FileStatus, r.Replaced,
 	}
 }
 
@@ -169,17 +169,17 @@ func SelectNumbered(
 	return rows, nil
 }
 
-// SelectPending returns up to limit rows after row n that the commit has to write, in the order of
-// the file: ready rows, and matched rows that are not linked yet. Rows of an earlier attempt are
+// SelectUnfinished returns up to limit rows after row n that the commit has to write, in the order
+// of the file: ready rows, and matched rows that are not linked yet. Rows of an earlier attempt are
 // finished and not among them, so a commit can be continued.
-func SelectPending(
+func SelectUnfinished(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int,
 ) ([]Row, error) {
 	rows, err := pg.All[Row](ctx, q, RowsWith+
 		` AND n > $3 AND (status = 'ready' OR status = 'matched' AND transaction_id IS NULL)
 		ORDER BY n LIMIT $4`, owner, id, n, limit)
 	if err != nil {
-		return nil, fmt.Errorf("selecting pending rows of import %s: %w", id, err)
+		return nil, fmt.Errorf("selecting unfinished rows of import %s: %w", id, err)
 	}
 	return rows, nil
 }

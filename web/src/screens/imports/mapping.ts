@@ -5,6 +5,7 @@ import type { Mapping, Row } from "./types";
 export const fields = [
   "ignore", "date", "amount", "debit", "credit", "type", "fee", "currency", "balance",
   "payee", "payer", "description", "notes", "category", "tags", "account", "externalId",
+  "status",
 ] as const;
 export type Field = (typeof fields)[number];
 

@@ -9,6 +9,7 @@ export const tabs = {
   fresh: ["ready"],
   duplicate: ["duplicate"],
   matched: ["matched"],
+  pending: ["pending"],
   invalid: ["invalid"],
   skipped: ["skipped"],
   booked: ["booked"],
@@ -44,7 +45,8 @@ export function stepsOf({ mapping }: Import): Step[] {
 
 /** doubts are the warnings about guesses that a change of the mapping confirms. */
 export const doubts = [
-  "SIGN_ASSUMED", "AMOUNT_ASSUMED", "COLUMNS_UNREAD", "DATE_ORDER_ASSUMED", "DECIMALS_ASSUMED",
+  "SIGN_ASSUMED", "AMOUNT_ASSUMED", "STATUS_ASSUMED", "COLUMNS_UNREAD", "DATE_ORDER_ASSUMED",
+  "DECIMALS_ASSUMED",
 ];
 
 /** firstStep returns the first step for the user. known columns were confirmed earlier. */

@@ -42,7 +42,7 @@ type Import struct {
 	Counts *ImportCounts `protobuf:"bytes,7,opt,name=counts,proto3" json:"counts,omitempty"`
 	// Progress of the commit or the undo. Absent before the first one.
 	Progress *v1.Job `protobuf:"bytes,8,opt,name=progress,proto3" json:"progress,omitempty"`
-	// How the cells are read. Only of CSV, QIF and YNAB.
+	// How the cells are read. Only of CSV, XLSX, QIF and YNAB.
 	Mapping *ImportMapping `protobuf:"bytes,9,opt,name=mapping,proto3" json:"mapping,omitempty"`
 	// The accounts named in the file, at least one.
 	Accounts []*ImportAccount `protobuf:"bytes,10,rep,name=accounts,proto3" json:"accounts,omitempty"`
@@ -58,16 +58,19 @@ type Import struct {
 	//   - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit
 	//   - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit
 	//   - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit
+	//   - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked
 	//   - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read
 	//   - ENCODING_ASSUMED: the encoding was guessed
 	//   - TRUNCATED_DESCRIPTION: a description was too long
+	//   - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read
 	//   - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported
 	//   - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row
 	//   - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the
 	//     file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account
 	//
 	// A commit is rejected while a code that blocks it is present, unless force is true. A change of the mapping confirms it: SIGN_ASSUMED,
-	// AMOUNT_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear, and the balances of CSV files are checked again.
+	// AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear, and the balances of CSV files are
+	// checked again.
 	Warnings []string `protobuf:"bytes,13,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Date of the first row, YYYY-MM-DD.
 	FirstDate string `protobuf:"bytes,14,opt,name=first_date,json=firstDate,proto3" json:"first_date,omitempty"`
@@ -77,7 +80,7 @@ type Import struct {
 	CreatedAt string `protobuf:"bytes,16,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Time of the last change; RFC 3339, UTC.
 	UpdatedAt string `protobuf:"bytes,17,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// Cells of the heading, by column. Only of CSV files with a heading.
+	// Cells of the heading, by column. Only of CSV and XLSX files with a heading.
 	Heading []string `protobuf:"bytes,18,rep,name=heading,proto3" json:"heading,omitempty"`
 	// The evidence of warnings, at most one for each code.
 	Assumptions   []*ImportAssumption `protobuf:"bytes,19,rep,name=assumptions,proto3" json:"assumptions,omitempty"`
@@ -325,12 +328,14 @@ type ImportCounts struct {
 	Matched int32 `protobuf:"varint,4,opt,name=matched,proto3" json:"matched,omitempty"`
 	// Rows that cannot be read.
 	Invalid int32 `protobuf:"varint,5,opt,name=invalid,proto3" json:"invalid,omitempty"`
-	// Rows that are not committed on request, or were kept by an undo.
+	// Rows that are not committed on request or because no money has moved, or were kept by an undo.
 	Skipped int32 `protobuf:"varint,6,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	// Rows that the commit has created transactions from.
 	Booked int32 `protobuf:"varint,7,opt,name=booked,proto3" json:"booked,omitempty"`
 	// Rows whose transactions the undo has deleted.
-	Undone        int32 `protobuf:"varint,8,opt,name=undone,proto3" json:"undone,omitempty"`
+	Undone int32 `protobuf:"varint,8,opt,name=undone,proto3" json:"undone,omitempty"`
+	// Rows that the bank has not booked.
+	Pending       int32 `protobuf:"varint,9,opt,name=pending,proto3" json:"pending,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -421,12 +426,19 @@ func (x *ImportCounts) GetUndone() int32 {
 	return 0
 }
 
+func (x *ImportCounts) GetPending() int32 {
+	if x != nil {
+		return x.Pending
+	}
+	return 0
+}
+
 // ImportMapping says how to read the cells of a file.
 type ImportMapping struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Format of the file. It cannot be changed, like the delimiter and the encoding.
 	Format string `protobuf:"bytes,1,opt,name=format,proto3" json:"format,omitempty"`
-	// Separator of the cells, one character.
+	// Separator of the cells, one character. Empty for XLSX.
 	Delimiter string `protobuf:"bytes,2,opt,name=delimiter,proto3" json:"delimiter,omitempty"`
 	// IANA name of the file's encoding.
 	Encoding string `protobuf:"bytes,3,opt,name=encoding,proto3" json:"encoding,omitempty"`
@@ -451,7 +463,14 @@ type ImportMapping struct {
 	// Number of cells of a line of the file. Only of YNAB, where a row has a line per part of a split. Changes are ignored.
 	Width int32 `protobuf:"varint,13,opt,name=width,proto3" json:"width,omitempty"`
 	// Columns without a value other than 0 in this file, from 0. A saved mapping reads them as soon as a file has values in them. Changes are ignored.
-	Empty         []int32 `protobuf:"varint,14,rep,packed,name=empty,proto3" json:"empty,omitempty"`
+	Empty []int32 `protobuf:"varint,14,rep,packed,name=empty,proto3" json:"empty,omitempty"`
+	// Values of the status column that mean a booked payment. Most values are known; these lists take precedence. A row whose value is in no
+	// list and not known is invalid. An empty cell means a booked payment.
+	Booked []string `protobuf:"bytes,15,rep,name=booked,proto3" json:"booked,omitempty"`
+	// Values of the status column that mean a payment that the bank has not booked: its row is pending.
+	Pending []string `protobuf:"bytes,16,rep,name=pending,proto3" json:"pending,omitempty"`
+	// Values of the status column that mean that no money has moved: the row is skipped.
+	Void          []string `protobuf:"bytes,17,rep,name=void,proto3" json:"void,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -584,12 +603,34 @@ func (x *ImportMapping) GetEmpty() []int32 {
 	return nil
 }
 
+func (x *ImportMapping) GetBooked() []string {
+	if x != nil {
+		return x.Booked
+	}
+	return nil
+}
+
+func (x *ImportMapping) GetPending() []string {
+	if x != nil {
+		return x.Pending
+	}
+	return nil
+}
+
+func (x *ImportMapping) GetVoid() []string {
+	if x != nil {
+		return x.Void
+	}
+	return nil
+}
+
 // ImportColumn assigns a field to a column.
 type ImportColumn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// From 0.
 	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	// date, amount, debit, credit, type, fee, currency, balance, payee, payer, description, notes, category, tags, account, externalId or ignore.
+	// date, amount, debit, credit, type, fee, currency, balance, payee, payer, description, notes, category, tags, account, externalId,
+	// status or ignore.
 	// A payer is the payee of money in, if the file names the two parties of a payment. A fee lowers the amount. The balances are only compared with the amounts.
 	Field         string `protobuf:"bytes,2,opt,name=field,proto3" json:"field,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -994,8 +1035,10 @@ type ImportRow struct {
 	// Line in the file, from 1; 0 in formats without lines.
 	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
 	// ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit
-	// adds the external id to an existing transaction, and the payee and the notes if it has none. invalid: the row cannot be read.
-	// skipped: not committed on request, or kept by an undo.
+	// adds the external id to an existing transaction, and the payee and the notes if it has none. If the transaction is of a pending row of an
+	// earlier import, the commit also gives it the amount and the day of the row. pending: the bank has not booked the payment, and the
+	// commit skips the row unless its action is book. invalid: the row cannot be read. skipped: not committed on request or because no money
+	// has moved, or kept by an undo.
 	Status string `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
 	// YYYY-MM-DD.
 	Date string `protobuf:"bytes,4,opt,name=date,proto3" json:"date,omitempty"`
@@ -1031,8 +1074,13 @@ type ImportRow struct {
 	Problem string `protobuf:"bytes,19,opt,name=problem,proto3" json:"problem,omitempty"`
 	// Id of the transaction that was created.
 	TransactionId string `protobuf:"bytes,20,opt,name=transaction_id,json=transactionId,proto3" json:"transaction_id,omitempty"`
-	// The cells of the row. Only of CSV, QIF and YNAB, and only until the commit.
-	Cells         []string `protobuf:"bytes,21,rep,name=cells,proto3" json:"cells,omitempty"`
+	// The cells of the row. Only of CSV, XLSX, QIF and YNAB, and only until the commit.
+	Cells []string `protobuf:"bytes,21,rep,name=cells,proto3" json:"cells,omitempty"`
+	// The bank has not booked the payment. If the commit books the row on request, the external id of its transaction starts with pending:
+	// until a later import replaces it.
+	Pending bool `protobuf:"varint,22,opt,name=pending,proto3" json:"pending,omitempty"`
+	// Amount of the matched transaction if it is pending, in the major unit: the commit replaces it.
+	FormerAmount  *string `protobuf:"bytes,23,opt,name=former_amount,json=formerAmount,proto3,oneof" json:"former_amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1214,6 +1262,20 @@ func (x *ImportRow) GetCells() []string {
 	return nil
 }
 
+func (x *ImportRow) GetPending() bool {
+	if x != nil {
+		return x.Pending
+	}
+	return false
+}
+
+func (x *ImportRow) GetFormerAmount() string {
+	if x != nil && x.FormerAmount != nil {
+		return *x.FormerAmount
+	}
+	return ""
+}
+
 // ImportSplit is a part of a row.
 type ImportSplit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1281,7 +1343,7 @@ func (x *ImportSplit) GetDescription() string {
 // CreateImportRequest is the form of the upload: the first message has all fields except file, and the others a piece of the file.
 type CreateImportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Accept this format only: csv, ofx, qif, camt, mt940, firefly, ynab or coffer.
+	// Accept this format only: csv, xlsx, ofx, qif, camt, mt940, firefly, ynab or coffer.
 	Format string `protobuf:"bytes,1,opt,name=format,proto3" json:"format,omitempty"`
 	// Id of the wallet for all rows.
 	WalletId string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
@@ -2087,8 +2149,8 @@ type ImportRowChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of the row.
 	N int32 `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
-	// book: create a transaction in spite of a duplicate. skip: create none. match:<transaction id>: add the external id to this transaction.
-	// auto: decide by the duplicates.
+	// book: create a transaction in spite of a duplicate, or although the bank has not booked the payment. skip: create none.
+	// match:<transaction id>: add the external id to this transaction. auto: decide by the duplicates and the status of the payment.
 	Action *string `protobuf:"bytes,2,opt,name=action,proto3,oneof" json:"action,omitempty"`
 	// Id of one of the user's categories.
 	CategoryId *string `protobuf:"bytes,3,opt,name=category_id,json=categoryId,proto3,oneof" json:"category_id,omitempty"`
@@ -2748,7 +2810,7 @@ func (x *ListImportProfilesResponse) GetProfiles() []*ImportProfile {
 	return nil
 }
 
-// ImportProfile is a saved CSV mapping.
+// ImportProfile is a saved mapping of CSV or XLSX files.
 type ImportProfile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID, version 7.
@@ -2931,13 +2993,13 @@ var File_coffer_ledger_v1_imports_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
-	"\x1ecoffer/ledger/v1/imports.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xf1\x06\n" +
+	"\x1ecoffer/ledger/v1/imports.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xf6\x06\n" +
 	"\x06Import\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tfile_name\x18\x02 \x01(\tR\bfileName\x12\x12\n" +
 	"\x04size\x18\x03 \x01(\x03R\x04size\x12\x16\n" +
-	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12F\n" +
-	"\x06format\x18\x05 \x01(\tB.¶\x18*csv ofx qif camt mt940 firefly ynab cofferR\x06format\x12M\n" +
+	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12K\n" +
+	"\x06format\x18\x05 \x01(\tB3¶\x18/csv xlsx ofx qif camt mt940 firefly ynab cofferR\x06format\x12M\n" +
 	"\x06status\x18\x06 \x01(\tB5¶\x181preview queued running done failed undoing undoneR\x06status\x126\n" +
 	"\x06counts\x18\a \x01(\v2\x1e.coffer.ledger.v1.ImportCountsR\x06counts\x12/\n" +
 	"\bprogress\x18\b \x01(\v2\x13.coffer.rest.v1.JobR\bprogress\x129\n" +
@@ -2961,7 +3023,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x10ImportAssumption\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x1a\n" +
 	"\bevidence\x18\x02 \x01(\tR\bevidence\x12\x12\n" +
-	"\x04rows\x18\x03 \x03(\x05R\x04rows\"\xd6\x01\n" +
+	"\x04rows\x18\x03 \x03(\x05R\x04rows\"\xf0\x01\n" +
 	"\fImportCounts\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x14\n" +
 	"\x05ready\x18\x02 \x01(\x05R\x05ready\x12\x1c\n" +
@@ -2970,9 +3032,10 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\ainvalid\x18\x05 \x01(\x05R\ainvalid\x12\x18\n" +
 	"\askipped\x18\x06 \x01(\x05R\askipped\x12\x16\n" +
 	"\x06booked\x18\a \x01(\x05R\x06booked\x12\x16\n" +
-	"\x06undone\x18\b \x01(\x05R\x06undone\"\xf8\x03\n" +
-	"\rImportMapping\x12(\n" +
-	"\x06format\x18\x01 \x01(\tB\x10¶\x18\fcsv qif ynabR\x06format\x12\x1c\n" +
+	"\x06undone\x18\b \x01(\x05R\x06undone\x12\x18\n" +
+	"\apending\x18\t \x01(\x05R\apending\"\xc3\x04\n" +
+	"\rImportMapping\x12-\n" +
+	"\x06format\x18\x01 \x01(\tB\x15¶\x18\x11csv xlsx qif ynabR\x06format\x12\x1c\n" +
 	"\tdelimiter\x18\x02 \x01(\tR\tdelimiter\x12\x1a\n" +
 	"\bencoding\x18\x03 \x01(\tR\bencoding\x12\x1b\n" +
 	"\tskip_rows\x18\x04 \x01(\x05R\bskipRows\x12\x16\n" +
@@ -2988,10 +3051,13 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\bnegative\x18\v \x03(\tR\bnegative\x12 \n" +
 	"\bcurrency\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x12\x1a\n" +
 	"\x05width\x18\r \x01(\x05B\x04\xf8\xb5\x18\x01R\x05width\x12\x1a\n" +
-	"\x05empty\x18\x0e \x03(\x05B\x04\xf8\xb5\x18\x01R\x05empty\"\xb9\x01\n" +
+	"\x05empty\x18\x0e \x03(\x05B\x04\xf8\xb5\x18\x01R\x05empty\x12\x16\n" +
+	"\x06booked\x18\x0f \x03(\tR\x06booked\x12\x18\n" +
+	"\apending\x18\x10 \x03(\tR\apending\x12\x12\n" +
+	"\x04void\x18\x11 \x03(\tR\x04void\"\xc1\x01\n" +
 	"\fImportColumn\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x92\x01\n" +
-	"\x05field\x18\x02 \x01(\tB|¶\x18xdate amount debit credit type fee currency balance payee payer description notes category tags account externalId ignoreR\x05field\"\xbc\x04\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x9a\x01\n" +
+	"\x05field\x18\x02 \x01(\tB\x83\x01¶\x18\x7fdate amount debit credit type fee currency balance payee payer description notes category tags account externalId status ignoreR\x05field\"\xbc\x04\n" +
 	"\rImportAccount\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -3025,11 +3091,11 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\twallet_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bwalletId\x124\n" +
 	"\x13expense_category_id\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\x11expenseCategoryId\x122\n" +
 	"\x12income_category_id\x18\x03 \x01(\tB\x04\xf8\xb5\x18\x01R\x10incomeCategoryId\x12 \n" +
-	"\bcurrency\x18\x04 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\"\xdc\x06\n" +
+	"\bcurrency\x18\x04 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\"\xc6\a\n" +
 	"\tImportRow\x12\f\n" +
 	"\x01n\x18\x01 \x01(\x05R\x01n\x12\x12\n" +
-	"\x04line\x18\x02 \x01(\x05R\x04line\x12Q\n" +
-	"\x06status\x18\x03 \x01(\tB9¶\x185ready duplicate matched invalid skipped booked undoneR\x06status\x12 \n" +
+	"\x04line\x18\x02 \x01(\x05R\x04line\x12Y\n" +
+	"\x06status\x18\x03 \x01(\tBA¶\x18=ready duplicate matched pending invalid skipped booked undoneR\x06status\x12 \n" +
 	"\x04date\x18\x04 \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04dateR\x04date\x12!\n" +
 	"\x06amount\x18\x05 \x01(\tB\x04ص\x18\x01H\x00R\x06amount\x88\x01\x01\x12 \n" +
 	"\bcurrency\x18\x06 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x12\x1a\n" +
@@ -3050,14 +3116,17 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\fduplicate_of\x18\x12 \x01(\tB\x04\xf8\xb5\x18\x01R\vduplicateOf\x12\x1e\n" +
 	"\aproblem\x18\x13 \x01(\tB\x04\xf8\xb5\x18\x01R\aproblem\x12+\n" +
 	"\x0etransaction_id\x18\x14 \x01(\tB\x04\xf8\xb5\x18\x01R\rtransactionId\x12\x1a\n" +
-	"\x05cells\x18\x15 \x03(\tB\x04\xf8\xb5\x18\x01R\x05cellsB\t\n" +
-	"\a_amount\"i\n" +
+	"\x05cells\x18\x15 \x03(\tB\x04\xf8\xb5\x18\x01R\x05cells\x12\x1e\n" +
+	"\apending\x18\x16 \x01(\bB\x04\xf8\xb5\x18\x01R\apending\x12.\n" +
+	"\rformer_amount\x18\x17 \x01(\tB\x04ص\x18\x01H\x01R\fformerAmount\x88\x01\x01B\t\n" +
+	"\a_amountB\x10\n" +
+	"\x0e_former_amount\"i\n" +
 	"\vImportSplit\x12\x1c\n" +
 	"\x06amount\x18\x01 \x01(\tB\x04ص\x18\x01R\x06amount\x12\x1a\n" +
 	"\bcategory\x18\x02 \x01(\tR\bcategory\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\"\xdb\x02\n" +
-	"\x13CreateImportRequest\x12F\n" +
-	"\x06format\x18\x01 \x01(\tB.¶\x18*csv ofx qif camt mt940 firefly ynab cofferR\x06format\x12\x1b\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\"\xe0\x02\n" +
+	"\x13CreateImportRequest\x12K\n" +
+	"\x06format\x18\x01 \x01(\tB3¶\x18/csv xlsx ofx qif camt mt940 firefly ynab cofferR\x06format\x12\x1b\n" +
 	"\twallet_id\x18\x02 \x01(\tR\bwalletId\x122\n" +
 	"\fon_duplicate\x18\x03 \x01(\tB\x0f¶\x18\vkeep rejectR\vonDuplicate\x12\x1e\n" +
 	"\x06locale\x18\x04 \x01(\tB\x06\xe2\xb6\x18\x02\x10#R\x06locale\x122\n" +
@@ -3091,10 +3160,10 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xc0\x01\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xc8\x01\n" +
 	"\x15ListImportRowsRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12Q\n" +
-	"\x06status\x18\x02 \x03(\tB9¶\x185ready duplicate matched invalid skipped booked undoneR\x06status\x12\"\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12Y\n" +
+	"\x06status\x18\x02 \x03(\tBA¶\x18=ready duplicate matched pending invalid skipped booked undoneR\x06status\x12\"\n" +
 	"\x05limit\x18\x03 \x01(\x05B\a\xe2\xb6\x18\x03\"\x011H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\x04 \x01(\tR\x06cursorB\b\n" +
 	"\x06_limit\"\xd1\x01\n" +

@@ -2,8 +2,8 @@
 // statements and notifications of ISO 20022.
 //
 // The versions differ in namespaces and in a few levels, so the parser follows the path of the open
-// elements and ignores namespaces. The XML must be well-formed. Only booked entries become records:
-// a pending entry appears again in a later file, with its final amount.
+// elements and ignores namespaces. The XML must be well-formed. Booked and pending entries become
+// records. A pending entry appears again in a later file, with its final amount.
 //
 // An entry is a record. A batch whose transactions add up to it becomes a record of each
 // transaction. CdtDbtInd alone gives the sign, also of a reversal (ADR 80). If the balances of a

@@ -34,6 +34,7 @@ func TestParse(t *testing.T) {
 	records, facts := fixture.ReadAll(t, file("11.00"), statement.Options{})
 	require.Equal(t, []string{
 		"2024-01-31|-3.00|EUR|Shop & Co|a b", "2024-01-31|1.50|EUR||", "2024-01-31|2.50|EUR||",
+		"2024-01-31|9.00|EUR|||pending",
 	}, fixture.Lines(records))
 	require.Empty(t, facts.Warnings)
 	require.Equal(t, "camt:REF1", records[0].ExternalID)
@@ -59,8 +60,8 @@ func TestParseDialects(t *testing.T) {
 		file string
 		want []string
 	}{
-		"envelope": {`<?xml version="1.0"?><s:Envelope xmlns:s="x"><s:Body><Document ` + schema + `>` + message + `</Document></s:Body></s:Envelope>`, []string{"2024-01-31|-12.50|EUR||"}},
-		"pending":  {`<Document ` + schema + `><BkToCstmrAcctRpt><Rpt><Ntry><Amt Ccy="EUR">1</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>PDNG</Cd></Sts></Ntry>` + entry + `</Rpt></BkToCstmrAcctRpt></Document>`, []string{"2024-01-31|-12.50|EUR||"}},
+		"envelope":              {`<?xml version="1.0"?><s:Envelope xmlns:s="x"><s:Body><Document ` + schema + `>` + message + `</Document></s:Body></s:Envelope>`, []string{"2024-01-31|-12.50|EUR||"}},
+		"pending without a day": {`<Document ` + schema + `><BkToCstmrAcctRpt><Rpt><Ntry><Amt Ccy="EUR">1</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>PDNG</Cd></Sts></Ntry>` + entry + `</Rpt></BkToCstmrAcctRpt></Document>`, []string{"2024-01-31|-12.50|EUR||"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,9 @@ func (p *parser) close(name string) error {
 		p.ready = p.entry.records(p)
 		p.entry = nil
 		for _, r := range p.ready {
-			p.total.Add(r.Amount)
+			if r.Status == "" {
+				p.total.Add(r.Amount)
+			}
 		}
 		if len(p.ready) > 0 {
 			if _, err := p.in.Account(p.account); err != nil {
@@ -89,11 +91,12 @@ func parseDate(s string) (time.Time, bool) {
 	return d.Date(written.YMD)
 }
 
-// records returns the records of an entry: none if it is not booked, several if it is a batch whose
-// parts add up to it. A pending entry appears again in a later file, with its final amount and
-// another reference.
+// records returns the records of an entry: several if it is a batch whose parts add up to it, and
+// none if it only informs, or is pending without a day. A pending entry appears again in a later
+// file, with its final amount and another reference.
 func (n *entry) records(p *parser) []statement.Record {
-	if n.status != "" && !strings.EqualFold(n.status, "BOOK") {
+	isPending := strings.EqualFold(n.status, "PDNG")
+	if n.status != "" && !isPending && !strings.EqualFold(n.status, "BOOK") {
 		return nil
 	}
 	// The sign is the one of the entry itself, also with RvslInd: a credited reversal takes back a
@@ -103,7 +106,13 @@ func (n *entry) records(p *parser) []statement.Record {
 		Currency: cmp.Or(n.currency, p.currency),
 	}
 	var ok bool
+	if isPending {
+		r.Status = written.Pending
+	}
 	if r.Date, ok = parseDate(cmp.Or(n.booked, n.valued)); !ok {
+		if isPending {
+			return nil
+		}
 		r.Problem = "the booking date is missing or not a date"
 		return []statement.Record{r}
 	}

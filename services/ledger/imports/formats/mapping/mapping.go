@@ -43,6 +43,7 @@ const (
 	FieldTags        = "tags"
 	FieldAccount     = "account"
 	FieldExternalID  = "externalId"
+	FieldStatus      = "status"
 	FieldIgnore      = "ignore"
 )
 
@@ -50,7 +51,7 @@ const (
 var Fields = []string{
 	FieldDate, FieldAmount, FieldDebit, FieldCredit, FieldType, FieldFee, FieldCurrency,
 	FieldBalance, FieldPayee, FieldPayer, FieldDescription, FieldNotes, FieldCategory, FieldTags,
-	FieldAccount, FieldExternalID, FieldIgnore,
+	FieldAccount, FieldExternalID, FieldStatus, FieldIgnore,
 }
 
 // The amount modes: a signed amount, an amount in one of two columns, or an amount whose sign
@@ -78,6 +79,11 @@ type Mapping struct {
 	// Negative are the values of the type column that mean money out. If it is empty, the usual
 	// values do.
 	Negative []string `json:"negative,omitempty"`
+	// Booked, Pending and Void are the values of the status column that mean these statuses.
+	// written.StatusOf decides about other values. A row whose value is unknown cannot be read.
+	Booked  []string `json:"booked,omitempty"`
+	Pending []string `json:"pending,omitempty"`
+	Void    []string `json:"void,omitempty"`
 	// Width is the number of cells of a row. Only YNAB has records of several rows.
 	Width int `json:"width,omitempty"`
 	// Currency is the currency of all rows if no column has one. It comes from a heading or an
@@ -132,13 +138,15 @@ type Reader struct {
 	// negative holds the folded values of the type column that mean money out. If it is empty,
 	// written.SignOf decides.
 	negative map[string]bool
+	// statuses holds the statuses of the folded values that the mapping lists.
+	statuses map[string]string
 }
 
 // Compile checks a mapping and returns its reader. The error is Errors. A mapping that only lacks
 // columns has a reader, too.
 func (m *Mapping) Compile() (*Reader, error) {
 	r := &Reader{Mapping: *m, columns: make(map[string][]int), mark: written.Dot}
-	invalid := r.setFormats(m)
+	invalid := append(r.setFormats(m), r.setStatuses(m)...)
 	var incomplete Errors
 	if m.Format != statement.QIF {
 		invalid = append(invalid, r.assign(m)...)
@@ -177,6 +185,24 @@ func (r *Reader) setFormats(m *Mapping) (invalid Errors) {
 	if m.Currency != "" {
 		if _, ok := money.ParseCurrency(m.Currency); !ok {
 			invalid.add("currency", "must be an ISO 4217 code")
+		}
+	}
+	return invalid
+}
+
+// setStatuses stores the statuses of the values that the mapping lists. A value has one status.
+func (r *Reader) setStatuses(m *Mapping) (invalid Errors) {
+	r.statuses = make(map[string]string)
+	for _, list := range []struct {
+		status string
+		values []string
+	}{{written.Booked, m.Booked}, {written.Pending, m.Pending}, {written.Void, m.Void}} {
+		for i, value := range list.values {
+			key := written.Fold(value)
+			if other := r.statuses[key]; other != "" && other != list.status {
+				invalid.add(fmt.Sprintf("%s[%d]", list.status, i), "must not be in "+other+", too")
+			}
+			r.statuses[key] = list.status
 		}
 	}
 	return invalid

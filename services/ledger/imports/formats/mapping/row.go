@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -80,9 +81,38 @@ func (r *Reader) Row(record *statement.Record) {
 	if !record.Skip && (record.Amount == "" || filled(cells)*2 <= len(cells)) {
 		record.Skip = slices.ContainsFunc(cells, written.StatesBalance)
 	}
-	if record.Problem != "" || record.Skip {
+	if record.Skip {
 		return
 	}
+	r.setStatus(record)
+	if record.Problem == "" || record.Status == written.Void {
+		r.setTexts(record)
+	}
+}
+
+// setStatus sets the status of a record. A void record has a Problem that names its value; that it
+// cannot be read does not matter.
+func (r *Reader) setStatus(record *statement.Record) {
+	value := r.cell(record.Cells, FieldStatus)
+	status, known := r.statuses[written.Fold(value)]
+	if !known {
+		status, known = written.StatusOf(value)
+	}
+	shown := statement.Text(value, statement.MaxName)
+	switch {
+	case status == written.Void:
+		record.Status = status
+		record.Problem = fmt.Sprintf("no money has moved: the status is %q", shown)
+	case !known && record.Problem == "":
+		record.Problem = fmt.Sprintf("the status %q is unknown", shown)
+	case status == written.Pending:
+		record.Status = status
+	}
+}
+
+// setTexts sets the texts, the tags and the external id of a record.
+func (r *Reader) setTexts(record *statement.Record) {
+	cells := record.Cells
 	record.Payee = r.joined(cells, FieldPayee, " ")
 	payer := written.Unguard(r.cell(cells, FieldPayer))
 	if payer != "" && (record.Payee == "" || !strings.HasPrefix(record.Amount, "-")) {

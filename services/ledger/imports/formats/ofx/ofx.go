@@ -7,8 +7,9 @@
 // error.
 //
 // A file has statements of bank accounts and cards. Each STMTTRN is a record, its FITID the
-// external id, and the LEDGERBAL the closing balance of the account. Statements of investments are
-// skipped with a warning. The civil date is used as written, whatever its zone.
+// external id, and the LEDGERBAL the closing balance of the account. A STMTTRNP is a pending
+// record. Statements of investments are skipped with a warning. The civil date is used as written,
+// whatever its zone.
 //
 // Start reading at Parse. Package scan splits the file into tags.
 package ofx
@@ -36,7 +37,7 @@ type parser struct {
 	account    string
 	currency   string
 	parents    []string          // Open aggregates, at most scan.MaxDepth.
-	record     *statement.Record // The current STMTTRN.
+	record     *statement.Record // The current STMTTRN or STMTTRNP.
 	fields     map[string]string
 	balance    string
 	statements int
@@ -142,12 +143,15 @@ func (p *parser) open(e scan.Element) (record *statement.Record, err error) {
 		p.skipped, p.statements = true, p.statements+1
 	case "STMTRS", "CCSTMTRS", "LOANSTMTRS":
 		p.account, p.currency, p.statements = "", "", p.statements+1
-	case "STMTTRN":
+	case "STMTTRN", "STMTTRNP":
 		// Also ends a transaction whose end tag is missing.
 		record = p.finish()
 		if !p.skipped {
 			p.record = &statement.Record{Line: e.Line, Account: p.account, Currency: p.currency}
 			p.fields = make(map[string]string)
+			if e.Name == "STMTTRNP" {
+				p.record.Status = written.Pending
+			}
 		}
 	case "BANKTRANLIST":
 		p.listed = true
@@ -175,7 +179,7 @@ func (p *parser) close(e scan.Element) (record *statement.Record, err error) {
 	case "BANKTRANLIST", "STMTRS", "CCSTMTRS":
 		p.listed = false
 		return p.finish(), nil
-	case "STMTTRN":
+	case "STMTTRN", "STMTTRNP":
 		return p.finish(), nil
 	case "INVSTMTRS":
 		p.skipped = false
@@ -244,7 +248,7 @@ func (p *parser) finish() *statement.Record {
 		r.Currency = strings.ToUpper(statement.Cut(symbol, 3))
 	}
 	var ok bool
-	if r.Date, ok = parseDate(cmp.Or(f["DTPOSTED"], f["DTUSER"])); !ok {
+	if r.Date, ok = parseDate(cmp.Or(f["DTPOSTED"], f["DTUSER"], f["DTTRAN"])); !ok {
 		r.Problem = "DTPOSTED is missing or not a date"
 	}
 	if r.Amount, ok = written.ParseLoose(f["TRNAMT"]); !ok && r.Problem == "" {

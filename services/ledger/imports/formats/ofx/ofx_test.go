@@ -69,6 +69,12 @@ func TestParseDialects(t *testing.T) {
 	}{
 		"no_end_tags": {statements + "\n<STMTTRN>\n<DTPOSTED>20240131120000.000[-5:EST]\n<TRNAMT>-12,50\n<NAME>Coffee\n<STMTTRN>\n<DTPOSTED>20240201\n<TRNAMT>1.100,00\n<NAME>Pay\n" + end, []string{"2024-01-31|-12.50|USD|Coffee|", "2024-02-01|1100.00|USD|Pay|"}},
 		"dates":       {statements + "<STMTTRN><DTPOSTED>2024-01-31<TRNAMT>- 12.50<NAME>A</STMTTRN><STMTTRN><DTPOSTED>31/01/2024<TRNAMT>+1,234.50<NAME>B</STMTTRN>" + end, []string{"2024-01-31|-12.50|USD|A|", "2024-01-31|1234.50|USD|B|"}},
+		"pending": {
+			statements + "<STMTTRN><DTPOSTED>20240131<TRNAMT>5<NAME>A</STMTTRN></BANKTRANLIST>" +
+				"<BANKTRANLISTP><DTASOF>20240131<STMTTRNP><TRNTYPE>DEBIT<DTTRAN>20240131" +
+				"<TRNAMT>-7<NAME>B</STMTTRNP></BANKTRANLISTP>" + end,
+			[]string{"2024-01-31|5|USD|A|", "2024-01-31|-7|USD|B||pending"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

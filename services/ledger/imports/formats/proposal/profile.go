@@ -10,8 +10,8 @@
 // the file does not prove becomes a warning, which the user sees.
 //
 //   - profile.go: the counts. Start reading here and at Propose in propose.go
-//   - propose.go: the fields of the columns. contents.go: those that no heading names. amount.go
-//     and date.go: the form of amounts and dates, and which amounts change the account
+//   - propose.go: the fields of the columns. contents.go: those that no heading names. status.go:
+//     which payments are booked. amount.go and date.go: the form of amounts and dates
 //   - texts.go: payee, description and notes. cells.go: their counts. parties.go: who pays whom
 //   - chain.go: how a column of balances follows from columns of amounts. table.go: their numbers
 //   - sign.go: which amounts are money out, with the witness. words.go: texts that show it

@@ -9,6 +9,7 @@ import (
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 //go:embed testdata/columns.txt
@@ -19,23 +20,33 @@ var textLayouts string
 
 func TestProposeColumns(t *testing.T) {
 	t.Parallel()
-	for _, layout := range sections(t, columnLayouts) {
+	testLayouts(t, columnLayouts)
+}
+
+// testLayouts reads files and compares their assumptions and records with the wanted lines.
+func testLayouts(t *testing.T, layouts string) {
+	t.Helper()
+	for _, layout := range sections(t, layouts) {
 		t.Run(layout.name, func(t *testing.T) {
 			t.Parallel()
 			records, facts := fixture.ReadAll(t, layout.file, statement.Options{})
 			var got []string
 			for _, a := range facts.Assumptions {
-				if statement.Blocking[a.Code] != "" {
+				if statement.Blocking[a.Code] != "" || a.Code == statement.StatusAssumed {
 					got = append(got, a.Code)
 				}
 			}
 			for _, r := range records {
 				switch {
 				case r.Skip:
-				case r.Problem != "":
+				case r.Problem != "" && r.Status != written.Void:
 					got = append(got, "problem")
 				default:
-					got = append(got, r.Date.Format("2006-01-02")+" "+r.Amount+" "+r.Currency)
+					line := r.Date.Format("2006-01-02") + " " + r.Amount + " " + r.Currency
+					if r.Status != "" {
+						line += " " + r.Status
+					}
+					got = append(got, line)
 				}
 			}
 			require.Equal(t, layout.want, got, "%+v", facts.Mapping)

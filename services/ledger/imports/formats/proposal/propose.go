@@ -34,6 +34,7 @@ func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping
 		p.warnOfSign(in, guess)
 	}
 	p.warnOfAmount(in, columns)
+	p.warnOfStatus(in, columns)
 	m.Currency = p.Currency(columns)
 	if _, ok := columns[mapping.FieldCurrency]; !ok && m.Currency == "" {
 		in.Warn(statement.CurrencyAssumed)
@@ -148,6 +149,9 @@ func (c *column) fits(field string) bool {
 	case mapping.FieldType:
 		return c.filled > 0 && !c.many &&
 			c.all(func(s string) bool { _, known := written.SignOf(s); return known })
+	case mapping.FieldStatus:
+		known, _ := c.statuses()
+		return known > 0 && known*10 >= c.filled*6
 	case mapping.FieldAccount:
 		return c.filled > 0 && !c.many && (len(c.values) <= 3 || len(c.values)*10 <= c.filled)
 	}
@@ -170,6 +174,7 @@ func (p *Profile) choose() Columns {
 	p.describe()
 	columns := make(Columns)
 	taken := make(map[int]bool)
+	p.byStatus(columns, taken)
 	for _, field := range []string{
 		mapping.FieldDate, mapping.FieldBalance, mapping.FieldDebit, mapping.FieldCredit,
 		mapping.FieldAmount, mapping.FieldCurrency, mapping.FieldType, mapping.FieldAccount,

@@ -16,14 +16,32 @@ import (
 type IDs struct {
 	ids     map[uint64]int // How often an id of the source occurred, by account.
 	content map[uint64]int // How often a record occurred.
+	pending *IDs           // The ids of pending records.
 }
 
+// PendingID precedes the external ids of pending records. The rest is the external id that the
+// payment has in a later file, if the bank changes nothing else.
+const PendingID = "pending:"
+
 // Assign sets the external id of a record, unless it is no transaction. It must be called for all
-// records in file order. The same file always gets the same ids.
+// records in file order. The same file always gets the same ids. A pending record does not change
+// the ids of the booked ones: it is missing in the next file.
 func (s *IDs) Assign(r *Record) {
 	if r.Skip || r.Opening || r.Problem != "" {
 		return
 	}
+	if r.Status != written.Pending {
+		s.assign(r)
+		return
+	}
+	if s.pending == nil {
+		s.pending = &IDs{}
+	}
+	s.pending.assign(r)
+	r.ExternalID = PendingID + r.ExternalID
+}
+
+func (s *IDs) assign(r *Record) {
 	if s.ids == nil {
 		s.ids, s.content = make(map[uint64]int), make(map[uint64]int)
 	}

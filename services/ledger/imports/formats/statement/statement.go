@@ -51,6 +51,9 @@ const (
 	// AmountAssumed means that several columns have amounts or fees, and nothing shows which of
 	// them changes the balance.
 	AmountAssumed = "AMOUNT_ASSUMED"
+	// StatusAssumed means that a column seems to have statuses, but most of them are not known. All
+	// payments count as booked.
+	StatusAssumed = "STATUS_ASSUMED"
 	// BalanceMismatch means that the records do not add up to the balances in the file.
 	BalanceMismatch = "BALANCE_MISMATCH"
 	// ColumnsUnread means that a saved mapping does not read columns that a new one would read.
@@ -84,7 +87,7 @@ var Blocking = map[string]string{
 // Confirmed are the warnings about guesses of a mapping. A change of the mapping confirms them, and
 // so does a saved mapping.
 var Confirmed = []string{
-	SignAssumed, AmountAssumed, ColumnsUnread, DateOrderAssumed, DecimalsAssumed,
+	SignAssumed, AmountAssumed, StatusAssumed, ColumnsUnread, DateOrderAssumed, DecimalsAssumed,
 }
 
 // Assumption is the evidence of a warning: a guess that the file does not prove, or a
@@ -149,9 +152,12 @@ type Record struct {
 	Category   string // Name in the file, or "".
 	Splits     []Split
 	Transfer   *Transfer
-	Opening    bool   // The opening balance of the account instead of a transaction.
-	Skip       bool   // Not a transaction.
-	Problem    string // Why the record cannot be read.
+	// Status is "", written.Pending or written.Void. An empty status means a booked payment. The
+	// Problem of a void record says why no money has moved.
+	Status  string
+	Opening bool   // The opening balance of the account instead of a transaction.
+	Skip    bool   // Not a transaction.
+	Problem string // Why the record cannot be read.
 }
 
 // Split is a part of a record. The parts add up to the record's amount.

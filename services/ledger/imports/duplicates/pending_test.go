@@ -1,0 +1,100 @@
+package duplicates
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAgree(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		first, second string
+		want          bool
+	}{
+		{"Shell", "SHELL STATION 1234 BERLIN", true},
+		{"STARBUC", "Starbucks Coffee", true},
+		{"Card payment", "Netflix", true},
+		{"", "Netflix", true},
+		{"Pending 1234", "Netflix", true},
+		{"Café Müller", "CAFE MULLER GMBH", true},
+		{"Card payment Shell", "Card payment Rewe", false},
+		{"Netflix", "Disney Plus", false},
+		{"美团外卖", "美团外卖", true},
+		{"美团", "滴滴", false},
+		{"Art", "Artisan Bakery", false},
+	} {
+		require.Equal(t, c.want, agree(c.first, c.second), "%s, %s", c.first, c.second)
+		require.Equal(t, c.want, agree(c.second, c.first), "%s, %s", c.second, c.first)
+	}
+}
+
+// TestAssign compares random payments of a few days, amounts and texts.
+func TestAssign(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(30, 4))
+	texts := []string{"Shell", "SHELL 123", "Rewe", "", "Card payment"}
+	wallets := []uuid.UUID{{1}, {2}}
+	pay := func(mark string, i int) payment {
+		return payment{
+			WalletID: wallets[random.IntN(2)], Currency: []string{"EUR", "USD"}[random.IntN(2)],
+			AmountMinor: int64(random.IntN(41)-20) * 100, Day: int32(random.IntN(20)),
+			ExternalID: fmt.Sprint(mark, i), Text: texts[random.IntN(len(texts))],
+		}
+	}
+	replaced := 0
+	for range 300 {
+		var c replacements
+		for i := range 6 {
+			c.pending = append(c.pending, pendingTransaction{
+				ID: uuid.UUID{byte(i)}, payment: pay("pending:", i), Fixed: random.IntN(4) == 0,
+			})
+		}
+		booked := map[int32]bookedRow{}
+		for i := range 6 {
+			r := bookedRow{int32(i), pay("", i+random.IntN(2)*6)}
+			booked[r.N] = r
+			c.add(r)
+		}
+		rows, transactions := map[int32]bool{}, map[uuid.UUID]bool{}
+		for _, found := range c.assign() {
+			replaced++
+			r, p := booked[found.n], found.transaction
+			require.False(t, rows[r.N] || transactions[p.ID])
+			rows[r.N], transactions[p.ID] = true, true
+			require.Equal(t, []any{p.WalletID, p.Currency, p.AmountMinor < 0},
+				[]any{r.WalletID, r.Currency, r.AmountMinor < 0})
+			difference := magnitude(r.AmountMinor - p.AmountMinor)
+			require.False(t, p.Fixed && difference > 0)
+			if "pending:"+r.ExternalID == p.ExternalID {
+				continue
+			}
+			require.LessOrEqual(t, difference*5, magnitude(p.AmountMinor))
+			require.LessOrEqual(t, max(r.Day-p.Day, p.Day-r.Day), int32(7))
+			require.True(t, agree(r.Text, p.Text))
+		}
+		// A transaction that stays has no row left that could replace it.
+		for i := range c.pending {
+			for _, r := range booked {
+				found, ok := r.near(&c.pending[i])
+				ok = ok && (found.same || agree(r.Text, c.pending[i].Text))
+				require.False(t, ok && !rows[r.N] && !transactions[c.pending[i].ID])
+			}
+		}
+	}
+	require.Greater(t, replaced, 50)
+}
+
+func TestReplacementsLimit(t *testing.T) {
+	t.Parallel()
+	c := replacements{compared: maxCompared}
+	p := payment{AmountMinor: -100, ExternalID: "pending:a"}
+	c.pending = []pendingTransaction{{ID: uuid.UUID{1}, payment: p}}
+	c.add(bookedRow{1, payment{AmountMinor: -100, ExternalID: "b"}})
+	require.Empty(t, c.assign())
+	c.add(bookedRow{2, payment{AmountMinor: -100, ExternalID: "a"}})
+	require.Len(t, c.assign(), 1)
+}

@@ -1,0 +1,81 @@
+package proposal
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// statuses returns the number of cells whose status is known, and how many of them are not booked.
+// It returns 0 for a column with many different values.
+func (c *column) statuses() (known, unbooked int) {
+	for value, n := range c.values {
+		status, ok := written.StatusOf(value)
+		if ok {
+			known += n
+		}
+		if ok && status != written.Booked {
+			unbooked += n
+		}
+	}
+	return known, unbooked
+}
+
+// byStatus assigns the column of statuses: the one with the best heading, or otherwise one whose
+// values are all statuses, if some of them are not booked.
+func (p *Profile) byStatus(columns Columns, taken map[int]bool) {
+	found := p.best(mapping.FieldStatus, taken, columns)
+	for i := range p.columns {
+		known, unbooked := p.columns[i].statuses()
+		if found < 0 && unbooked > 0 && known == p.columns[i].filled {
+			found = i
+		}
+	}
+	if found >= 0 {
+		columns[mapping.FieldStatus], taken[found] = found, true
+	}
+}
+
+// warnOfStatus adds the assumption that all payments are booked if a column has no field although
+// its heading names a status, because most of its values are unknown. A heading such as "State" may
+// also be one of addresses, so one of its values must be known.
+func (p *Profile) warnOfStatus(in *statement.Input, columns Columns) {
+	if _, ok := columns[mapping.FieldStatus]; ok {
+		return
+	}
+	for i := range p.columns {
+		known, _ := p.columns[i].statuses()
+		named := slices.ContainsFunc(headings.Meanings(p.title(i)), func(h headings.Meaning) bool {
+			return h.Field == mapping.FieldStatus && (h.Rank == 1 || known > 0)
+		})
+		value, rows := p.unknownStatuses(i)
+		if named && len(rows) > 0 {
+			in.Assume(statement.StatusAssumed, fmt.Sprintf("The values of the column %q, such as "+
+				"%q, are no known statuses, so all payments count as booked.",
+				p.title(i), value), rows...)
+			return
+		}
+	}
+}
+
+// unknownStatuses returns the numbers of the records of the sample whose value in a column is no
+// known status, and the first of these values.
+func (p *Profile) unknownStatuses(column int) (value string, rows []int) {
+	for n := p.heading + 1; n < len(p.sample); n++ {
+		if column >= len(p.sample[n]) {
+			continue
+		}
+		cell := p.sample[n][column]
+		if _, known := written.StatusOf(cell); known {
+			continue
+		}
+		if rows = append(rows, n+1); len(rows) == 1 {
+			value = statement.Text(cell, statement.MaxName)
+		}
+	}
+	return value, rows
+}

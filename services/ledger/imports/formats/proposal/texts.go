@@ -37,11 +37,18 @@ func (p *Profile) textRank(i int, field string) int {
 // cannot have the field.
 func (p *Profile) cost(i int, field string) (cost int, ok bool) {
 	rank, t := p.textRank(i, field), p.texts[i]
-	if rank == 0 || t.saysNothing() || field == mapping.FieldPayee && p.isHolder(i) {
+	payees := field == mapping.FieldPayee
+	if rank == 0 || t.saysNothing() && !(payees && rank == 1 && t.kinds > t.codes) ||
+		payees && p.isHolder(i) {
 		return 0, false
 	}
 	rows := len(p.transactions)
 	cost = rank*1000 + 1500*(rows-t.filled)/rows
+	if t.saysNothing() {
+		// Payees such as "Bank" look like a kind of payment. The heading decides if no other column
+		// has payees.
+		cost += 5000
+	}
 	if rows >= minRows {
 		cost += 1200 * t.top / t.filled
 	}

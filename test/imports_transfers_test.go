@@ -40,8 +40,10 @@ func TestImportTransfers(t *testing.T) {
 	created := u.importFile(twoAccounts, "").created("IMPORT_CREATED")
 	require.Equal(t, []any{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
 		created.list("import.warnings"))
-	require.Equal(t, "TRANSFERS_UNPAIRED", created.text("import.assumptions.0.code"))
-	require.Equal(t, "3", created.text("import.assumptions.0.rows.0"))
+	require.Equal(t, "SPLITS_DIVIDED", created.text("import.assumptions.0.code"))
+	require.Equal(t, "1", created.text("import.assumptions.0.rows.0"))
+	require.Equal(t, "TRANSFERS_UNPAIRED", created.text("import.assumptions.1.code"))
+	require.Equal(t, "3", created.text("import.assumptions.1.rows.0"))
 	path := "/api/v1/imports/" + created.text("import.id")
 	u.patch(path, object{
 		"accounts": []any{

@@ -9,53 +9,64 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// books is a random ledger of several accounts, and the QIF files that programs write of it.
+// books is a random ledger of several accounts, and the entries that a program writes of it.
 type books struct {
-	random *rand.Rand
-	// style is oneSide if a transfer is written in the account of its entry only. In the other
-	// styles, the other account has it, too: with one record for all parts of a split, or with one
-	// for each part.
-	style    string
+	random   *rand.Rand
+	style    style
 	balances map[string]int64
-	records  map[string][]string
+	entries  []entry
 	// last makes each amount of a file of one side different: two rows of such a file that look
 	// like the two sides of one transfer would be two transfers.
 	last int64
+	// legs is the number of the parts that are transfers, counted in both accounts.
+	legs int
 }
 
+// style says whether the account at the other side of a transfer has it, too.
+type style int
+
 const (
-	oneSide  = "one_side"
-	total    = "total_of_parts"
-	eachPart = "each_part"
+	oneSide  style = iota
+	total          // One record for all parts of a split.
+	eachPart       // A record for each part.
 )
+
+// entry is a transaction of an account.
+type entry struct {
+	account string
+	day     int
+	payee   string
+	parts   []part
+}
+
+// part is a part of an entry. It has a category, or another account if it is a transfer.
+type part struct {
+	category, other string
+	cents           int64
+}
+
+func (e entry) cents() (sum int64) {
+	for _, p := range e.parts {
+		sum += p.cents
+	}
+	return sum
+}
 
 var accountNames = []string{"Checking", "Visa", "Savings", "Cash"}
 
 // newBooks returns a random ledger with a number of entries.
-func newBooks(seed uint64, style string, entries int) *books {
+func newBooks(seed uint64, s style, entries int) *books {
 	b := &books{
-		random: rand.New(rand.NewPCG(seed, 0)), style: style, balances: map[string]int64{},
-		records: map[string][]string{},
-	}
-	for i, name := range accountNames[:3] {
-		b.balances[name] = int64(i) * 10_000
-		b.add(name, 1, b.balances[name], "POpening Balance\nL["+name+"]")
+		random: rand.New(rand.NewPCG(seed, 0)), style: s, balances: map[string]int64{},
 	}
 	for range entries {
 		b.enter()
 	}
 	return b
-}
-
-// add adds the record of an entry to an account.
-func (b *books) add(account string, day int, cents int64, lines string) {
-	b.records[account] = append(b.records[account],
-		fmt.Sprintf("D01/%02d/2026\nT%s\n%s\n^\n", day, decimal(cents), lines))
 }
 
 func decimal(cents int64) string {
@@ -81,110 +92,163 @@ func (b *books) amount() int64 {
 
 // enter adds a random entry: a transaction, a transfer or a split of both.
 func (b *books) enter() {
-	account := accountNames[b.random.IntN(len(accountNames))]
-	day := b.random.IntN(4) + 20
+	pick := func() string { return accountNames[b.random.IntN(len(accountNames))] }
+	e := entry{account: pick(), day: b.random.IntN(4) + 20, payee: "Shop"}
 	parts := 1
 	if b.random.IntN(3) == 0 {
 		parts = b.random.IntN(4) + 2
 	}
-	var sum int64
-	var lines string
 	sums, others := map[string]int64{}, []string(nil)
 	for range parts {
-		cents := b.amount()
-		sum += cents
-		category := []string{"Food", "Home:Rent"}[b.random.IntN(2)]
-		if b.random.IntN(2) == 0 {
-			other := accountNames[b.random.IntN(len(accountNames))]
-			if other != account {
-				category = "[" + other + "]"
-				b.balances[other] -= cents
-				if b.style == eachPart {
-					b.other(other, account, day, -cents)
-				}
-				sums[other] -= cents
-				others = append(others, other)
+		p := part{cents: b.amount(), category: []string{"Food", "Home:Rent"}[b.random.IntN(2)]}
+		if other := pick(); other != e.account && b.random.IntN(2) == 0 {
+			p.other, p.category = other, ""
+			b.balances[other] -= p.cents
+			sums[other] -= p.cents
+			others = append(others, other)
+			b.legs += 2
+			if b.style == eachPart {
+				b.addOther(e, other, -p.cents)
 			}
 		}
-		if parts == 1 {
-			lines = "L" + category
-		} else {
-			lines += fmt.Sprintf("S%s\n$%s\n", category, decimal(cents))
-		}
+		e.parts = append(e.parts, p)
 	}
-	b.balances[account] += sum
+	b.balances[e.account] += e.cents()
+	b.entries = append(b.entries, e)
 	slices.Sort(others)
 	for _, other := range slices.Compact(others) {
 		if b.style == total {
-			b.other(other, account, day, sums[other])
+			b.addOther(e, other, sums[other])
 		}
 	}
-	b.add(account, day, sum, "PShop\n"+strings.TrimSuffix(lines, "\n"))
 }
 
-// other adds the other side of a transfer.
-func (b *books) other(account, from string, day int, cents int64) {
-	b.add(account, day, cents, "PTransfer\nL["+from+"]")
+// addOther adds the other side of transfers of an entry.
+func (b *books) addOther(e entry, account string, cents int64) {
+	b.entries = append(b.entries, entry{
+		account: account, day: e.day, parts: []part{{other: e.account, cents: cents}},
+	})
 }
 
-// file returns the books as a QIF file.
-func (b *books) file() string {
+// qif returns the books as a QIF file. Three accounts have an opening balance.
+func (b *books) qif() string {
 	var file strings.Builder
-	for _, name := range accountNames {
-		fmt.Fprintf(&file, "!Account\nN%s\nTBank\n^\n!Type:Bank\n%s", name,
-			strings.Join(b.records[name], ""))
+	for i, name := range accountNames {
+		fmt.Fprintf(&file, "!Account\nN%s\nTBank\n^\n!Type:Bank\n", name)
+		if opening := int64(i) * 10_000; i < 3 {
+			b.balances[name] += opening
+			fmt.Fprintf(&file, "D01/01/2026\nT%s\nPOpening Balance\nL[%s]\n^\n",
+				decimal(opening), name)
+		}
+		for _, e := range b.entries {
+			if e.account != name {
+				continue
+			}
+			fmt.Fprintf(&file, "D01/%d/2026\nT%s\nP%s\n", e.day, decimal(e.cents()), e.payee)
+			for _, p := range e.parts {
+				meaning := p.category
+				if p.other != "" {
+					meaning = "[" + p.other + "]"
+				}
+				if len(e.parts) == 1 {
+					fmt.Fprintf(&file, "L%s\n", meaning)
+				} else {
+					fmt.Fprintf(&file, "S%s\n$%s\n", meaning, decimal(p.cents))
+				}
+			}
+			file.WriteString("^\n")
+		}
 	}
 	return file.String()
 }
 
-// walletBalances returns the balances of all wallets by name, in cents.
-func (p person) walletBalances(t *testing.T) map[string]int64 {
-	t.Helper()
-	type row struct {
-		Name  string
-		Cents int64
+// rows returns the books as CSV with a row for each part. written returns the cells after the
+// account and the day.
+func (b *books) rows(heading string, written func(e entry, i int) string) string {
+	file := heading + "\n"
+	for _, e := range b.entries {
+		for i := range e.parts {
+			file += fmt.Sprintf("%s,2026-01-%d,%s\n", e.account, e.day, written(e, i))
+		}
 	}
-	rows, err := pg.All[row](p.Ctx, p.DB, `
-		SELECT w.name, (w.initial_minor + coalesce((
-			SELECT sum(amount_minor) FROM transactions t
-			WHERE t.owner_id = w.owner_id AND t.wallet_id = w.id), 0))::bigint AS cents
-		FROM wallets w WHERE w.owner_id = $1 AND w.id <> $2`, p.ID, p.Wallet)
-	require.NoError(t, err)
-	balances := map[string]int64{}
-	for _, r := range rows {
-		balances[r.Name] = r.Cents
-	}
-	return balances
+	return file
 }
 
-// uploadBooks uploads a QIF file whose accounts become wallets.
-func (p person) uploadBooks(t *testing.T, file string) *ledgerv1.Import {
-	t.Helper()
-	m := p.uploaded(t, file).GetImport()
-	return p.update(t, &ledgerv1.UpdateImportRequest{
-		Id: m.GetId(), Accounts: createAll(m), Defaults: &ledgerv1.ImportDefaults{
-			Currency: "EUR", ExpenseCategoryId: p.Category.String(),
-			IncomeCategoryId: p.Category.String(),
-		},
+// actual returns the books in the form of Actual, where the other account is the payee.
+func (b *books) actual() string {
+	return b.rows("Account,Date,Payee,Notes,Category,Amount", func(e entry, i int) string {
+		p := e.parts[i]
+		payee := e.payee
+		if p.other != "" {
+			payee = p.other
+		}
+		return payee + ",," + p.category + "," + decimal(p.cents)
 	})
 }
 
-// TestCommitImportBooks writes random ledgers with transfers, splits and transfers in splits as QIF
+// gnucash returns the books in the form of GnuCash, where the other account is the category.
+func (b *books) gnucash() string {
+	return b.rows(`Account Name,Date,Number,Description,Full Category Path,Amount Num.`,
+		func(e entry, i int) string {
+			p := e.parts[i]
+			return ",Text," + p.category + p.other + "," + decimal(p.cents)
+		})
+}
+
+// ynab returns the books as YNAB's register.
+func (b *books) ynab() string {
+	const heading = "Account,Date,Flag,Payee,Category Group/Category,Memo,Outflow,Inflow,Cleared"
+	return b.rows(heading, func(e entry, i int) string {
+		p := e.parts[i]
+		payee, memo := e.payee, ""
+		if p.other != "" {
+			payee = "Transfer : " + p.other
+		}
+		if n := len(e.parts); n > 1 {
+			memo = fmt.Sprintf("Split (%d/%d)", i+1, n)
+		}
+		return "," + payee + "," + p.category + "," + memo + "," + decimal(max(0, -p.cents)) + "," +
+			decimal(max(0, p.cents)) + ",Cleared"
+	})
+}
+
+// TestCommitImportBooks writes random ledgers with transfers, splits and transfers in splits as
 // files in which the other account has its side of a transfer, or has none. After the import, the
 // balances are those of the ledger. A second import of the file books nothing.
 func TestCommitImportBooks(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	for _, style := range []string{oneSide, total, eachPart} {
+	for name, tc := range map[string]struct {
+		style style
+		file  func(*books) string
+		// pairs is set if each part that is a transfer has a row in both accounts.
+		pairs bool
+	}{
+		"qif_one_side":  {oneSide, (*books).qif, false},
+		"qif_total":     {total, (*books).qif, false},
+		"qif_each_part": {eachPart, (*books).qif, false},
+		"ynab":          {eachPart, (*books).ynab, true},
+		"ynab_one_side": {oneSide, (*books).ynab, true},
+		"actual":        {eachPart, (*books).actual, true},
+		"gnucash":       {eachPart, (*books).gnucash, true},
+	} {
 		for seed := range uint64(2) {
-			t.Run(fmt.Sprintf("%s_%d", style, seed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s_%d", name, seed), func(t *testing.T) {
 				t.Parallel()
 				p := newPerson(t, s)
-				b := newBooks(seed, style, 40)
-				m := p.uploadBooks(t, b.file())
-				p.committed(t, m)
-				require.Equal(t, b.balances, p.walletBalances(t), "seed %d\n%s", seed, b.file())
-				again := p.uploaded(t, b.file()).GetImport()
+				b := newBooks(seed, tc.style, 30)
+				file := tc.file(b)
+				m := p.uploadBooks(t, file)
+				// A random ledger can have more income than expenses, as a file with inverted signs.
+				_, err := p.CommitImport(p.Ctx,
+					&ledgerv1.CommitImportRequest{Id: m.GetId(), Force: true})
+				require.NoError(t, err)
+				require.Equal(t, staging.Done, p.finish(t, m).GetStatus())
+				require.Equal(t, b.balances, p.walletBalances(t), file)
+				if tc.pairs {
+					require.Equal(t, b.legs, p.legs(t))
+				}
+				again := p.uploaded(t, file).GetImport()
 				require.Zero(t, again.GetCounts().GetReady())
 				require.Zero(t, again.GetCounts().GetMatched())
 				m = p.undo(t, m, false)

@@ -8,9 +8,51 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
+
+// walletBalances returns the balances of all wallets by name, in cents.
+func (p person) walletBalances(t *testing.T) map[string]int64 {
+	t.Helper()
+	type row struct {
+		Name  string
+		Cents int64
+	}
+	rows, err := pg.All[row](p.Ctx, p.DB, `
+		SELECT w.name, (w.initial_minor + coalesce((
+			SELECT sum(amount_minor) FROM transactions t
+			WHERE t.owner_id = w.owner_id AND t.wallet_id = w.id), 0))::bigint AS cents
+		FROM wallets w WHERE w.owner_id = $1 AND w.id <> $2`, p.ID, p.Wallet)
+	require.NoError(t, err)
+	balances := map[string]int64{}
+	for _, r := range rows {
+		balances[r.Name] = r.Cents
+	}
+	return balances
+}
+
+// uploadBooks uploads a file whose accounts become wallets.
+func (p person) uploadBooks(t *testing.T, file string) *ledgerv1.Import {
+	t.Helper()
+	m := p.uploaded(t, file).GetImport()
+	return p.update(t, &ledgerv1.UpdateImportRequest{
+		Id: m.GetId(), Accounts: createAll(m), Defaults: &ledgerv1.ImportDefaults{
+			Currency: "EUR", ExpenseCategoryId: p.Category.String(),
+			IncomeCategoryId: p.Category.String(),
+		},
+	})
+}
+
+// legs returns the number of the user's transactions that are legs of transfers.
+func (p person) legs(t *testing.T) (n int) {
+	t.Helper()
+	for _, text := range p.moved(t) {
+		n += strings.Count(text, "|transfer|")
+	}
+	return n
+}
 
 // twoAccounts is a QIF file with both sides of a transfer and of a part of a split.
 const twoAccounts = `!Account
@@ -134,13 +176,6 @@ func TestCreateImportTransfers(t *testing.T) {
 func TestCommitImportExistingLegs(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	transfers := func(t *testing.T, p person) (n int) {
-		t.Helper()
-		for _, text := range p.moved(t) {
-			n += strings.Count(text, "|transfer|")
-		}
-		return n
-	}
 	checking, visa, _ := strings.Cut(twoAccounts, "!Account\nNVisa")
 	visa = "!Account\nNVisa" + visa
 	t.Run("from the file of the other account", func(t *testing.T) {
@@ -152,7 +187,7 @@ func TestCommitImportExistingLegs(t *testing.T) {
 			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: "Visa", Create: true}},
 			Defaults: &ledgerv1.ImportDefaults{Currency: "EUR", IncomeCategoryId: p.Category.String()},
 		}))
-		require.Zero(t, transfers(t, p))
+		require.Zero(t, p.legs(t))
 		m = p.uploaded(t, checking).GetImport()
 		m = p.update(t, &ledgerv1.UpdateImportRequest{
 			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: "Checking", Create: true}},
@@ -161,10 +196,10 @@ func TestCommitImportExistingLegs(t *testing.T) {
 		p.committed(t, m)
 		want := map[string]int64{"Checking": 282588, "Visa": 15000}
 		require.Equal(t, want, p.walletBalances(t))
-		require.Equal(t, 4, transfers(t, p))
+		require.Equal(t, 4, p.legs(t))
 		p.undo(t, m, false)
 		require.Equal(t, map[string]int64{"Visa": 15000}, p.walletBalances(t))
-		require.Zero(t, transfers(t, p))
+		require.Zero(t, p.legs(t))
 	})
 	t.Run("entered by hand", func(t *testing.T) {
 		t.Parallel()
@@ -185,6 +220,6 @@ func TestCommitImportExistingLegs(t *testing.T) {
 		p.committed(t, m)
 		want := map[string]int64{"Checking": 282588, "Visa": 15000}
 		require.Equal(t, want, p.walletBalances(t))
-		require.Equal(t, 4, transfers(t, p))
+		require.Equal(t, 4, p.legs(t))
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"iter"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
@@ -49,6 +50,7 @@ type parser struct {
 	section  string // The lower-case name after "!Type:", or "account".
 	account  string
 	sections int // With transactions, also of investments.
+	records  int
 	cells    []string
 	filled   bool
 	line     int
@@ -233,15 +235,18 @@ func (p *parser) end() []statement.Record {
 	p.cells[cellAccount] = p.account
 	p.profile.Add(p.cells[:cellPayee])
 	cells := slices.Clip(p.cells)
+	p.records++
 	accounts := transferAccounts(cells)
 	if len(accounts) == 0 {
 		return []statement.Record{{Line: p.line, Cells: cells}}
 	}
-	p.in.Warn(statement.SplitsDivided)
-	var records []statement.Record
-	for _, account := range append([]string{""}, accounts...) {
+	p.in.Assume(statement.SplitsDivided, "Parts of the split in line "+strconv.Itoa(p.line)+
+		" are transfers. Each is a row, and the other parts are another row.", p.records)
+	records := []statement.Record{{Line: p.line, Cells: append(cells, "")}}
+	for _, account := range accounts {
 		records = append(records, statement.Record{Line: p.line, Cells: append(cells, account)})
 	}
+	p.records += len(accounts)
 	return records
 }
 

@@ -81,6 +81,7 @@ func (r *Reader) Row(record *statement.Record) {
 	if !record.Skip && (record.Amount == "" || filled(cells)*2 <= len(cells)) {
 		record.Skip = slices.ContainsFunc(cells, written.StatesBalance)
 	}
+	record.Skip = record.Skip || slices.ContainsFunc(cells, written.IsBalanceRow)
 	if record.Skip {
 		return
 	}

@@ -96,6 +96,16 @@ var balanceWords = []string{
 	"balance carried forward", "saldo poczatkowe", "saldo koncowe", "total",
 }
 
+// balanceRows are the whole texts of rows that state a balance although they have a date and an
+// amount: those of Splitwise and of banks in Brazil. Names such as "opening balance" are not among
+// them, because applications also give them to a first transaction.
+var balanceRows = map[string]bool{
+	"total balance": true, "saldo anterior": true, "s a l d o": true, "saldo do dia": true,
+}
+
+// IsBalanceRow reports whether the text of a cell shows that its row states a balance.
+func IsBalanceRow(text string) bool { return balanceRows[Fold(text)] }
+
 // StatesBalance reports whether a text begins with the name of a balance. Such a row is not a
 // transaction: importing it would count the balance twice.
 func StatesBalance(text string) bool {

@@ -1,0 +1,118 @@
+package formats_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/stretchr/testify/require"
+)
+
+// layout is a labeled file: a line of known.jsonl or unseen.jsonl.
+type layout struct {
+	File     string  `json:"file"`
+	Source   string  `json:"source"`
+	Currency *string `json:"currency"` // Nil if the file does not say.
+	Rows     []row   `json:"rows"`
+	Skipped  int     `json:"skipped"` // Rows that are no transactions.
+	Note     string  `json:"note"`
+}
+
+// row is a transaction as a person would enter it. Money out is negative.
+type row struct {
+	Date     string `json:"date"`
+	Amount   string `json:"amount"`
+	Currency string `json:"currency"`
+	Payee    string `json:"payee"`
+	Text     string `json:"text"`
+	Status   string `json:"status"`
+}
+
+// silent are layouts that are read wrongly without a word, with the reason. A layout that is no
+// longer silent must be removed. Those of unseen only have the kind of the error, because a reason
+// would need a look at them.
+var silent = map[string]string{
+	"unseen/app-zenmoney.csv":          "amounts",
+	"unseen/at-livebank-sparkonto.csv": "rows that are no transactions",
+	"unseen/gb-john-lewis-card.csv":    "signs",
+	"unseen/it-bancoposta-conto.csv":   "rows that are no transactions",
+	"unseen/lv-swedbank-konts.csv":     "rows that are no transactions",
+	"unseen/ua-monobank-card.csv":      "currencies",
+	"unseen/us-quicken-checking.qif":   "rows that are no transactions",
+	"unseen/za-capitec-account.csv":    "amounts",
+}
+
+// floors are the lowest accepted shares of exact layouts, in percent.
+var floors = map[string]int{"known": 90, "unseen": 75}
+
+// TestLayouts reads the files of banks and programs in testdata/layouts. known was used to improve
+// the importer; unseen was written without knowledge of it, and must not be used to improve it. A
+// file is exact if the dates, amounts and currencies of all rows are right. It is warned if some
+// are wrong, but a warning or the problem of a row names the kind of the error. It is silent
+// otherwise.
+func TestLayouts(t *testing.T) {
+	t.Parallel()
+	for _, set := range []string{"known", "unseen"} {
+		t.Run(set, func(t *testing.T) {
+			t.Parallel()
+			var table strings.Builder
+			w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+			counts := make(map[string]int)
+			layouts := readLayouts(t, set)
+			for _, l := range layouts {
+				got := readLayout(t, filepath.Join("..", "testdata", "layouts", set, l.File))
+				result, wrong := got.judge(l)
+				counts[result]++
+				got.countTexts(l, counts)
+				if result == resultExact && len(got.facts.Warnings) == 0 {
+					counts["without a question"]++
+				}
+				_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", result, l.File, wrong,
+					strings.Join(got.facts.Warnings, " "))
+				reason, excepted := silent[set+"/"+l.File]
+				switch {
+				case result == resultSilent && !excepted:
+					t.Errorf("%s/%s is wrong without a word: %s", set, l.File, wrong)
+				case result != resultSilent && excepted:
+					t.Errorf("%s/%s is no longer silent: remove the exception %q", set, l.File, reason)
+				}
+			}
+			require.NoError(t, w.Flush())
+			exact := 100 * counts[resultExact] / len(layouts)
+			t.Logf("%s: %d layouts, %d exact (%d %%, %d without a warning), %d warned, %d silent; "+
+				"payee right in %d of %d rows, text shown in %d of %d, pending in %d of %d\n%s",
+				set, len(layouts),
+				counts[resultExact], exact, counts["without a question"], counts[resultWarned],
+				counts[resultSilent], counts["payee"], counts["payees"], counts["text"],
+				counts["texts"], counts["pending"], counts["pendings"], table.String())
+			require.GreaterOrEqual(t, exact, floors[set], "share of exact layouts in percent")
+		})
+	}
+}
+
+// readLayouts returns the labels of a set.
+func readLayouts(t *testing.T, set string) []layout {
+	t.Helper()
+	file, err := os.Open(filepath.Join("..", "testdata", "layouts", set+".jsonl"))
+	require.NoError(t, err)
+	defer file.Close()
+	var layouts []layout
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var l layout
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &l))
+		require.NotEmpty(t, l.Source, l.File)
+		layouts = append(layouts, l)
+	}
+	require.NoError(t, lines.Err())
+	files, err := os.ReadDir(filepath.Join("..", "testdata", "layouts", set))
+	require.NoError(t, err)
+	require.Len(t, layouts, len(files), "each file has a label")
+	return layouts
+}

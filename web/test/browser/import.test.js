@@ -42,7 +42,7 @@ test("a CSV file becomes transactions: columns, wallet, categories, review, undo
   const { wallets, categories } = await household(user, 0);
   const page = await open(t, user, "/imports");
   await page.getByText("Your file stays on this server.").waitFor();
-  await page.getByText("CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, YNAB, Firefly III and Coffer").waitFor();
+  await page.getByText("CSV, XLSX, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, YNAB, Firefly III and Coffer").waitFor();
   await upload(page, bank(["03.02.2026;Bakery;Coffee;-3,50", "15.02.2026;Employer;Salary;2.500,00", "31.02.2026;Nobody;Broken;-1,00", "28.02.2026;Landlord;Rent;-850,00"]));
   await page.waitForURL("**/imports/*");
 
@@ -96,6 +96,32 @@ test("a CSV file becomes transactions: columns, wallet, categories, review, undo
   await page.getByRole("link", { name: "Import another file" }).click();
   await page.getByText("Known columns").waitFor();
   await page.getByText("Undone").waitFor();
+});
+
+test("a guess of the sign is turned and confirmed with the columns", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const page = await open(t, user, "/imports");
+  await upload(page, bank(["03.02.2026;Bakery;Coffee;3,50", "28.02.2026;Landlord;Rent;850,00"]));
+  await page.getByText("The file does not show which amounts are money out.").waitFor();
+  await page.getByLabel("Expenses are positive in this file").check();
+  await page.getByText("The file does not show which amounts are money out.").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel("Wallet for The rows of the file").selectOption(wallets[0].id);
+  await page.getByLabel("Expenses without a category").selectOption(categories[0].id);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Book 2 transactions" }).click();
+  await until(async () => (await transactionsOf(user)).length === 2);
+  assert.deepEqual((await transactionsOf(user)).map(({ type }) => type), ["expense", "expense"]);
+
+  // Without a change, continuing with the columns confirms the sign.
+  await page.goto(`${url}/imports`);
+  await upload(page, file("other.csv", "Date,Text,Sum\n2026-03-03,Employer,900.00\n"));
+  await page.getByText("The file does not show which amounts are money out.").waitFor();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel("Wallet for The rows of the file").waitFor();
+  const { imports } = await user.get("/imports");
+  assert.deepEqual(imports[0].assumptions, []);
 });
 
 test("a second file finds what is here, and what was typed by hand", async (t) => {

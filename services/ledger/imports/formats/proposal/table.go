@@ -24,18 +24,22 @@ type table struct {
 	numbers  map[int][]number
 }
 
-// newTable reads columns of the sample.
+// newTable reads columns of the sample. Payments that are not booked change no balance.
 func (p *Profile) newTable(columns Columns, wanted []int) *table {
 	slices.Sort(wanted)
 	wanted = slices.Compact(wanted)
 	t := &table{numbers: make(map[int][]number)}
 	mark, order := p.guessMark(), written.YMD
 	date, hasDate := columns[mapping.FieldDate]
+	state, hasState := columns[mapping.FieldStatus]
 	if hasDate {
 		order, _ = p.columns[date].order(p.options.Locale, p.prefersDays())
 	}
 	for i, cells := range p.sample[p.heading+1:] {
 		if !slices.ContainsFunc(cells, isDate) {
+			continue
+		}
+		if status, _ := written.StatusOf(at(cells, state)); hasState && status != written.Booked {
 			continue
 		}
 		var day time.Time

@@ -129,7 +129,7 @@ func next(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, er
 // handle applies a batch and acknowledges its messages. If the batch fails, each message is handled
 // alone. A message that still fails is delivered again with exponential backoff.
 func (b *Bus) handle(
-	ctx context.Context, pool *pgxpool.Pool, messages []jetstream.Msg, c Consumer,
+	ctx context.Context, pool *pgxpool.Pool, messages []jetstream.Msg, consumer Consumer,
 ) {
 	var events []Received
 	var readable []jetstream.Msg
@@ -137,7 +137,8 @@ func (b *Bus) handle(
 		e, err := decode(m)
 		if err != nil {
 			// A retry would fail in the same way, and the other events must not wait for it.
-			b.log.ErrorContext(ctx, "failed to decode an event, dropping it", "consumer", c.Name,
+			b.log.ErrorContext(ctx, "failed to decode an event, dropping it",
+				"consumer", consumer.Name,
 				"error", err)
 			_ = m.TermWithReason("not decodable")
 			continue
@@ -147,23 +148,23 @@ func (b *Bus) handle(
 	if len(events) == 0 {
 		return
 	}
-	err := b.apply(ctx, pool, c, events)
+	err := b.apply(ctx, pool, consumer, events)
 	switch {
 	case err == nil:
 		for _, m := range readable {
 			_ = m.Ack()
 		}
-		if c.Applied != nil {
-			c.Applied()
+		if consumer.Applied != nil {
+			consumer.Applied()
 		}
 	case ctx.Err() != nil:
 		// The process is stopping. NATS delivers the messages again after ackWait.
 	case len(readable) > 1:
 		for _, m := range readable {
-			b.handle(ctx, pool, []jetstream.Msg{m}, c)
+			b.handle(ctx, pool, []jetstream.Msg{m}, consumer)
 		}
 	default:
-		b.log.WarnContext(ctx, "failed to apply an event", "consumer", c.Name,
+		b.log.WarnContext(ctx, "failed to apply an event", "consumer", consumer.Name,
 			"event", events[0].ID, "subject", events[0].Subject, "error", err)
 		_ = readable[0].NakWithDelay(backoff(readable[0]))
 	}

@@ -145,13 +145,13 @@ func (b *Bus) Wake() {
 func wakeSubject(service string) string { return "outbox." + service }
 
 // relayOnce publishes one batch of events and returns how many NATS acknowledged.
-func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (int, error) {
+func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, done *progress) (int, error) {
 	// NATS may have restarted and lost acknowledged events that were not on disk. All events in the
 	// outbox are published again, and NATS drops those it has.
-	if b.conn.Stats().Reconnects != p.reconnects {
+	if b.conn.Stats().Reconnects != done.reconnects {
 		return 0, errReconnected
 	}
-	if last, err := p.advanceWatermark(ctx, conn); err != nil || last == 0 {
+	if last, err := done.advanceWatermark(ctx, conn); err != nil || last == 0 {
 		return 0, err
 	}
 	entries, err := pg.All[entry](ctx, conn, `
@@ -166,23 +166,23 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (i
 			LIMIT $3
 		) AS o
 		WHERE before < $4
-		ORDER BY seq`, p.cursor, p.acknowledgedAfter(p.cursor), relayBatch, maxBatch)
+		ORDER BY seq`, done.cursor, done.acknowledgedAfter(done.cursor), relayBatch, maxBatch)
 	if err != nil {
 		return 0, fmt.Errorf("reading the outbox: %w", err)
 	}
 	published, err := b.publish(ctx, entries)
 	for _, seq := range published {
-		p.acknowledged[seq] = time.Now()
+		done.acknowledged[seq] = time.Now()
 	}
 	if err != nil {
 		return 0, err
 	}
-	p.cursor = max(p.cursor, p.watermark)
+	done.cursor = max(done.cursor, done.watermark)
 	if len(entries) == relayBatch || dataSize(entries) >= maxBatch {
 		// More events may follow.
-		p.cursor = min(p.cursor, entries[len(entries)-1].Seq)
+		done.cursor = min(done.cursor, entries[len(entries)-1].Seq)
 	}
-	return len(published), b.deleteStored(ctx, conn, p)
+	return len(published), b.deleteStored(ctx, conn, done)
 }
 
 // dataSize returns the size of the data of all entries in bytes.

@@ -46,21 +46,21 @@ func (s *server) UpdateMe(
 	if err != nil {
 		return nil, err
 	}
-	u, err := s.currentUser(ctx)
+	current, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// verified is the user whose password was compared.
-	verified, changesEmail := u, email != nil && *email != u.Email
+	verified, changesEmail := current, email != nil && *email != current.Email
 	from := s.newClient(ctx, req.GetUserAgent())
 	if changesEmail {
-		if err := s.proveForEmail(ctx, u, req.GetCurrentPassword(), from); err != nil {
+		if err := s.proveForEmail(ctx, current, req.GetCurrentPassword(), from); err != nil {
 			return nil, err
 		}
 	}
 	id, _ := caller.From(ctx)
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		before, err := lockUser(ctx, tx, u.ID)
+		before, err := lockUser(ctx, tx, current.ID)
 		if err != nil {
 			return err
 		}
@@ -72,23 +72,23 @@ func (s *server) UpdateMe(
 		if !etag.Matches(req.GetIfMatch(), before.Version) {
 			return apierr.VersionMismatch
 		}
-		u, err = updateUser(ctx, tx, u.ID, name, email, s.now().UTC())
+		current, err = updateUser(ctx, tx, current.ID, name, email, s.now().UTC())
 		if err != nil {
 			return emailTaken(err)
 		}
 		kind := auditProfileChanged
-		if u.Email != before.Email {
+		if current.Email != before.Email {
 			kind = auditEmailChanged
 		}
-		if err := insertAudit(ctx, tx, s.entry(kind, u.ID, id.SessionID, from)); err != nil {
+		if err := insertAudit(ctx, tx, s.entry(kind, current.ID, id.SessionID, from)); err != nil {
 			return err
 		}
-		return s.publish(ctx, tx, u.ID, &authv1.UserUpdated{User: u.proto()})
+		return s.publish(ctx, tx, current.ID, &authv1.UserUpdated{User: current.proto()})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &authv1.UpdateMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
+	return &authv1.UpdateMeResponse{User: current.proto(), Etag: etag.Format(current.Version)}, nil
 }
 
 // proveForEmail requires the current password for a change of the e-mail. A failure counts like one
@@ -113,16 +113,16 @@ func (s *server) proveForEmail(ctx context.Context, u user, given string, from c
 func (s *server) ChangePassword(
 	ctx context.Context, req *authv1.ChangePasswordRequest,
 ) (*authv1.ChangePasswordResponse, error) {
-	u, err := s.currentUser(ctx)
+	current, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := parseChangePassword(req, u.Email); err != nil {
+	if err := parseChangePassword(req, current.Email); err != nil {
 		return nil, err
 	}
 	id, _ := caller.From(ctx)
 	from := s.newClient(ctx, req.GetUserAgent())
-	err = s.proveAgain(ctx, u, req.GetCurrentPassword(), auditPasswordChangeFailed, from)
+	err = s.proveAgain(ctx, current, req.GetCurrentPassword(), auditPasswordChangeFailed, from)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (s *server) ChangePassword(
 	}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		now := s.now().UTC()
-		changed, err := updatePassword(ctx, tx, u, hash, now)
+		changed, err := updatePassword(ctx, tx, current, hash, now)
 		if err != nil {
 			return err
 		}
@@ -140,14 +140,14 @@ func (s *server) ChangePassword(
 		if !changed {
 			return errWrongPassword
 		}
-		entries := []auditEntry{s.entry(auditPasswordChanged, u.ID, id.SessionID, from)}
-		ended, err := revokeOtherSessions(ctx, tx, u.ID, id.SessionID, now)
+		entries := []auditEntry{s.entry(auditPasswordChanged, current.ID, id.SessionID, from)}
+		ended, err := revokeOtherSessions(ctx, tx, current.ID, id.SessionID, now)
 		if err != nil {
 			return err
 		}
 		// One entry counts all ended sessions.
 		if ended > 0 {
-			e := s.entry(auditSessionEnded, u.ID, uuid.Nil, from)
+			e := s.entry(auditSessionEnded, current.ID, uuid.Nil, from)
 			e.Times = ended
 			entries = append(entries, e)
 		}

@@ -97,8 +97,8 @@ func (s *server) UpdateBudget(
 	if err != nil {
 		return nil, err
 	}
-	var p apierr.Problems
-	c, err := parseUpdate(&p, req)
+	var problems apierr.Problems
+	changes, err := parseUpdate(&problems, req)
 	if err != nil {
 		return nil, err
 	}
@@ -108,16 +108,16 @@ func (s *server) UpdateBudget(
 		err = apierr.VersionMismatch
 	}
 	if err != nil {
-		return nil, cmp.Or(p.Err(), err)
+		return nil, cmp.Or(problems.Err(), err)
 	}
-	c.apply(&p, before.budget)
-	wallet := c.newWallet(before.budget)
-	if p.Err() != nil {
-		return nil, s.referenceProblems(ctx, p, before.OwnerID, wallet, c.categories)
+	changes.apply(&problems, before.budget)
+	wallet := changes.newWallet(before.budget)
+	if problems.Err() != nil {
+		return nil, s.referenceProblems(ctx, problems, before.OwnerID, wallet, changes.categories)
 	}
 	// All categories of the request are reserved, not only new ones: a concurrent update may remove
 	// one before this one commits.
-	reserved, err := s.reserve(ctx, before.OwnerID, id, wallet, c.categories)
+	reserved, err := s.reserve(ctx, before.OwnerID, id, wallet, changes.categories)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (s *server) UpdateBudget(
 	var after seenBudget
 	var members []member
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		if after, err = s.change(ctx, tx, id, req.GetIfMatch(), c); err != nil {
+		if after, err = s.change(ctx, tx, id, req.GetIfMatch(), changes); err != nil {
 			return err
 		}
 		members, err = selectMembersFor(ctx, tx, after)
@@ -136,7 +136,7 @@ func (s *server) UpdateBudget(
 	}
 	s.notifications.Alerts.Wake()
 	// The ledger records nothing else of a budget.
-	if c.categories != nil {
+	if changes.categories != nil {
 		s.syncNow(ctx, id)
 	}
 	return &budgetv1.UpdateBudgetResponse{

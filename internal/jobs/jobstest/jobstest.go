@@ -21,64 +21,64 @@ type End func(ctx context.Context, q pg.Querier, j jobs.Job) error
 // Leases checks that one replica at a time holds the lease of a job. db must have three queued
 // jobs: two with the same id, of owner first and of owner second, and then another one of owner
 // first.
-func Leases(t *testing.T, db *pgxpool.Pool, s jobs.Table, end End, first, second uuid.UUID) {
+func Leases(t *testing.T, db *pgxpool.Pool, table jobs.Table, end End, first, second uuid.UUID) {
 	t.Helper()
 	ctx := t.Context()
 	renew := func(j jobs.Job) error {
 		type row struct{ Attempts int }
-		_, err := jobs.Renew[row](ctx, db, s, j, "attempts")
+		_, err := jobs.Renew[row](ctx, db, table, j, "attempts")
 		return err
 	}
-	lease := func(d time.Duration) jobs.Job { return lease(t, s, db, d) }
+	lease := func(d time.Duration) jobs.Job { return lease(t, table, db, d) }
 	requireNone := func(why string) {
 		t.Helper()
-		_, err := s.Lease(ctx, db, time.Hour)
+		_, err := table.Lease(ctx, db, time.Hour)
 		require.ErrorIs(t, err, pgx.ErrNoRows, why)
 	}
 
-	a, b := leaseBoth(t, s, db)
+	leased, b := leaseBoth(t, table, db)
 	c := lease(time.Hour)
-	owners := []uuid.UUID{a.OwnerID, b.OwnerID}
+	owners := []uuid.UUID{leased.OwnerID, b.OwnerID}
 	want := []uuid.UUID{first, second}
 	require.Equal(t, want, owners, "simultaneous replicas lease different jobs")
 	require.Equal(t, first, c.OwnerID)
-	require.NotEqual(t, a.ID, c.ID)
+	require.NotEqual(t, leased.ID, c.ID)
 	requireNone("all are leased")
 	// The same lease shows that no statement relies on its id alone.
 	shareLease := func() {
-		a.Lease, b.Lease, c.Lease = first, first, first
-		_, err := db.Exec(ctx, `UPDATE `+s.Name+` SET lease = $1`, first)
+		leased.Lease, b.Lease, c.Lease = first, first, first
+		_, err := db.Exec(ctx, `UPDATE `+table.Name+` SET lease = $1`, first)
 		require.NoError(t, err)
 	}
 	shareLease()
 	yield := func(j jobs.Job) bool {
 		t.Helper()
-		yielded, err := s.Yield(ctx, db, j)
+		yielded, err := table.Yield(ctx, db, j)
 		require.NoError(t, err)
 		return yielded
 	}
-	require.False(t, yield(a), "no other job waits")
-	require.NoError(t, s.Release(ctx, db, c, 0))
-	require.True(t, yield(a))
+	require.False(t, yield(leased), "no other job waits")
+	require.NoError(t, table.Release(ctx, db, c, 0))
+	require.True(t, yield(leased))
 	lost := jobs.Job{OwnerID: b.OwnerID, ID: b.ID, Lease: uuid.New()}
 	require.False(t, yield(lost), "a replica without the lease cannot yield the job")
 	c = lease(time.Hour)
 	require.Equal(t, first, c.OwnerID)
-	require.NotEqual(t, a.ID, c.ID, "the job that has waited longer is next")
-	a = lease(time.Hour)
+	require.NotEqual(t, leased.ID, c.ID, "the job that has waited longer is next")
+	leased = lease(time.Hour)
 	shareLease()
 
-	require.NoError(t, s.Release(ctx, db, a, 0))
+	require.NoError(t, table.Release(ctx, db, leased, 0))
 	again := lease(-time.Second)
-	require.Equal(t, []uuid.UUID{first, a.ID}, []uuid.UUID{again.OwnerID, again.ID})
-	require.Equal(t, a.Attempts+1, again.Attempts)
+	require.Equal(t, []uuid.UUID{first, leased.ID}, []uuid.UUID{again.OwnerID, again.ID})
+	require.Equal(t, leased.Attempts+1, again.Attempts)
 	require.NoError(t, renew(again), "no replica has taken the job since the lease ended")
 	requireNone("the lease is renewed")
-	require.ErrorIs(t, renew(a), jobs.ErrLostLease)
-	require.ErrorIs(t, end(ctx, db, a), jobs.ErrLostLease)
-	require.NoError(t, s.Release(ctx, db, a, 0))
+	require.ErrorIs(t, renew(leased), jobs.ErrLostLease)
+	require.ErrorIs(t, end(ctx, db, leased), jobs.ErrLostLease)
+	require.NoError(t, table.Release(ctx, db, leased, 0))
 	requireNone("a replica without the lease cannot release the job")
-	require.NoError(t, s.Release(ctx, db, again, time.Hour))
+	require.NoError(t, table.Release(ctx, db, again, time.Hour))
 	requireNone("the pause has not ended")
 
 	require.NoError(t, end(ctx, db, again))

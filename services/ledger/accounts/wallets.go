@@ -160,25 +160,25 @@ func (s *Accounts) UpdateWallet(
 		if err := posting.ShareOwner(ctx, tx, caller.ID(ctx)); err != nil {
 			return err
 		}
-		w, err := s.lockWallet(ctx, tx, id, req.GetIfMatch())
+		changed, err := s.lockWallet(ctx, tx, id, req.GetIfMatch())
 		if err != nil {
 			return err
 		}
-		before := w.InitialMinor
-		if err := changes.apply(&w); err != nil {
+		before := changed.InitialMinor
+		if err := changes.apply(&changed); err != nil {
 			return err
 		}
-		w.Version++
-		w.UpdatedAt = s.Now()
-		if err := updateWallet(ctx, tx, w, w.InitialMinor-before); err != nil {
+		changed.Version++
+		changed.UpdatedAt = s.Now()
+		if err := updateWallet(ctx, tx, changed, changed.InitialMinor-before); err != nil {
 			if pg.IsViolation(err, "wallet_balances_amount_range") {
 				return errBalanceOverflow
 			}
 			return err
 		}
-		resp.Wallet, resp.Etag = w.proto(), etag.Format(w.Version)
-		return s.Publish(ctx, tx, w.OwnerID,
-			&ledgerv1.WalletUpdated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
+		resp.Wallet, resp.Etag = changed.proto(), etag.Format(changed.Version)
+		return s.Publish(ctx, tx, changed.OwnerID,
+			&ledgerv1.WalletUpdated{OwnerId: changed.OwnerID.String(), Wallet: changed.proto()})
 	})
 	if err != nil {
 		return nil, err

@@ -150,7 +150,7 @@ func (a *attachment) call(first *ledgerv1.CreateAttachmentRequest) idem.Call {
 
 // receive passes the file to keep in chunks, numbered from 0, and sets its type, size and hash. It
 // returns errFileRequired for an empty file and errUnsupportedType for a type that is not accepted.
-func receive(a *attachment, stream upload, keep func(n int, chunk []byte) error) error {
+func receive(received *attachment, stream upload, keep func(n int, chunk []byte) error) error {
 	file := rpc.NewFileReader(maxFile, func() ([]byte, error) {
 		m, err := stream.Recv()
 		return m.GetFile(), err
@@ -170,20 +170,20 @@ func receive(a *attachment, stream upload, keep func(n int, chunk []byte) error)
 			if err := keep(n, chunk[:read]); err != nil {
 				return err
 			}
-			a.Size += int64(read)
+			received.Size += int64(read)
 		}
 		if err != nil {
 			break
 		}
 	}
-	if a.Size == 0 {
+	if received.Size == 0 {
 		return errFileRequired
 	}
-	if a.MediaType = r.mediaType(); a.MediaType == "" {
+	if received.MediaType = r.mediaType(); received.MediaType == "" {
 		return errUnsupportedType.With("file",
 			"must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8")
 	}
-	a.SHA256 = r.hash.Sum(nil)
+	received.SHA256 = r.hash.Sum(nil)
 	return nil
 }
 
@@ -192,20 +192,20 @@ func receive(a *attachment, stream upload, keep func(n int, chunk []byte) error)
 // makes other writes of the owner wait. So of two simultaneous uploads the second one sees the size
 // and the content of the first, and both limits hold exactly.
 func (s *Attachments) complete(
-	ctx context.Context, tx pgx.Tx, a attachment, resp *ledgerv1.CreateAttachmentResponse,
+	ctx context.Context, tx pgx.Tx, uploaded attachment, resp *ledgerv1.CreateAttachmentResponse,
 ) (bool, error) {
 	resp.Reset()
-	if err := posting.ShareOwner(ctx, tx, a.OwnerID); err != nil {
+	if err := posting.ShareOwner(ctx, tx, uploaded.OwnerID); err != nil {
 		return false, err
 	}
-	t, err := own(ctx, tx, a.TransactionID, lockTransaction)
+	t, err := own(ctx, tx, uploaded.TransactionID, lockTransaction)
 	if err != nil {
 		return false, err
 	}
 	if t.isLegIn() { // MatchTransfer made it one during the upload.
 		return false, errTransactionIsTransfer
 	}
-	switch first, err := selectByContent(ctx, tx, a); {
+	switch first, err := selectByContent(ctx, tx, uploaded); {
 	case err == nil:
 		resp.Code, resp.Attachment = fetchedCode, first.proto()
 		return false, nil
@@ -216,27 +216,29 @@ func (s *Attachments) complete(
 		return false, errLimitReached.With("file",
 			fmt.Sprintf("a transaction may have at most %d attachments", maxPerTransaction))
 	}
-	used, err := selectUsage(ctx, tx, a.OwnerID)
+	used, err := selectUsage(ctx, tx, uploaded.OwnerID)
 	if err != nil {
 		return false, err
 	}
-	if used+a.Size > s.Quota {
+	if used+uploaded.Size > s.Quota {
 		return false, errLimitReached.With("file",
 			fmt.Sprintf("all attachments may have at most %d bytes together", s.Quota))
 	}
-	updated, err := updateReady(ctx, tx, a)
+	updated, err := updateReady(ctx, tx, uploaded)
 	if err != nil {
 		return false, err
 	}
 	if !updated { // Expire has deleted it.
 		return false, apierr.Unavailable
 	}
-	if err := addToCount(ctx, tx, a.OwnerID, a.TransactionID, 1); err != nil {
+	if err := addToCount(ctx, tx, uploaded.OwnerID, uploaded.TransactionID, 1); err != nil {
 		return false, err
 	}
-	resp.Attachment = a.proto()
-	return true, s.Publish(ctx, tx, a.OwnerID,
-		&ledgerv1.AttachmentCreated{OwnerId: a.OwnerID.String(), Attachment: resp.GetAttachment()})
+	resp.Attachment = uploaded.proto()
+	return true, s.Publish(ctx, tx, uploaded.OwnerID,
+		&ledgerv1.AttachmentCreated{
+			OwnerId: uploaded.OwnerID.String(), Attachment: resp.GetAttachment(),
+		})
 }
 
 // discard deletes an upload that was not completed. The request's context may have ended, so the

@@ -130,15 +130,15 @@ func (s *Exports) ExportTransactions(
 	stream grpc.ServerStreamingServer[ledgerv1.ExportTransactionsResponse],
 ) error {
 	ctx := stream.Context()
-	f, p := parse(req)
-	f.owner = caller.ID(ctx)
+	filter, p := parse(req)
+	filter.owner = caller.ID(ctx)
 	if p.Err() != nil {
-		return request.CheckFilter(ctx, s.DB, p, f.owner,
-			request.Filter{Wallets: f.wallets, Categories: f.categories})
+		return request.CheckFilter(ctx, s.DB, p, filter.owner,
+			request.Filter{Wallets: filter.wallets, Categories: filter.categories})
 	}
 	// A user who repeats a rejected export takes no place from others. The lock of this statement
 	// ends with it; check takes it again.
-	free, err := tryLock(ctx, s.DB, f.owner)
+	free, err := tryLock(ctx, s.DB, filter.owner)
 	if err != nil {
 		return err
 	}
@@ -153,14 +153,14 @@ func (s *Exports) ExportTransactions(
 	}
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return pgx.BeginTxFunc(ctx, s.DB, snapshot, func(tx pgx.Tx) error {
-		if err := s.check(ctx, tx, f); err != nil {
+		if err := s.check(ctx, tx, filter); err != nil {
 			return err
 		}
 		var err error
-		if f.tags, err = selectTagKeys(ctx, tx, f.tags); err != nil {
+		if filter.tags, err = selectTagKeys(ctx, tx, filter.tags); err != nil {
 			return err
 		}
-		today, err := s.Today(ctx, tx, f.owner)
+		today, err := s.Today(ctx, tx, filter.owner)
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (s *Exports) ExportTransactions(
 		w := rpc.NewFileWriter(func(piece []byte) error {
 			return stream.Send(&ledgerv1.ExportTransactionsResponse{Content: piece})
 		})
-		if err := write(ctx, tx, f, chosen.encoder(w, req)); err != nil {
+		if err := write(ctx, tx, filter, chosen.encoder(w, req)); err != nil {
 			return err
 		}
 		return w.Flush()

@@ -108,19 +108,19 @@ func (s *Receipts) CreateTransactionsFromReceipt(
 	if err := s.Volume.Check(); err != nil {
 		return nil, err
 	}
-	u, err := s.admit(ctx, req)
+	admitted, err := s.admit(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	recognized, err := s.recognize(ctx, u)
+	recognized, err := s.recognize(ctx, admitted)
 	if err != nil {
 		return nil, err
 	}
-	today, err := s.Today(ctx, s.DB, u.owner)
+	today, err := s.Today(ctx, s.DB, admitted.owner)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.readReceipt(recognized, u, today)
+	r, err := s.readReceipt(recognized, admitted, today)
 	if err != nil {
 		return nil, err
 	}

@@ -34,13 +34,13 @@ const maxFilterTags = 200
 func (s *Transactions) ListTransactions(
 	ctx context.Context, req *ledgerv1.ListTransactionsRequest,
 ) (*ledgerv1.ListTransactionsResponse, error) {
-	l, p := parseList(req)
-	l.owner = caller.ID(ctx)
-	if p.Err() != nil {
-		return nil, request.CheckFilter(ctx, s.DB, p, l.owner,
-			request.Filter{Wallets: l.wallets, Categories: l.categories})
+	list, problems := parseList(req)
+	list.owner = caller.ID(ctx)
+	if problems.Err() != nil {
+		return nil, request.CheckFilter(ctx, s.DB, problems, list.owner,
+			request.Filter{Wallets: list.wallets, Categories: list.categories})
 	}
-	scope, err := listScope(l.owner, req)
+	scope, err := listScope(list.owner, req)
 	if err != nil {
 		return nil, err
 	}
@@ -50,41 +50,41 @@ func (s *Transactions) ListTransactions(
 		return nil, err
 	}
 	if req.GetCursor() != "" {
-		l.after = &after
+		list.after = &after
 	}
-	l.limit = limit + 1
-	if l.tags, l.parts, err = selectFilters(ctx, s.DB, l); err != nil {
+	list.limit = limit + 1
+	if list.tags, list.parts, err = selectFilters(ctx, s.DB, list); err != nil {
 		return nil, err
 	}
-	rows, end, err := s.readList(ctx, l)
+	rows, end, err := s.readList(ctx, list)
 	if err != nil {
 		return nil, err
 	}
 	// The rows belong to the owner, and so do their wallets and categories. Only filter ids without
 	// a row have to be checked.
 	inWallet := func(t posting.Transaction, id uuid.UUID) bool { return t.WalletID == id }
-	wallets := missing(l.wallets, rows, inWallet)
-	categories := missing(l.categories, rows, posting.Transaction.HasCategory)
-	owned, err := request.SelectOwned(ctx, s.DB, l.owner, wallets, categories)
+	wallets := missing(list.wallets, rows, inWallet)
+	categories := missing(list.categories, rows, posting.Transaction.HasCategory)
+	owned, err := request.SelectOwned(ctx, s.DB, list.owner, wallets, categories)
 	if err != nil {
 		return nil, err
 	}
-	owned.CheckLists(&p, "walletId", wallets, "categoryId", categories)
-	if err := p.Err(); err != nil {
+	owned.CheckLists(&problems, "walletId", wallets, "categoryId", categories)
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	rows, pagination, err := page.Cut(s.cursors, scope, rows,
-		page.Fitting(rows, limit, posting.Transaction.Bytes), l.position)
+		page.Fitting(rows, limit, posting.Transaction.Bytes), list.position)
 	if err != nil {
 		return nil, err
 	}
 	pagination.Limit = int32(limit)
-	if err := posting.AddDetails(ctx, s.DB, l.owner, rows); err != nil {
+	if err := posting.AddDetails(ctx, s.DB, list.owner, rows); err != nil {
 		return nil, err
 	}
 	if end != nil && !pagination.GetHasMore() {
 		pagination.HasMore = true
-		if pagination.NextCursor, err = s.cursors.Seal(scope, l.position(*end)); err != nil {
+		if pagination.NextCursor, err = s.cursors.Seal(scope, list.position(*end)); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +92,7 @@ func (s *Transactions) ListTransactions(
 		Transactions: posting.Protos(rows), Pagination: pagination,
 	}
 	if slices.Contains(req.GetInclude(), includeTotals) {
-		return resp, s.addTotals(ctx, l, resp)
+		return resp, s.addTotals(ctx, list, resp)
 	}
 	return resp, nil
 }
@@ -102,21 +102,21 @@ func (s *Transactions) ListTransactions(
 // supports the filters, a page examines a limited number of rows; end is then the last examined
 // row, or nil if the list ends there.
 func (s *Transactions) readList(
-	ctx context.Context, l transactionList,
+	ctx context.Context, list transactionList,
 ) (rows []posting.Transaction, end *posting.Transaction, err error) {
-	rows, err = walkTransactions(ctx, s.DB, l)
-	if err != nil || len(rows) == l.limit || !l.filtered() {
+	rows, err = walkTransactions(ctx, s.DB, list)
+	if err != nil || len(rows) == list.limit || !list.filtered() {
 		return rows, nil, err
 	}
-	leave, err := s.reads.Enter(ctx, l.owner)
+	leave, err := s.reads.Enter(ctx, list.owner)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer leave()
-	if l.unindexed() {
-		return scanTransactions(ctx, s.DB, l)
+	if list.unindexed() {
+		return scanTransactions(ctx, s.DB, list)
 	}
-	rows, err = collectTransactions(ctx, s.DB, l)
+	rows, err = collectTransactions(ctx, s.DB, list)
 	return rows, nil, err
 }
 
@@ -200,45 +200,48 @@ func listScope(owner uuid.UUID, req *ledgerv1.ListTransactionsRequest) (string, 
 
 // parseList validates the filters, the order and the limit of a request, and returns all problems.
 // The caller sets owner, after and limit.
-func parseList(req *ledgerv1.ListTransactionsRequest) (l transactionList, p apierr.Problems) {
+func parseList(
+	req *ledgerv1.ListTransactionsRequest,
+) (list transactionList, problems apierr.Problems) {
 	_, problem := page.Limit(req.Limit)
-	p.Field(problem)
-	l = transactionList{
-		wallets: parseFilterIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
-		categories: parseFilterIDs(&p, "categoryId", req.GetCategoryId(),
+	problems.Field(problem)
+	list = transactionList{
+		wallets: parseFilterIDs(&problems, "walletId", req.GetWalletId(),
+			request.ErrInvalidWalletID),
+		categories: parseFilterIDs(&problems, "categoryId", req.GetCategoryId(),
 			request.ErrInvalidCategoryID),
 		kind: req.GetType(), sort: newestFirst,
 	}
-	if req.Type != nil && l.kind != posting.Expense && l.kind != posting.Income &&
-		l.kind != posting.Transfer {
-		p.Add(errInvalidTransactionType.With("type", "must be expense, income or transfer"))
+	if req.Type != nil && list.kind != posting.Expense && list.kind != posting.Income &&
+		list.kind != posting.Transfer {
+		problems.Add(errInvalidTransactionType.With("type", "must be expense, income or transfer"))
 	}
 	if req.Currency != nil {
-		l.currency = request.ParseCurrency(&p, "currency", req.GetCurrency()).Code()
+		list.currency = request.ParseCurrency(&problems, "currency", req.GetCurrency()).Code()
 	}
 	if req.From != nil {
-		l.from = new(request.ParseBound(&p, "from", req.GetFrom(), false))
+		list.from = new(request.ParseBound(&problems, "from", req.GetFrom(), false))
 	}
 	if req.To != nil {
-		l.end = new(request.ParseBound(&p, "to", req.GetTo(), true))
+		list.end = new(request.ParseBound(&problems, "to", req.GetTo(), true))
 	}
-	l.minE4 = parseAmountBound(&p, "minAmount", req.MinAmount)
-	l.maxE4 = parseAmountBound(&p, "maxAmount", req.MaxAmount)
+	list.minE4 = parseAmountBound(&problems, "minAmount", req.MinAmount)
+	list.maxE4 = parseAmountBound(&problems, "maxAmount", req.MaxAmount)
 	part, problem := text.Description("q", req.GetQ())
-	l.substring = part
-	p.Field(problem)
-	l.parseDetails(&p, req)
-	l.Origin = request.ParseOrigin(&p, req.ExternalId, req.ImportId, req.ReceiptId,
+	list.substring = part
+	problems.Field(problem)
+	list.parseDetails(&problems, req)
+	list.Origin = request.ParseOrigin(&problems, req.ExternalId, req.ImportId, req.ReceiptId,
 		req.HasAttachments)
 	if req.Sort != nil {
-		l.sort = req.GetSort()
+		list.sort = req.GetSort()
 	}
-	if !slices.Contains([]string{newestFirst, oldestFirst, largestAmount, leastAmount}, l.sort) {
-		p.Invalid("sort", "must be -date, date, -amount or amount")
+	if !slices.Contains([]string{newestFirst, oldestFirst, largestAmount, leastAmount}, list.sort) {
+		problems.Invalid("sort", "must be -date, date, -amount or amount")
 	}
-	l.checkBounds(&p)
-	checkInclude(&p, req.GetInclude())
-	return l, p
+	list.checkBounds(&problems)
+	checkInclude(&problems, req.GetInclude())
+	return list, problems
 }
 
 // parseDetails validates the filters by payee and by tags.

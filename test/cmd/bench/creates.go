@@ -16,11 +16,11 @@ const keyed = 0.1
 // creates compares creates with the baseline at several numbers of clients. The services run as
 // separate processes.
 func (b *bench) creates(ctx context.Context) error {
-	s, err := b.stack(ctx, "large")
+	large, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}
-	if err := b.withoutGroupCommit(ctx, s); err != nil {
+	if err := b.withoutGroupCommit(ctx, large); err != nil {
 		return err
 	}
 	// peak is the rate with 64 clients. A later measurement runs at half of it.
@@ -34,7 +34,7 @@ func (b *bench) creates(ctx context.Context) error {
 		if c.wallets == 1 {
 			what += ", all on one wallet"
 		}
-		rate, err := b.compareCreates(ctx, s, what, c.clients, c.wallets, c.goal)
+		rate, err := b.compareCreates(ctx, large, what, c.clients, c.wallets, c.goal)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (b *bench) creates(ctx context.Context) error {
 			peak = rate
 		}
 	}
-	return b.halfLoad(ctx, s, peak)
+	return b.halfLoad(ctx, large, peak)
 }
 
 // batches compares the number of transactions per second that bulk creates reach with that of
@@ -144,7 +144,7 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 
 // withoutGroupCommit compares the ledger with one that runs a statement and a commit per create.
 // Group commit must not slow down creates when few clients send them.
-func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
+func (b *bench) withoutGroupCommit(ctx context.Context, base *stack) error {
 	// The other programs are links to the unchanged ones.
 	dir, unchanged := filepath.Join(b.dir, "without-group-commit"), b.programs
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -170,16 +170,17 @@ func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
 	}
 	const clients = 8
 	// side measures one of the two stacks. Both are idle while the other one is measured.
-	side := func(s *stack) func(context.Context) (float64, error) {
+	side := func(base *stack) func(context.Context) (float64, error) {
 		return func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx, s, load{
-				clients: clients, requests: s.spending(writers), keyed: keyed,
+			a, err := b.wrk(ctx, base, load{
+				clients: clients, requests: base.spending(writers), keyed: keyed,
 			})
 			return a.perSecond, err
 		}
 	}
 	_, err = b.compare(ctx, comparison{
-		what: "creates, 8 clients, against no group commit", unit: "/s", atLeast: 1, ours: side(s),
+		what: "creates, 8 clients, against no group commit", unit: "/s", atLeast: 1,
+		ours:   side(base),
 		theirs: side(alone),
 	})
 	if err != nil {

@@ -47,8 +47,8 @@ func (b *bench) scale(ctx context.Context) error {
 // compareReplicas compares two ledgers with one, with the same number of clients. With two ledgers,
 // groups of creates are smaller, and two processes wait for the same balances. The result is the
 // cost of a replica. Its benefit needs additional cores.
-func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
-	second, err := b.replica(ctx, s, "ledger")
+func (b *bench) compareReplicas(ctx context.Context, base *stack) (err error) {
+	second, err := b.replica(ctx, base, "ledger")
 	if err != nil {
 		return err
 	}
@@ -65,10 +65,10 @@ func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
 			ours: func(ctx context.Context) (float64, error) {
 				rates, failures := make(chan float64, 2), make(chan error, 2)
 				// Each ledger gets half of the clients.
-				for i, half := range []*stack{s, second.stack} {
+				for i, half := range []*stack{base, second.stack} {
 					go func() {
 						a, err := b.wrk(ctx, half, load{
-							clients: 32, requests: s.spending(users), keyed: keyed,
+							clients: 32, requests: base.spending(users), keyed: keyed,
 							name: fmt.Sprint(i),
 						})
 						rates <- a.perSecond
@@ -78,8 +78,8 @@ func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
 				return <-rates + <-rates, errors.Join(<-failures, <-failures)
 			},
 			theirs: func(ctx context.Context) (float64, error) {
-				a, err := b.wrk(ctx, s,
-					load{clients: 64, requests: s.spending(users), keyed: keyed})
+				a, err := b.wrk(ctx, base,
+					load{clients: 64, requests: base.spending(users), keyed: keyed})
 				return a.perSecond, err
 			},
 		})
@@ -92,8 +92,8 @@ func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
 
 // comparePartitions compares the unchanged ledger on tables with 16 partitions with the ledger on
 // tables without partitions.
-func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
-	conn, err := s.superuser(ctx)
+func (b *bench) comparePartitions(ctx context.Context, base *stack) (err error) {
+	conn, err := base.superuser(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,13 +102,13 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 	if _, err := conn.Exec(ctx, partitionSQL, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return fmt.Errorf("partitioning: %w", err)
 	}
-	partitioned, err := b.replica(ctx, s, "partitioned")
+	partitioned, err := b.replica(ctx, base, "partitioned")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, partitioned.stop()) }()
 	// Both sides run in additional processes, so that they differ only in the tables.
-	whole, err := b.replica(ctx, s, "ledger")
+	whole, err := b.replica(ctx, base, "ledger")
 	if err != nil {
 		return err
 	}
@@ -118,16 +118,16 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 		load load
 	}{
 		{"creates with 16 partitions, 64 clients, against no partitions", load{
-			clients: 64, requests: s.spending(writers), keyed: keyed,
+			clients: 64, requests: base.spending(writers), keyed: keyed,
 		}},
 		{"pages of 50 with 16 partitions, 16 clients, against no partitions", load{
-			clients: 16, requests: []request{s.writers[0].gets(firstPage)},
+			clients: 16, requests: []request{base.writers[0].gets(firstPage)},
 		}},
 	} {
 		// side measures one of the two ledgers with the same users.
-		side := func(s *stack) func(context.Context) (float64, error) {
+		side := func(base *stack) func(context.Context) (float64, error) {
 			return func(ctx context.Context) (float64, error) {
-				a, err := b.wrk(ctx, s, c.load)
+				a, err := b.wrk(ctx, base, c.load)
 				return a.perSecond, err
 			}
 		}

@@ -141,22 +141,22 @@ func (s *Server) CheckBudgets(ctx context.Context) (int, error) {
 // each threshold is raised once per window. A window that has ended is summarized: only the highest
 // threshold that was reached since the last check is published.
 func (s *Server) settle(
-	ctx context.Context, tx pgx.Tx, c claimedCheck, w calendar.Period, spent *ledgerv1.Spending,
+	ctx context.Context, tx pgx.Tx, check claimedCheck, w calendar.Period, spent *ledgerv1.Spending,
 ) error {
-	b, err := lockBudget(ctx, tx, c.ID)
+	b, err := lockBudget(ctx, tx, check.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if b.Version != c.Version {
+	if b.Version != check.Version {
 		// The budget changed after the ledger was asked. The change has queued the check again.
 		return nil
 	}
 	today := calendar.Today(s.now(), spent.GetTimeZone())
 	if !raisesAlerts(w, today) {
-		return deleteCheck(ctx, tx, c)
+		return deleteCheck(ctx, tx, check)
 	}
 	// A wallet that was deleted has no amounts, so it reaches nothing.
 	amount := spending.AmountIn(spent.GetAmounts(), b.Currency)
@@ -181,7 +181,7 @@ func (s *Server) settle(
 			}
 		}
 	}
-	return deleteCheck(ctx, tx, c)
+	return deleteCheck(ctx, tx, check)
 }
 
 // thresholdReached returns the event of an alert, with the amounts at the time of the check.

@@ -95,7 +95,7 @@ func newDeliveryClient(
 // the delivery to another worker, which repeats it.
 func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 	until := s.now().Add(webhookLease)
-	w, err := s.claim(ctx, until)
+	claimed, err := s.claim(ctx, until)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -106,20 +106,20 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 	recording := context.WithoutCancel(ctx)
 	paused := s.now()
 	defer func() {
-		if err := releaseWebhook(recording, s.db, w, until, paused); err != nil {
+		if err := releaseWebhook(recording, s.db, claimed, until, paused); err != nil {
 			s.log.WarnContext(ctx, "failed to release a webhook, its lease must expire first",
-				"webhook", w.ID, "error", err)
+				"webhook", claimed.ID, "error", err)
 		}
 	}()
 	// More webhooks may be due, for another idle worker.
 	s.Deliveries.Wake()
-	due, err := selectDue(ctx, s.db, w, s.now())
+	due, err := selectDue(ctx, s.db, claimed, s.now())
 	if err != nil {
 		return false, err
 	}
 	for _, d := range due {
 		began := s.now()
-		responseStatus, problem := s.attempt(ctx, w, d)
+		responseStatus, problem := s.attempt(ctx, claimed, d)
 		if responseStatus == 0 && ctx.Err() != nil {
 			// The service stops and canceled the request. The attempt does not count.
 			return false, nil
@@ -131,10 +131,10 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 		if err := updateDelivery(recording, s.db, d); err != nil {
 			return false, err
 		}
-		w, paused = w.attempted(now, problem)
-		if reason, disabled := w.disables(now, responseStatus); disabled {
+		claimed, paused = claimed.attempted(now, problem)
+		if reason, disabled := claimed.disables(now, responseStatus); disabled {
 			// The remaining deliveries wait until the user enables the webhook.
-			return true, disableWebhook(recording, s.db, w, reason, now)
+			return true, disableWebhook(recording, s.db, claimed, reason, now)
 		}
 		if problem != "" {
 			return true, nil

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
@@ -109,4 +111,15 @@ func TestReasonDeclaresCodeStatusAndMessage(t *testing.T) {
 		status := proto.GetExtension(options, restv1.E_HttpStatus).(int32)
 		require.True(t, status >= 400 && status < 600, e.Reason)
 	}
+}
+
+func TestCheckChange(t *testing.T) {
+	t.Parallel()
+	require.ErrorIs(t, CheckChange(&authv1.UpdateMeRequest{}), EmptyUpdate)
+	require.ErrorIs(t, CheckChange(&authv1.UpdateMeRequest{IfMatch: `"1"`, UserAgent: "a"}),
+		EmptyUpdate, "fields without presence belong to no change")
+	require.NoError(t, CheckChange(&authv1.UpdateMeRequest{Name: new("")}))
+	require.NoError(t, CheckChange(&budgetv1.UpdateBudgetRequest{
+		CategoryIds: &budgetv1.CategoryIds{},
+	}), "an empty list is a change")
 }

@@ -3,6 +3,9 @@ package apierr
 import (
 	"errors"
 	"slices"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // Problems collects the problems of a request, so that one error names all of them. The zero value
@@ -59,4 +62,18 @@ func (p *Problems) Err() error {
 		e.Fields = append(e.Fields, s.Fields...)
 	}
 	return e
+}
+
+// CheckChange returns EmptyUpdate if a PATCH sets none of the fields that it can change. These are
+// the fields with presence in the proto: optional fields and messages.
+func CheckChange(req proto.Message) error {
+	changes := false
+	req.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
+		changes = f.HasPresence()
+		return !changes
+	})
+	if !changes {
+		return EmptyUpdate
+	}
+	return nil
 }

@@ -162,8 +162,8 @@ func (s *server) ChangePassword(
 // parseUpdateMe returns nil for a field that does not change, and apierr.EmptyUpdate if both are
 // absent.
 func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error) {
-	if req.Name == nil && req.Email == nil {
-		return nil, nil, apierr.EmptyUpdate
+	if err := apierr.CheckChange(req); err != nil {
+		return nil, nil, err
 	}
 	var p apierr.Problems
 	if req.Name != nil {

@@ -98,11 +98,12 @@ func required(p *apierr.Problems, field, value string, set func(*apierr.Problems
 
 // parseUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes, error) {
+	if err := apierr.CheckChange(req); err != nil {
+		return changes{}, err
+	}
 	var c changes
-	changed := false
 	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
-			changed = true
 			set(p, *value)
 		}
 	}
@@ -114,15 +115,10 @@ func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes
 	optional(req.EndDate, c.setEnd)
 	optional(req.WalletId, c.setWallet)
 	if req.GetCategoryIds() != nil {
-		changed = true
 		c.setCategories(p, req.GetCategoryIds().GetValues())
 	}
 	if req.GetAlertThresholds() != nil {
-		changed = true
 		c.setThresholds(p, req.GetAlertThresholds().GetValues())
-	}
-	if !changed {
-		return changes{}, apierr.EmptyUpdate
 	}
 	return c, nil
 }

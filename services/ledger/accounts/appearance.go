@@ -110,8 +110,8 @@ type categoryChanges struct{ name, color, icon, kind *string }
 
 // parseCategoryChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseCategoryChanges(req *ledgerv1.UpdateCategoryRequest) (categoryChanges, error) {
-	if req.Name == nil && req.Color == nil && req.Icon == nil && req.Kind == nil {
-		return categoryChanges{}, apierr.EmptyUpdate
+	if err := apierr.CheckChange(req); err != nil {
+		return categoryChanges{}, err
 	}
 	var p apierr.Problems
 	var c categoryChanges

@@ -28,9 +28,8 @@ type walletChanges struct {
 
 // parseWalletChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error) {
-	if req.Name == nil && req.Archived == nil && req.Color == nil && req.Icon == nil &&
-		req.Position == nil && req.InitialBalance == nil && req.OpeningDate == nil {
-		return walletChanges{}, apierr.EmptyUpdate
+	if err := apierr.CheckChange(req); err != nil {
+		return walletChanges{}, err
 	}
 	var p apierr.Problems
 	c := walletChanges{archived: req.Archived, initial: req.InitialBalance}

@@ -116,9 +116,8 @@ var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
 // parseChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseChanges(p *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (changes, error) {
-	if req.TimeZone == nil && req.WeekStart == nil && req.Locale == nil &&
-		req.BaseCurrency == nil && req.DefaultWalletId == nil && req.DefaultCategoryId == nil {
-		return changes{}, apierr.EmptyUpdate
+	if err := apierr.CheckChange(req); err != nil {
+		return changes{}, err
 	}
 	c := changes{
 		timeZone: req.TimeZone, weekStart: req.WeekStart, locale: req.Locale,

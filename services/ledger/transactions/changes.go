@@ -79,11 +79,12 @@ func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest
 func parseTransactionUpdate(
 	p *apierr.Problems, req *ledgerv1.UpdateTransactionRequest,
 ) (changes, error) {
+	if err := apierr.CheckChange(req); err != nil {
+		return changes{}, err
+	}
 	var c changes
-	some := false
 	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
-			some = true
 			set(p, *value)
 		}
 	}
@@ -97,18 +98,13 @@ func parseTransactionUpdate(
 	optional(req.Payee, c.setPayee)
 	optional(req.Notes, c.setNotes)
 	if req.GetTags() != nil {
-		some = true
 		c.setTags(p, req.GetTags().GetValues())
 	}
 	if req.GetSplits() != nil {
-		some = true
 		c.setSplits(p, req.GetSplits().GetValues())
 		if req.CategoryId != nil && len(req.GetSplits().GetValues()) > 0 {
 			p.Field(categoryBesideSplits)
 		}
-	}
-	if !some {
-		return changes{}, apierr.EmptyUpdate
 	}
 	return c, nil
 }

@@ -74,17 +74,10 @@ func parseTransfer(p *apierr.Problems, req *ledgerv1.CreateTransferRequest) chan
 
 // parseTransferUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseTransferUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransferRequest) (changes, error) {
+	if err := apierr.CheckChange(req); err != nil {
+		return changes{}, err
+	}
 	var c changes
-	some := req.GetTags() != nil
-	for _, value := range []*string{
-		req.FromWalletId, req.ToWalletId, req.Amount, req.Currency, req.ToAmount, req.ToCurrency,
-		req.Date, req.Description, req.Notes,
-	} {
-		some = some || value != nil
-	}
-	if !some {
-		return changes{}, apierr.EmptyUpdate
-	}
 	c.from.setWallet(p, fromFields, req.FromWalletId)
 	c.from.setAmount(p, fromFields, req.Amount)
 	c.from.setCurrency(p, fromFields, req.Currency)

@@ -78,8 +78,8 @@ func (s *Server) UpdateNotification(
 	if !ok {
 		return nil, errInvalidNotificationID
 	}
-	if req.Read == nil {
-		return nil, apierr.EmptyUpdate
+	if err := apierr.CheckChange(req); err != nil {
+		return nil, err
 	}
 	// No time means unread.
 	var readAt *time.Time
@@ -104,8 +104,8 @@ func (s *Server) UpdateNotification(
 func (s *Server) UpdateNotifications(
 	ctx context.Context, req *budgetv1.UpdateNotificationsRequest,
 ) (*budgetv1.UpdateNotificationsResponse, error) {
-	if req.Read == nil {
-		return nil, apierr.EmptyUpdate
+	if err := apierr.CheckChange(req); err != nil {
+		return nil, err
 	}
 	if !req.GetRead() {
 		return nil, apierr.Invalid("read", "must be true")

@@ -117,8 +117,8 @@ func (s *Server) UpdateWebhook(
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err
 	}
-	if req.Url == nil && req.Description == nil && req.GetEvents() == nil && req.Enabled == nil {
-		return nil, apierr.EmptyUpdate
+	if err := apierr.CheckChange(req); err != nil {
+		return nil, err
 	}
 	var p apierr.Problems
 	// Invalid fields take precedence over an unknown webhook and a stale version.

@@ -95,8 +95,8 @@ func NewVerifier(trust Trust, now func() time.Time, log *slog.Logger) (*Verifier
 // apierr.Unavailable until keys and ended sessions were loaded.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	now := v.now()
-	if s, ok := v.seen.Get(token); ok {
-		return v.admit(s, now)
+	if seen, ok := v.seen.Get(token); ok {
+		return v.admit(seen, now)
 	}
 	var claims Claims
 	key := func(t *jwt.Token) (any, error) { return v.key(ctx, t) }
@@ -119,9 +119,9 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	}
 	kid, _ := parsed.Header["kid"].(string)
 	id := Identity{UserID: user, SessionID: claims.SessionID}
-	s := verified{Identity: id, kid: kid, expires: claims.ExpiresAt.Add(leeway)}
-	v.seen.Add(token, s)
-	return v.admit(s, now)
+	seen := verified{Identity: id, kid: kid, expires: claims.ExpiresAt.Add(leeway)}
+	v.seen.Add(token, seen)
+	return v.admit(seen, now)
 }
 
 // admit checks the conditions that can change after a token was verified.

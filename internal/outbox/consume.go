@@ -133,17 +133,17 @@ func (b *Bus) handle(
 ) {
 	var events []Received
 	var readable []jetstream.Msg
-	for _, m := range messages {
-		e, err := decode(m)
+	for _, message := range messages {
+		e, err := decode(message)
 		if err != nil {
 			// A retry would fail in the same way, and the other events must not wait for it.
 			b.log.ErrorContext(ctx, "failed to decode an event, dropping it",
 				"consumer", consumer.Name,
 				"error", err)
-			_ = m.TermWithReason("not decodable")
+			_ = message.TermWithReason("not decodable")
 			continue
 		}
-		events, readable = append(events, e), append(readable, m)
+		events, readable = append(events, e), append(readable, message)
 	}
 	if len(events) == 0 {
 		return
@@ -151,8 +151,8 @@ func (b *Bus) handle(
 	err := b.apply(ctx, pool, consumer, events)
 	switch {
 	case err == nil:
-		for _, m := range readable {
-			_ = m.Ack()
+		for _, message := range readable {
+			_ = message.Ack()
 		}
 		if consumer.Applied != nil {
 			consumer.Applied()
@@ -160,8 +160,8 @@ func (b *Bus) handle(
 	case ctx.Err() != nil:
 		// The process is stopping. NATS delivers the messages again after ackWait.
 	case len(readable) > 1:
-		for _, m := range readable {
-			b.handle(ctx, pool, []jetstream.Msg{m}, consumer)
+		for _, message := range readable {
+			b.handle(ctx, pool, []jetstream.Msg{message}, consumer)
 		}
 	default:
 		b.log.WarnContext(ctx, "failed to apply an event", "consumer", consumer.Name,

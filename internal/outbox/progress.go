@@ -71,14 +71,14 @@ func (p *progress) acknowledgedAfter(seq int64) []int64 {
 // deleteStored deletes the events that NATS has synced to disk, at most once per retryInterval.
 // First it checks that NATS still answers on the connection on which it acknowledged them: after a
 // restart, NATS may lack the last ones.
-func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, p *progress) error {
+func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, done *progress) error {
 	now := time.Now()
-	if now.Sub(p.deletedAt) < retryInterval {
+	if now.Sub(done.deletedAt) < retryInterval {
 		return nil
 	}
-	p.deletedAt = now
+	done.deletedAt = now
 	var stored []int64
-	for seq, at := range p.acknowledged {
+	for seq, at := range done.acknowledged {
 		if now.Sub(at) >= syncDelay {
 			stored = append(stored, seq)
 		}
@@ -89,7 +89,7 @@ func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, p *progress)
 	flush, cancel := context.WithTimeout(ctx, retryInterval)
 	defer cancel()
 	err := b.conn.FlushWithContext(flush)
-	if err != nil || b.conn.Stats().Reconnects != p.reconnects {
+	if err != nil || b.conn.Stats().Reconnects != done.reconnects {
 		return nil
 	}
 	slices.Sort(stored)
@@ -97,7 +97,7 @@ func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, p *progress)
 		return fmt.Errorf("deleting stored events from the outbox: %w", err)
 	}
 	for _, seq := range stored {
-		delete(p.acknowledged, seq)
+		delete(done.acknowledged, seq)
 	}
 	return nil
 }

@@ -144,14 +144,15 @@ func (s *server) ListAudit(
 func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var entries []auditEntry
 	var ids []uuid.UUID
-	for _, e := range events {
-		kind, what := sharingOf(e)
+	for _, event := range events {
+		kind, what := sharingOf(event)
 		if what == nil {
 			continue
 		}
 		entries = append(entries, auditEntry{
-			ID: e.ID, UserID: e.UserID, Type: kind, Outcome: success, At: e.Time, LastAt: e.Time,
-			Times: 1, Sharing: what,
+			ID: event.ID, UserID: event.UserID, Type: kind, Outcome: success, At: event.Time,
+			LastAt: event.Time,
+			Times:  1, Sharing: what,
 		})
 		for _, s := range []string{what.OwnerID, what.MemberID} {
 			if id, err := uuid.Parse(s); err == nil {
@@ -170,9 +171,9 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	for _, u := range users {
 		names[u.ID.String()] = &u.Name
 	}
-	for _, e := range entries {
-		e.Sharing.OwnerName = names[e.Sharing.OwnerID]
-		e.Sharing.MemberName = names[e.Sharing.MemberID]
+	for _, entry := range entries {
+		entry.Sharing.OwnerName = names[entry.Sharing.OwnerID]
+		entry.Sharing.MemberName = names[entry.Sharing.MemberID]
 	}
 	return insertAudit(ctx, tx, entries...)
 }

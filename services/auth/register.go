@@ -24,36 +24,38 @@ import (
 func (s *server) Register(
 	ctx context.Context, req *authv1.RegisterRequest,
 ) (*authv1.RegisterResponse, error) {
-	u, err := parseRegister(req)
+	created, err := parseRegister(req)
 	if err != nil {
 		return nil, err
 	}
 	// The user has no id yet, so the idempotency key is scoped by e-mail.
-	call := idem.Call{Scope: "register:" + u.Email, Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{
+		Scope: "register:" + created.Email, Key: req.GetIdempotencyKey(), Request: req,
+	}
 	resp := &authv1.RegisterResponse{}
 	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
 		resp.Replayed = replayed
 		return resp, err
 	}
-	u.PasswordHash, err = s.hasher.Hash(ctx, req.GetPassword())
+	created.PasswordHash, err = s.hasher.Hash(ctx, req.GetPassword())
 	if err != nil {
 		return nil, err
 	}
-	u.ID, u.CreatedAt, u.Version = s.newID(), s.now().UTC(), 1
-	u.UpdatedAt = u.CreatedAt
+	created.ID, created.CreatedAt, created.Version = s.newID(), s.now().UTC(), 1
+	created.UpdatedAt = created.CreatedAt
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		if err := insertUser(ctx, tx, u); err != nil {
+		if err := insertUser(ctx, tx, created); err != nil {
 			return emailTaken(err)
 		}
 		err := insertAudit(ctx, tx,
-			s.entry(auditRegistered, u.ID, uuid.Nil, s.newClient(ctx, req.GetUserAgent())))
+			s.entry(auditRegistered, created.ID, uuid.Nil, s.newClient(ctx, req.GetUserAgent())))
 		if err != nil {
 			return err
 		}
 		// The response is complete before the commit, because InTx stores it for repetitions of the
 		// request.
-		resp.User, resp.Etag = u.proto(), etag.Format(u.Version)
-		return s.publish(ctx, tx, u.ID, &authv1.UserRegistered{User: u.proto()})
+		resp.User, resp.Etag = created.proto(), etag.Format(created.Version)
+		return s.publish(ctx, tx, created.ID, &authv1.UserRegistered{User: created.proto()})
 	})
 	if err != nil {
 		return nil, err

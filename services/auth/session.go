@@ -47,16 +47,17 @@ func (s *server) Login(
 	if req.GetSession() == cookieMode && isFromOtherSite(req) {
 		return nil, errForbiddenOrigin
 	}
-	u, err := selectUserByEmail(ctx, s.db, email)
+	account, err := selectUserByEmail(ctx, s.db, email)
 	if errors.Is(err, pgx.ErrNoRows) {
-		u, err = user{PasswordHash: s.hasher.Dummy}, nil
+		account, err = user{PasswordHash: s.hasher.Dummy}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	address := s.config.ClientAddress(ctx)
 	from := clientOf(address, req.GetUserAgent())
-	try := loginAttempt(email, u, address, s.entry(auditLoginFailed, u.ID, uuid.Nil, from))
+	try := loginAttempt(email, account, address,
+		s.entry(auditLoginFailed, account.ID, uuid.Nil, from))
 	if err := s.admit(ctx, try); err != nil {
 		return nil, err
 	}
@@ -66,11 +67,11 @@ func (s *server) Login(
 	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
 		return s.replayedLogin(ctx, try, resp, err)
 	}
-	if err := s.prove(ctx, try, u.PasswordHash, req.GetPassword()); err != nil {
+	if err := s.prove(ctx, try, account.PasswordHash, req.GetPassword()); err != nil {
 		return nil, err
 	}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		u, t, err := s.startSession(ctx, tx, u, from, try.network)
+		account, t, err := s.startSession(ctx, tx, account, from, try.network)
 		if err != nil {
 			return err
 		}
@@ -78,8 +79,8 @@ func (s *server) Login(
 		resp.Token = t.access
 		resp.TokenType = tokenType
 		resp.ExpiresIn = s.expiresIn()
-		resp.User = u.proto()
-		resp.DeviceKey = s.deviceKey(u.ID)
+		resp.User = account.proto()
+		resp.DeviceKey = s.deviceKey(account.ID)
 		if req.GetSession() == cookieMode {
 			resp.Cookie = s.newCookie(t.refresh)
 		} else {

@@ -35,12 +35,13 @@ func (s *server) CreateBudget(
 	// All problems of a request are reported together, including wallets and categories that the
 	// ledger rejects.
 	c := parseCreate(&p, req)
-	b := c.apply(&p, budget{AlertThresholds: defaultThresholds})
+	created := c.apply(&p, budget{AlertThresholds: defaultThresholds})
 	if p.Err() != nil {
 		return nil, s.referenceProblems(ctx, p, user, c.wallet, c.categories)
 	}
-	b.ID, b.OwnerID, b.Version, b.CreatedAt = s.newID(), user, 1, s.now().UTC()
-	b.UpdatedAt = b.CreatedAt
+	created.ID, created.OwnerID = s.newID(), user
+	created.Version, created.CreatedAt = 1, s.now().UTC()
+	created.UpdatedAt = created.CreatedAt
 	call := idem.Call{Scope: user.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &budgetv1.CreateBudgetResponse{}
 	// A repeated request must not reserve categories again. So it is recognized before the
@@ -49,14 +50,14 @@ func (s *server) CreateBudget(
 		resp.Replayed = replayed
 		return resp, err
 	}
-	reserved, err := s.reserve(ctx, user, b.ID, &b.WalletID, b.CategoryIDs)
+	reserved, err := s.reserve(ctx, user, created.ID, &created.WalletID, created.CategoryIDs)
 	if err != nil {
 		return nil, err
 	}
 	defer s.release(ctx, reserved)
 	// The progress is read before the transaction, because the transaction records the response
 	// under the idempotency key.
-	found := s.standings(ctx, nil, []budget{b})[0]
+	found := s.standings(ctx, nil, []budget{created})[0]
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		// The limit is counted under a lock of the user. The duplicate rule needs none, because an
 		// index decides.
@@ -67,15 +68,17 @@ func (s *server) CreateBudget(
 		if n >= maxBudgets {
 			return errBudgetLimitReached
 		}
-		if err := insertBudget(ctx, tx, b); err != nil {
+		if err := insertBudget(ctx, tx, created); err != nil {
 			return duplicate(err)
 		}
-		if err := s.queueCheck(ctx, tx, b); err != nil {
+		if err := s.queueCheck(ctx, tx, created); err != nil {
 			return err
 		}
-		resp.Budget, resp.Etag = b.seenByOwner().proto(found.today), etag.Format(b.Version)
+		resp.Budget = created.seenByOwner().proto(found.today)
+		resp.Etag = etag.Format(created.Version)
 		resp.Budget.Progress = found.progress
-		return s.notifications.Publish(ctx, tx, &budgetv1.BudgetCreated{Budget: b.snapshot()}, user)
+		return s.notifications.Publish(ctx, tx,
+			&budgetv1.BudgetCreated{Budget: created.snapshot()}, user)
 	})
 	if err != nil {
 		return nil, err

@@ -91,17 +91,17 @@ func (s *server) answer(
 // changeTerms sets role and share. It holds the budget's lock, so that simultaneous changes and
 // invitations cannot exceed 100 percent in total.
 func (s *server) changeTerms(
-	ctx context.Context, tx pgx.Tx, b seenBudget, m member, c memberChange,
+	ctx context.Context, tx pgx.Tx, b seenBudget, changed member, c memberChange,
 ) (member, error) {
-	if m.Status == rejected {
+	if changed.Status == rejected {
 		return member{}, errInsufficientPermissions
 	}
 	// A change that sets the stored values publishes nothing.
-	after := c.apply(m)
-	if after.Role == m.Role && equalShares(after.ShareBP, m.ShareBP) {
-		return m, nil
+	after := c.apply(changed)
+	if after.Role == changed.Role && equalShares(after.ShareBP, changed.ShareBP) {
+		return changed, nil
 	}
-	if err := checkShares(ctx, tx, m, after.ShareBP); err != nil {
+	if err := checkShares(ctx, tx, changed, after.ShareBP); err != nil {
 		return member{}, err
 	}
 	if err := upsertMember(ctx, tx, after); err != nil {
@@ -110,13 +110,13 @@ func (s *server) changeTerms(
 	updated := func(name string) *budgetv1.MemberUpdated {
 		return &budgetv1.MemberUpdated{
 			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(),
-			MemberId: m.UserID.String(), Role: after.Role, SharePercent: after.sharePercent(),
-			PreviousRole: m.Role, PreviousSharePercent: m.sharePercent(),
+			MemberId: changed.UserID.String(), Role: after.Role, SharePercent: after.sharePercent(),
+			PreviousRole: changed.Role, PreviousSharePercent: changed.sharePercent(),
 		}
 	}
 	return after, s.notifications.PublishEach(ctx, tx,
 		notification.Addressed{User: b.OwnerID, Data: updated(b.Name)},
-		notification.Addressed{User: m.UserID, Data: updated(m.nameOf(b.budget))})
+		notification.Addressed{User: changed.UserID, Data: updated(changed.nameOf(b.budget))})
 }
 
 // checkShares returns errShareExceeded when a new share of the member would bring the total over

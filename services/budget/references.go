@@ -159,13 +159,14 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 		return err
 	}
 	req := &ledgerv1.SyncReferencesRequest{}
-	for _, d := range due {
+	for _, next := range due {
 		// A deleted budget is the zero value. It has no categories, so the ledger releases all
 		// of them.
-		b := budgets[d.BudgetID]
+		b := budgets[next.BudgetID]
 		req.Budgets = append(req.Budgets, &ledgerv1.BudgetReferences{
-			OwnerId: d.OwnerID.String(), BudgetId: d.BudgetID.String(), Version: b.Version,
-			CategoryIds: idStrings(b.CategoryIDs), SettledReservations: idStrings(d.Reservations),
+			OwnerId: next.OwnerID.String(), BudgetId: next.BudgetID.String(), Version: b.Version,
+			CategoryIds:         idStrings(b.CategoryIDs),
+			SettledReservations: idStrings(next.Reservations),
 		})
 	}
 	asking, cancel := context.WithTimeout(ctx, syncTimeout)
@@ -179,10 +180,10 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	}
 	// Each budget has its own transaction, so that a failure does not repeat the others.
 	var failed []error
-	for i, d := range due {
+	for i, next := range due {
 		failed = append(failed, pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 			current := resp.GetBudgets()[i].GetCategoryIds()
-			return s.applyCurrent(ctx, tx, d, budgets[d.BudgetID], current)
+			return s.applyCurrent(ctx, tx, next, budgets[next.BudgetID], current)
 		}))
 	}
 	return errors.Join(failed...)
@@ -192,7 +193,7 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 // the sync. If the budget's categories changed since, its next sync repairs it. If it fails, the
 // row stays, and the report is repeated after the lease.
 func (s *server) applyCurrent(
-	ctx context.Context, tx pgx.Tx, d referenceSync, synced budget, current []string,
+	ctx context.Context, tx pgx.Tx, due referenceSync, synced budget, current []string,
 ) error {
 	held := synced.CategoryIDs
 	categories, lost, err := currentCategories(held, current)
@@ -201,14 +202,14 @@ func (s *server) applyCurrent(
 	}
 	// This is the usual case. It needs no lock.
 	if len(lost) == 0 && slices.Equal(categories, held) {
-		return deleteSync(ctx, tx, d)
+		return deleteSync(ctx, tx, due)
 	}
-	if err := lockBudget(ctx, tx, d.BudgetID); err != nil {
+	if err := lockBudget(ctx, tx, due.BudgetID); err != nil {
 		return err
 	}
-	b, err := selectBudget(ctx, tx, d.BudgetID, d.OwnerID)
+	b, err := selectBudget(ctx, tx, due.BudgetID, due.OwnerID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !slices.Equal(b.CategoryIDs, held) {
-		return deleteSync(ctx, tx, d)
+		return deleteSync(ctx, tx, due)
 	}
 	if err != nil {
 		return err
@@ -227,7 +228,7 @@ func (s *server) applyCurrent(
 			return err
 		}
 	}
-	return deleteSync(ctx, tx, d)
+	return deleteSync(ctx, tx, due)
 }
 
 // currentCategories returns the categories that a budget should have, each once, and the held

@@ -32,30 +32,30 @@ func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error
 		return walletChanges{}, err
 	}
 	var p apierr.Problems
-	c := walletChanges{archived: req.Archived, initial: req.InitialBalance}
+	parsed := walletChanges{archived: req.Archived, initial: req.InitialBalance}
 	if req.Name != nil {
-		c.name = parseName(&p, req.GetName())
+		parsed.name = parseName(&p, req.GetName())
 	}
 	if req.Color != nil {
-		c.color = new(parseColor(&p, req.GetColor()))
+		parsed.color = new(parseColor(&p, req.GetColor()))
 	}
 	if req.Icon != nil {
-		c.icon = new(parseIcon(&p, req.GetIcon()))
+		parsed.icon = new(parseIcon(&p, req.GetIcon()))
 	}
 	if req.Position != nil {
-		c.position = parsePosition(&p, req.GetPosition())
-		c.noPosition = c.position == nil
+		parsed.position = parsePosition(&p, req.GetPosition())
+		parsed.noPosition = parsed.position == nil
 	}
-	if c.initial != nil {
-		if _, err := request.ParseAmount(money.Currency{}, *c.initial); err != nil {
+	if parsed.initial != nil {
+		if _, err := request.ParseAmount(money.Currency{}, *parsed.initial); err != nil {
 			p.Invalid("initialBalance", err.Error())
 		}
 	}
 	if req.OpeningDate != nil {
-		c.openingDate = parseOpeningDate(&p, req.GetOpeningDate())
-		c.noOpeningDate = req.GetOpeningDate() == ""
+		parsed.openingDate = parseOpeningDate(&p, req.GetOpeningDate())
+		parsed.noOpeningDate = req.GetOpeningDate() == ""
 	}
-	return c, p.Err()
+	return parsed, p.Err()
 }
 
 // parseOpeningDate returns the day from which an opening balance counts. It is nil for "": then the

@@ -155,7 +155,7 @@ func receive(received *attachment, stream upload, keep func(n int, chunk []byte)
 		m, err := stream.Recv()
 		return m.GetFile(), err
 	})
-	r := &recognizer{hash: sha256.New()}
+	seen := &recognizer{hash: sha256.New()}
 	chunk := make([]byte, chunkSize)
 	for n := 0; ; n++ {
 		read, err := io.ReadFull(file, chunk)
@@ -163,7 +163,7 @@ func receive(received *attachment, stream upload, keep func(n int, chunk []byte)
 			return err
 		}
 		if read > 0 {
-			if !r.add(chunk[:read]) {
+			if !seen.add(chunk[:read]) {
 				return errUnsupportedType.With("file",
 					"must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8")
 			}
@@ -179,11 +179,11 @@ func receive(received *attachment, stream upload, keep func(n int, chunk []byte)
 	if received.Size == 0 {
 		return errFileRequired
 	}
-	if received.MediaType = r.mediaType(); received.MediaType == "" {
+	if received.MediaType = seen.mediaType(); received.MediaType == "" {
 		return errUnsupportedType.With("file",
 			"must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8")
 	}
-	received.SHA256 = r.hash.Sum(nil)
+	received.SHA256 = seen.hash.Sum(nil)
 	return nil
 }
 

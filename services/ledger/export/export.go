@@ -201,8 +201,8 @@ func (s *Exports) check(ctx context.Context, tx pgx.Tx, f filter) error {
 }
 
 // write passes the books in the snapshot of q to an encoder.
-func write(ctx context.Context, q pg.Querier, f filter, to encoder) error {
-	b, err := selectBooks(ctx, q, f)
+func write(ctx context.Context, q pg.Querier, chosen filter, to encoder) error {
+	b, err := selectBooks(ctx, q, chosen)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func write(ctx context.Context, q pg.Querier, f filter, to encoder) error {
 		return err
 	}
 	for {
-		page, err := selectPage(ctx, q, f)
+		page, err := selectPage(ctx, q, chosen)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func write(ctx context.Context, q pg.Querier, f filter, to encoder) error {
 			return to.end()
 		}
 		last := page[len(page)-1]
-		f.after = &position{last.Date, last.ID}
+		chosen.after = &position{last.Date, last.ID}
 	}
 }
 

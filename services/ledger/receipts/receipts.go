@@ -162,48 +162,51 @@ type reading struct {
 // readReceipt corrects a recognized receipt and splits it into transactions. If the receipt has no
 // currency, it takes the wallet's, and if it has no date, today's. Each assumption adds a warning.
 func (s *Receipts) readReceipt(
-	recognized *ocrv1.RecognizeResponse, u upload, today time.Time,
+	recognized *ocrv1.RecognizeResponse, admitted upload, today time.Time,
 ) (reading, error) {
-	now, r := s.Now(), recognized.GetReceipt()
-	before := recognizedFields(r)
-	u.corrections.applyTexts(r)
-	currency, printed := money.ParseCurrency(r.GetCurrency())
+	now, found := s.Now(), recognized.GetReceipt()
+	before := recognizedFields(found)
+	admitted.corrections.applyTexts(found)
+	currency, printed := money.ParseCurrency(found.GetCurrency())
 	if !printed {
-		currency = u.currency
-		warn(r, "CURRENCY_ASSUMED", "The currency was not found; the wallet's is used")
+		currency = admitted.currency
+		warn(found, "CURRENCY_ASSUMED", "The currency was not found; the wallet's is used")
 	}
-	r.Currency = currency.Code()
-	date, ok := calendar.ParseDate(r.GetDate())
+	found.Currency = currency.Code()
+	date, ok := calendar.ParseDate(found.GetDate())
 	if !ok {
 		date = today
-		warn(r, "DATE_ASSUMED", "The date was not found; the day of the upload is used")
+		warn(found, "DATE_ASSUMED", "The date was not found; the day of the upload is used")
 	}
-	r.Date = date.Format(calendar.DateLayout)
+	found.Date = date.Format(calendar.DateLayout)
 
-	b, err := u.correctedBill(r, currency, printed)
+	b, err := admitted.correctedBill(found, currency, printed)
 	if err != nil {
 		return reading{}, err
 	}
-	shares, ok := b.split(u.mode)
+	shares, ok := b.split(admitted.mode)
 	if !ok {
-		return reading{}, u.splitError(b)
+		return reading{}, admitted.splitError(b)
 	}
 	// The split is one transaction for the total in this case.
-	if len(r.GetLines()) > 0 && !b.reconciles() {
-		warn(r, "LINES_NOT_RECONCILED", "The lines do not add up to the total")
+	if len(found.GetLines()) > 0 && !b.reconciles() {
+		warn(found, "LINES_NOT_RECONCILED", "The lines do not add up to the total")
 	}
-	changed := u.corrections.changed(before, r)
+	changed := admitted.corrections.changed(before, found)
 	if len(changed) > 0 {
-		r.Recognized = before
+		found.Recognized = before
 	}
-	r.ImagePages = int32(len(recognized.GetPictures()))
-	out := reading{upload: u, receipt: r, images: recognized.GetPictures(), changed: changed}
+	found.ImagePages = int32(len(recognized.GetPictures()))
+	out := reading{
+		upload: admitted, receipt: found, images: recognized.GetPictures(), changed: changed,
+	}
 	for _, p := range shares {
 		out.categorized = append(out.categorized, p.category != uuid.Nil)
 		out.transactions = append(out.transactions, posting.Transaction{
-			OwnerID: u.owner, WalletID: u.wallet, CategoryID: new(cmp.Or(p.category, u.category)),
+			OwnerID: admitted.owner, WalletID: admitted.wallet,
+			CategoryID:  new(cmp.Or(p.category, admitted.category)),
 			AmountMinor: p.amount, Currency: currency.Code(), Description: p.description,
-			Payee: payee(r.GetMerchant()), Date: date, CreatedAt: now, UpdatedAt: now,
+			Payee: payee(found.GetMerchant()), Date: date, CreatedAt: now, UpdatedAt: now,
 		})
 	}
 	return out, nil

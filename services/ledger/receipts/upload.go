@@ -41,7 +41,7 @@ type upload struct {
 func parseUpload(
 	p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceiptRequest,
 ) (upload, request.References) {
-	u := upload{
+	parsed := upload{
 		file: req.GetReceipt(), mode: req.GetMode(),
 		rejectDuplicate: req.GetOnDuplicate() == "reject",
 		// A preview stores nothing.
@@ -50,7 +50,7 @@ func parseUpload(
 		// Rules run by default.
 		withoutRules: req.Rules != nil && !req.GetRules(),
 	}
-	if len(u.file) == 0 {
+	if len(parsed.file) == 0 {
 		p.Add(errReceiptFileRequired.With("receipt", "must be exactly one non-empty file"))
 	}
 	named := request.References{
@@ -59,7 +59,7 @@ func parseUpload(
 		Category: request.RequireReference(p, "categoryId", req.GetCategoryId(),
 			request.ErrInvalidCategoryID),
 	}
-	if !slices.Contains([]string{modeAuto, modeItems, modeSingle}, u.mode) {
+	if !slices.Contains([]string{modeAuto, modeItems, modeSingle}, parsed.mode) {
 		p.Invalid("mode", "must be items or single")
 	}
 	if !slices.Contains([]string{"", "create", "reject"}, req.GetOnDuplicate()) {
@@ -67,15 +67,15 @@ func parseUpload(
 	}
 	switch {
 	case req.Include == nil:
-	case !u.showImage:
+	case !parsed.showImage:
 		p.Invalid("include", "must be image")
 	case !req.GetDryRun():
 		p.Invalid("include", "is only possible with dryRun=true")
 	}
-	u.corrections = parseCorrections(p, req.GetCorrections())
-	hash := sha256.Sum256(u.file)
-	u.hash = hash[:]
-	return u, named
+	parsed.corrections = parseCorrections(p, req.GetCorrections())
+	hash := sha256.Sum256(parsed.file)
+	parsed.hash = hash[:]
+	return parsed, named
 }
 
 // admit rejects an upload that must fail regardless of the receipt's content, with all problems in
@@ -88,15 +88,15 @@ func (s *Receipts) admit(
 		return upload{}, apierr.PayloadTooLarge
 	}
 	var p apierr.Problems
-	u, named := parseUpload(&p, req)
-	u.owner = caller.ID(ctx)
-	owned, err := request.SelectReferences(ctx, s.DB, u.owner,
-		append(u.corrections.references(), named)...)
+	parsed, named := parseUpload(&p, req)
+	parsed.owner = caller.ID(ctx)
+	owned, err := request.SelectReferences(ctx, s.DB, parsed.owner,
+		append(parsed.corrections.references(), named)...)
 	if err != nil {
 		return upload{}, err
 	}
 	owned.Check(&p, named)
-	u.corrections.checkOwned(&p, owned)
+	parsed.corrections.checkOwned(&p, owned)
 	if err := apierr.From(p.Err()); err != nil {
 		if p.Has(errReceiptFileRequired) {
 			// A form without a file has this code even if fields without a separate code are
@@ -107,13 +107,13 @@ func (s *Receipts) admit(
 		}
 		return upload{}, err
 	}
-	u.wallet = *named.Wallet
-	u.category = *named.Category
-	u.currency = money.CurrencyOf(owned.Currency)
-	if u.rejectDuplicate {
-		_, err = earlierReceipt(ctx, s.DB, u)
+	parsed.wallet = *named.Wallet
+	parsed.category = *named.Category
+	parsed.currency = money.CurrencyOf(owned.Currency)
+	if parsed.rejectDuplicate {
+		_, err = earlierReceipt(ctx, s.DB, parsed)
 	}
-	return u, err
+	return parsed, err
 }
 
 // earlierReceipt returns the id of the owner's newest receipt from the same file, or nil if there

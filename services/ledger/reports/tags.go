@@ -16,14 +16,14 @@ import (
 // the totals.
 func tagsProto(rows []tagged, currency string) (*ledgerv1.TagTotals, error) {
 	read := int64(0)
-	for _, r := range rows {
-		read += r.Read
+	for _, row := range rows {
+		read += row.Read
 	}
 	if read > maxReadTransactions {
 		return nil, errTooManyTransactions
 	}
-	rows = slices.DeleteFunc(rows, func(r tagged) bool {
-		return r.Name == "" || currency != "" && r.Currency != currency
+	rows = slices.DeleteFunc(rows, func(row tagged) bool {
+		return row.Name == "" || currency != "" && row.Currency != currency
 	})
 	slices.SortFunc(rows, func(a, b tagged) int {
 		return cmp.Or(cmp.Compare(a.Currency, b.Currency),
@@ -31,21 +31,21 @@ func tagsProto(rows []tagged, currency string) (*ledgerv1.TagTotals, error) {
 			cmp.Compare(a.Name, b.Name))
 	})
 	shown := map[string]int{}
-	for _, r := range rows {
-		shown[r.Currency] = 0
+	for _, row := range rows {
+		shown[row.Currency] = 0
 	}
 	share := shareOf(len(rows), len(shown))
 	out := &ledgerv1.TagTotals{}
-	for _, r := range rows {
-		if shown[r.Currency] == share {
+	for _, row := range rows {
+		if shown[row.Currency] == share {
 			continue
 		}
-		shown[r.Currency]++
-		c := money.CurrencyOf(r.Currency)
+		shown[row.Currency]++
+		c := money.CurrencyOf(row.Currency)
 		out.Values = append(out.Values, &ledgerv1.TagTotal{
-			Name: r.Name, Currency: r.Currency,
-			Income: c.Format(r.Income), Expense: c.Format(r.Expense),
-			TransactionCount: int32(min(r.Count, math.MaxInt32)),
+			Name: row.Name, Currency: row.Currency,
+			Income: c.Format(row.Income), Expense: c.Format(row.Expense),
+			TransactionCount: int32(min(row.Count, math.MaxInt32)),
 		})
 	}
 	return out, nil

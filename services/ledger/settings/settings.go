@@ -65,7 +65,7 @@ func (s *Server) UpdateSettings(
 	ctx context.Context, req *ledgerv1.UpdateSettingsRequest,
 ) (*ledgerv1.UpdateSettingsResponse, error) {
 	var p apierr.Problems
-	c, err := parseChanges(&p, req)
+	parsed, err := parseChanges(&p, req)
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +81,13 @@ func (s *Server) UpdateSettings(
 		if err != nil {
 			return err
 		}
-		if err := c.check(ctx, tx, owner, p); err != nil {
+		if err := parsed.check(ctx, tx, owner, p); err != nil {
 			return err
 		}
 		if !etag.Matches(req.GetIfMatch(), row.Version) {
 			return apierr.VersionMismatch
 		}
-		c.apply(&row)
+		parsed.apply(&row)
 		row.Version++
 		row.UpdatedAt = s.Now()
 		if err := upsert(ctx, tx, row); err != nil {
@@ -119,29 +119,31 @@ func parseChanges(p *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (chan
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
 	}
-	c := changes{
+	parsed := changes{
 		timeZone: req.TimeZone, weekStart: req.WeekStart, locale: req.Locale,
 		baseCurrency: req.BaseCurrency,
 	}
-	if c.timeZone != nil && !isTimeZone(*c.timeZone) {
+	if parsed.timeZone != nil && !isTimeZone(*parsed.timeZone) {
 		p.Add(errInvalidTimeZone.With("timeZone",
 			"must be a name of the IANA time zone database, such as Europe/Berlin"))
 	}
-	if c.weekStart != nil &&
-		!slices.Contains([]string{"monday", "sunday", "saturday"}, *c.weekStart) {
+	if parsed.weekStart != nil &&
+		!slices.Contains([]string{"monday", "sunday", "saturday"}, *parsed.weekStart) {
 		p.Invalid("weekStart", "must be monday, sunday or saturday")
 	}
-	if c.locale != nil && *c.locale != "" &&
-		(len(*c.locale) > 35 || !language.MatchString(*c.locale)) {
+	if parsed.locale != nil && *parsed.locale != "" &&
+		(len(*parsed.locale) > 35 || !language.MatchString(*parsed.locale)) {
 		p.Invalid("locale", "must be a BCP 47 language tag of at most 35 characters, such as de-CH")
 	}
-	if c.baseCurrency != nil && *c.baseCurrency != "" {
-		c.baseCurrency = new(request.ParseCurrency(p, "baseCurrency", *c.baseCurrency).Code())
+	if parsed.baseCurrency != nil && *parsed.baseCurrency != "" {
+		currency := request.ParseCurrency(p, "baseCurrency", *parsed.baseCurrency)
+		parsed.baseCurrency = new(currency.Code())
 	}
-	c.wallet = parseDefault(p, "defaultWalletId", req.DefaultWalletId, request.ErrInvalidWalletID)
-	c.category = parseDefault(p, "defaultCategoryId", req.DefaultCategoryId,
+	parsed.wallet = parseDefault(p, "defaultWalletId", req.DefaultWalletId,
+		request.ErrInvalidWalletID)
+	parsed.category = parseDefault(p, "defaultCategoryId", req.DefaultCategoryId,
 		request.ErrInvalidCategoryID)
-	return c, nil
+	return parsed, nil
 }
 
 // isTimeZone reports whether s names a time zone. time.LoadLocation also accepts an empty name and

@@ -144,7 +144,7 @@ func parseChanges(req *ledgerv1.UpdateTagRequest) (changes, error) {
 func (s *Server) UpdateTag(
 	ctx context.Context, req *ledgerv1.UpdateTagRequest,
 ) (*ledgerv1.UpdateTagResponse, error) {
-	c, err := parseChanges(req)
+	parsed, err := parseChanges(req)
 	if err != nil {
 		return nil, err
 	}
@@ -161,11 +161,12 @@ func (s *Server) UpdateTag(
 			return err
 		}
 		after := before
-		if c.color != nil {
-			after.Color = *c.color
+		if parsed.color != nil {
+			after.Color = *parsed.color
 		}
-		if c.name != nil && *c.name != before.Name {
-			if after, err = s.rename(ctx, tx, owner, after, *c.name, req.GetMerge()); err != nil {
+		if parsed.name != nil && *parsed.name != before.Name {
+			after, err = s.rename(ctx, tx, owner, after, *parsed.name, req.GetMerge())
+			if err != nil {
 				return err
 			}
 		} else if err := insertTag(ctx, tx, owner, after); err != nil {

@@ -41,7 +41,7 @@ type changes struct {
 // invalid one. The amount, the date, the currency and the wallet are required, and either a
 // category or splits.
 func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest) changes {
-	var c changes
+	var parsed changes
 	required := func(field, value string, set func(*apierr.Problems, string)) {
 		if value == "" {
 			p.Invalid(field, "is required")
@@ -49,29 +49,29 @@ func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest
 		}
 		set(p, value)
 	}
-	required("amount", req.GetAmount(), c.setAmount)
-	c.setDescription(p, req.GetDescription())
-	required("date", req.GetDate(), c.setDate)
-	required("currency", req.GetCurrency(), c.setCurrency)
-	required("walletId", req.GetWalletId(), c.setWallet)
+	required("amount", req.GetAmount(), parsed.setAmount)
+	parsed.setDescription(p, req.GetDescription())
+	required("date", req.GetDate(), parsed.setDate)
+	required("currency", req.GetCurrency(), parsed.setCurrency)
+	required("walletId", req.GetWalletId(), parsed.setWallet)
 	if len(req.GetSplits()) == 0 {
-		required("categoryId", req.GetCategoryId(), c.setCategory)
+		required("categoryId", req.GetCategoryId(), parsed.setCategory)
 	} else {
-		c.setSplits(p, req.GetSplits())
+		parsed.setSplits(p, req.GetSplits())
 		if req.GetCategoryId() != "" {
 			p.Field(categoryBesideSplits)
 		}
 	}
 	if req.Type != nil {
-		c.setKind(p, req.GetType())
+		parsed.setKind(p, req.GetType())
 	}
-	c.setPayee(p, req.GetPayee())
-	c.setNotes(p, req.GetNotes())
-	c.setTags(p, req.GetTags())
+	parsed.setPayee(p, req.GetPayee())
+	parsed.setNotes(p, req.GetNotes())
+	parsed.setTags(p, req.GetTags())
 	if req.GetExternalId() != "" {
-		c.setExternalID(p, req.GetExternalId())
+		parsed.setExternalID(p, req.GetExternalId())
 	}
-	return c
+	return parsed
 }
 
 // parseTransactionUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is
@@ -82,31 +82,31 @@ func parseTransactionUpdate(
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
 	}
-	var c changes
+	var parsed changes
 	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
 			set(p, *value)
 		}
 	}
-	optional(req.Amount, c.setAmount)
-	optional(req.Description, c.setDescription)
-	optional(req.Date, c.setDate)
-	optional(req.Currency, c.setCurrency)
-	optional(req.WalletId, c.setWallet)
-	optional(req.CategoryId, c.setCategory)
-	optional(req.Type, c.setKind)
-	optional(req.Payee, c.setPayee)
-	optional(req.Notes, c.setNotes)
+	optional(req.Amount, parsed.setAmount)
+	optional(req.Description, parsed.setDescription)
+	optional(req.Date, parsed.setDate)
+	optional(req.Currency, parsed.setCurrency)
+	optional(req.WalletId, parsed.setWallet)
+	optional(req.CategoryId, parsed.setCategory)
+	optional(req.Type, parsed.setKind)
+	optional(req.Payee, parsed.setPayee)
+	optional(req.Notes, parsed.setNotes)
 	if req.GetTags() != nil {
-		c.setTags(p, req.GetTags().GetValues())
+		parsed.setTags(p, req.GetTags().GetValues())
 	}
 	if req.GetSplits() != nil {
-		c.setSplits(p, req.GetSplits().GetValues())
+		parsed.setSplits(p, req.GetSplits().GetValues())
 		if req.CategoryId != nil && len(req.GetSplits().GetValues()) > 0 {
 			p.Field(categoryBesideSplits)
 		}
 	}
-	return c, nil
+	return parsed, nil
 }
 
 // setAmount accepts a positive decimal with at most the decimals of the currency that has the most.

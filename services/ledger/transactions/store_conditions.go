@@ -47,36 +47,36 @@ func (c *conditions) add(to *[]condition, format string, values ...value) {
 // conditions returns the conditions of the list. In the order by date, conditions on the date are
 // bounds and those on the amount are filters; in the order by amount it is the other way round.
 func (l transactionList) conditions() *conditions {
-	c := &conditions{}
-	ofDate, ofAmount := &c.bounds, &c.filters
+	all := &conditions{}
+	ofDate, ofAmount := &all.bounds, &all.filters
 	if l.byAmount() {
 		ofDate, ofAmount = ofAmount, ofDate
 	}
-	c.addIDs(l)
-	c.addKind(l, ofAmount)
+	all.addIDs(l)
+	all.addKind(l, ofAmount)
 	if l.currency != "" {
-		c.add(&c.filters, "t.currency = %s", value{l.currency, "$%d::text"})
+		all.add(&all.filters, "t.currency = %s", value{l.currency, "$%d::text"})
 	}
 	if l.from != nil {
-		c.add(ofDate, "t.date >= %s", value{*l.from, "$%d::timestamptz"})
+		all.add(ofDate, "t.date >= %s", value{*l.from, "$%d::timestamptz"})
 	}
 	if l.end != nil {
-		c.add(ofDate, "t.date < %s", value{*l.end, "$%d::timestamptz"})
+		all.add(ofDate, "t.date < %s", value{*l.end, "$%d::timestamptz"})
 	}
 	if l.minE4 != nil {
-		c.add(ofAmount, "t.amount_e4 >= %s", value{*l.minE4, "$%d::bigint"})
+		all.add(ofAmount, "t.amount_e4 >= %s", value{*l.minE4, "$%d::bigint"})
 	}
 	if l.maxE4 != nil {
-		c.add(ofAmount, "t.amount_e4 <= %s", value{*l.maxE4, "$%d::bigint"})
+		all.add(ofAmount, "t.amount_e4 <= %s", value{*l.maxE4, "$%d::bigint"})
 	}
 	if l.substring != "" {
-		c.add(&c.filters, searched+` LIKE %s`,
+		all.add(&all.filters, searched+` LIKE %s`,
 			value{"%" + likeEscaped(l.substring) + "%", `lower($%d COLLATE "und-x-icu")`})
 	}
-	c.addDetails(l)
-	c.addOrigin(l)
-	c.addPlace(l)
-	return c
+	all.addDetails(l)
+	all.addOrigin(l)
+	all.addPlace(l)
+	return all
 }
 
 // addManyTags adds a condition that rejects rows without any of the tags. && would compare each tag

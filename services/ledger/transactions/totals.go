@@ -30,18 +30,18 @@ func checkInclude(p *apierr.Problems, include []string) {
 // have are limited to the newest rows (see totaled), and the fields capped and cappedAt say so. The
 // caller has checked that the list's wallets and categories belong to the owner.
 func (s *Transactions) addTotals(
-	ctx context.Context, l transactionList, resp *ledgerv1.ListTransactionsResponse,
+	ctx context.Context, list transactionList, resp *ledgerv1.ListTransactionsResponse,
 ) error {
-	leave, err := s.reads.Enter(ctx, l.owner)
+	leave, err := s.reads.Enter(ctx, list.owner)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	add := totalTransactions
-	if l.wholeMonths() {
+	if list.wholeMonths() {
 		add = totalMonths
 	}
-	rows, err := add(ctx, s.DB, l)
+	rows, err := add(ctx, s.DB, list)
 	if pg.IsOutOfRange(err) {
 		return errTotalsOverflow
 	}
@@ -62,7 +62,7 @@ func (s *Transactions) addTotals(
 	}
 	resp.Capped = &capped
 	if capped {
-		resp.CappedAt = new(int32(l.totaled()))
+		resp.CappedAt = new(int32(list.totaled()))
 	}
 	return nil
 }

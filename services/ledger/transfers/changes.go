@@ -48,28 +48,28 @@ type sideFields struct{ wallet, amount, currency string }
 // parseTransfer returns the fields of a new transfer, and adds a problem for each missing or
 // invalid one.
 func parseTransfer(p *apierr.Problems, req *ledgerv1.CreateTransferRequest) changes {
-	var c changes
-	c.from.wallet = request.RequireReference(p, fromFields.wallet, req.GetFromWalletId(),
+	var parsed changes
+	parsed.from.wallet = request.RequireReference(p, fromFields.wallet, req.GetFromWalletId(),
 		request.ErrInvalidWalletID)
-	c.to.wallet = request.RequireReference(p, toFields.wallet, req.GetToWalletId(),
+	parsed.to.wallet = request.RequireReference(p, toFields.wallet, req.GetToWalletId(),
 		request.ErrInvalidWalletID)
 	if req.GetAmount() == "" {
 		p.Invalid(fromFields.amount, "is required")
 	} else {
-		c.from.setAmount(p, fromFields, &req.Amount)
+		parsed.from.setAmount(p, fromFields, &req.Amount)
 	}
-	c.from.setCurrency(p, fromFields, req.Currency)
-	c.to.setAmount(p, toFields, req.ToAmount)
-	c.to.setCurrency(p, toFields, req.ToCurrency)
+	parsed.from.setCurrency(p, fromFields, req.Currency)
+	parsed.to.setAmount(p, toFields, req.ToAmount)
+	parsed.to.setCurrency(p, toFields, req.ToCurrency)
 	if req.GetDate() == "" {
 		p.Invalid("date", "is required")
 	} else {
-		c.setDate(p, &req.Date)
+		parsed.setDate(p, &req.Date)
 	}
-	c.setDescription(p, &req.Description)
-	c.setNotes(p, &req.Notes)
-	c.setTags(p, req.GetTags())
-	return c
+	parsed.setDescription(p, &req.Description)
+	parsed.setNotes(p, &req.Notes)
+	parsed.setTags(p, req.GetTags())
+	return parsed
 }
 
 // parseTransferUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
@@ -77,20 +77,20 @@ func parseTransferUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransferRequest
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
 	}
-	var c changes
-	c.from.setWallet(p, fromFields, req.FromWalletId)
-	c.from.setAmount(p, fromFields, req.Amount)
-	c.from.setCurrency(p, fromFields, req.Currency)
-	c.to.setWallet(p, toFields, req.ToWalletId)
-	c.to.setAmount(p, toFields, req.ToAmount)
-	c.to.setCurrency(p, toFields, req.ToCurrency)
-	c.setDate(p, req.Date)
-	c.setDescription(p, req.Description)
-	c.setNotes(p, req.Notes)
+	var parsed changes
+	parsed.from.setWallet(p, fromFields, req.FromWalletId)
+	parsed.from.setAmount(p, fromFields, req.Amount)
+	parsed.from.setCurrency(p, fromFields, req.Currency)
+	parsed.to.setWallet(p, toFields, req.ToWalletId)
+	parsed.to.setAmount(p, toFields, req.ToAmount)
+	parsed.to.setCurrency(p, toFields, req.ToCurrency)
+	parsed.setDate(p, req.Date)
+	parsed.setDescription(p, req.Description)
+	parsed.setNotes(p, req.Notes)
 	if req.GetTags() != nil {
-		c.setTags(p, req.GetTags().GetValues())
+		parsed.setTags(p, req.GetTags().GetValues())
 	}
-	return c, nil
+	return parsed, nil
 }
 
 // setWallet accepts a UUID. checkWallets checks that the wallet belongs to the owner.

@@ -38,14 +38,14 @@ var (
 func (s *Transfers) ListTransfers(
 	ctx context.Context, req *ledgerv1.ListTransfersRequest,
 ) (*ledgerv1.ListTransfersResponse, error) {
-	l, p := parseTransferList(req)
-	l.owner = caller.ID(ctx)
-	named := request.References{Wallet: l.wallet}
-	if err := request.CheckOwned(ctx, s.DB, p, l.owner, named); err != nil {
+	list, p := parseTransferList(req)
+	list.owner = caller.ID(ctx)
+	named := request.References{Wallet: list.wallet}
+	if err := request.CheckOwned(ctx, s.DB, p, list.owner, named); err != nil {
 		return nil, err
 	}
 	scope := strings.Join([]string{
-		"transfers", l.owner.String(), req.GetWalletId(), req.GetFrom(), req.GetTo(),
+		"transfers", list.owner.String(), req.GetWalletId(), req.GetFrom(), req.GetTo(),
 	}, " ")
 	var end *position
 	transfers, pagination, err := page.List(s.Cursors, page.Query[Transfer, position]{
@@ -54,14 +54,14 @@ func (s *Transfers) ListTransfers(
 		Position: func(t Transfer) position { return position{t.Out.Date, t.Out.ID} },
 		Size:     func(t Transfer) int { return t.Out.Bytes() + t.In.Bytes() },
 		Select: func(after position, limit int) ([]Transfer, error) {
-			leave, err := s.Reads.Enter(ctx, l.owner)
+			leave, err := s.Reads.Enter(ctx, list.owner)
 			if err != nil {
 				return nil, err
 			}
 			defer leave()
-			l.after, l.limit = after, limit
+			list.after, list.limit = after, limit
 			var rows []Transfer
-			rows, end, err = s.read(ctx, l)
+			rows, end, err = s.read(ctx, list)
 			return rows, err
 		},
 	})

@@ -66,13 +66,13 @@ func (s *Transfers) CreateTransfer(
 	ctx context.Context, req *ledgerv1.CreateTransferRequest,
 ) (*ledgerv1.CreateTransferResponse, error) {
 	var p apierr.Problems
-	owner, c := caller.ID(ctx), parseTransfer(&p, req)
+	owner, parsed := caller.ID(ctx), parseTransfer(&p, req)
 	valid := p.Err() == nil
-	currencies, err := selectCurrencies(ctx, s.DB, owner, c.wallets())
+	currencies, err := selectCurrencies(ctx, s.DB, owner, parsed.wallets())
 	if err != nil {
 		return nil, err
 	}
-	t := c.apply(&p, c.start(currencies), currencies)
+	t := parsed.apply(&p, parsed.start(currencies), currencies)
 	resp := &ledgerv1.CreateTransferResponse{}
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
 	if err := p.Err(); err != nil {
@@ -95,7 +95,7 @@ func (s *Transfers) CreateTransfer(
 			return posting.ClientError(err)
 		}
 		if len(written) < len(t.legs()) {
-			return s.notInserted(ctx, tx, c, owner)
+			return s.notInserted(ctx, tx, parsed, owner)
 		}
 		return s.Publish(ctx, tx, owner,
 			&ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: resp.GetTransfer()})

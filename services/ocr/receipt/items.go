@@ -145,9 +145,10 @@ func (r *itemReader) readQuantity(l *printed.Line, price printed.Amount) {
 }
 
 // item reads a line with a price, and gives it the pending name or quantity.
-func (r *itemReader) item(l *printed.Line, price printed.Amount) {
-	it := newItem(l, itemName(l), price)
-	if head := l.BeforeMoney(); l.Exact && it.quantity == 0 && printed.Lettered.MatchString(head) {
+func (r *itemReader) item(line *printed.Line, price printed.Amount) {
+	it := newItem(line, itemName(line), price)
+	if head := line.BeforeMoney(); line.Exact && it.quantity == 0 &&
+		printed.Lettered.MatchString(head) {
 		// Without a unit price, a number belongs to the name, as in "Vitamin B12".
 		it.name = trimName(head, signTail)
 	}
@@ -161,13 +162,13 @@ func (r *itemReader) item(l *printed.Line, price printed.Amount) {
 		it.unnamed = true
 	}
 	r.pendingName = nil
-	isDiscount := l.Kind == printed.KindDiscount
-	minus := it.amount.Value < 0 || printed.AttachedMinus.MatchString(l.Text[:price.Start])
+	isDiscount := line.Kind == printed.KindDiscount
+	minus := it.amount.Value < 0 || printed.AttachedMinus.MatchString(line.Text[:price.Start])
 	switch value := it.amount.Value; {
 	case value == 0 && (isDiscount || it.name == ""):
 		return
 	case isDiscount && value > 0 && !it.isNet():
-		if len(l.Tokens) > 1 {
+		if len(line.Tokens) > 1 {
 			// With more words than the one for a discount, the line may be an article.
 			it.alternatives = append([]int64{value}, it.alternatives...)
 		}

@@ -32,14 +32,14 @@ type sums struct {
 // price.
 func findSums(lines []*printed.Line) sums {
 	var s sums
-	for i, l := range lines {
-		into := s.of(l.Kind)
+	for i, line := range lines {
+		into := s.of(line.Kind)
 		if into == nil {
 			continue
 		}
-		found := labeled{at: l, strong: printed.StrongTotalWords.Has(l.Tokens), readings: 1}
+		found := labeled{at: line, strong: printed.StrongTotalWords.Has(line.Tokens), readings: 1}
 		ok := false
-		if found.Amount, ok = l.LastPrice(); ok {
+		if found.Amount, ok = line.LastPrice(); ok {
 			*into = append(*into, found)
 			continue
 		}
@@ -50,12 +50,12 @@ func findSums(lines []*printed.Line) sums {
 			*into = append(*into, found)
 			continue
 		}
-		if l.Kind == printed.KindTax {
-			s.addRates(l)
+		if line.Kind == printed.KindTax {
+			s.addRates(line)
 			continue
 		}
 		found.strong = false
-		if found.Amount, ok = addMissingPoint(l); ok {
+		if found.Amount, ok = addMissingPoint(line); ok {
 			*into = append(*into, found)
 		}
 	}

@@ -24,8 +24,8 @@ import (
 // are not delivered to it.
 func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var users []uuid.UUID
-	for _, e := range events {
-		users = append(users, e.UserID)
+	for _, event := range events {
+		users = append(users, event.UserID)
 	}
 	// One statement reads the webhooks of all users of a batch.
 	webhooks, err := selectEnabledWebhooks(ctx, tx, users)
@@ -33,22 +33,23 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 		return err
 	}
 	var deliveries []delivery
-	for _, e := range events {
+	for _, event := range events {
 		var body []byte
 		for _, w := range webhooks {
 			// A subscription starts with the creation of the webhook. The stream may deliver older
 			// events again.
-			if w.UserID != e.UserID || !w.subscribes(e.Subject) || e.Time.Before(w.CreatedAt) {
+			if w.UserID != event.UserID || !w.subscribes(event.Subject) ||
+				event.Time.Before(w.CreatedAt) {
 				continue
 			}
 			// The body is encoded once and stored, so that later releases do not change a queued
 			// delivery.
 			if body == nil {
-				if body, err = eventJSON(e); err != nil {
+				if body, err = eventJSON(event); err != nil {
 					return err
 				}
 			}
-			deliveries = append(deliveries, s.newDelivery(w, e, body))
+			deliveries = append(deliveries, s.newDelivery(w, event, body))
 		}
 	}
 	return insertDeliveries(ctx, tx, deliveries)

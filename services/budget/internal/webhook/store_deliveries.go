@@ -169,7 +169,7 @@ func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
 func claimWebhook(
 	ctx context.Context, q pg.Querier, now, until time.Time, maxLeased int,
 ) (webhook, error) {
-	w, err := pg.One[webhook](ctx, q, `
+	claimed, err := pg.One[webhook](ctx, q, `
 		WITH RECURSIVE first AS (
 			(
 				SELECT user_id, webhook_id, next_attempt_at
@@ -210,7 +210,7 @@ func claimWebhook(
 	if err != nil {
 		return webhook{}, fmt.Errorf("claiming a webhook: %w", err)
 	}
-	return w, nil
+	return claimed, nil
 }
 
 // releaseWebhook ends the lease that was taken until a time, and records failures and pause. If

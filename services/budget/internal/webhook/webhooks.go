@@ -36,38 +36,38 @@ const (
 func (s *Server) CreateWebhook(
 	ctx context.Context, req *budgetv1.CreateWebhookRequest,
 ) (*budgetv1.CreateWebhookResponse, error) {
-	w := webhook{
+	created := webhook{
 		ID: s.newID(), UserID: caller.ID(ctx), Enabled: true, Version: 1, CreatedAt: s.now().UTC(),
 	}
-	w.UpdatedAt = w.CreatedAt
+	created.UpdatedAt = created.CreatedAt
 	var p apierr.Problems
-	w.URL = s.destinations.parseURL(&p, req.GetUrl())
-	w.Description = parseDescription(&p, req.GetDescription())
-	w.Events = parsePatterns(&p, req.GetEvents())
+	created.URL = s.destinations.parseURL(&p, req.GetUrl())
+	created.Description = parseDescription(&p, req.GetDescription())
+	created.Events = parsePatterns(&p, req.GetEvents())
 	if req.Enabled != nil {
-		w.Enabled = req.GetEnabled()
+		created.Enabled = req.GetEnabled()
 	}
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	// The secret is part of the recorded response, so that a repeated request returns the same one.
-	secret, err := s.newSecret(&w)
+	secret, err := s.newSecret(&created)
 	if err != nil {
 		return nil, err
 	}
 	resp := &budgetv1.CreateWebhookResponse{
-		Secret: secret, Webhook: w.proto(), Etag: etag.Format(w.Version),
+		Secret: secret, Webhook: created.proto(), Etag: etag.Format(created.Version),
 	}
-	call := idem.Call{Scope: w.UserID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Scope: created.UserID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		n, err := countWebhooks(ctx, tx, w.UserID)
+		n, err := countWebhooks(ctx, tx, created.UserID)
 		if err != nil {
 			return err
 		}
 		if n >= maxWebhooks {
 			return errWebhookLimitReached
 		}
-		return insertWebhook(ctx, tx, w)
+		return insertWebhook(ctx, tx, created)
 	})
 	if err != nil {
 		return nil, err

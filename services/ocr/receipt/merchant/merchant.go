@@ -28,17 +28,17 @@ func Find(lines []*printed.Line) []printed.Field {
 	var out []printed.Field
 	// below is set for the lines below the first line of an address.
 	below := false
-	for i, l := range head {
+	for i, line := range head {
 		above := ""
 		if i > 0 {
 			above = head[i-1].Text
 			// The line is the second part of a name that was added below.
-			if beginsContinued(l) && continues(head[i-1], l) {
+			if beginsContinued(line) && continues(head[i-1], line) {
 				continue
 			}
 		}
-		score := nameScore(l, i, typical)
-		name := merchantName(l.Text)
+		score := nameScore(line, i, typical)
+		name := merchantName(line.Text)
 		switch {
 		case score <= 0 || name == "":
 			continue
@@ -47,7 +47,7 @@ func Find(lines []*printed.Line) []printed.Field {
 		}
 		inAddress := address.MatchString(above) && !legal.MatchString(above)
 		below = below || streetNumber.MatchString(above) || inAddress
-		score = lessAddress(score, l.Text, above, below)
+		score = lessAddress(score, line.Text, above, below)
 		name = soldBy.ReplaceAllString(name, "")
 		last := i
 		// A name often has a second line: "GREEN RESTAURANTS / SDN BHD".
@@ -66,7 +66,7 @@ func Find(lines []*printed.Line) []printed.Field {
 		if sharesStart(lettersOf(name), lettersOf(site.Value)) {
 			score += 0.6
 		}
-		out = append(out, printed.Field{Value: fixLegalForm(name), Confidence: score, At: l})
+		out = append(out, printed.Field{Value: fixLegalForm(name), Confidence: score, At: line})
 	}
 	out = append(out, findOwner(lines)...)
 	if site.Value != "" {
@@ -160,38 +160,40 @@ func inBracket(text, others string) bool {
 
 // nameScore returns the points for line i of the head as a name, or 0 if it cannot be one. typical
 // is the median height of all lines.
-func nameScore(l *printed.Line, i, typical int) float64 {
-	letters, digits, upper := countLetters(l.Text)
+func nameScore(line *printed.Line, i, typical int) float64 {
+	letters, digits, upper := countLetters(line.Text)
 	if letters < 3 || letters > maxNameLetters || digits > letters {
 		return 0
 	}
-	if postalCode.MatchString(l.Text) || streetNumber.MatchString(l.Text) ||
-		printed.CodesOnly(joinSpaced(strings.Fields(l.Text))) {
+	if postalCode.MatchString(line.Text) || streetNumber.MatchString(line.Text) ||
+		printed.CodesOnly(joinSpaced(strings.Fields(line.Text))) {
 		return 0
 	}
 	// The merchant's name is at the top; the customer's is below it.
 	score := 1.6 - 0.2*float64(i) - 0.15*float64(max(0, i-5))
-	name := merchantName(l.Text)
-	place := l.Text
+	name := merchantName(line.Text)
+	place := line.Text
 	switch {
-	case legal.MatchString(l.Text), legal.MatchString(name):
+	case legal.MatchString(line.Text), legal.MatchString(name):
 		// The registration number of a company looks like a postcode, so only the name is compared
 		// with addresses.
 		score, place = score+1.6, name
-	case company.MatchString(l.Text):
+	case company.MatchString(line.Text):
 		score += 0.6
 	}
 	if address.MatchString(place) {
 		score -= 1.2
 	}
-	if contact.MatchString(cashAndCarry.ReplaceAllString(name, "")) || fuzzyContact.Has(l.Tokens) {
+	if contact.MatchString(cashAndCarry.ReplaceAllString(name, "")) ||
+		fuzzyContact.Has(line.Tokens) {
 		score -= 1.5
 	}
-	inSentence := slogan.MatchString(l.Text) || sentence.MatchString(l.Text) || lowerCase(l.Text)
-	if inSentence && !legal.MatchString(l.Text) {
+	inSentence := slogan.MatchString(line.Text) || sentence.MatchString(line.Text) ||
+		lowerCase(line.Text)
+	if inSentence && !legal.MatchString(line.Text) {
 		score -= 0.6
 	}
-	if openingHours.MatchString(l.Text) {
+	if openingHours.MatchString(line.Text) {
 		score -= 1.5
 	}
 	// Names are often in capital letters, addresses and slogans rarely.
@@ -200,10 +202,10 @@ func nameScore(l *printed.Line, i, typical int) float64 {
 	}
 	if typical > 0 {
 		// Large letters indicate a name. Large but barely legible text is handwriting.
-		large := min(1, max(0, float64(l.Height)/float64(typical)-1.1))
-		score += large * min(1, l.MeanConfidence()/0.7)
+		large := min(1, max(0, float64(line.Height)/float64(typical)-1.1))
+		score += large * min(1, line.MeanConfidence()/0.7)
 	}
-	score += 1.2 * (l.MeanConfidence() - 0.8)
+	score += 1.2 * (line.MeanConfidence() - 0.8)
 	if letters < 5 {
 		score -= 0.4
 	}

@@ -11,21 +11,12 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
-	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
-	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
-
-// maxFilterIDs is the maximum number of wallets, and of categories, in a list's filters.
-const maxFilterIDs = 100
-
-// maxFilterTags is the maximum number of tags in a list's filters.
-const maxFilterTags = 200
 
 // ListTransactions returns a page of the caller's transactions, by default newest first. A page of
 // untagged transactions, of more than maxIndexedTags tags, of a search without three ASCII letters
@@ -196,108 +187,4 @@ func listScope(owner uuid.UUID, req *ledgerv1.ListTransactionsRequest) (string, 
 		return "", fmt.Errorf("encoding a list's filters: %w", err)
 	}
 	return "transactions " + owner.String() + " " + base64.StdEncoding.EncodeToString(b), nil
-}
-
-// parseList validates the filters, the order and the limit of a request, and returns all problems.
-// The caller sets owner, after and limit.
-func parseList(
-	req *ledgerv1.ListTransactionsRequest,
-) (list transactionList, problems apierr.Problems) {
-	_, problem := page.Limit(req.Limit)
-	problems.Field(problem)
-	list = transactionList{
-		wallets: parseFilterIDs(&problems, "walletId", req.GetWalletId(),
-			request.ErrInvalidWalletID),
-		categories: parseFilterIDs(&problems, "categoryId", req.GetCategoryId(),
-			request.ErrInvalidCategoryID),
-		kind: req.GetType(), sort: newestFirst,
-	}
-	if req.Type != nil && list.kind != posting.Expense && list.kind != posting.Income &&
-		list.kind != posting.Transfer {
-		problems.Add(errInvalidTransactionType.With("type", "must be expense, income or transfer"))
-	}
-	if req.Currency != nil {
-		list.currency = request.ParseCurrency(&problems, "currency", req.GetCurrency()).Code()
-	}
-	if req.From != nil {
-		list.from = new(request.ParseBound(&problems, "from", req.GetFrom(), false))
-	}
-	if req.To != nil {
-		list.end = new(request.ParseBound(&problems, "to", req.GetTo(), true))
-	}
-	list.minE4 = parseAmountBound(&problems, "minAmount", req.MinAmount)
-	list.maxE4 = parseAmountBound(&problems, "maxAmount", req.MaxAmount)
-	part, problem := text.Description("q", req.GetQ())
-	list.substring = part
-	problems.Field(problem)
-	list.parseDetails(&problems, req)
-	list.Origin = request.ParseOrigin(&problems, req.ExternalId, req.ImportId, req.ReceiptId,
-		req.HasAttachments)
-	if req.Sort != nil {
-		list.sort = req.GetSort()
-	}
-	if !slices.Contains([]string{newestFirst, oldestFirst, largestAmount, leastAmount}, list.sort) {
-		problems.Invalid("sort", "must be -date, date, -amount or amount")
-	}
-	list.checkBounds(&problems)
-	checkInclude(&problems, req.GetInclude())
-	return list, problems
-}
-
-// parseDetails validates the filters by payee and by tags.
-func (l *transactionList) parseDetails(p *apierr.Problems, req *ledgerv1.ListTransactionsRequest) {
-	payee, problem := text.Payee("payee", req.GetPayee())
-	p.Field(problem)
-	if req.Payee != nil && problem == nil && payee == "" {
-		p.Invalid("payee", "must not be blank")
-	}
-	l.payee = payee
-	if len(req.GetTag()) > maxFilterTags {
-		p.Invalid("tag", "must be at most 200 names")
-		return
-	}
-	for _, s := range req.GetTag() {
-		name, problem := text.Tag("tag", s)
-		p.Field(problem)
-		l.tagNames = append(l.tagNames, name)
-	}
-	l.untagged = req.GetUntagged()
-	if l.untagged && len(l.tagNames) > 0 {
-		p.Invalid("untagged", "must be absent with tag")
-	}
-}
-
-// checkBounds adds a problem for a window or a range of amounts that ends before it begins.
-func (l transactionList) checkBounds(p *apierr.Problems) {
-	if l.from != nil && l.end != nil && !p.Has(request.ErrInvalidDate) && !l.from.Before(*l.end) {
-		p.Invalid("from", "must not be after to")
-	}
-	if l.minE4 != nil && l.maxE4 != nil && *l.minE4 > *l.maxE4 {
-		p.Invalid("minAmount", "must not be greater than maxAmount")
-	}
-}
-
-// parseFilterIDs parses at most maxFilterIDs ids.
-func parseFilterIDs(
-	p *apierr.Problems, field string, ss []string, malformed *apierr.Error,
-) []uuid.UUID {
-	if len(ss) > maxFilterIDs {
-		p.Invalid(field, "must be at most 100 ids")
-		return nil
-	}
-	return request.ParseIDs(p, field, ss, malformed)
-}
-
-// parseAmountBound parses a limit of signed amounts in ten-thousandths of the major unit, which fit
-// all currencies. It returns nil if there is none.
-func parseAmountBound(p *apierr.Problems, field string, s *string) *int64 {
-	if s == nil {
-		return nil
-	}
-	n, err := money.ParseDecimal(*s, money.MaxDecimals)
-	if err != nil {
-		p.Invalid(field, err.Error())
-		return nil
-	}
-	return &n
 }

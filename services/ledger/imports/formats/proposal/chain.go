@@ -178,6 +178,25 @@ func (p *Profile) amountPairs(columns Columns, taken map[int]bool, free []int) [
 	return pairs
 }
 
+// pairTexts looks for the texts of money in beside the amounts of two columns, of which one is
+// given. It reports whether that column has the credits.
+func (p *Profile) pairTexts(t *table, column int) (w Witness, isCredit bool) {
+	here, there := 0, 0
+	for row, n := range t.records {
+		switch {
+		case !saysIn(p.sample[n-1]):
+		case t.numbers[column][row].Units != 0:
+			here++
+		default:
+			there++
+		}
+	}
+	if (here > 0) != (there > 0) {
+		w = ByTexts
+	}
+	return w, w != "" && here > 0
+}
+
 // byPair assigns debits and credits of which no heading names one or both: two columns of numbers
 // of one sign each, of which each row has exactly one.
 func (p *Profile) byPair(columns Columns, taken map[int]bool) {
@@ -204,8 +223,11 @@ func (p *Profile) byPair(columns Columns, taken map[int]bool) {
 				!t.alternate(first, second) {
 				continue
 			}
-			p.guessedPair = !hasDebit && !hasCredit
-			if hasCredit {
+			w, swap := ByHeading, hasCredit
+			if !hasDebit && !hasCredit {
+				w, swap = p.pairTexts(t, first)
+			}
+			if p.pair = &w; swap {
 				first, second = second, first
 			}
 			columns[mapping.FieldDebit], columns[mapping.FieldCredit] = first, second

@@ -56,6 +56,11 @@ func localeOrder(locale string) written.Orders {
 	return written.DMY
 }
 
+// isTransaction reports whether a row has a date and does not state a balance.
+func isTransaction(cells []string) bool {
+	return slices.ContainsFunc(cells, isDate) && !slices.ContainsFunc(cells, written.IsBalanceRow)
+}
+
 // isDate reports whether a cell is a day of the calendar in some order.
 func isDate(cell string) bool {
 	d, ok := written.ScanDate(cell)

@@ -18,7 +18,6 @@
 package proposal
 
 import (
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -46,11 +45,10 @@ type Profile struct {
 	columns []column
 	heading int // Position of the heading in the sample, -1 without one.
 	decided bool
-	// proof is the way in which the balances follow from the amounts, or nil. guessedPair is set if
-	// nothing shows which of the columns with debits and credits has the debits.
-	proof       *chain
-	guessedPair bool
-	Witness     Witness // Of the proposal, "" if the sign is a guess.
+	proof   *chain // The way in which the balances follow from the amounts, or nil.
+	// pair is the witness of debits and credits that byPair has found, or nil.
+	pair    *Witness
+	Witness Witness // Of the proposal, "" if the sign is a guess.
 	// transactions are the rows of the sample with a date, and texts describes their columns.
 	transactions [][]string
 	texts        []texts
@@ -170,7 +168,7 @@ func (p *Profile) count(cells []string) {
 	for len(p.columns) < len(cells) {
 		p.columns = append(p.columns, column{})
 	}
-	if !slices.ContainsFunc(cells, isDate) {
+	if !isTransaction(cells) {
 		return
 	}
 	for i, c := range cells {

@@ -70,7 +70,9 @@ func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) (Witness, assu
 		case !hasDebit:
 			return "", assumed{fmt.Sprintf("Only %s has amounts, all without a sign: all are read "+
 				"as money in.", p.name(credit)), credit}
-		case p.guessedPair:
+		case p.pair != nil && *p.pair != "":
+			return *p.pair, assumed{}
+		case p.pair != nil:
 			return "", assumed{fmt.Sprintf("The amounts stand in %s and %s, and nothing shows "+
 				"which of them is money out: the first one is read as money out.",
 				p.name(debit), p.name(credit)), debit}

@@ -36,7 +36,7 @@ func (p *Profile) newTable(columns Columns, wanted []int) *table {
 		order, _ = p.columns[date].order(p.options.Locale, p.prefersDays())
 	}
 	for i, cells := range p.sample[p.heading+1:] {
-		if !slices.ContainsFunc(cells, isDate) {
+		if !isTransaction(cells) {
 			continue
 		}
 		if status, _ := written.StatusOf(at(cells, state)); hasState && status != written.Booked {

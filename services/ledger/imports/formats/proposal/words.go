@@ -46,6 +46,15 @@ func says(text, section string) bool {
 	return false
 }
 
+// folded returns the texts of a row for says.
+func folded(cells []string) string { return " " + written.Fold(strings.Join(cells, " ")) + " " }
+
+// saysIn reports whether the texts of a row are those of money in.
+func saysIn(cells []string) bool {
+	text := folded(cells)
+	return says(text, "payment") || says(text, "income")
+}
+
 // votes are the rows whose texts show the direction of their amounts.
 type votes struct {
 	// normal and inverted are the rows in which a positive amount is money in, or money out.
@@ -62,8 +71,7 @@ func (p *Profile) textVotes(amount int) votes {
 		if !ok {
 			continue
 		}
-		text := " " + written.Fold(strings.Join(cells, " ")) + " "
-		in := says(text, "payment") || says(text, "income")
+		text, in := folded(cells), saysIn(cells)
 		switch {
 		case in && n.Negative:
 			v.inverted++

@@ -46,6 +46,8 @@ func TestMovingBalances(t *testing.T) {
 				"Assets:Dollars|26250 USD",
 				"Liabilities:Credit Card|0 EUR",
 			}, p.balances(t))
+			require.Contains(t, p.moved(t),
+				"2026-02-10|Assets:Dollars|10800 USD|transfer||Buy dollars|")
 		})
 	}
 	t.Run("new_wallets_in_two_currencies", func(t *testing.T) {

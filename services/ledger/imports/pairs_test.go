@@ -110,6 +110,7 @@ func TestCreateImportTransfers(t *testing.T) {
 		// transfers have the origin file, because the commit creates their wallets.
 		from     []string
 		warnings []string
+		evidence string
 	}{
 		"both_sides": {
 			file:     twoAccounts,
@@ -132,6 +133,7 @@ func TestCreateImportTransfers(t *testing.T) {
 				"3000.00 file", "-100.00 default", "-24.12 file", "-50.00 file", "7.00 default", "50.00 file", "1.00 file", "-1.00 file",
 			},
 			warnings: []string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
+			evidence: ": 2. They are ordinary transactions",
 		},
 		"a_file_of_one_side": {
 			file: strings.NewReplacer("T100.00\nL[Checking]\n", "T-7.00\nLFood\n", "T50.00\nL[Checking]\n", "T-8.00\nLFood\n").
@@ -139,6 +141,7 @@ func TestCreateImportTransfers(t *testing.T) {
 			balances: map[string]int64{"Checking": 282588, "Visa": 13500},
 			from:     []string{"3000.00 file", "-100.00 file", "-24.12 file", "-50.00 file", "-7.00 file", "-8.00 file"},
 			warnings: []string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
+			evidence: ": 2. They also change the other account",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,6 +154,8 @@ func TestCreateImportTransfers(t *testing.T) {
 			m = p.get(t, m)
 			require.Equal(t, tc.from, statuses(t, p, m))
 			require.Equal(t, tc.warnings, m.GetWarnings())
+			assumptions := fmt.Sprint(m.GetAssumptions())
+			require.Contains(t, assumptions, tc.evidence)
 			p.committed(t, m)
 			require.Equal(t, tc.balances, p.walletBalances(t))
 		})

@@ -139,9 +139,16 @@ func (c *resolver) assumeUnpaired(alone []side, single map[int32]bool) {
 	if len(rows) == 0 {
 		return
 	}
-	evidence := fmt.Sprintf("%d transfers have a row in one of their accounts only, although the "+
-		"file has rows of the other one. %d of them also change the other account, and the others "+
-		"are ordinary transactions.", len(rows), whole)
+	booked := fmt.Sprintf("%d of them also change the other account, and the others are ordinary "+
+		"transactions.", whole)
+	switch whole {
+	case 0:
+		booked = "They are ordinary transactions, because most transfers of the file have two rows."
+	case len(rows):
+		booked = "They also change the other account, because few transfers of the file have two rows."
+	}
+	evidence := fmt.Sprintf("Transfers with a row in one of their accounts only, although the "+
+		"file has rows of the other one: %d. %s", len(rows), booked)
 	staging.Assume(c.details, statement.Assumption{
 		Code: statement.TransfersUnpaired, Evidence: evidence, Rows: rows[:min(len(rows), 3)],
 	})

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // maxLabel is the maximum length of a tag.
@@ -15,6 +17,7 @@ type texts struct {
 	top              int    // Cells with the most frequent text.
 	frequent         string // The most frequent text.
 	kinds, codes     int    // Cells with the name of a kind of payment, and with a code.
+	signs            int    // Cells with one word for a direction, such as DEBIT.
 	length, words    int    // Of all cells.
 }
 
@@ -50,6 +53,9 @@ func (p *Profile) countTexts(i int) texts {
 		t.words += len(strings.Fields(cell))
 		if isKind(cell) {
 			t.kinds++
+			if _, known := written.SignOf(cell); known && !strings.Contains(cell, " ") {
+				t.signs++
+			}
 		} else if isCode(cell) {
 			t.codes++
 		}
@@ -78,6 +84,10 @@ func (t texts) isConstant() bool { return t.filled > 0 && t.top*10 >= t.filled*9
 // saysNothing reports whether the column has no texts, or whether most of them are codes or names
 // of kinds of payments.
 func (t texts) saysNothing() bool { return (t.kinds+t.codes)*10 >= t.filled*8 }
+
+// onlyKinds reports whether the texts are names of kinds of payments, and say more than whether the
+// amount is money out.
+func (t texts) onlyKinds() bool { return t.saysNothing() && t.kinds > t.codes+t.signs }
 
 // textual reports whether a column has texts, and not dates or numbers.
 func (c *column) textual() bool {

@@ -38,14 +38,14 @@ func (p *Profile) textRank(i int, field string) int {
 func (p *Profile) cost(i int, field string) (cost int, ok bool) {
 	rank, t := p.textRank(i, field), p.texts[i]
 	payees := field == mapping.FieldPayee
-	if rank == 0 || t.saysNothing() && !(payees && rank == 1 && t.kinds > t.codes) ||
+	if rank == 0 || t.saysNothing() && !(payees && rank == 1 && t.onlyKinds()) ||
 		payees && p.isHolder(i) {
 		return 0, false
 	}
 	rows := len(p.transactions)
 	cost = rank*1000 + 1500*(rows-t.filled)/rows
 	if t.saysNothing() {
-		// Payees such as "Bank" look like a kind of payment. The heading decides if no other column
+		// Payees such as "Bank" look like kinds of payments. The heading decides if no other column
 		// has payees.
 		cost += 5000
 	}
@@ -180,7 +180,8 @@ func (p *Profile) otherTexts(columns Columns, taken map[int]bool) {
 	})
 	isName := func(i int) bool {
 		t := p.texts[i]
-		return t.mean() <= maxName && (!t.isConstant() || len(p.transactions) < minRows)
+		rows := len(p.transactions)
+		return t.mean() <= maxName && (!t.isConstant() || rows < minRows)
 	}
 	name := slices.IndexFunc(free, func(i int) bool { return i != longest && isName(i) })
 	switch {
@@ -208,27 +209,29 @@ func (p *Profile) furtherTexts(columns Columns) []mapping.Column {
 		taken[i] = true
 		found = append(found, mapping.Column{Index: i, Field: mapping.FieldPayer})
 	}
+	description, ok := columns[mapping.FieldDescription]
+	if kind := p.kindOfPayment(taken); kind >= 0 && (!ok || p.texts[description].filled == 0) {
+		taken[kind] = true
+		found = append(found, mapping.Column{Index: kind, Field: mapping.FieldDescription})
+	}
 	for _, field := range []string{mapping.FieldPayee, mapping.FieldDescription} {
 		if i, ok := columns[field]; ok {
 			taken = p.without(taken, i)
 		}
 	}
-	series := ""
-	if i, ok := columns[mapping.FieldDescription]; ok {
-		series = seriesOf(p.title(i))
-	}
 	for i := range p.columns {
 		t := p.texts[i]
+		if !taken[i] && p.continues(i, columns) {
+			found = append(found, mapping.Column{Index: i, Field: mapping.FieldDescription})
+			continue
+		}
 		if taken[i] || t.saysNothing() || p.isOther(i) ||
 			t.isConstant() && len(p.transactions) >= minRows && t.filled > 1 {
 			continue
 		}
 		rank := cmp.Or(p.textRank(i, mapping.FieldDescription), p.textRank(i, mapping.FieldNotes))
-		sentences := t.words >= t.filled*3 && t.mean() >= minSentence
-		switch {
-		case series != "" && seriesOf(p.title(i)) == series:
-			found = append(found, mapping.Column{Index: i, Field: mapping.FieldDescription})
-		case rank > 0 && rank <= wholeRank || sentences && !p.isNamed(i):
+		sentences := t.words >= t.filled*3 && t.mean() >= minSentence || p.heading < 0
+		if rank > 0 && rank <= wholeRank || sentences && !p.isNamed(i) {
 			found = append(found, mapping.Column{Index: i, Field: mapping.FieldNotes})
 		}
 	}
@@ -239,6 +242,32 @@ func (p *Profile) furtherTexts(columns Columns) []mapping.Column {
 func (p *Profile) isNamed(i int) bool {
 	m := headings.Meanings(p.title(i))
 	return len(m) > 0 && m[0].Rank <= wholeRank
+}
+
+// kindOfPayment returns the free column that is headed like a description and has only kinds of
+// payments, or -1. "Salary" is better than no description.
+func (p *Profile) kindOfPayment(taken map[int]bool) int {
+	for i := range p.columns {
+		if !taken[i] && p.textRank(i, mapping.FieldDescription) == 1 && p.texts[i].onlyKinds() {
+			return i
+		}
+	}
+	return -1
+}
+
+// continues reports whether a column continues the payee or the description: their headings differ
+// only in a number.
+func (p *Profile) continues(i int, columns Columns) bool {
+	series := seriesOf(p.title(i))
+	if series == "" || p.columns[i].filled == 0 {
+		return false
+	}
+	for _, field := range []string{mapping.FieldPayee, mapping.FieldDescription} {
+		if first, ok := columns[field]; ok && seriesOf(p.title(first)) == series {
+			return true
+		}
+	}
+	return false
 }
 
 // seriesOf returns a heading without the number at its end.

@@ -145,7 +145,8 @@ func (c *resolver) assumeUnpaired(alone []side, single map[int32]bool) {
 	case 0:
 		booked = "They are ordinary transactions, because most transfers of the file have two rows."
 	case len(rows):
-		booked = "They also change the other account, because few transfers of the file have two rows."
+		booked = "They also change the other account, because few transfers of the file have two " +
+			"rows."
 	}
 	evidence := fmt.Sprintf("Transfers with a row in one of their accounts only, although the "+
 		"file has rows of the other one: %d. %s", len(rows), booked)

@@ -109,6 +109,10 @@ func (r *reading) judge(l layout) (result, wrong string) {
 		"date":   pair(func(a, b row) bool { return a.Amount == b.Amount }),
 		"amount": pair(func(a, b row) bool { return a.Date == b.Date }),
 	}
+	both := pair(func(a, b row) bool { return absolute(a.Amount) == absolute(b.Amount) })
+	found["date"], found["sign"] = found["date"]+both, found["sign"]+both
+	other := pair(func(_, _ row) bool { return true })
+	found["date"], found["amount"] = found["date"]+other, found["amount"]+other
 	found["extra"], found["missing"] = len(got), len(want)
 	return r.result(found)
 }

@@ -30,9 +30,9 @@ type span struct {
 	first, last int32
 }
 
-// markDuplicates marks the ready and pending rows whose external id a transaction of the wallet has.
-// It leaves rows that the user books anyway, and ignores transactions that this import has created
-// or matched before it failed.
+// markDuplicates marks the ready and pending rows whose external id a transaction of the wallet
+// has. It leaves rows that the user books anyway, and ignores transactions that this import has
+// created or matched before it failed.
 func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span) error {
 	_, err := q.Exec(ctx, `
 		UPDATE import_rows r

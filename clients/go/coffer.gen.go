@@ -3776,7 +3776,7 @@ type CommitImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -3939,7 +3939,7 @@ type CreateImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -4659,7 +4659,7 @@ type GetImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -4864,7 +4864,7 @@ type GetWebhookResultCode string
 
 // Import Import is an imported file.
 //
-// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 type Import struct {
 	// Accounts The accounts named in the file, at least one.
 	Accounts []ImportAccount `json:"accounts"`
@@ -5037,7 +5037,7 @@ type ImportColumnField string
 
 // ImportCounts ImportCounts are the numbers of rows by status.
 //
-// Example: {"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":2,"skipped":0,"total":2,"undone":0}
+// Example: {"booked":0,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":2,"skipped":0,"total":2,"undone":0}
 type ImportCounts struct {
 	// Booked Rows that the commit has created transactions from.
 	Booked int32 `json:"booked"`
@@ -5092,7 +5092,7 @@ type ImportMapping struct {
 	AmountMode ImportMappingAmountMode `json:"amountMode"`
 
 	// Booked Values of the status column that mean a booked payment. Most values are known; these lists take precedence. A row whose value is in no list and not known is invalid. An empty cell means a booked payment.
-	Booked []string `json:"booked"`
+	Booked *[]string `json:"booked,omitempty"`
 
 	// Columns Which field a column has. Columns that are not listed are ignored.
 	Columns []ImportColumn `json:"columns"`
@@ -5128,13 +5128,13 @@ type ImportMapping struct {
 	Negative []string `json:"negative"`
 
 	// Pending Values of the status column that mean a payment that the bank has not booked: its row is pending.
-	Pending []string `json:"pending"`
+	Pending *[]string `json:"pending,omitempty"`
 
 	// SkipRows Number of rows before the heading.
 	SkipRows int32 `json:"skipRows"`
 
 	// Void Values of the status column that mean that no money has moved: the row is skipped.
-	Void []string `json:"void"`
+	Void *[]string `json:"void,omitempty"`
 
 	// Width Number of cells of a line of the file. Only of YNAB, where a row has a line per part of a split. Changes are ignored.
 	Width *int32 `json:"width,omitempty"`
@@ -7160,7 +7160,7 @@ type UndoImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -7301,7 +7301,7 @@ type UpdateImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -7324,7 +7324,7 @@ type UpdateImportRowsResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.

@@ -93,7 +93,7 @@ func TestUndoImportCounterparts(t *testing.T) {
 	t.Run("gives a transaction back to the import that created it", func(t *testing.T) {
 		t.Parallel()
 		s := newSaver(t)
-		first := s.mustUpload(t, "Date,Payee,Credit,Currency\n2026-02-05,From Cash,100.00,EUR\n")
+		first := s.mustUpload(t, "Date,Payee,Debit,Credit,Currency\n2026-02-05,From Cash,,100.00,EUR\n")
 		updated, err := s.UpdateImport(s.Ctx, &ledgerv1.UpdateImportRequest{
 			Id: first.GetId(), Accounts: []*ledgerv1.ImportAccount{{
 				Key: first.GetAccounts()[0].GetKey(), WalletId: s.bank.String(),

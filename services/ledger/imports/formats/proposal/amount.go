@@ -218,8 +218,8 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 	}
 }
 
-// amountsByContents returns the columns that have numbers with decimals, but neither a field nor a
-// heading of amounts.
+// amountsByContents returns the columns that have different numbers with decimals, but neither a
+// field nor a heading of amounts.
 func (p *Profile) amountsByContents(columns Columns) []int {
 	taken := make(map[int]bool)
 	for _, i := range columns {
@@ -229,7 +229,9 @@ func (p *Profile) amountsByContents(columns Columns) []int {
 		isAmount := func(m headings.Meaning) bool {
 			return slices.Contains(amountFields, m.Field) && m.Rank < headings.Loose
 		}
-		return p.columns[i].decimals == 0 ||
+		c := &p.columns[i]
+		isConstant := c.filled > 1 && len(c.values) == 1
+		return c.decimals == 0 || isConstant ||
 			slices.ContainsFunc(headings.Meanings(p.title(i)), isAmount)
 	})
 }

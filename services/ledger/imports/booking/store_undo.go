@@ -14,8 +14,8 @@ import (
 
 // unlinkTransactions removes the external ids and texts that a commit gave to matched transactions,
 // and releases up to limit rows, except those that replaced a pending payment. It returns the
-// number of rows. A text that the user has changed stays. An external id that the transaction has received
-// since stays, too.
+// number of rows. A text that the user has changed stays. An external id that the transaction has
+// received since stays, too.
 func unlinkTransactions(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int, now time.Time,
 ) (int32, error) {

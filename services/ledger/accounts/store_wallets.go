@@ -43,12 +43,12 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 		WITH opened AS (
 			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, opening_date,
 				archived, version, created_at, updated_at, color, icon, position)
-			VALUES ($1, $2, $3, $4, $5, $13, $6, $7, $8, $9, $10, $11, $12)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		)
 		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
 		VALUES ($1, $2, $4, $5)`,
-		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.Archived, w.Version, w.CreatedAt,
-		w.UpdatedAt, w.Color, w.Icon, w.Position, w.OpeningDate)
+		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.OpeningDate,
+		w.Archived, w.Version, w.CreatedAt, w.UpdatedAt, w.Color, w.Icon, w.Position)
 	if err != nil {
 		return fmt.Errorf("inserting wallet %s: %w", w.ID, err)
 	}
@@ -127,15 +127,15 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) err
 	_, err := q.Exec(ctx, `
 		WITH opened AS (
 			UPDATE wallet_balances
-			SET amount_minor = amount_minor + $10
-			WHERE owner_id = $1 AND wallet_id = $2 AND currency = $11 AND $10::bigint <> 0
+			SET amount_minor = amount_minor + $3
+			WHERE owner_id = $1 AND wallet_id = $2 AND currency = $4 AND $3::bigint <> 0
 		)
 		UPDATE wallets
-		SET name = $3, archived = $4, version = $5, updated_at = $6, color = $7, icon = $8,
-			position = $9, initial_minor = $12, opening_date = $13
+		SET name = $5, initial_minor = $6, opening_date = $7,
+			archived = $8, version = $9, updated_at = $10, color = $11, icon = $12, position = $13
 		WHERE owner_id = $1 AND id = $2`,
-		w.OwnerID, w.ID, w.Name, w.Archived, w.Version, w.UpdatedAt, w.Color, w.Icon, w.Position,
-		opened, w.Currency, w.InitialMinor, w.OpeningDate)
+		w.OwnerID, w.ID, opened, w.Currency, w.Name, w.InitialMinor, w.OpeningDate,
+		w.Archived, w.Version, w.UpdatedAt, w.Color, w.Icon, w.Position)
 	if err != nil {
 		return fmt.Errorf("updating wallet %s: %w", w.ID, err)
 	}

@@ -173,10 +173,13 @@ func (b *Bus) handle(
 // apply calls c.Apply in a transaction. Each traced event gets a span in its own trace. The SQL
 // statements, which the events share, appear in the trace of the first event; the spans of the
 // others link to it.
-func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events []Received) error {
+func (b *Bus) apply(
+	ctx context.Context, pool *pgxpool.Pool, consumer Consumer, events []Received,
+) error {
 	applying := ctx
 	for _, e := range events {
-		own, span := startSpan(ctx, e.traceparent, c.Name+" "+e.Subject, trace.SpanKindConsumer)
+		own, span := startSpan(ctx, e.traceparent, consumer.Name+" "+e.Subject,
+			trace.SpanKindConsumer)
 		defer span.End()
 		if applying != ctx {
 			span.AddLink(trace.LinkFromContext(applying))
@@ -184,7 +187,9 @@ func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events 
 			applying = own
 		}
 	}
-	return pg.InTx(applying, pool, func(tx pgx.Tx) error { return c.Apply(applying, tx, events) })
+	return pg.InTx(applying, pool, func(tx pgx.Tx) error {
+		return consumer.Apply(applying, tx, events)
+	})
 }
 
 // backoff returns the delay before the next delivery of a message: 0.2 s after the first attempt,

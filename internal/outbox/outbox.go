@@ -73,9 +73,9 @@ type Rows struct {
 // data of more than maxData bytes.
 func Encode(events ...Event) (Rows, error) {
 	var r Rows
-	for _, e := range events {
+	for _, event := range events {
 		// Any keeps the message's type URL, which the relay sends as ce-dataschema.
-		data, err := anypb.New(e.Data)
+		data, err := anypb.New(event.Data)
 		if err != nil {
 			return Rows{}, fmt.Errorf("encoding an event: %w", err)
 		}
@@ -87,10 +87,10 @@ func Encode(events ...Event) (Rows, error) {
 		if err != nil {
 			return Rows{}, fmt.Errorf("encoding an event: %w", err)
 		}
-		r.IDs, r.UserIDs = append(r.IDs, e.ID), append(r.UserIDs, e.UserID)
-		r.Subjects = append(r.Subjects, Type(e.Data.ProtoReflect().Descriptor().FullName()))
+		r.IDs, r.UserIDs = append(r.IDs, event.ID), append(r.UserIDs, event.UserID)
+		r.Subjects = append(r.Subjects, Type(event.Data.ProtoReflect().Descriptor().FullName()))
 		r.Data = append(r.Data, encoded)
-		r.Traceparents = append(r.Traceparents, e.Traceparent)
+		r.Traceparents = append(r.Traceparents, event.Traceparent)
 	}
 	return r, nil
 }

@@ -181,8 +181,8 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 // sharingOf returns the type and the details of an audit entry, or nil for an event that has no
 // entry. Each event of a membership is addressed to the owner and to the member separately, so both
 // get an entry.
-func sharingOf(e outbox.Received) (kind string, what *sharing) {
-	membership, ok := e.Data.(interface {
+func sharingOf(event outbox.Received) (kind string, what *sharing) {
+	membership, ok := event.Data.(interface {
 		GetBudgetId() string
 		GetOwnerId() string
 		GetMemberId() string
@@ -194,7 +194,7 @@ func sharingOf(e outbox.Received) (kind string, what *sharing) {
 		BudgetID: membership.GetBudgetId(), OwnerID: membership.GetOwnerId(),
 		MemberID: membership.GetMemberId(),
 	}
-	switch m := e.Data.(type) {
+	switch m := event.Data.(type) {
 	case *budgetv1.InvitationSent:
 		kind, what.Role = auditInvitationSent, new(m.GetRole())
 	case *budgetv1.InvitationAnswered:

@@ -47,8 +47,8 @@ func (s *server) wake() {
 // category after the event was applied, its sync with the ledger repairs it (references.go). The
 // sync also repairs budgets of a category that was deleted.
 func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
-	for _, e := range events {
-		deleted, ok := e.Data.(*ledgerv1.CategoryDeleted)
+	for _, event := range events {
+		deleted, ok := event.Data.(*ledgerv1.CategoryDeleted)
 		if !ok {
 			continue
 		}
@@ -59,9 +59,9 @@ func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbo
 		// Without a target the category was deleted. Its budgets ask the ledger which of their
 		// categories still exist.
 		if deleted.ReassignedTo == nil {
-			err = queueSyncsOfCategory(ctx, tx, e.UserID, category)
+			err = queueSyncsOfCategory(ctx, tx, event.UserID, category)
 		} else {
-			err = s.replaceCategory(ctx, tx, e.UserID, category, deleted.GetReassignedTo())
+			err = s.replaceCategory(ctx, tx, event.UserID, category, deleted.GetReassignedTo())
 		}
 		if err != nil {
 			return err

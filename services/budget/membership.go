@@ -166,24 +166,24 @@ func equalShares(a, b *int32) bool {
 // answer to the invitation.
 func parseMemberChange(req *budgetv1.RespondToInvitationRequest) (memberChange, error) {
 	var p apierr.Problems
-	var c memberChange
+	var parsed memberChange
 	if req.Role != nil {
-		c.role = new(parseRole(&p, req.GetRole()))
+		parsed.role = new(parseRole(&p, req.GetRole()))
 	}
 	if req.SharePercent != nil {
-		c.setShare = true
+		parsed.setShare = true
 		// An empty value is the JSON null that removes the share.
 		if req.GetSharePercent() != "" {
-			c.share = parsePercent(&p, req.GetSharePercent())
+			parsed.share = parsePercent(&p, req.GetSharePercent())
 		}
 	}
-	if !c.hasTerms() || req.Status != nil || req.Response != nil {
+	if !parsed.hasTerms() || req.Status != nil || req.Response != nil {
 		var problem *apierr.Error
-		if c.answer, problem = parseAnswer(req); problem != nil {
+		if parsed.answer, problem = parseAnswer(req); problem != nil {
 			p.Add(problem)
 		}
 	}
-	return c, p.Err()
+	return parsed, p.Err()
 }
 
 // parseAnswer returns the answer from status or response, or from both if they are equal.

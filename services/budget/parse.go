@@ -71,21 +71,21 @@ type changes struct {
 
 // parseCreate returns the fields of a new budget, and adds the problems of all fields to p.
 func parseCreate(p *apierr.Problems, req *budgetv1.CreateBudgetRequest) changes {
-	var c changes
-	c.setName(p, req.GetName())
-	required(p, "currency", req.GetCurrency(), c.setCurrency)
-	required(p, "limit", req.GetLimit(), c.setLimit)
-	required(p, "period", req.GetPeriod(), c.setPeriod)
-	required(p, "startDate", req.GetStartDate(), c.setStart)
+	var parsed changes
+	parsed.setName(p, req.GetName())
+	required(p, "currency", req.GetCurrency(), parsed.setCurrency)
+	required(p, "limit", req.GetLimit(), parsed.setLimit)
+	required(p, "period", req.GetPeriod(), parsed.setPeriod)
+	required(p, "startDate", req.GetStartDate(), parsed.setStart)
 	if req.EndDate != nil {
-		c.setEnd(p, req.GetEndDate())
+		parsed.setEnd(p, req.GetEndDate())
 	}
-	required(p, "walletId", req.GetWalletId(), c.setWallet)
-	c.setCategories(p, req.GetCategoryIds())
+	required(p, "walletId", req.GetWalletId(), parsed.setWallet)
+	parsed.setCategories(p, req.GetCategoryIds())
 	if req.GetAlertThresholds() != nil {
-		c.setThresholds(p, req.GetAlertThresholds().GetValues())
+		parsed.setThresholds(p, req.GetAlertThresholds().GetValues())
 	}
-	return c
+	return parsed
 }
 
 func required(p *apierr.Problems, field, value string, set func(*apierr.Problems, string)) {
@@ -101,26 +101,26 @@ func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
 	}
-	var c changes
+	var parsed changes
 	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
 			set(p, *value)
 		}
 	}
-	optional(req.Name, c.setName)
-	optional(req.Currency, c.setCurrency)
-	optional(req.Limit, c.setLimit)
-	optional(req.Period, c.setPeriod)
-	optional(req.StartDate, c.setStart)
-	optional(req.EndDate, c.setEnd)
-	optional(req.WalletId, c.setWallet)
+	optional(req.Name, parsed.setName)
+	optional(req.Currency, parsed.setCurrency)
+	optional(req.Limit, parsed.setLimit)
+	optional(req.Period, parsed.setPeriod)
+	optional(req.StartDate, parsed.setStart)
+	optional(req.EndDate, parsed.setEnd)
+	optional(req.WalletId, parsed.setWallet)
 	if req.GetCategoryIds() != nil {
-		c.setCategories(p, req.GetCategoryIds().GetValues())
+		parsed.setCategories(p, req.GetCategoryIds().GetValues())
 	}
 	if req.GetAlertThresholds() != nil {
-		c.setThresholds(p, req.GetAlertThresholds().GetValues())
+		parsed.setThresholds(p, req.GetAlertThresholds().GetValues())
 	}
-	return c, nil
+	return parsed, nil
 }
 
 func (c *changes) setName(p *apierr.Problems, s string) {

@@ -150,7 +150,7 @@ type budgetList struct {
 // selectBudgets returns a page of budgets, newest first. Each half reads its own index, and only as
 // many rows as the page has. The indexes are budgets_owner_id and members_user. The second LIMIT is
 // needed because each half may return a whole page.
-func selectBudgets(ctx context.Context, q pg.Querier, l budgetList) ([]seenBudget, error) {
+func selectBudgets(ctx context.Context, q pg.Querier, list budgetList) ([]seenBudget, error) {
 	budgets, err := pg.All[seenBudget](ctx, q, `
 		(SELECT `+budgetColumns+`, b.owner_id AS user_id, NULL AS role, NULL AS status,
 			NULL AS known_name
@@ -167,7 +167,10 @@ func selectBudgets(ctx context.Context, q pg.Querier, l budgetList) ([]seenBudge
 		LIMIT @limit)
 		ORDER BY id DESC
 		LIMIT @limit`,
-		pgx.NamedArgs{"user": l.user, "before": l.before, "statuses": l.statuses, "limit": l.limit})
+		pgx.NamedArgs{
+			"user": list.user, "before": list.before, "statuses": list.statuses,
+			"limit": list.limit,
+		})
 	if err != nil {
 		return nil, fmt.Errorf("selecting budgets: %w", err)
 	}

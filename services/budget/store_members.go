@@ -117,7 +117,7 @@ type memberList struct {
 
 // selectMembers returns a page of members, newest first. The index members_budget_invited has this
 // order.
-func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, error) {
+func selectMembers(ctx context.Context, q pg.Querier, list memberList) ([]member, error) {
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
 		FROM members m
@@ -126,11 +126,11 @@ func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, e
 		ORDER BY m.invited_at DESC, m.user_id DESC
 		LIMIT @limit`,
 		pgx.NamedArgs{
-			"budget": l.budget, "statuses": l.statuses, "at": l.before.At, "id": l.before.ID,
-			"limit": l.limit,
+			"budget": list.budget, "statuses": list.statuses,
+			"at": list.before.At, "id": list.before.ID, "limit": list.limit,
 		})
 	if err != nil {
-		return nil, fmt.Errorf("selecting the members of budget %s: %w", l.budget, err)
+		return nil, fmt.Errorf("selecting the members of budget %s: %w", list.budget, err)
 	}
 	return members, nil
 }

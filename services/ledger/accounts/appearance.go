@@ -114,20 +114,20 @@ func parseCategoryChanges(req *ledgerv1.UpdateCategoryRequest) (categoryChanges,
 		return categoryChanges{}, err
 	}
 	var p apierr.Problems
-	var c categoryChanges
+	var parsed categoryChanges
 	if req.Name != nil {
-		c.name = parseName(&p, req.GetName())
+		parsed.name = parseName(&p, req.GetName())
 	}
 	if req.Color != nil {
-		c.color = new(parseColor(&p, req.GetColor()))
+		parsed.color = new(parseColor(&p, req.GetColor()))
 	}
 	if req.Icon != nil {
-		c.icon = new(parseIcon(&p, req.GetIcon()))
+		parsed.icon = new(parseIcon(&p, req.GetIcon()))
 	}
 	if req.Kind != nil {
-		c.kind = new(parseKind(&p, req.GetKind()))
+		parsed.kind = new(parseKind(&p, req.GetKind()))
 	}
-	return c, p.Err()
+	return parsed, p.Err()
 }
 
 // apply sets the changed fields of a category.

@@ -66,20 +66,21 @@ func (s *Accounts) AddWallet(
 func (s *Accounts) newWallet(
 	ctx context.Context, q pg.Querier, req *ledgerv1.CreateWalletRequest,
 ) (wallet, error) {
-	w, err := parseWallet(req)
+	created, err := parseWallet(req)
 	if err != nil {
 		return wallet{}, err
 	}
-	w.ID, w.OwnerID, w.Version, w.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
-	w.UpdatedAt = w.CreatedAt
+	created.ID, created.OwnerID = s.NewID(), caller.ID(ctx)
+	created.Version, created.CreatedAt = 1, s.Now()
+	created.UpdatedAt = created.CreatedAt
 	if req.OpeningDate == nil {
-		today, err := s.Today(ctx, q, w.OwnerID)
+		today, err := s.Today(ctx, q, created.OwnerID)
 		if err != nil {
 			return wallet{}, err
 		}
-		w.OpeningDate = &today
+		created.OpeningDate = &today
 	}
-	return w, nil
+	return created, nil
 }
 
 // addWallet inserts a wallet with its event, unless the owner has too many.
@@ -200,18 +201,18 @@ func (s *Accounts) DeleteWallet(
 		if err := posting.LockOwner(ctx, tx, caller.ID(ctx)); err != nil {
 			return err
 		}
-		w, err := s.lockWallet(ctx, tx, id, req.GetIfMatch())
+		locked, err := s.lockWallet(ctx, tx, id, req.GetIfMatch())
 		if err != nil {
 			return err
 		}
-		if err := deleteWallet(ctx, tx, w.OwnerID, id, s.Now()); err != nil {
+		if err := deleteWallet(ctx, tx, locked.OwnerID, id, s.Now()); err != nil {
 			if pg.IsViolation(err, "transactions_wallet_fkey") {
 				return errWalletInUse
 			}
 			return err
 		}
-		return s.Publish(ctx, tx, w.OwnerID,
-			&ledgerv1.WalletDeleted{OwnerId: w.OwnerID.String(), WalletId: id.String()})
+		return s.Publish(ctx, tx, locked.OwnerID,
+			&ledgerv1.WalletDeleted{OwnerId: locked.OwnerID.String(), WalletId: id.String()})
 	})
 	if err != nil {
 		return nil, err
@@ -245,22 +246,22 @@ func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
 	var p apierr.Problems
 	name := parseName(&p, req.GetName())
 	currency := request.RequireCurrency(&p, "currency", req.GetCurrency())
-	w := wallet{
+	parsed := wallet{
 		Name: *name, Currency: currency.Code(), Color: parseColor(&p, req.GetColor()),
 		Icon: parseIcon(&p, req.GetIcon()),
 	}
 	if req.Position != nil {
-		w.Position = checkPosition(&p, req.GetPosition())
+		parsed.Position = checkPosition(&p, req.GetPosition())
 	}
 	if req.Balance != nil {
 		var err error
-		if w.InitialMinor, err = request.ParseAmount(currency, req.GetBalance()); err != nil {
+		if parsed.InitialMinor, err = request.ParseAmount(currency, req.GetBalance()); err != nil {
 			p.Invalid("balance", err.Error())
 		}
 	}
-	w.OpeningDate = parseOpeningDate(&p, req.GetOpeningDate())
-	w.Currencies, w.Amounts = []string{w.Currency}, []int64{w.InitialMinor}
-	return w, p.Err()
+	parsed.OpeningDate = parseOpeningDate(&p, req.GetOpeningDate())
+	parsed.Currencies, parsed.Amounts = []string{parsed.Currency}, []int64{parsed.InitialMinor}
+	return parsed, p.Err()
 }
 
 // proto returns w as the API shows it. Amounts[0] is the balance in the wallet's own currency.

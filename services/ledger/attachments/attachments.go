@@ -89,11 +89,11 @@ func (s *Attachments) DownloadAttachment(
 	if !ok {
 		return errInvalidAttachmentID
 	}
-	a, err := ready(ctx, s.DB, id)
+	file, err := ready(ctx, s.DB, id)
 	if err != nil {
 		return err
 	}
-	header := &restv1.FileHeader{MediaType: a.MediaType, FileName: a.Name, Size: a.Size}
+	header := &restv1.FileHeader{MediaType: file.MediaType, FileName: file.Name, Size: file.Size}
 	if err := stream.Send(&ledgerv1.DownloadAttachmentResponse{Header: header}); err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func (s *Attachments) DownloadAttachment(
 		return stream.Send(&ledgerv1.DownloadAttachmentResponse{Content: piece})
 	})
 	sent := int64(0)
-	for n := 0; sent < a.Size; n++ {
-		chunk, err := selectChunk(ctx, s.DB, a, n)
+	for n := 0; sent < file.Size; n++ {
+		chunk, err := selectChunk(ctx, s.DB, file, n)
 		if err != nil {
 			return pg.IfNoRows(err, errAttachmentNotFound)
 		}
@@ -124,33 +124,33 @@ func (s *Attachments) DeleteAttachment(
 		return nil, errInvalidAttachmentID
 	}
 	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		a, err := ready(ctx, tx, id)
+		file, err := ready(ctx, tx, id)
 		if err != nil {
 			return err
 		}
 		// The owner and the transaction are locked first, as in uploads. If the transaction was
 		// deleted, so was the attachment.
-		if err := posting.ShareOwner(ctx, tx, a.OwnerID); err != nil {
+		if err := posting.ShareOwner(ctx, tx, file.OwnerID); err != nil {
 			return err
 		}
-		if _, err := own(ctx, tx, a.TransactionID, lockTransaction); err != nil {
+		if _, err := own(ctx, tx, file.TransactionID, lockTransaction); err != nil {
 			if errors.Is(err, errTransactionNotFound) {
 				return errAttachmentNotFound
 			}
 			return err
 		}
-		deleted, err := deleteReady(ctx, tx, a)
+		deleted, err := deleteReady(ctx, tx, file)
 		if err != nil {
 			return err
 		}
 		if !deleted {
 			return errAttachmentNotFound
 		}
-		if err := addToCount(ctx, tx, a.OwnerID, a.TransactionID, -1); err != nil {
+		if err := addToCount(ctx, tx, file.OwnerID, file.TransactionID, -1); err != nil {
 			return err
 		}
-		return s.Publish(ctx, tx, a.OwnerID,
-			&ledgerv1.AttachmentDeleted{OwnerId: a.OwnerID.String(), Attachment: a.proto()})
+		return s.Publish(ctx, tx, file.OwnerID,
+			&ledgerv1.AttachmentDeleted{OwnerId: file.OwnerID.String(), Attachment: file.proto()})
 	})
 	if err != nil {
 		return nil, err

@@ -91,47 +91,47 @@ func (c *conditions) addManyTags(tags []string) {
 }
 
 // addDetails adds the filters by payee and by tags. The payee begins the indexed text of searches.
-func (c *conditions) addDetails(l transactionList) {
-	if l.payee != "" {
+func (c *conditions) addDetails(list transactionList) {
+	if list.payee != "" {
 		c.add(&c.filters, `lower(t.payee COLLATE "und-x-icu") = %s`,
-			value{l.payee, `lower($%d COLLATE "und-x-icu")`})
+			value{list.payee, `lower($%d COLLATE "und-x-icu")`})
 		c.add(&c.filters, searched+` LIKE %s`,
-			value{likeEscaped(l.payee) + " %", `lower($%d COLLATE "und-x-icu")`})
+			value{likeEscaped(list.payee) + " %", `lower($%d COLLATE "und-x-icu")`})
 	}
 	switch {
-	case l.untagged:
+	case list.untagged:
 		c.add(&c.filters, "t.tags = '{}'")
-	case len(l.tags) > 0:
+	case len(list.tags) > 0:
 		c.add(&c.filters, "t.tags <> '{}'")
-		if len(l.tags) > maxIndexedTags {
-			c.addManyTags(l.tags)
+		if len(list.tags) > maxIndexedTags {
+			c.addManyTags(list.tags)
 			return
 		}
-		c.add(&c.filters, "t.tags && %s::text[]", value{l.tags, "$%d::text[]"})
+		c.add(&c.filters, "t.tags && %s::text[]", value{list.tags, "$%d::text[]"})
 	}
 }
 
 // addOrigin adds the filters of request.Origin. An external id is unique in a wallet, so the index
 // transactions_external finds it if the wallets are named. A list of transactions with attachments
 // by date reads the index transactions_attached, unless another filter selects a different one.
-func (c *conditions) addOrigin(l transactionList) {
-	if l.ExternalID != "" {
+func (c *conditions) addOrigin(list transactionList) {
+	if list.ExternalID != "" {
 		c.add(&c.filters, `t.wallet_id = ANY(ARRAY(
-			SELECT w.id FROM wallets w WHERE w.owner_id = %s))`, value{l.owner, "$%d::uuid"})
-		c.add(&c.filters, "t.external_id = %s", value{l.ExternalID, "$%d::text"})
+			SELECT w.id FROM wallets w WHERE w.owner_id = %s))`, value{list.owner, "$%d::uuid"})
+		c.add(&c.filters, "t.external_id = %s", value{list.ExternalID, "$%d::text"})
 	}
-	if l.ImportID != nil {
-		c.add(&c.filters, "t.import_id = %s", value{*l.ImportID, "$%d::uuid"})
+	if list.ImportID != nil {
+		c.add(&c.filters, "t.import_id = %s", value{*list.ImportID, "$%d::uuid"})
 	}
-	if l.ReceiptID != nil {
-		c.add(&c.filters, "t.receipt_id = %s", value{*l.ReceiptID, "$%d::uuid"})
+	if list.ReceiptID != nil {
+		c.add(&c.filters, "t.receipt_id = %s", value{*list.ReceiptID, "$%d::uuid"})
 	}
 	switch {
-	case l.unattached():
+	case list.unattached():
 		c.add(&c.filters, "t.attachment_count = 0")
-	case l.Attached == nil:
-	case l.byAmount() || len(l.wallets) == 1 || len(l.categories) == 1 ||
-		l.kind == posting.Transfer:
+	case list.Attached == nil:
+	case list.byAmount() || len(list.wallets) == 1 || len(list.categories) == 1 ||
+		list.kind == posting.Transfer:
 		c.add(&c.filters, "t.attachment_count > 0")
 	default:
 		c.add(&c.bounds, "t.attachment_count > 0")
@@ -159,44 +159,44 @@ func (c *conditions) addKind(l transactionList, ofAmount *[]condition) {
 }
 
 // addPlace restricts the list to the owner, and to the rows after the previous page.
-func (c *conditions) addPlace(l transactionList) {
-	c.add(&c.bounds, "t.owner_id = %s", value{l.owner, "$%d::uuid"})
+func (c *conditions) addPlace(list transactionList) {
+	c.add(&c.bounds, "t.owner_id = %s", value{list.owner, "$%d::uuid"})
 	c.owner = len(c.args)
 	beyond := ">"
-	if l.descending() {
+	if list.descending() {
 		beyond = "<"
 	}
 	switch {
-	case l.after == nil:
-	case l.byAmount():
+	case list.after == nil:
+	case list.byAmount():
 		c.add(&c.bounds, "(t.amount_e4, t.id) "+beyond+" (%s, %s)",
-			value{l.after.AmountE4, "$%d::bigint"}, value{l.after.ID, "$%d::uuid"})
+			value{list.after.AmountE4, "$%d::bigint"}, value{list.after.ID, "$%d::uuid"})
 	default:
 		c.add(&c.bounds, "(t.date, t.id) "+beyond+" (%s, %s)",
-			value{l.after.Date, "$%d::timestamptz"}, value{l.after.ID, "$%d::uuid"})
+			value{list.after.Date, "$%d::timestamptz"}, value{list.after.ID, "$%d::uuid"})
 	}
 }
 
 // addIDs adds the filters by wallet and category. In a list by date, a single wallet, or otherwise
 // a single category, is a bound, because there is an index for each in that order.
-func (c *conditions) addIDs(l transactionList) {
+func (c *conditions) addIDs(list transactionList) {
 	ofWallet, ofCategory := &c.filters, &c.filters
 	switch {
-	case l.byAmount():
-	case len(l.wallets) == 1:
+	case list.byAmount():
+	case len(list.wallets) == 1:
 		ofWallet = &c.bounds
-	case len(l.categories) == 1 && !l.parts:
+	case len(list.categories) == 1 && !list.parts:
 		ofCategory = &c.bounds
 	}
-	if l.parts {
-		c.addParts(l)
+	if list.parts {
+		c.addParts(list)
 		ofCategory = nil
 	}
 	for _, by := range []struct {
 		to     *[]condition
 		column string
 		ids    []uuid.UUID
-	}{{ofWallet, "t.wallet_id", l.wallets}, {ofCategory, "t.category_id", l.categories}} {
+	}{{ofWallet, "t.wallet_id", list.wallets}, {ofCategory, "t.category_id", list.categories}} {
 		switch {
 		case by.to == nil, len(by.ids) == 0:
 		case len(by.ids) == 1:

@@ -25,9 +25,9 @@ const (
 // selectFilters returns the keys of the tags that a list names, and whether the owner has parts of
 // split transactions in its categories. Lists without these filters need no query.
 func selectFilters(
-	ctx context.Context, q pg.Querier, l transactionList,
+	ctx context.Context, q pg.Querier, list transactionList,
 ) (tags []string, parts bool, err error) {
-	if len(l.tagNames)+len(l.categories) == 0 {
+	if len(list.tagNames)+len(list.categories) == 0 {
 		return nil, false, nil
 	}
 	type row struct {
@@ -39,7 +39,7 @@ func selectFilters(
 				SELECT `+posting.TagKeySQL("name")+` FROM unnest($2::text[]) AS n (name)) AS tags,
 			EXISTS (
 				SELECT FROM splits WHERE owner_id = $1 AND category_id = ANY($3::uuid[])) AS parts`,
-		l.owner, l.tagNames, l.categories)
+		list.owner, list.tagNames, list.categories)
 	if err != nil {
 		return nil, false, fmt.Errorf("selecting the filters of a list: %w", err)
 	}
@@ -84,17 +84,17 @@ func collectTransactions(
 // examined row if there may be further rows behind it. Without the setting, PostgreSQL sorts the
 // whole history when it expects a shorter one.
 func scanTransactions(
-	ctx context.Context, db *pgxpool.Pool, l transactionList,
+	ctx context.Context, db *pgxpool.Pool, list transactionList,
 ) (matching []posting.Transaction, end *posting.Transaction, err error) {
 	type row struct {
 		posting.Transaction
 		Last bool
 	}
 	var examined []row
-	c := l.conditions()
+	c := list.conditions()
 	batch := &pgx.Batch{}
 	batch.Queue(`SELECT set_config('enable_sort', 'off', true)`)
-	batch.Queue(c.scan(l), c.args...).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(c.scan(list), c.args...).Query(func(rows pgx.Rows) (err error) {
 		examined, err = pgx.CollectRows(rows, pgx.RowToStructByNameLax[row])
 		return err
 	})

@@ -50,10 +50,10 @@ func totalTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]
 // read. These are the matching rows, which the best index finds. If no index supports the search,
 // they are rows within the other bounds of the list, which may match or not. The search is
 // evaluated once per row, because it takes longer than the rest.
-func (c *conditions) total(l transactionList) string {
+func (c *conditions) total(list transactionList) string {
 	known := func(c condition) string { return c.known }
 	read, matching := slices.Concat(c.bounds, c.filters), "true"
-	if l.unindexed() {
+	if list.unindexed() {
 		read, matching = c.bounds, all(c.filters, known)
 	}
 	return fmt.Sprintf(`
@@ -66,7 +66,8 @@ func (c *conditions) total(l transactionList) string {
 		FROM (SELECT t.*, row_number() OVER (%[5]s) AS place
 			FROM (SELECT * FROM %[4]s %[5]s LIMIT %[2]d + 1) t) t
 		GROUP BY t.currency, matching
-		ORDER BY t.currency`, matching, l.totaled(), c.added(), c.rows(all(read, known)), l.order())
+		ORDER BY t.currency`,
+		matching, list.totaled(), c.added(), c.rows(all(read, known)), list.order())
 }
 
 // added returns the amount that a row t adds to the income or the expense of the totals. With a
@@ -84,7 +85,7 @@ func (c *conditions) added() string {
 
 // totalMonths returns the totals of a list of whole months by currency, from the stored totals of
 // the months. So they include all rows.
-func totalMonths(ctx context.Context, q pg.Querier, l transactionList) ([]listTotals, error) {
+func totalMonths(ctx context.Context, q pg.Querier, list transactionList) ([]listTotals, error) {
 	const months = `
 		WHERE owner_id = $1 AND ($2::date IS NULL OR month >= $2)
 			AND ($3::date IS NULL OR month < $3)
@@ -104,7 +105,7 @@ func totalMonths(ctx context.Context, q pg.Querier, l transactionList) ([]listTo
 		) AS m
 		GROUP BY currency
 		HAVING sum(count) > 0
-		ORDER BY currency`, l.owner, l.from, l.end, l.wallets, l.currency)
+		ORDER BY currency`, list.owner, list.from, list.end, list.wallets, list.currency)
 	if err != nil {
 		return nil, fmt.Errorf("adding up months: %w", err)
 	}

@@ -79,12 +79,12 @@ func (s *Transactions) CreateTransaction(
 	ctx context.Context, req *ledgerv1.CreateTransactionRequest,
 ) (*ledgerv1.CreateTransactionResponse, error) {
 	var p apierr.Problems
-	owner, c := caller.ID(ctx), parseTransaction(&p, req)
-	t := c.apply(&p, posting.Transaction{})
+	owner, parsed := caller.ID(ctx), parseTransaction(&p, req)
+	t := parsed.apply(&p, posting.Transaction{})
 	if p.Err() != nil {
 		// A response names unknown wallets and categories beside the other problems, so that one
 		// correction suffices.
-		return nil, request.CheckOwned(ctx, s.DB, p, owner, c.references())
+		return nil, request.CheckOwned(ctx, s.DB, p, owner, parsed.references())
 	}
 	s.begin(&t, owner, s.Now())
 	resp := &ledgerv1.CreateTransactionResponse{
@@ -94,7 +94,7 @@ func (s *Transactions) CreateTransaction(
 	if len(t.Splits) > 0 {
 		// The statement does not check the categories of parts: a foreign key would reject the
 		// transactions of other requests with them.
-		if err := request.CheckOwned(ctx, s.DB, p, owner, c.references()); err != nil {
+		if err := request.CheckOwned(ctx, s.DB, p, owner, parsed.references()); err != nil {
 			resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err)
 			return resp, err
 		}

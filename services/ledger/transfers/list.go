@@ -84,11 +84,11 @@ func (s *Transfers) ListTransfers(
 // read returns up to l.limit transfers. With a filter by wallet it examines a limited number. end
 // is then the last one that it has examined, or nil if the list ends there.
 func (s *Transfers) read(
-	ctx context.Context, l transferList,
+	ctx context.Context, list transferList,
 ) (rows []Transfer, end *position, err error) {
 	until := position{Date: firstMoment}
-	if l.wallet != nil {
-		last, err := selectExamined(ctx, s.DB, l)
+	if list.wallet != nil {
+		last, err := selectExamined(ctx, s.DB, list)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 		case err != nil:
@@ -97,27 +97,29 @@ func (s *Transfers) read(
 			until, end = last, &last
 		}
 	}
-	rows, err = selectTransfers(ctx, s.DB, l, until)
+	rows, err = selectTransfers(ctx, s.DB, list, until)
 	return rows, end, err
 }
 
 // parseTransferList validates the filters and the limit of a request, and returns all problems.
-func parseTransferList(req *ledgerv1.ListTransfersRequest) (l transferList, p apierr.Problems) {
+func parseTransferList(
+	req *ledgerv1.ListTransfersRequest,
+) (list transferList, problems apierr.Problems) {
 	_, problem := page.Limit(req.Limit)
-	p.Field(problem)
-	l = transferList{from: firstMoment, end: lastMoment}
+	problems.Field(problem)
+	list = transferList{from: firstMoment, end: lastMoment}
 	if req.WalletId != nil {
-		l.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(),
+		list.wallet = request.ParseReference(&problems, "walletId", req.GetWalletId(),
 			request.ErrInvalidWalletID)
 	}
 	if req.From != nil {
-		l.from = request.ParseBound(&p, "from", req.GetFrom(), false)
+		list.from = request.ParseBound(&problems, "from", req.GetFrom(), false)
 	}
 	if req.To != nil {
-		l.end = request.ParseBound(&p, "to", req.GetTo(), true)
+		list.end = request.ParseBound(&problems, "to", req.GetTo(), true)
 	}
-	if !p.Has(request.ErrInvalidDate) && !l.from.Before(l.end) {
-		p.Invalid("from", "must not be after to")
+	if !problems.Has(request.ErrInvalidDate) && !list.from.Before(list.end) {
+		problems.Invalid("from", "must not be after to")
 	}
-	return l, p
+	return list, problems
 }

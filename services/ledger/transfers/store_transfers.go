@@ -181,7 +181,7 @@ const outgoing = `o.owner_id = $1 AND o.transfer_id IS NOT NULL AND o.amount_min
 // the index transactions_transfer. The last expression of the outer order puts the outgoing leg
 // first, so two successive rows are one transfer.
 func selectTransfers(
-	ctx context.Context, q pg.Querier, l transferList, until position,
+	ctx context.Context, q pg.Querier, list transferList, until position,
 ) ([]Transfer, error) {
 	legs, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
@@ -198,11 +198,12 @@ func selectTransfers(
 		) AS p
 		JOIN transactions t ON t.owner_id = $1 AND t.transfer_id = p.transfer_id
 		ORDER BY p.date DESC, p.id DESC, t.amount_minor > 0`,
-		l.owner, l.from, l.end, l.after.Date, l.after.ID, until.Date, until.ID, l.wallet, l.limit)
+		list.owner, list.from, list.end, list.after.Date, list.after.ID, until.Date, until.ID,
+		list.wallet, list.limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting transfers: %w", err)
 	}
-	if err := posting.AddDetails(ctx, q, l.owner, legs); err != nil {
+	if err := posting.AddDetails(ctx, q, list.owner, legs); err != nil {
 		return nil, err
 	}
 	transfers := make([]Transfer, len(legs)/2)

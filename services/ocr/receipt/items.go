@@ -48,21 +48,21 @@ func itemRegion(lines []*printed.Line) []*printed.Line {
 	start, end := 0, len(lines)
 	// Column titles below the first line with a price do not restart the region.
 	first := -1
-	for i, l := range lines {
-		if l.Kind == printed.KindHeader && (first < 0 || i < first) {
+	for i, line := range lines {
+		if line.Kind == printed.KindHeader && (first < 0 || i < first) {
 			start = i + 1
 			continue
 		}
 		// Below an article with words of a sum, the figures of its quantity and price follow.
 		below := first >= 0 && amountBelow(lines, i) && len(lines[i+1].Amounts) == 1
-		if l.PriceCount() == 0 && !below {
+		if line.PriceCount() == 0 && !below {
 			continue
 		}
-		switch l.Kind {
+		switch line.Kind {
 		case printed.KindSubtotal, printed.KindTotal, printed.KindCash, printed.KindChange:
 			// A payment above the first price belongs to the head, for example a card terminal's
 			// slip.
-			if first < 0 && l.Kind != printed.KindTotal && l.Kind != printed.KindSubtotal {
+			if first < 0 && line.Kind != printed.KindTotal && line.Kind != printed.KindSubtotal {
 				continue
 			}
 			end = i
@@ -103,20 +103,22 @@ type itemReader struct {
 // below its item. Lines with taxes, tips, roundings and counts are skipped.
 func readItems(region []*printed.Line) []draftItem {
 	var r itemReader
-	for _, l := range region {
-		price, ok := l.LastPrice()
+	for _, line := range region {
+		price, ok := line.LastPrice()
 		switch {
 		case !ok:
-			named := l.Kind != printed.KindHeader && l.Kind != printed.KindRounding
-			if named && printed.HasName(l) {
-				r.pendingName = l
+			named := line.Kind != printed.KindHeader && line.Kind != printed.KindRounding
+			if named && printed.HasName(line) {
+				r.pendingName = line
 			}
-		case l.Kind == printed.KindTax, l.Kind == printed.KindRounding, l.Kind == printed.KindTip:
-		case l.Kind == printed.KindCount && isCount(l, price):
-		case itemName(l) == "" && l.PriceCount() == 1 && quantityTimesPrice.MatchString(l.Text):
-			r.readQuantity(l, price)
+		case line.Kind == printed.KindTax, line.Kind == printed.KindRounding,
+			line.Kind == printed.KindTip:
+		case line.Kind == printed.KindCount && isCount(line, price):
+		case itemName(line) == "" && line.PriceCount() == 1 &&
+			quantityTimesPrice.MatchString(line.Text):
+			r.readQuantity(line, price)
 		default:
-			r.item(l, price)
+			r.item(line, price)
 		}
 	}
 	return r.out

@@ -7,25 +7,25 @@ import "github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 // one, too, or add up to the total with their signs.
 func signRefund(lines []*printed.Line) {
 	minus, plain, sum := 0, 0, int64(0)
-	for _, l := range lines {
-		a, ok := l.LastPrice()
-		if !ok || l.Exact {
+	for _, line := range lines {
+		a, ok := line.LastPrice()
+		if !ok || line.Exact {
 			continue
 		}
 		value := a.Value
-		if printed.AttachedMinus.MatchString(l.Text[:a.Start]) {
+		if printed.AttachedMinus.MatchString(line.Text[:a.Start]) {
 			value = -abs(value)
 		}
 		switch {
-		case l.Kind == printed.KindTotal && value < 0 && (minus > plain || sum == value):
+		case line.Kind == printed.KindTotal && value < 0 && (minus > plain || sum == value):
 			countMinus(lines)
 			return
-		case l.Kind == printed.KindTotal:
+		case line.Kind == printed.KindTotal:
 			return
-		case l.Kind == printed.KindNone && value < 0:
+		case line.Kind == printed.KindNone && value < 0:
 			minus++
 			sum += value
-		case l.Kind == printed.KindNone:
+		case line.Kind == printed.KindNone:
 			plain++
 			sum += value
 		}

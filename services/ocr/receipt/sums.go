@@ -140,22 +140,22 @@ func (s *sums) of(k printed.Kind) *[]labeled {
 
 // addMissingPoint reads "1250" or "12 50" at the end of a labeled line as 12.50. The result needs
 // confirmation by other figures. Text is not misread, so there a whole number is the amount.
-func addMissingPoint(l *printed.Line) (printed.Amount, bool) {
-	n := len(l.Amounts)
+func addMissingPoint(line *printed.Line) (printed.Amount, bool) {
+	n := len(line.Amounts)
 	if n == 0 {
 		return printed.Amount{}, false
 	}
-	last := l.Amounts[n-1]
-	if l.Exact {
+	last := line.Amounts[n-1]
+	if line.Exact {
 		return last, !last.Percent && last.Decimals < 2
 	}
-	if last.Percent || last.Decimals != 0 || len(l.Text)-last.End > 3 {
+	if last.Percent || last.Decimals != 0 || len(line.Text)-last.End > 3 {
 		return printed.Amount{}, false
 	}
 	digits := last.End - last.Start
 	if n > 1 && digits == 2 {
 		// In "12 50", the second number is the cents.
-		before := l.Amounts[n-2]
+		before := line.Amounts[n-2]
 		if before.Decimals == 0 && last.Start-before.End == 1 {
 			last.Start, last.Decimals = before.Start, 2
 			last.Value = before.Value + last.Value/100

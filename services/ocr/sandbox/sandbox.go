@@ -109,22 +109,22 @@ func Run(
 
 // RunWith is Run for a program that gets more than its standard input.
 func RunWith(
-	ctx context.Context, l Limits, from Inherited, program string, args ...string,
+	ctx context.Context, limits Limits, from Inherited, program string, args ...string,
 ) ([]byte, error) {
-	l.Clock = cmp.Or(l.Clock, slowdown*l.Time)
+	limits.Clock = cmp.Or(limits.Clock, slowdown*limits.Time)
 	if limit := time.Duration(allowance.Load()); limit > 0 {
 		if err := CheckTime(); err != nil {
 			return nil, fmt.Errorf("%s: %w", program, err)
 		}
-		l.Time = min(l.Time, max(1, limit-Used()))
+		limits.Time = min(limits.Time, max(1, limit-Used()))
 	}
 	// The kernel kills a program when the thread that started it ends, so that none survives this
 	// process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	ctx, cancel := context.WithTimeout(ctx, l.Clock)
+	ctx, cancel := context.WithTimeout(ctx, limits.Clock)
 	defer cancel()
-	name, args, err := limited(l, program, args)
+	name, args, err := limited(limits, program, args)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func RunWith(
 		return nil, fmt.Errorf("%s: %w: %w", program, ErrNotStarted, err)
 	}
 	defer func() { _ = in.Close() }()
-	out := &Buffer{Limit: l.Output, stop: cancel}
+	out := &Buffer{Limit: limits.Output, stop: cancel}
 	complaint := &Buffer{Limit: 4 << 10}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, complaint
 	if err := cmd.Start(); err != nil {
@@ -186,7 +186,7 @@ func input(content io.Reader) (*os.File, error) {
 }
 
 // limited prefixes a command with prlimit, because Go cannot set limits between fork and exec.
-func limited(l Limits, program string, args []string) (string, []string, error) {
+func limited(limits Limits, program string, args []string) (string, []string, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		return "", nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
@@ -198,13 +198,14 @@ func limited(l Limits, program string, args []string) (string, []string, error) 
 	}
 	// A core dump would write the receipt to disk. Processor time is limited in whole seconds. The
 	// first limit sends SIGXCPU, the second one SIGKILL to a program that ignores it.
-	seconds := int(l.Time.Seconds()) + 1
-	heap := cmp.Or(l.Heap, l.Memory)
+	seconds := int(limits.Time.Seconds()) + 1
+	heap := cmp.Or(limits.Heap, limits.Memory)
 	front := []string{
 		// The colon leaves the upper limit as it is: a program that this one starts may have a
 		// larger heap.
-		fmt.Sprintf("--as=%d", l.Memory), fmt.Sprintf("--data=%d:", heap), "--core=0",
-		fmt.Sprintf("--cpu=%d:%d", seconds, seconds+1), fmt.Sprintf("--fsize=%d", l.Output), path,
+		fmt.Sprintf("--as=%d", limits.Memory), fmt.Sprintf("--data=%d:", heap), "--core=0",
+		fmt.Sprintf("--cpu=%d:%d", seconds, seconds+1), fmt.Sprintf("--fsize=%d", limits.Output),
+		path,
 	}
 	return prlimit, append(front, args...), nil
 }

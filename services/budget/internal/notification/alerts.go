@@ -48,9 +48,9 @@ func reached(thresholds []int32, spent, limit int64) []int32 {
 func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var owners []uuid.UUID
 	changes := make([][]change, len(events))
-	for i, e := range events {
-		if changes[i] = changesOf(e.Data); len(changes[i]) > 0 {
-			owners = append(owners, e.UserID)
+	for i, event := range events {
+		if changes[i] = changesOf(event.Data); len(changes[i]) > 0 {
+			owners = append(owners, event.UserID)
 		}
 	}
 	if len(owners) == 0 {
@@ -65,10 +65,10 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	// decides again.
 	todays := calendar.Todays(s.now())
 	due := map[check]bool{}
-	for i, e := range events {
+	for i, event := range events {
 		for _, c := range changes[i] {
 			for _, b := range budgets {
-				if b.OwnerID != e.UserID {
+				if b.OwnerID != event.UserID {
 					continue
 				}
 				for _, today := range todays {

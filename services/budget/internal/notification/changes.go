@@ -42,21 +42,21 @@ func changesOf(event proto.Message) []change {
 }
 
 // importedPlaces returns the places of a part of an import.
-func importedPlaces(e interface {
+func importedPlaces(event interface {
 	GetWalletIds() []string
 	GetCategoryIds() []string
 	GetFirstDate() string
 	GetLastDate() string
 },
 ) []change {
-	first, err := time.Parse(calendar.DateLayout, e.GetFirstDate())
-	last, lastErr := time.Parse(calendar.DateLayout, e.GetLastDate())
+	first, err := time.Parse(calendar.DateLayout, event.GetFirstDate())
+	last, lastErr := time.Parse(calendar.DateLayout, event.GetLastDate())
 	if err != nil || lastErr != nil {
 		return nil
 	}
 	var changes []change
-	for _, wallet := range e.GetWalletIds() {
-		for _, category := range e.GetCategoryIds() {
+	for _, wallet := range event.GetWalletIds() {
+		for _, category := range event.GetCategoryIds() {
 			c := change{wallet: wallet, category: category, day: first, last: last}
 			changes = append(changes, c)
 		}

@@ -65,7 +65,7 @@ type notificationList struct {
 // index conditions. So a page of any filter reads as many index entries as it returns. The index is
 // notifications_unread_first.
 func selectNotifications(
-	ctx context.Context, q pg.Querier, l notificationList,
+	ctx context.Context, q pg.Querier, list notificationList,
 ) ([]notification, error) {
 	notifications, err := pg.All[notification](ctx, q, `
 		SELECT `+notificationColumns+`
@@ -75,8 +75,8 @@ func selectNotifications(
 		ORDER BY (n.read_at IS NULL) DESC, n.id DESC
 		LIMIT @limit`,
 		pgx.NamedArgs{
-			"user": l.user, "unread": l.before.Unread, "id": l.before.ID,
-			"last_unread": l.last.Unread, "last_id": l.last.ID, "limit": l.limit,
+			"user": list.user, "unread": list.before.Unread, "id": list.before.ID,
+			"last_unread": list.last.Unread, "last_id": list.last.ID, "limit": list.limit,
 		})
 	if err != nil {
 		return nil, fmt.Errorf("selecting notifications: %w", err)

@@ -135,18 +135,18 @@ func eventsOf(user uuid.UUID) string { return "events " + user.String() }
 
 // CloudEvent converts an event of the stream to the public form, which live streams and webhooks
 // share.
-func CloudEvent(e outbox.Received) (*budgetv1.Event, error) {
-	data, err := anypb.New(e.Data)
+func CloudEvent(event outbox.Received) (*budgetv1.Event, error) {
+	data, err := anypb.New(event.Data)
 	if err != nil {
-		return nil, fmt.Errorf("encoding event %s: %w", e.ID, err)
+		return nil, fmt.Errorf("encoding event %s: %w", event.ID, err)
 	}
 	return &budgetv1.Event{
 		Specversion:     "1.0",
-		Id:              e.ID.String(),
-		Source:          e.Source,
-		Type:            e.Subject,
-		Subject:         e.UserID.String(),
-		Time:            calendar.FormatTime(e.Time),
+		Id:              event.ID.String(),
+		Source:          event.Source,
+		Type:            event.Subject,
+		Subject:         event.UserID.String(),
+		Time:            calendar.FormatTime(event.Time),
 		Datacontenttype: "application/json",
 		Data:            data,
 	}, nil

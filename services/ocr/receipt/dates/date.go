@@ -126,24 +126,24 @@ func HasWord(words []string) bool {
 	})
 }
 
-func dateScore(l *printed.Line, lines []*printed.Line, i int) float64 {
+func dateScore(line *printed.Line, lines []*printed.Line, i int) float64 {
 	score := 1.0
-	if HasWord(l.Tokens) {
+	if HasWord(line.Tokens) {
 		score += 1.5
 	} else if i > 0 && dateWords.Has(lines[i-1].Tokens) {
 		score += 0.7
 	}
-	if clock.MatchString(printed.Fold(l.Text)) {
+	if clock.MatchString(printed.Fold(line.Text)) {
 		score += 1
 	}
-	if otherDates.Has(l.Tokens) {
+	if otherDates.Has(line.Tokens) {
 		score -= 1.5
 	}
 	// Numbers beside payments and totals are rarely the date of the receipt.
-	if l.Kind == printed.KindCash || l.Kind == printed.KindTotal {
+	if line.Kind == printed.KindCash || line.Kind == printed.KindTotal {
 		score -= 0.5
 	}
-	return score + 0.6*(l.MinConfidence(0, len(l.Text))-0.6)
+	return score + 0.6*(line.MinConfidence(0, len(line.Text))-0.6)
 }
 
 // dayMonthOrder decides whether the month comes before the day, by the currency, by other dates on

@@ -109,22 +109,22 @@ func headOf(lines []*printed.Line) []*printed.Line {
 
 // continues reports whether next belongs to the name on line l: it consists of the kind of business
 // and the legal form, or it closes a bracket, or it begins with a word that begins no name.
-func continues(l, next *printed.Line) bool {
-	if next.PriceCount() > 0 || slogan.MatchString(l.Text) || tradingAs.MatchString(next.Text) {
+func continues(line, next *printed.Line) bool {
+	if next.PriceCount() > 0 || slogan.MatchString(line.Text) || tradingAs.MatchString(next.Text) {
 		return false
 	}
 	// The opening bracket may be misread as a letter.
-	if closesBracket(next.Text) && (opensBracket(l.Text) || legal.MatchString(next.Text)) {
-		return printed.HasName(l) && !contact.MatchString(l.Text)
+	if closesBracket(next.Text) && (opensBracket(line.Text) || legal.MatchString(next.Text)) {
+		return printed.HasName(line) && !contact.MatchString(line.Text)
 	}
 	// A name ends with its legal form.
-	if legal.MatchString(l.Text) && !legal.MatchString(next.Text) {
+	if legal.MatchString(line.Text) && !legal.MatchString(next.Text) {
 		return false
 	}
-	if opensBracket(l.Text) && legal.MatchString(next.Text) || beginsContinued(next) {
-		return printed.HasName(l) && !contact.MatchString(l.Text)
+	if opensBracket(line.Text) && legal.MatchString(next.Text) || beginsContinued(next) {
+		return printed.HasName(line) && !contact.MatchString(line.Text)
 	}
-	if !company.MatchString(next.Text) || company.MatchString(l.Text) ||
+	if !company.MatchString(next.Text) || company.MatchString(line.Text) ||
 		address.MatchString(next.Text) || contact.MatchString(next.Text) {
 		return false
 	}

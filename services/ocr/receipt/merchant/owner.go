@@ -20,20 +20,20 @@ func findOwner(lines []*printed.Line) []printed.Field {
 		out = append(out, printed.Field{Value: merchantName(text), Confidence: confidence, At: at})
 	}
 	typical := typicalHeight(lines)
-	for i, l := range lines {
-		if m := tradingAs.FindStringSubmatch(l.Text); m != nil && i < headLines {
-			add(m[1], brandConfidence, l)
+	for i, line := range lines {
+		if m := tradingAs.FindStringSubmatch(line.Text); m != nil && i < headLines {
+			add(m[1], brandConfidence, line)
 		}
-		m := ownedBy.FindStringSubmatch(l.Text)
+		m := ownedBy.FindStringSubmatch(line.Text)
 		switch {
 		case m == nil || ownerOf(lines, i, typical):
 		case printed.Lettered.MatchString(m[1]):
-			add(m[1], 2.6, l)
+			add(m[1], 2.6, line)
 		case i+1 < len(lines) && legal.MatchString(merchantName(lines[i+1].Text)):
 			add(lines[i+1].Text, 2.6, lines[i+1])
 		}
-		if m := thanks.FindStringSubmatch(l.Text); m != nil {
-			add(m[1], 1.1, l)
+		if m := thanks.FindStringSubmatch(line.Text); m != nil {
+			add(m[1], 1.1, line)
 		}
 	}
 	return out

@@ -30,22 +30,22 @@ var number = regexp.MustCompile(`\d(?:\d|[.,]\s?[.,]\s?\d|[.,'’]\s?\d|\s[.,]\s
 const MaxDigits = 10
 
 // FindAmounts returns the numbers on a line from left to right.
-func FindAmounts(l *Line) []Amount {
+func FindAmounts(line *Line) []Amount {
 	var out []Amount
-	for _, at := range number.FindAllStringIndex(l.Text, -1) {
-		if a, ok := l.parseNumber(at[0], at[1]); ok {
+	for _, at := range number.FindAllStringIndex(line.Text, -1) {
+		if a, ok := line.parseNumber(at[0], at[1]); ok {
 			out = append(out, a)
 			continue
 		}
 		// The run may be two numbers side by side.
-		for _, sub := range splitNumbers(l.Text, at[0], at[1]) {
-			if a, ok := l.parseNumber(sub[0], sub[1]); ok {
+		for _, sub := range splitNumbers(line.Text, at[0], at[1]) {
+			if a, ok := line.parseNumber(sub[0], sub[1]); ok {
 				out = append(out, a)
 			}
 		}
 	}
 	for i := range out {
-		out[i].MinConfidence = l.MinConfidence(out[i].Start, out[i].End)
+		out[i].MinConfidence = line.MinConfidence(out[i].Start, out[i].End)
 	}
 	return out
 }

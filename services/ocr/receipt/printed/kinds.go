@@ -66,22 +66,22 @@ func Classify(lines []*Line) {
 
 // kindOf returns the kind of a line. The order of the cases matters: many lines have words of
 // several kinds.
-func kindOf(l *Line) Kind {
-	t := l.Tokens
-	if len(l.Amounts) == 0 && isHeader(t) {
+func kindOf(line *Line) Kind {
+	t := line.Tokens
+	if len(line.Amounts) == 0 && isHeader(t) {
 		return KindHeader
 	}
 	switch total := totalWords.Has(t) || isBalance(t); {
 	case changeWords.Has(t):
 		return KindChange
 	case roundingWords.Has(t):
-		if total && isRoundedTotal(l) {
+		if total && isRoundedTotal(line) {
 			return KindTotal
 		}
 		return KindRounding
-	case total && (totalOfRate.MatchString(l.Text) || ofSupplies.Has(t)):
+	case total && (totalOfRate.MatchString(line.Text) || ofSupplies.Has(t)):
 		return KindSubtotal
-	case total && taxInBrackets.MatchString(l.Text) && taxWords.Has(t) && !exclusiveWords.Has(t):
+	case total && taxInBrackets.MatchString(line.Text) && taxWords.Has(t) && !exclusiveWords.Has(t):
 		return KindTotal
 	case total:
 		return totalKind(t)

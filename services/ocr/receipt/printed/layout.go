@@ -60,23 +60,23 @@ func linesOf(pages []Page, rows func([]Word) [][]Word) []*Line {
 
 // newLine joins the words, repairs misread digits, and finds tokens and amounts.
 func newLine(words []Word, exact bool) *Line {
-	l := &Line{Words: words, Exact: exact}
+	line := &Line{Words: words, Exact: exact}
 	var b strings.Builder
 	var heights []int
 	for i, w := range words {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		l.starts = append(l.starts, b.Len())
+		line.starts = append(line.starts, b.Len())
 		// The repair keeps the length, which Evidence and MinConfidence require.
 		b.WriteString(fixDigits(w.Text))
 		heights = append(heights, w.Box.H)
 	}
-	l.Text = b.String()
-	l.Height = Median(heights)
-	l.Tokens = Tokens(l.Text)
-	l.Amounts = FindAmounts(l)
-	return l
+	line.Text = b.String()
+	line.Height = Median(heights)
+	line.Tokens = Tokens(line.Text)
+	line.Amounts = FindAmounts(line)
+	return line
 }
 
 // rows groups words whose vertical middle is level with that of their left neighbor. Comparing

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// maxTag is the maximum length of a tag with its attributes.
-const maxTag = 4 << 10
+// maxTag is the maximum length of a tag with its attributes. Workbooks declare dozens of namespaces
+// in a tag.
+const maxTag = 32 << 10
 
 // Element is a tag of OFX or XML with the text after it.
 type Element struct {

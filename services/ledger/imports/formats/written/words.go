@@ -103,8 +103,9 @@ var balanceRows = map[string]bool{
 	"total balance": true, "saldo anterior": true, "s a l d o": true, "saldo do dia": true,
 }
 
-// IsBalanceRow reports whether the text of a cell shows that its row states a balance.
-func IsBalanceRow(text string) bool { return balanceRows[Fold(text)] }
+// IsBalanceRow reports whether the text of a cell shows that its row states a balance. Longer texts
+// are not folded, because each cell of a file is asked.
+func IsBalanceRow(text string) bool { return len(text) <= 24 && balanceRows[Fold(text)] }
 
 // StatesBalance reports whether a text begins with the name of a balance. Such a row is not a
 // transaction: importing it would count the balance twice.

@@ -30,6 +30,7 @@ type cell struct {
 	kind       string // Type: s, str, inlineStr, b, e, d, or n.
 	style      string
 	value      string
+	hasValue   bool
 	inline     string // Text in the cell.
 	formula    string
 	hasFormula bool
@@ -134,7 +135,7 @@ func columnOf(position string) int {
 func (c *cell) take(e scan.Element) {
 	switch e.Name {
 	case "v":
-		c.value = e.Text
+		c.value, c.hasValue = e.Text, true
 	case "t":
 		// A longer text exceeds the limit of the row.
 		if len(c.inline) <= scan.MaxRow {
@@ -175,7 +176,7 @@ func (r *rows) text(c cell) (string, error) {
 		return r.noted(c, plain(text)), nil
 	case c.kind == "inlineStr":
 		return r.noted(c, plain(c.inline)), nil
-	case c.value == "" && c.hasFormula && c.kind != "str":
+	case !c.hasValue && c.hasFormula:
 		// The program did not store the result. The formula shows why the cell cannot be read.
 		return "=" + statement.Cut(plain(c.formula), statement.MaxName), nil
 	case c.kind == "str":

@@ -23,8 +23,9 @@ const (
 	mainPart    = "xl/workbook.xml"
 )
 
-// styles has the styles 0: general, 1: day, 2: day and time, 3: amount, 4: time of day.
-const styles = `<styleSheet><numFmts>` +
+// styles has a tag with many namespaces, as some programs write it, and the styles 0: general, 1:
+// day, 2: day and time, 3: amount, 4: time of day.
+var styles = `<styleSheet xmlns="` + strings.Repeat("a", 8<<10) + `"><numFmts>` +
 	`<numFmt numFmtId="164" formatCode="[$-407]d/\ mmm\ yyyy;@"/>` +
 	`<numFmt numFmtId="165" formatCode="#,##0.00\ &quot;day&quot;;[Red]\-#,##0.00"/></numFmts>` +
 	`<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/>` +
@@ -110,7 +111,7 @@ func TestParseValues(t *testing.T) {
 		"negative_day":          {`<c s="1"><v>-5</v></c>`, "-5"},
 		"iso_date":              {`<c t="d"><v>2024-01-31T00:00:00</v></c>`, "2024-01-31"},
 		"error":                 {`<c t="e"><v>#N/A</v></c>`, "#N/A"},
-		"formula_without_value": {`<c><f>A1*2</f></c>`, "=A1*2"},
+		"formula_without_value": {`<c t="str"><f>A1*2</f></c>`, "=A1*2"},
 		"escaped_underscore":    {`<c t="str"><v>a_x005F_b</v></c>`, "a_b"},
 	} {
 		t.Run(name, func(t *testing.T) {

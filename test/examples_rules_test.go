@@ -3,6 +3,7 @@ package test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -64,7 +65,15 @@ func (r *recorder) imports(u *user, wallet, category string) {
 	r.call(u, http.MethodPost, path+"/commit", nil)
 	u.awaitImport(path, "done")
 	r.call(u, http.MethodPost, path+"/commit", nil)
+	r.call(u, http.MethodPost, path+"/cancel", nil)
 	r.call(u, http.MethodGet, path+"?wait=1", nil)
+	large := "/api/v1/imports/" + u.importFile("Date,Payee,Amount,Currency\n"+
+		strings.Repeat("2026-04-02,Bakery,-3.50,EUR\n", 2001), wallet).
+		created("IMPORT_CREATED").text("import.id")
+	r.call(u, http.MethodPatch, large+"?wait=0", object{"defaults": object{"currency": "EUR"}})
+	r.call(u, http.MethodPost, large+"/cancel", nil)
+	u.awaitImport(large, "preview")
+	u.del(large).ok("IMPORT_DELETED")
 	profiles := r.call(u, http.MethodGet, "/api/v1/imports/profiles", nil)
 	r.call(u, http.MethodDelete, "/api/v1/imports/profiles/"+profiles.text("profiles.0.id"), nil)
 	r.call(u, http.MethodPost, path+"/undo", object{"force": true})

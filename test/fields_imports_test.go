@@ -146,6 +146,7 @@ func (u *user) requireRowFields(t *testing.T, path string) {
 			"duplicateOf": "no transaction is the same", "problem": "the row has none",
 			"transactionId": "the commit sets it", "pending": "the bank has booked the payment",
 			"formerAmount": "the row matches no transaction",
+			"possibleDuplicateOf": "no transaction has its day and amount",
 		},
 		unchanged: map[string]string{
 			"n": ofFile, "line": ofFile, "status": "the row is ready", "date": ofFile,

@@ -89,7 +89,7 @@ func TestImports(t *testing.T) {
 		u.importFile("%PDF-1.7", "").fails(400, "IMPORT_FORMAT_UNKNOWN")
 		const cut = "<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><BANKTRANLIST><STMTTRN><TRNAMT>x"
 		u.importFile("OFXHEADER:100\n\n"+cut, "").fails(400, "IMPORT_PARSE_FAILED")
-		u.importFile("Date,Payee,Amount\n"+strings.Repeat("2026-04-02,a,-1\n", 200_001), "").
+		u.importFile("Date,Payee,Amount\n"+strings.Repeat("2026-04-02,a,-1\n", 201_000), "").
 			fails(400, "IMPORT_TOO_MANY_ROWS")
 		u.importFile(oneRow, newUser(t).wallet("EUR", "0")).fails(404, "WALLET_NOT_FOUND")
 		unknown := "/api/v1/imports/" + u.id
@@ -97,7 +97,8 @@ func TestImports(t *testing.T) {
 			u.get(unknown), u.get(unknown + "/rows"),
 			u.patch(unknown, object{"defaults": object{}}),
 			u.patch(unknown+"/rows", object{"rows": []any{object{"n": 1}}}),
-			u.post(unknown+"/commit", nil), u.post(unknown+"/undo", nil), u.del(unknown),
+			u.post(unknown+"/commit", nil), u.post(unknown+"/cancel", nil),
+			u.post(unknown+"/undo", nil), u.del(unknown),
 		} {
 			a.fails(404, "IMPORT_NOT_FOUND")
 		}
@@ -105,7 +106,8 @@ func TestImports(t *testing.T) {
 			u.get("/api/v1/imports/x"), u.get("/api/v1/imports/x/rows"),
 			u.patch("/api/v1/imports/x", object{"defaults": object{}}),
 			u.patch("/api/v1/imports/x/rows", object{"rows": []any{object{"n": 1}}}),
-			u.post("/api/v1/imports/x/commit", nil), u.post("/api/v1/imports/x/undo", nil),
+			u.post("/api/v1/imports/x/commit", nil), u.post("/api/v1/imports/x/cancel", nil),
+			u.post("/api/v1/imports/x/undo", nil),
 			u.del("/api/v1/imports/x"),
 		} {
 			a.fails(400, "INVALID_IMPORT_ID")
@@ -148,6 +150,13 @@ func TestImports(t *testing.T) {
 			fails(404, "INVALID_CATEGORY_EXIST_PARAMS")
 		u.patch(path, object{"defaults": object{"currency": "XXX"}}).
 			fails(400, "UNSUPPORTED_CURRENCY")
+		own := u.wallet("EUR", "0")
+		u.patch(path, object{"defaults": object{"walletId": own}}).ok("IMPORT_UPDATED")
+		kept := u.patch(path, object{"defaults": object{"currency": "EUR"}}).ok("IMPORT_UPDATED")
+		require.Equal(t, own, kept.text("import.defaults.walletId"))
+		cleared := u.patch(path, object{"defaults": object{"walletId": "", "currency": nil}}).
+			ok("IMPORT_UPDATED")
+		require.Equal(t, object{}, cleared.at("import.defaults"))
 		row := func(change object) object {
 			return object{"rows": []any{with(object{"n": 2}, change)}}
 		}
@@ -224,6 +233,50 @@ func testPendingPayments(t *testing.T) {
 	require.Equal(t, http.StatusAccepted, u.post(second+"/undo", nil).status)
 	u.awaitImport(second, "undone")
 	require.Equal(t, "56.50", u.balance(wallet))
+}
+
+// TestImportUpdate changes the defaults of a file that is too large for one request, and cancels the
+// jobs of the import. What an update does not name stays.
+func TestImportUpdate(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	var file strings.Builder
+	file.WriteString("Date,Payee,Amount,Currency\n")
+	for i := range 2500 {
+		fmt.Fprintf(&file, "2026-04-02,Shop %d,-1.00,EUR\n", i)
+	}
+	path := "/api/v1/imports/" + u.importFile(file.String(), wallet).created("IMPORT_CREATED").
+		text("import.id")
+	change := object{"defaults": object{"expenseCategoryId": category}}
+	u.patch(path+"?wait=9", change).invalid("wait")
+	started := u.patch(path+"?wait=0", change)
+	require.Equal(t, http.StatusAccepted, started.status, started.raw)
+	require.Equal(t, "IMPORT_UPDATE_STARTED", started.code())
+	require.Equal(t, "updating", started.text("import.status"))
+	u.awaitImport(path, "preview")
+	after := u.get(path).ok("IMPORT_FETCHED")
+	require.Equal(t, wallet, after.text("import.defaults.walletId"))
+	require.Equal(t, category, after.text("import.defaults.expenseCategoryId"))
+	require.Equal(t, category, u.get(path+"/rows?limit=1").ok("IMPORT_ROWS_FETCHED").
+		text("rows.0.categoryId"))
+	u.post(path+"/cancel", nil).ok("IMPORT_FETCHED")
+	u.patch(path+"?wait=8", object{"defaults": object{"incomeCategoryId": category}})
+	u.awaitImport(path, "preview")
+
+	require.Equal(t, http.StatusAccepted, u.post(path+"/commit", nil).status)
+	canceled := u.post(path+"/cancel", nil).ok("IMPORT_CANCELED")
+	require.Equal(t, "failed", canceled.text("import.status"))
+	require.Equal(t, "CANCELED", canceled.text("import.progress.problem"))
+	require.Equal(t, http.StatusAccepted, u.post(path+"/commit", nil).status)
+	u.awaitImport(path, "done")
+	require.Equal(t, "-2500.00", u.balance(wallet))
+	u.post(path+"/cancel", nil).ok("IMPORT_FETCHED")
+	require.Equal(t, http.StatusAccepted, u.post(path+"/undo", nil).status)
+	u.post(path+"/cancel", nil).ok("IMPORT_CANCELED")
+	require.Equal(t, http.StatusAccepted, u.post(path+"/undo", nil).status)
+	u.awaitImport(path, "undone")
+	require.Equal(t, "0.00", u.balance(wallet))
 }
 
 func TestTransactionDetailErrors(t *testing.T) {

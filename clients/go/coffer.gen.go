@@ -240,6 +240,24 @@ func (e BudgetStatus) Valid() bool {
 	}
 }
 
+// Defines values for CancelImportResultCode.
+const (
+	CancelImportResultCodeIMPORTCANCELED CancelImportResultCode = "IMPORT_CANCELED"
+	CancelImportResultCodeIMPORTFETCHED  CancelImportResultCode = "IMPORT_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the CancelImportResultCode enum.
+func (e CancelImportResultCode) Valid() bool {
+	switch e {
+	case CancelImportResultCodeIMPORTCANCELED:
+		return true
+	case CancelImportResultCodeIMPORTFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CategoryKind.
 const (
 	CategoryKindBoth    CategoryKind = "both"
@@ -1199,13 +1217,14 @@ func (e ImportFormat) Valid() bool {
 
 // Defines values for ImportStatus.
 const (
-	ImportStatusDone    ImportStatus = "done"
-	ImportStatusFailed  ImportStatus = "failed"
-	ImportStatusPreview ImportStatus = "preview"
-	ImportStatusQueued  ImportStatus = "queued"
-	ImportStatusRunning ImportStatus = "running"
-	ImportStatusUndoing ImportStatus = "undoing"
-	ImportStatusUndone  ImportStatus = "undone"
+	ImportStatusDone     ImportStatus = "done"
+	ImportStatusFailed   ImportStatus = "failed"
+	ImportStatusPreview  ImportStatus = "preview"
+	ImportStatusQueued   ImportStatus = "queued"
+	ImportStatusRunning  ImportStatus = "running"
+	ImportStatusUndoing  ImportStatus = "undoing"
+	ImportStatusUndone   ImportStatus = "undone"
+	ImportStatusUpdating ImportStatus = "updating"
 )
 
 // Valid indicates whether the value is a known member of the ImportStatus enum.
@@ -1224,6 +1243,8 @@ func (e ImportStatus) Valid() bool {
 	case ImportStatusUndoing:
 		return true
 	case ImportStatusUndone:
+		return true
+	case ImportStatusUpdating:
 		return true
 	default:
 		return false
@@ -1418,13 +1439,14 @@ func (e InvitationRole) Valid() bool {
 
 // Defines values for JobStatus.
 const (
-	JobStatusDone    JobStatus = "done"
-	JobStatusFailed  JobStatus = "failed"
-	JobStatusPreview JobStatus = "preview"
-	JobStatusQueued  JobStatus = "queued"
-	JobStatusRunning JobStatus = "running"
-	JobStatusUndoing JobStatus = "undoing"
-	JobStatusUndone  JobStatus = "undone"
+	JobStatusDone     JobStatus = "done"
+	JobStatusFailed   JobStatus = "failed"
+	JobStatusPreview  JobStatus = "preview"
+	JobStatusQueued   JobStatus = "queued"
+	JobStatusRunning  JobStatus = "running"
+	JobStatusUndoing  JobStatus = "undoing"
+	JobStatusUndone   JobStatus = "undone"
+	JobStatusUpdating JobStatus = "updating"
 )
 
 // Valid indicates whether the value is a known member of the JobStatus enum.
@@ -1443,6 +1465,8 @@ func (e JobStatus) Valid() bool {
 	case JobStatusUndoing:
 		return true
 	case JobStatusUndone:
+		return true
+	case JobStatusUpdating:
 		return true
 	default:
 		return false
@@ -2741,13 +2765,16 @@ func (e UpdateCategoryResultCode) Valid() bool {
 
 // Defines values for UpdateImportResultCode.
 const (
-	IMPORTUPDATED UpdateImportResultCode = "IMPORT_UPDATED"
+	IMPORTUPDATED       UpdateImportResultCode = "IMPORT_UPDATED"
+	IMPORTUPDATESTARTED UpdateImportResultCode = "IMPORT_UPDATE_STARTED"
 )
 
 // Valid indicates whether the value is a known member of the UpdateImportResultCode enum.
 func (e UpdateImportResultCode) Valid() bool {
 	switch e {
 	case IMPORTUPDATED:
+		return true
+	case IMPORTUPDATESTARTED:
 		return true
 	default:
 		return false
@@ -3394,7 +3421,7 @@ type ApplyRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -3429,7 +3456,7 @@ type Attachment struct {
 
 // AuditEntry AuditEntry is a security event of a user.
 //
-// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000029","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000030","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
+// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000030","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000031","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
@@ -3470,7 +3497,7 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","memberId":"0199f0c5-0000-7000-8000-000000000026","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","memberId":"0199f0c5-0000-7000-8000-000000000027","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -3537,7 +3564,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending. Each window of its period has the full limit.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000026","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `json:"alertThresholds"`
@@ -3626,6 +3653,26 @@ type BudgetLimit struct {
 	To *openapi_types.Date `json:"to,omitempty"`
 }
 
+// CancelImportRequest defines model for CancelImportRequest.
+type CancelImportRequest = map[string]interface{}
+
+// CancelImportResult defines model for CancelImportResult.
+type CancelImportResult struct {
+	// Code The result of the operation, for programs.
+	Code CancelImportResultCode `json:"code"`
+
+	// Import Import is an imported file.
+	//
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	Import Import `json:"import"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// CancelImportResultCode The result of the operation, for programs.
+type CancelImportResultCode string
+
 // Category Category groups transactions by purpose, for example Groceries.
 //
 // Example: {"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}
@@ -3657,7 +3704,7 @@ type CategoryKind string
 
 // CategorySuggestion CategorySuggestion is what a transaction probably should have.
 //
-// Example: {"alternatives":[],"categoryId":"0199f0c5-0000-7000-8000-000000000004","confidence":1,"payee":"Corner Bakery","reason":"rule","ruleId":"0199f0c5-0000-7000-8000-000000000024","tags":["Bread"]}
+// Example: {"alternatives":[],"categoryId":"0199f0c5-0000-7000-8000-000000000004","confidence":1,"payee":"Corner Bakery","reason":"rule","ruleId":"0199f0c5-0000-7000-8000-000000000025","tags":["Bread"]}
 type CategorySuggestion struct {
 	// Alternatives Ids of at most 2 other categories.
 	Alternatives []string `json:"alternatives"`
@@ -3860,7 +3907,7 @@ type CreateBudgetRequestPeriod string
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000026","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -3992,7 +4039,7 @@ type CreateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4280,7 +4327,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000034","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -4622,7 +4669,7 @@ type FollowedTag struct {
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000026","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -4699,7 +4746,7 @@ type GetMemberResult struct {
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000027","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -4736,7 +4783,7 @@ type GetRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4855,7 +4902,7 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000034","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -4905,7 +4952,7 @@ type Import struct {
 	// Mapping How the cells are read. Only of CSV, XLSX, QIF and YNAB.
 	Mapping *ImportMapping `json:"mapping,omitempty"`
 
-	// Progress Progress of the commit or the undo. Absent before the first one.
+	// Progress Progress of the update, the commit or the undo. Absent in a preview whose last update has not failed.
 	Progress *Job `json:"progress,omitempty"`
 
 	// Sha256 SHA-256 of the file in hexadecimal digits.
@@ -4914,7 +4961,7 @@ type Import struct {
 	// Size In bytes, as it was sent.
 	Size int64 `json:"size"`
 
-	// Status preview: the rows can be changed. queued and running: the commit. undoing: the undo.
+	// Status preview: the rows can be changed. updating: a change is being applied to the rows. queued and running: the commit. undoing: the undo.
 	Status ImportStatus `json:"status"`
 
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
@@ -4927,7 +4974,7 @@ type Import struct {
 // ImportFormat The recognized format.
 type ImportFormat string
 
-// ImportStatus preview: the rows can be changed. queued and running: the commit. undoing: the undo.
+// ImportStatus preview: the rows can be changed. updating: a change is being applied to the rows. queued and running: the commit. undoing: the undo.
 type ImportStatus string
 
 // ImportAccount ImportAccount is an account that a file names.
@@ -4994,7 +5041,7 @@ type ImportAssumption struct {
 
 // ImportCategory ImportCategory is a category that a file names.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000040","count":1,"create":false,"name":"Food"}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000041","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -5084,6 +5131,23 @@ type ImportDefaults struct {
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
+// ImportDefaultsChange ImportDefaultsChange changes defaults of an import. Absent fields stay, and an empty text removes a default.
+//
+// Example: {"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+type ImportDefaultsChange struct {
+	// Currency ISO 4217 code of rows without a currency. Without it, they have the wallet's.
+	Currency *string `json:"currency,omitempty"`
+
+	// ExpenseCategoryId Id of the category for expenses without one.
+	ExpenseCategoryId *openapi_types.UUID `json:"expenseCategoryId,omitempty"`
+
+	// IncomeCategoryId Id of the category for income without one.
+	IncomeCategoryId *openapi_types.UUID `json:"incomeCategoryId,omitempty"`
+
+	// WalletId Id of the wallet for accounts without one.
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
+}
+
 // ImportMapping ImportMapping says how to read the cells of a file.
 //
 // Example: {"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0}
@@ -5148,7 +5212,7 @@ type ImportMappingFormat string
 
 // ImportProfile ImportProfile is a saved mapping of CSV or XLSX files.
 //
-// Example: {"heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000024","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"updatedAt":"2026-11-20T10:15:00.000Z"}
 type ImportProfile struct {
 	// Heading Cells of the heading.
 	Heading []string `json:"heading"`
@@ -5218,6 +5282,9 @@ type ImportRow struct {
 	// Pending The bank has not booked the payment. If the commit books the row on request, the external id of its transaction starts with pending: until a later import replaces it.
 	Pending *bool `json:"pending,omitempty"`
 
+	// PossibleDuplicateOf Id of a transaction of the same day and amount whose texts differ. Only of ready rows, from which the commit creates transactions. If both are the same payment, the action match:<transaction id> says so.
+	PossibleDuplicateOf *string `json:"possibleDuplicateOf,omitempty"`
+
 	// Problem Why the row cannot be read or committed.
 	Problem *string `json:"problem,omitempty"`
 
@@ -5279,7 +5346,7 @@ type ImportSplit struct {
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -5829,7 +5896,7 @@ type ListWebhooksResultCode string
 
 // ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":8.43,"remaining":320.5,"spent":29.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000026","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000026","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000027","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":8.43,"remaining":320.5,"spent":29.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -5991,7 +6058,7 @@ type MatchTransferResultCode string
 
 // Member Member is a user invited to a budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000027","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -6052,7 +6119,7 @@ type MonthTotals struct {
 
 // Notification Notification is a stored event that the user should not miss.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000027","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000026","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000027","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000028","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
 	// CreatedAt Time of the event; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -6369,7 +6436,7 @@ type RedeliverWebhookEventResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000034"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -6498,7 +6565,7 @@ type RespondToInvitationResult struct {
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000027","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -6546,7 +6613,7 @@ type RotateWebhookSecretResultCode string
 
 // Rule Rule changes the transactions that meet its conditions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 type Rule struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
@@ -6645,7 +6712,7 @@ type RuleExample struct {
 
 // RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000040"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000041"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
 type RuleSuggestion struct {
 	// Actions One action, which sets a category.
 	Actions []RuleAction `json:"actions"`
@@ -6662,7 +6729,7 @@ type RuleSuggestion struct {
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000037","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000038","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -6737,7 +6804,7 @@ type ShareBudgetResult struct {
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000027","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -6749,7 +6816,7 @@ type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 //
-// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000040","description":"Bread"}
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000041","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount json.Number `json:"amount"`
@@ -6918,7 +6985,7 @@ type TestWebhookResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000034"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -6930,7 +6997,7 @@ type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
 //
-// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000044","kind":"category"}
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000045","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -7231,7 +7298,7 @@ type UpdateBudgetRequestPeriod string
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000026","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -7287,8 +7354,8 @@ type UpdateImportRequest struct {
 	// Categories Assigns categories: name, and categoryId or create. Other categories stay.
 	Categories *[]ImportCategory `json:"categories,omitempty"`
 
-	// Defaults Replaces the defaults.
-	Defaults *ImportDefaults `json:"defaults,omitempty"`
+	// Defaults Changes defaults.
+	Defaults *ImportDefaultsChange `json:"defaults,omitempty"`
 
 	// Mapping Replaces the mapping. All cells are read again.
 	Mapping *ImportMapping `json:"mapping,omitempty"`
@@ -7382,7 +7449,7 @@ type UpdateNotificationResult struct {
 
 	// Notification Notification is a stored event that the user should not miss.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000027","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000026","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000027","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000028","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
@@ -7450,7 +7517,7 @@ type UpdateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -7696,7 +7763,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000034","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -7815,7 +7882,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000034","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -7847,7 +7914,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000034"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`
@@ -8245,8 +8312,17 @@ type GetImportParams struct {
 
 // UpdateImportParams defines parameters for UpdateImport.
 type UpdateImportParams struct {
+	// Wait Seconds, 0 to 8, by default 4. The response is sent when the rows are changed, or after this time.
+	Wait *int32 `form:"wait,omitempty" json:"wait,omitempty"`
+
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// CancelImportParams defines parameters for CancelImport.
+type CancelImportParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CommitImportParams defines parameters for CommitImport.
@@ -8716,6 +8792,9 @@ type CreateImportMultipartRequestBody = CreateImportRequest
 
 // UpdateImportJSONRequestBody defines body for UpdateImport for application/json ContentType.
 type UpdateImportJSONRequestBody = UpdateImportRequest
+
+// CancelImportJSONRequestBody defines body for CancelImport for application/json ContentType.
+type CancelImportJSONRequestBody = CancelImportRequest
 
 // CommitImportJSONRequestBody defines body for CommitImport for application/json ContentType.
 type CommitImportJSONRequestBody = CommitImportRequest
@@ -9291,7 +9370,7 @@ type ClientInterface interface {
 
 	// UpdateImportWithBody Update import
 	//
-	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9300,12 +9379,30 @@ type ClientInterface interface {
 
 	// UpdateImport Update import
 	//
-	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
 	UpdateImport(ctx context.Context, id ImportsId, params *UpdateImportParams, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelImportWithBody Cancel import
+	//
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/imports/{id}/cancel (the `CancelImport` operationId).
+	CancelImportWithBody(ctx context.Context, id ImportsId, params *CancelImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelImport Cancel import
+	//
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/imports/{id}/cancel (the `CancelImport` operationId).
+	CancelImport(ctx context.Context, id ImportsId, params *CancelImportParams, body CancelImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CommitImportWithBody Commit import
 	//
@@ -9327,14 +9424,14 @@ type ClientInterface interface {
 
 	// ListImportRows List import rows
 	//
-	// Returns a page of the rows of an import, in the order of the file.
+	// Returns a page of the rows of an import, in the order of the file. 7 days after an undo, only rows of transactions that it has kept are left.
 	//
 	// Corresponds with GET /api/v1/imports/{id}/rows (the `ListImportRows` operationId).
 	ListImportRows(ctx context.Context, id ImportsId, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateImportRowsWithBody Update import rows
 	//
-	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9343,7 +9440,7 @@ type ClientInterface interface {
 
 	// UpdateImportRows Update import rows
 	//
-	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9352,7 +9449,7 @@ type ClientInterface interface {
 
 	// UndoImportWithBody Undo import
 	//
-	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
+	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9361,7 +9458,7 @@ type ClientInterface interface {
 
 	// UndoImport Undo import
 	//
-	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
+	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10954,7 +11051,7 @@ func (c *Client) GetImport(ctx context.Context, id ImportsId, params *GetImportP
 
 // UpdateImportWithBody Update import
 //
-// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10973,13 +11070,51 @@ func (c *Client) UpdateImportWithBody(ctx context.Context, id ImportsId, params 
 
 // UpdateImport Update import
 //
-// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
 func (c *Client) UpdateImport(ctx context.Context, id ImportsId, params *UpdateImportParams, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateImportRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelImportWithBody Cancel import
+//
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/imports/{id}/cancel (the `CancelImport` operationId).
+func (c *Client) CancelImportWithBody(ctx context.Context, id ImportsId, params *CancelImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelImportRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelImport Cancel import
+//
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/imports/{id}/cancel (the `CancelImport` operationId).
+func (c *Client) CancelImport(ctx context.Context, id ImportsId, params *CancelImportParams, body CancelImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelImportRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11030,7 +11165,7 @@ func (c *Client) CommitImport(ctx context.Context, id ImportsId, params *CommitI
 
 // ListImportRows List import rows
 //
-// Returns a page of the rows of an import, in the order of the file.
+// Returns a page of the rows of an import, in the order of the file. 7 days after an undo, only rows of transactions that it has kept are left.
 //
 // Corresponds with GET /api/v1/imports/{id}/rows (the `ListImportRows` operationId).
 func (c *Client) ListImportRows(ctx context.Context, id ImportsId, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11047,7 +11182,7 @@ func (c *Client) ListImportRows(ctx context.Context, id ImportsId, params *ListI
 
 // UpdateImportRowsWithBody Update import rows
 //
-// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11066,7 +11201,7 @@ func (c *Client) UpdateImportRowsWithBody(ctx context.Context, id ImportsId, par
 
 // UpdateImportRows Update import rows
 //
-// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11085,7 +11220,7 @@ func (c *Client) UpdateImportRows(ctx context.Context, id ImportsId, params *Upd
 
 // UndoImportWithBody Undo import
 //
-// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
+// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11104,7 +11239,7 @@ func (c *Client) UndoImportWithBody(ctx context.Context, id ImportsId, params *U
 
 // UndoImport Undo import
 //
-// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
+// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14989,6 +15124,33 @@ func NewUpdateImportRequestWithBody(server string, id ImportsId, params *UpdateI
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
 	if err != nil {
 		return nil, err
@@ -15007,6 +15169,68 @@ func NewUpdateImportRequestWithBody(server string, id ImportsId, params *UpdateI
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCancelImportRequest calls the generic CancelImport builder with application/json body
+func NewCancelImportRequest(server string, id ImportsId, params *CancelImportParams, body CancelImportJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCancelImportRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewCancelImportRequestWithBody constructs an http.Request for the CancelImport method, with any body, and a specified content type
+func NewCancelImportRequestWithBody(server string, id ImportsId, params *CancelImportParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports/%s/cancel", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
 	}
@@ -19158,7 +19382,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateImportWithBodyWithResponse Update import
 	//
-	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19167,12 +19391,30 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateImportWithResponse Update import
 	//
-	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
 	UpdateImportWithResponse(ctx context.Context, id ImportsId, params *UpdateImportParams, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
+
+	// CancelImportWithBodyWithResponse Cancel import
+	//
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/imports/{id}/cancel (the `CancelImport` operationId).
+	CancelImportWithBodyWithResponse(ctx context.Context, id ImportsId, params *CancelImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CancelImportResponse, error)
+
+	// CancelImportWithResponse Cancel import
+	//
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/imports/{id}/cancel (the `CancelImport` operationId).
+	CancelImportWithResponse(ctx context.Context, id ImportsId, params *CancelImportParams, body CancelImportJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelImportResponse, error)
 
 	// CommitImportWithBodyWithResponse Commit import
 	//
@@ -19194,7 +19436,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListImportRowsWithResponse List import rows
 	//
-	// Returns a page of the rows of an import, in the order of the file.
+	// Returns a page of the rows of an import, in the order of the file. 7 days after an undo, only rows of transactions that it has kept are left.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19203,7 +19445,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateImportRowsWithBodyWithResponse Update import rows
 	//
-	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19212,7 +19454,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateImportRowsWithResponse Update import rows
 	//
-	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19221,7 +19463,7 @@ type ClientWithResponsesInterface interface {
 
 	// UndoImportWithBodyWithResponse Undo import
 	//
-	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
+	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19230,7 +19472,7 @@ type ClientWithResponsesInterface interface {
 
 	// UndoImportWithResponse Undo import
 	//
-	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
+	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22210,20 +22452,35 @@ type UpdateImportResponse200Headers struct {
 	XRequestId *string
 }
 
+// UpdateImportResponse202Headers the declared response headers of an HTTP 202 response for UpdateImport
+type UpdateImportResponse202Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
 type UpdateImportResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *UpdateImportResult
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *UpdateImportResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *UpdateImportResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdateImportResponse202Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r UpdateImportResponse) GetJSON200() *UpdateImportResult {
 	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdateImportResponse) GetJSON202() *UpdateImportResult {
+	return r.JSON202
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
@@ -22254,6 +22511,63 @@ func (r UpdateImportResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r UpdateImportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CancelImportResponse200Headers the declared response headers of an HTTP 200 response for CancelImport
+type CancelImportResponse200Headers struct {
+	ETag                *string
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type CancelImportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CancelImportResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CancelImportResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CancelImportResponse) GetJSON200() *CancelImportResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CancelImportResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CancelImportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CancelImportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CancelImportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CancelImportResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -26474,7 +26788,7 @@ func (c *ClientWithResponses) GetImportWithResponse(ctx context.Context, id Impo
 
 // UpdateImportWithBodyWithResponse Update import
 //
-// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26489,7 +26803,7 @@ func (c *ClientWithResponses) UpdateImportWithBodyWithResponse(ctx context.Conte
 
 // UpdateImportWithResponse Update import
 //
-// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26500,6 +26814,36 @@ func (c *ClientWithResponses) UpdateImportWithResponse(ctx context.Context, id I
 		return nil, err
 	}
 	return ParseUpdateImportResponse(rsp)
+}
+
+// CancelImportWithBodyWithResponse Cancel import
+//
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/imports/{id}/cancel (the `CancelImport` operationId).
+func (c *ClientWithResponses) CancelImportWithBodyWithResponse(ctx context.Context, id ImportsId, params *CancelImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CancelImportResponse, error) {
+	rsp, err := c.CancelImportWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelImportResponse(rsp)
+}
+
+// CancelImportWithResponse Cancel import
+//
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/imports/{id}/cancel (the `CancelImport` operationId).
+func (c *ClientWithResponses) CancelImportWithResponse(ctx context.Context, id ImportsId, params *CancelImportParams, body CancelImportJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelImportResponse, error) {
+	rsp, err := c.CancelImport(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelImportResponse(rsp)
 }
 
 // CommitImportWithBodyWithResponse Commit import
@@ -26534,7 +26878,7 @@ func (c *ClientWithResponses) CommitImportWithResponse(ctx context.Context, id I
 
 // ListImportRowsWithResponse List import rows
 //
-// Returns a page of the rows of an import, in the order of the file.
+// Returns a page of the rows of an import, in the order of the file. 7 days after an undo, only rows of transactions that it has kept are left.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -26549,7 +26893,7 @@ func (c *ClientWithResponses) ListImportRowsWithResponse(ctx context.Context, id
 
 // UpdateImportRowsWithBodyWithResponse Update import rows
 //
-// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26564,7 +26908,7 @@ func (c *ClientWithResponses) UpdateImportRowsWithBodyWithResponse(ctx context.C
 
 // UpdateImportRowsWithResponse Update import rows
 //
-// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26579,7 +26923,7 @@ func (c *ClientWithResponses) UpdateImportRowsWithResponse(ctx context.Context, 
 
 // UndoImportWithBodyWithResponse Undo import
 //
-// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
+// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26594,7 +26938,7 @@ func (c *ClientWithResponses) UndoImportWithBodyWithResponse(ctx context.Context
 
 // UndoImportWithResponse Undo import
 //
-// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
+// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -29984,6 +30328,13 @@ func ParseUpdateImportResponse(rsp *http.Response) (*UpdateImportResponse, error
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest UpdateImportResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Error
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -30002,6 +30353,83 @@ func ParseUpdateImportResponse(rsp *http.Response) (*UpdateImportResponse, error
 				return nil, err
 			}
 			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdateImportResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCancelImportResponse parses an HTTP response from a CancelImportWithResponse call
+func ParseCancelImportResponse(rsp *http.Response) (*CancelImportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CancelImportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CancelImportResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CancelImportResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string

@@ -120,6 +120,7 @@ var background = map[string]string{
 	"accounts.ExpireReferences": "deletes what has expired, of all owners",
 	"attachments.Expire":        "deletes what has expired, of all owners",
 	"staging.Expire":            "marks what has expired, of all owners",
+	"staging.emptyUndone":       "deletes the rows of imports that were undone, of all owners",
 	"sync.Sweep":                "deletes what has expired, of all owners",
 	"booking.releaseJob":        "ends the lease of a failed job, see jobs_test.go",
 	"booking.yieldJob":          "ends the lease of a job while others wait, see jobs_test.go",

@@ -72,8 +72,8 @@ func (s *isolated) importFile(t *testing.T, file string) string {
 		Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{
 			Key: m.GetAccounts()[0].GetKey(), WalletId: s.wallets[1],
 		}},
-		Defaults: &ledgerv1.ImportDefaults{
-			ExpenseCategoryId: s.categories[0], IncomeCategoryId: s.categories[0],
+		Defaults: &ledgerv1.ImportDefaultsChange{
+			ExpenseCategoryId: new(s.categories[0]), IncomeCategoryId: new(s.categories[0]),
 		},
 	})
 	require.NoError(t, err)

@@ -145,10 +145,12 @@ func (s *isolated) useImports() {
 	}))
 	s.record(s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{
 		Id: s.preview,
-		Defaults: &ledgerv1.ImportDefaults{
-			WalletId: s.wallets[0], ExpenseCategoryId: s.categories[1],
+		Defaults: &ledgerv1.ImportDefaultsChange{
+			WalletId: new(s.wallets[0]), ExpenseCategoryId: new(s.categories[1]),
 		},
 	}))
+	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: s.preview}))
+	s.record(s.imports.CancelImport(ctx, &ledgerv1.CancelImportRequest{Id: s.preview}))
 	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: s.preview}))
 	s.imports.Jobs.RunQueued(ctx)
 	s.record(s.imports.GetImport(ctx, &ledgerv1.GetImportRequest{Id: s.preview}))

@@ -119,8 +119,8 @@ func (s *isolated) useNewImports(ctx context.Context) {
 	// The other user has copies of these imports, whose rows are not yet derived.
 	for _, id := range s.staged {
 		s.record(s.imports.UpdateImport(ctx,
-			&ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaults{
-				WalletId: s.wallets[0], ExpenseCategoryId: s.categories[0],
+			&ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaultsChange{
+				WalletId: new(s.wallets[0]), ExpenseCategoryId: new(s.categories[0]),
 			}}))
 		s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: id}))
 	}
@@ -152,8 +152,8 @@ func (s *isolated) usePending(ctx context.Context) {
 		id = s.upload(ctx, s.wallets[0],
 			"Date,Amount,Status,Currency\n2026-03-20,"+row+",EUR\n").GetId()
 		s.record(s.imports.UpdateImport(ctx,
-			&ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaults{
-				WalletId: s.wallets[0], ExpenseCategoryId: s.categories[0],
+			&ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaultsChange{
+				WalletId: new(s.wallets[0]), ExpenseCategoryId: new(s.categories[0]),
 			}}))
 		action := map[bool]string{true: "book", false: "auto"}[strings.Contains(row, "pending")]
 		s.record(s.imports.UpdateImportRows(ctx, &ledgerv1.UpdateImportRowsRequest{

@@ -83,10 +83,11 @@ func BenchmarkImport(b *testing.B) {
 		})
 		step("update", func() {
 			_, err := p.UpdateImport(p.Ctx,
-				&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
-					WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
+				&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{
+					WalletId: new(p.Wallet.String()), ExpenseCategoryId: new(p.Category.String()),
 				}})
 			require.NoError(b, err)
+			m = p.finish(b, m)
 		})
 		step("commit", func() { m = p.commit(b, m) })
 		require.EqualValues(b, n, m.GetCounts().GetBooked())

@@ -11,6 +11,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -19,7 +20,11 @@ const (
 	codeStarted     = "IMPORT_STARTED"
 	codeUndoStarted = "IMPORT_UNDO_STARTED"
 	codeFetched     = "IMPORT_FETCHED"
+	codeCanceled    = "IMPORT_CANCELED"
 )
+
+// problemCanceled is the problem of an import whose job the user has canceled.
+var problemCanceled = restv1.Reason_CANCELED.String()
 
 // CommitImport queues the job that creates transactions. The status in the database is the queue: a
 // replica that ends loses no job, and another replica finds it when it polls. CommitImport has no
@@ -105,12 +110,15 @@ func (s *Imports) UndoImport(
 			resp.Import, err = e.Proto()
 			return err
 		}
-		e.Status = staging.Undoing
-		e.Problem = ""
-		e.UndoForce = req.GetForce()
-		e.JobDone = 0
-		e.JobTotal = int64(e.Booked)
-		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
+		if err := staging.StartUndo(ctx, tx, e, req.GetForce(), s.Now()); err != nil {
+			return err
+		}
+		stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+		if err != nil {
+			return err
+		}
+		resp.Etag = etag.Format(stored.Version)
+		resp.Import, err = stored.Proto()
 		return err
 	})
 	if err != nil {

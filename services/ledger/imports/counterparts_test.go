@@ -152,8 +152,8 @@ func TestCommitImportCounterparts(t *testing.T) {
 		require.NoError(t, err)
 		m := s.commit(t, s.update(t, &ledgerv1.UpdateImportRequest{
 			Id: resp.GetImport().GetId(),
-			Defaults: &ledgerv1.ImportDefaults{
-				ExpenseCategoryId: s.Category.String(), IncomeCategoryId: s.fun.String(),
+			Defaults: &ledgerv1.ImportDefaultsChange{
+				ExpenseCategoryId: new(s.Category.String()), IncomeCategoryId: new(s.fun.String()),
 			},
 		}))
 		require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())

@@ -91,8 +91,8 @@ func TestCommitImportWithoutTheMatchedTransaction(t *testing.T) {
 	require.Equal(t, staging.Failed, m.GetStatus())
 	require.Equal(t, request.ErrCategoryNotFound.Reason, m.GetProgress().GetProblem())
 	_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
-		Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
-			WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
+		Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{
+			WalletId: new(p.Wallet.String()), ExpenseCategoryId: new(p.Category.String()),
 		},
 	})
 	require.NoError(t, err)
@@ -101,4 +101,39 @@ func TestCommitImportWithoutTheMatchedTransaction(t *testing.T) {
 	require.EqualValues(t, 1, m.GetCounts().GetBooked())
 	require.Equal(t, "-850.00", p.balance(t))
 	s.RequireConsistent(t)
+}
+
+// TestCreateImportPossibleDuplicate uploads a payment of the day and the amount of another one. It
+// is booked unless the user says that both are the same.
+func TestCreateImportPossibleDuplicate(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	const file = "Date;Payee;Amount;Currency\n09.02.2026;Disney Plus;-9,99;EUR\n"
+	for name, same := range map[string]bool{"books it": false, "matches it on request": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t, s)
+			netflix := p.enter(t, "-9.99", "Netflix", 9)
+			m := p.mustUpload(t, file)
+			row := p.rows(t, m)[0]
+			require.Equal(t, staging.Ready, row.GetStatus())
+			require.Equal(t, netflix.String(), row.GetPossibleDuplicateOf())
+			require.Empty(t, row.GetDuplicateOf())
+			if same {
+				p.change(t, m, &rowChange{N: row.GetN(), Action: new("match:" + netflix.String())})
+			}
+			m = p.commit(t, m)
+			row = p.rows(t, m)[0]
+			require.Empty(t, row.GetPossibleDuplicateOf())
+			if same {
+				require.Equal(t, "-9.99", p.balance(t))
+				require.Equal(t, netflix.String(), row.GetDuplicateOf())
+			} else {
+				require.Equal(t, "-19.98", p.balance(t))
+				require.Empty(t, row.GetDuplicateOf())
+			}
+			p.undo(t, m, false)
+			require.Equal(t, "-9.99", p.balance(t))
+		})
+	}
 }

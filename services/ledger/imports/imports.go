@@ -7,16 +7,17 @@
 //   - formats: the parsers of files
 //   - staging: the stored import and its rows
 //   - resolving: what a row becomes. duplicates: rows whose transaction exists already
-//   - booking: the jobs, which commit, undo and delete imports
+//   - booking: the jobs, which update, commit, undo and delete imports
 //
 // The files:
 //
 //   - upload.go: CreateImport parses a file and stages its rows. form.go: the fields of the form.
 //     repeated.go: repetitions of an upload. describe.go: the first mapping, accounts and warnings
 //   - update.go and update_rows.go: the changes of the mapping, of assignments and of rows.
+//     derive.go: the derivation of all rows after a change, in the request or by a job.
 //     read.go: the RPCs that read, and the profiles
-//   - commit.go: CommitImport, UndoImport and DeleteImport queue a job. ready.go: the reasons why
-//     an import cannot be committed
+//   - commit.go: CommitImport, UndoImport and DeleteImport queue a job. cancel.go: CancelImport
+//     stops one. ready.go: the reasons why an import cannot be committed
 //
 // Start with staging/row.go: a row keeps the contents of the file, the choices of the user and the
 // consequences of both in separate columns, so that each change derives the consequences again.
@@ -33,6 +34,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/imports/booking"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
@@ -63,6 +65,8 @@ type Imports struct {
 	// uploading holds the users with an upload in progress at this replica.
 	uploading owners
 	key       staging.AccountKey
+	// inlineRows and maxRows are lower in tests.
+	inlineRows, maxRows int32
 }
 
 var _ ledgerv1.ImportServiceServer = (*Imports)(nil)
@@ -80,5 +84,7 @@ func New(a *accounts.Accounts, cursors page.Cursors, secret string, log *slog.Lo
 		uploads:   rpc.NewGate(maxUploads, 0, apierr.Unavailable),
 		working:   rpc.NewGate(maxWorking, maxUploads, apierr.Unavailable),
 		uploading: owners{open: map[string]bool{}},
+
+		inlineRows: inlineRows, maxRows: statement.MaxRows,
 	}
 }

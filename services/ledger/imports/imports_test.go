@@ -189,7 +189,7 @@ func TestCommitImport(t *testing.T) {
 		require.Equal(t, []string{"accounts"}, fixture.FieldNames(e))
 		_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
 			Id:       resp.GetImport().GetId(),
-			Defaults: &ledgerv1.ImportDefaults{WalletId: p.Wallet.String()},
+			Defaults: &ledgerv1.ImportDefaultsChange{WalletId: new(p.Wallet.String())},
 		})
 		require.NoError(t, err)
 		_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: resp.GetImport().GetId()})

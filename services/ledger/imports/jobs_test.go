@@ -170,3 +170,31 @@ func TestExpire(t *testing.T) {
 		FULL JOIN import_rows r ON r.import_id = i.id`).Scan(&left))
 	require.ElementsMatch(t, []string{kept.GetId(), committed.GetId()}, left)
 }
+
+// TestExpireUndone deletes the rows of an import a week after its undo, except those of the
+// transactions that the undo has kept. The counts stay, also after another undo.
+func TestExpireUndone(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	m := p.commit(t, p.mustUpload(t, statementFile))
+	_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET version = 2 WHERE id = $1`,
+		p.rows(t, m)[0].GetTransactionId())
+	require.NoError(t, err)
+	m = p.undo(t, m, false)
+	now := time.Now()
+	require.NoError(t, staging.Expire(t.Context(), s.DB, now.Add(6*24*time.Hour)))
+	require.Len(t, p.rows(t, m), 4)
+	require.NoError(t, staging.Expire(t.Context(), s.DB, now.Add(8*24*time.Hour)))
+	left := p.rows(t, m)
+	require.Len(t, left, 1)
+	require.Equal(t, staging.Skipped, left[0].GetStatus())
+	require.Equal(t, m.GetCounts().String(), p.get(t, m).GetCounts().String())
+	var emptied bool
+	require.NoError(t, s.DB.QueryRow(t.Context(),
+		`UPDATE imports SET status = 'done' WHERE id = $1 RETURNING emptied`, m.GetId()).Scan(&emptied))
+	require.True(t, emptied)
+	again := p.undo(t, m, false)
+	require.Equal(t, staging.Undone, again.GetStatus())
+	require.Equal(t, m.GetCounts().String(), again.GetCounts().String())
+}

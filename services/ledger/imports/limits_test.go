@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -122,4 +123,21 @@ func TestCreateImportLimits(t *testing.T) {
 			require.Zero(t, left)
 		})
 	}
+}
+
+// TestCreateImportMaxRows uploads as many transactions as a file may have. Its heading does not
+// count.
+func TestCreateImportMaxRows(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.maxRows = 3
+	p := newPerson(t, s)
+	const file = "Bank\nDate;Payee;Amount\n2026-02-03;A;-1\n2026-02-03;B;-2\n2026-02-03;C;-3\n"
+	_, err := p.upload(&ledgerv1.CreateImportRequest{}, file)
+	require.NoError(t, err)
+	_, err = p.upload(&ledgerv1.CreateImportRequest{}, file+"2026-02-03;D;-4\n")
+	fixture.RequireReason(t, err, codes.InvalidArgument, "IMPORT_TOO_MANY_ROWS")
+	list, err := p.ListImports(p.Ctx, &ledgerv1.ListImportsRequest{})
+	require.NoError(t, err)
+	require.Len(t, list.GetImports(), 1)
 }

@@ -56,7 +56,7 @@ func TestMovingBalances(t *testing.T) {
 		m := p.uploaded(t, sample(t, "gnucash-4.13.csv")).GetImport()
 		m = p.update(t, &ledgerv1.UpdateImportRequest{
 			Id: m.GetId(), Accounts: createAll(m),
-			Defaults: &ledgerv1.ImportDefaults{Currency: "USD"},
+			Defaults: &ledgerv1.ImportDefaultsChange{Currency: new("USD")},
 		})
 		p.committed(t, m)
 		require.Equal(t, "0 USD", p.opening(t, "Assets:Dollars"))
@@ -68,8 +68,8 @@ func TestMovingBalances(t *testing.T) {
 		p := newPerson(t, s)
 		m := p.uploaded(t, sample(t, "firefly-liabilities.csv")).GetImport()
 		m = p.update(t,
-			&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
-				ExpenseCategoryId: p.Category.String(), IncomeCategoryId: p.Category.String(),
+			&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{
+				ExpenseCategoryId: new(p.Category.String()), IncomeCategoryId: new(p.Category.String()),
 			}})
 		p.committed(t, m)
 		require.Equal(t, "-7550 EUR 2026-01-01", p.opening(t, "Card"))
@@ -84,9 +84,9 @@ func TestMovingBalances(t *testing.T) {
 		resp := p.uploaded(t, sample(t, "actual-26.9.csv"))
 		m := p.update(t, &ledgerv1.UpdateImportRequest{
 			Id: resp.GetImport().GetId(), Accounts: createAll(resp.GetImport()),
-			Defaults: &ledgerv1.ImportDefaults{
-				Currency: "EUR", ExpenseCategoryId: p.Category.String(),
-				IncomeCategoryId: p.Category.String(),
+			Defaults: &ledgerv1.ImportDefaultsChange{
+				Currency: new("EUR"), ExpenseCategoryId: new(p.Category.String()),
+				IncomeCategoryId: new(p.Category.String()),
 			},
 		})
 		p.committed(t, m)

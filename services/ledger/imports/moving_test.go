@@ -76,6 +76,7 @@ func (p person) committed(t *testing.T, m *ledgerv1.Import) {
 // update changes an import.
 func (p person) update(t testing.TB, req *ledgerv1.UpdateImportRequest) *ledgerv1.Import {
 	t.Helper()
+	req.Wait = new(int32(0))
 	resp, err := p.UpdateImport(p.Ctx, req)
 	require.NoError(t, err)
 	return resp.GetImport()
@@ -128,7 +129,7 @@ func TestMovingToCoffer(t *testing.T) {
 		m := p.uploaded(t, file.String()).GetImport()
 		require.Equal(t, "ynab", m.GetFormat())
 		m = p.update(t, &ledgerv1.UpdateImportRequest{
-			Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{Currency: "EUR"},
+			Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{Currency: new("EUR")},
 		})
 		p.committed(t, m)
 		require.Equal(t, []string{
@@ -146,9 +147,9 @@ func TestMovingToCoffer(t *testing.T) {
 		resp := p.uploaded(t, sample(t, "actual.csv"))
 		m := p.update(t, &ledgerv1.UpdateImportRequest{
 			Id: resp.GetImport().GetId(), Accounts: createAll(resp.GetImport()),
-			Defaults: &ledgerv1.ImportDefaults{
-				Currency: "EUR", ExpenseCategoryId: p.Category.String(),
-				IncomeCategoryId: p.Category.String(),
+			Defaults: &ledgerv1.ImportDefaultsChange{
+				Currency: new("EUR"), ExpenseCategoryId: new(p.Category.String()),
+				IncomeCategoryId: new(p.Category.String()),
 			},
 		})
 		p.committed(t, m)

@@ -38,9 +38,9 @@ func (p person) uploadBooks(t *testing.T, file string) *ledgerv1.Import {
 	t.Helper()
 	m := p.uploaded(t, file).GetImport()
 	return p.update(t, &ledgerv1.UpdateImportRequest{
-		Id: m.GetId(), Accounts: createAll(m), Defaults: &ledgerv1.ImportDefaults{
-			Currency: "EUR", ExpenseCategoryId: p.Category.String(),
-			IncomeCategoryId: p.Category.String(),
+		Id: m.GetId(), Accounts: createAll(m), Defaults: &ledgerv1.ImportDefaultsChange{
+			Currency: new("EUR"), ExpenseCategoryId: new(p.Category.String()),
+			IncomeCategoryId: new(p.Category.String()),
 		},
 	})
 }
@@ -190,13 +190,13 @@ func TestCommitImportExistingLegs(t *testing.T) {
 		m := p.uploaded(t, visa).GetImport()
 		p.committed(t, p.update(t, &ledgerv1.UpdateImportRequest{
 			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: "Visa", Create: true}},
-			Defaults: &ledgerv1.ImportDefaults{Currency: "EUR", IncomeCategoryId: p.Category.String()},
+			Defaults: &ledgerv1.ImportDefaultsChange{Currency: new("EUR"), IncomeCategoryId: new(p.Category.String())},
 		}))
 		require.Zero(t, p.legs(t))
 		m = p.uploaded(t, checking).GetImport()
 		m = p.update(t, &ledgerv1.UpdateImportRequest{
 			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: "Checking", Create: true}},
-			Defaults: &ledgerv1.ImportDefaults{Currency: "EUR"},
+			Defaults: &ledgerv1.ImportDefaultsChange{Currency: new("EUR")},
 		})
 		p.committed(t, m)
 		want := map[string]int64{"Checking": 282588, "Visa": 15000}
@@ -218,7 +218,7 @@ func TestCommitImportExistingLegs(t *testing.T) {
 		m := p.uploaded(t, twoAccounts).GetImport()
 		m = p.update(t, &ledgerv1.UpdateImportRequest{
 			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: "Checking", Create: true}},
-			Defaults: &ledgerv1.ImportDefaults{Currency: "EUR"},
+			Defaults: &ledgerv1.ImportDefaultsChange{Currency: new("EUR")},
 		})
 		require.EqualValues(t, 1, m.GetCounts().GetMatched())
 		// No row needs a default category.

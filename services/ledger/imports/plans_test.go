@@ -1,11 +1,14 @@
 package imports
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -28,4 +31,49 @@ func TestCommitImportPlans(t *testing.T) {
 	s.Service.Ledger.DB = pool
 	require.Equal(t, staging.Done, p.finish(t, m).GetStatus())
 	plans.RequireCheap(t, 10_000, 50_000)
+}
+
+// TestFindPlans looks for the duplicates of 300 rows of one day with three amounts, in a wallet
+// that has 1000 transactions of this day and these amounts, beside 2000 rows of another import.
+// PostgreSQL has no statistics of them. Each transaction and each row may be read a few times only.
+func TestFindPlans(t *testing.T) {
+	t.Parallel()
+	const rows, transactions, others = 300, 1000, 2000
+	s := setup(t)
+	p := newPerson(t, s)
+	file := "Date;Payee;Amount\n"
+	for i := range rows {
+		file += fmt.Sprintf("10.02.2026;Shop %d;-%d,00\n", i, 1+i%3)
+	}
+	other, m := p.mustUpload(t, statementFile), p.mustUpload(t, file)
+	p.enter(t, "-1", "Other", 10)
+	_, err := s.DB.Exec(t.Context(),
+		`UPDATE import_rows SET payee = 'Shop ' || (n - 2) WHERE import_id = $1`, m.GetId())
+	require.NoError(t, err)
+	_, err = s.DB.Exec(t.Context(), `
+		INSERT INTO transactions
+		SELECT (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(),
+			'payee', 'Shop ' || n, 'amount_minor', -100 * (1 + n % 3)))).*
+		FROM transactions t, generate_series(1, $2) AS n
+		WHERE t.owner_id = $1`, p.ID, transactions)
+	require.NoError(t, err)
+	_, err = s.DB.Exec(t.Context(), `
+		INSERT INTO import_rows
+		SELECT (jsonb_populate_record(r, jsonb_build_object('n', 10 + g))).*
+		FROM import_rows r, generate_series(1, $2) AS g
+		WHERE r.import_id = $1 AND r.n = 2`, other.GetId(), others)
+	require.NoError(t, err)
+	pool, plans := fixture.Explained(t, s.DB)
+	require.NoError(t, duplicates.Find(t.Context(), pool, p.ID, uuid.MustParse(m.GetId()), m.GetFormat(), nil))
+	plans.RequireCheap(t, 3*transactions+10*rows, 20_000)
+	_, err = s.DB.Exec(t.Context(),
+		`UPDATE import_rows SET status = 'ready' WHERE import_id = $1 AND n = 2`, m.GetId())
+	require.NoError(t, err)
+	require.NoError(t, duplicates.Find(t.Context(), pool, p.ID, uuid.MustParse(m.GetId()), m.GetFormat(), []int32{2}))
+	plans.RequireCheap(t, 3*transactions, 10_000)
+	var matched int
+	require.NoError(t, s.DB.QueryRow(t.Context(),
+		`SELECT count(*) FROM import_rows WHERE import_id = $1 AND status = 'matched'`,
+		m.GetId()).Scan(&matched))
+	require.Equal(t, rows, matched)
 }

@@ -58,7 +58,7 @@ func TestUpdateImportWithoutAccountName(t *testing.T) {
 	account := &ledgerv1.ImportAccount{Create: true}
 	req := &ledgerv1.UpdateImportRequest{
 		Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{account},
-		Defaults: &ledgerv1.ImportDefaults{Currency: "EUR"},
+		Defaults: &ledgerv1.ImportDefaultsChange{Currency: new("EUR")},
 	}
 	_, err := p.UpdateImport(p.Ctx, req)
 	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// maxWait is the longest time that GetImport waits for progress. It is within the deadline of
+	// maxWait is the longest time that a request waits for a job. It is within the deadline of
 	// an ordinary request.
 	maxWait = 8 * time.Second
-	// waitStep is the interval at which GetImport reads the import again.
+	// waitStep is the interval at which a waiting request reads the import again.
 	waitStep = 200 * time.Millisecond
 )
 
@@ -65,33 +65,38 @@ func (s *Imports) GetImport(
 	if !ok {
 		return nil, errInvalidID
 	}
-	wait := time.Duration(req.GetWait()) * time.Second
-	if wait < 0 || wait > maxWait {
-		return nil, apierr.Invalid("wait", "must be 0 to 8")
+	wait, err := parseWait(req.Wait, 0)
+	if err != nil {
+		return nil, err
 	}
 	e, err := unknown(staging.SelectImport(ctx, s.DB, caller.ID(ctx), id))
 	if err != nil {
 		return nil, err
 	}
-	first, waited := e, time.After(wait)
-waiting:
-	for wait > 0 && e.Working() && e.Status == first.Status && e.JobDone == first.JobDone {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-waited:
-			break waiting
-		case <-time.After(waitStep):
-		}
-		if e, err = unknown(staging.SelectImport(ctx, s.DB, caller.ID(ctx), id)); err != nil {
-			return nil, err
-		}
+	first := e
+	e, err = s.wait(ctx, e, wait, func(now staging.Import) bool {
+		return !now.Working() || now.Status != first.Status || now.JobDone != first.JobDone
+	})
+	if err != nil {
+		return nil, err
 	}
 	m, err := e.Proto()
 	if err != nil {
 		return nil, err
 	}
 	return &ledgerv1.GetImportResponse{Import: m, Etag: etag.Format(e.Version)}, nil
+}
+
+// parseWait returns the time for which a request waits for a job, or usual without one.
+func parseWait(seconds *int32, usual time.Duration) (time.Duration, error) {
+	if seconds == nil {
+		return usual, nil
+	}
+	wait := time.Duration(*seconds) * time.Second
+	if wait < 0 || wait > maxWait {
+		return 0, apierr.Invalid("wait", "must be 0 to 8")
+	}
+	return wait, nil
 }
 
 // unknown replaces pgx.ErrNoRows with the public error.

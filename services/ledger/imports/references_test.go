@@ -78,8 +78,8 @@ func (p person) stageNamed(t testing.TB) (m *ledgerv1.Import, food, chosen, fall
 	fallback = p.newCategory(t, "Other")
 	m = p.mustUpload(t, namedFile)
 	updated, err := p.UpdateImport(p.Ctx,
-		&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
-			WalletId: p.Wallet.String(), ExpenseCategoryId: fallback,
+		&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{
+			WalletId: new(p.Wallet.String()), ExpenseCategoryId: new(fallback),
 		}})
 	require.NoError(t, err)
 	p.change(t, m, &rowChange{N: 3, CategoryId: &chosen})
@@ -159,7 +159,9 @@ func TestDeleteCategoryOfStagedRows(t *testing.T) {
 		m := p.mustUpload(t, largeStatement(600))
 		chosen, other := p.newCategory(t, "Health"), p.Category.String()
 		_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
-			Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{WalletId: p.Wallet.String()},
+			Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{
+				ExpenseCategoryId: new(""), IncomeCategoryId: new(""),
+			},
 		})
 		require.NoError(t, err)
 		p.categorize(t, m, 600, func(n int32) string {
@@ -218,7 +220,7 @@ func TestDeleteWalletOfStagedRows(t *testing.T) {
 	category := p.Category.String()
 	_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
 		Id:       m.GetId(),
-		Defaults: &ledgerv1.ImportDefaults{ExpenseCategoryId: category, WalletId: account},
+		Defaults: &ledgerv1.ImportDefaultsChange{ExpenseCategoryId: new(category), WalletId: new(account)},
 	})
 	require.NoError(t, err)
 	p.change(t, m, &rowChange{N: 4, TransferWalletId: &other})
@@ -235,8 +237,8 @@ func TestDeleteWalletOfStagedRows(t *testing.T) {
 	fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_NOT_READY")
 	// The row of the transfer becomes an ordinary payment, because its other wallet does not exist.
 	_, err = p.UpdateImport(p.Ctx,
-		&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
-			WalletId: p.Wallet.String(), ExpenseCategoryId: category,
+		&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{
+			WalletId: new(p.Wallet.String()), ExpenseCategoryId: new(category),
 		}})
 	require.NoError(t, err)
 	m = p.commit(t, m)

@@ -132,8 +132,8 @@ func TestUpdateImportVersions(t *testing.T) {
 		&ledgerv1.UpdateImportRowsRequest{Id: id, Rows: rows, IfMatch: old})
 	require.NoError(t, err)
 	changed(changedRows.GetEtag())
-	defaults := &ledgerv1.ImportDefaults{
-		WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
+	defaults := &ledgerv1.ImportDefaultsChange{
+		WalletId: new(p.Wallet.String()), ExpenseCategoryId: new(p.Category.String()),
 	}
 	updated, err := p.UpdateImport(p.Ctx,
 		&ledgerv1.UpdateImportRequest{Id: id, Defaults: defaults, IfMatch: changedRows.GetEtag()})
@@ -143,7 +143,7 @@ func TestUpdateImportVersions(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"UpdateImport": func() error {
 			_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
-				Id: id, Defaults: &ledgerv1.ImportDefaults{}, IfMatch: old,
+				Id: id, Defaults: &ledgerv1.ImportDefaultsChange{}, IfMatch: old,
 			})
 			return err
 		},

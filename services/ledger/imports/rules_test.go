@@ -142,7 +142,7 @@ func TestCommitImportFillsMatched(t *testing.T) {
 	require.NoError(t, err)
 	at := func(day int) time.Time { return time.Date(2026, 2, day, 20, 0, 0, 0, time.UTC) }
 	entered := []posting.Transaction{
-		{WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -950, Currency: "EUR", Date: at(3), Description: "Film"},
+		{WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -950, Currency: "EUR", Date: at(3), Description: "Cinema film"},
 		{WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -700, Currency: "EUR", Date: at(4), Payee: "Kiosk", Notes: "Weekly"},
 		{WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -300, Currency: "EUR", Date: at(5)},
 	}
@@ -160,13 +160,13 @@ func TestCommitImportFillsMatched(t *testing.T) {
 		"Date,Payee,Amount,Currency\n2026-02-03,CINEMA Rex 17,-9.50,EUR\n2026-02-04,Cinema kiosk,-7.00,EUR\n2026-02-05,Bakery,-3.00,EUR\n")
 	require.EqualValues(t, 3, m.GetCounts().GetMatched())
 	m = p.commit(t, m)
-	require.Equal(t, []string{"Rex|With Ada|Film", "Kiosk|Weekly|", "Bakery||"}, texts())
+	require.Equal(t, []string{"Rex|With Ada|Cinema film", "Kiosk|Weekly|", "Bakery||"}, texts())
 	// A text that the user has changed since stays.
 	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = 'My baker' WHERE id = $1`,
 		entered[2].ID)
 	require.NoError(t, err)
 	p.undo(t, m, false)
-	require.Equal(t, []string{"||Film", "Kiosk|Weekly|", "My baker||"}, texts())
+	require.Equal(t, []string{"||Cinema film", "Kiosk|Weekly|", "My baker||"}, texts())
 	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = '' WHERE id = $1`,
 		entered[2].ID)
 	require.NoError(t, err)

@@ -67,13 +67,17 @@ func (p person) mustUpload(t testing.TB, file string) *ledgerv1.Import {
 	t.Helper()
 	resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, file)
 	require.NoError(t, err)
-	return p.update(t, &ledgerv1.UpdateImportRequest{
+	m := p.update(t, &ledgerv1.UpdateImportRequest{
 		Id: resp.GetImport().GetId(),
-		Defaults: &ledgerv1.ImportDefaults{
-			WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
-			IncomeCategoryId: p.Category.String(),
+		Defaults: &ledgerv1.ImportDefaultsChange{
+			WalletId: new(p.Wallet.String()), ExpenseCategoryId: new(p.Category.String()),
+			IncomeCategoryId: new(p.Category.String()),
 		},
 	})
+	if m.GetStatus() == staging.Updating && p.inlineRows > 0 {
+		return p.finish(t, m)
+	}
+	return m
 }
 
 // commit commits an import and runs its job.
@@ -93,7 +97,7 @@ func (p person) undo(t testing.TB, m *ledgerv1.Import, force bool) *ledgerv1.Imp
 }
 
 // unfinished are the statuses of an import while its job runs.
-var unfinished = []string{staging.Queued, staging.Running, staging.Undoing}
+var unfinished = []string{staging.Updating, staging.Queued, staging.Running, staging.Undoing}
 
 // finish runs jobs until the job of an import has ended. Another test with the same server may run
 // it.

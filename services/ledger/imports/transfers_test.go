@@ -34,8 +34,8 @@ func (p person) uploadExport(t *testing.T, file string) *ledgerv1.Import {
 	require.NoError(t, err)
 	return p.update(t, &ledgerv1.UpdateImportRequest{
 		Id: resp.GetImport().GetId(),
-		Defaults: &ledgerv1.ImportDefaults{
-			ExpenseCategoryId: p.Category.String(), IncomeCategoryId: p.Category.String(),
+		Defaults: &ledgerv1.ImportDefaultsChange{
+			ExpenseCategoryId: new(p.Category.String()), IncomeCategoryId: new(p.Category.String()),
 		},
 	})
 }

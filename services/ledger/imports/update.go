@@ -42,9 +42,10 @@ func (s *Imports) change(
 	})
 }
 
-// UpdateImport changes the mapping, the assignments or the defaults of an import, and resolves all
-// rows again. Everything happens in one database transaction that holds the lock of the import, so
-// a simultaneous commit sees the rows before or after the change.
+// UpdateImport changes the mapping, the assignments or the defaults of an import, and derives all
+// rows again. A small import is changed in one database transaction that holds its lock, so a
+// simultaneous commit sees the rows before or after the change. A job changes the rows of a large
+// one (see derive).
 //
 // Errors: EMPTY_UPDATE, IMPORT_STATE unless the import is in preview or has failed, and the errors
 // of wallets and categories.
@@ -59,8 +60,12 @@ func (s *Imports) UpdateImport(
 		len(req.GetAccounts())+len(req.GetCategories()) == 0 {
 		return nil, apierr.EmptyUpdate
 	}
-	resp := &ledgerv1.UpdateImportResponse{}
-	err := s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
+	wait, err := parseWait(req.Wait, updateWait)
+	if err != nil {
+		return nil, err
+	}
+	var u update
+	err = s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
 		// The cells of a file are deleted when its rows are booked. Assignments can still change
 		// what is left.
 		if e.Status != staging.Preview && (e.Status != staging.Failed || req.Mapping != nil) {
@@ -79,19 +84,21 @@ func (s *Imports) UpdateImport(
 				return err
 			}
 		}
-		if err := resolving.All(ctx, tx, e.OwnerID, id, details, req.Mapping != nil); err != nil {
-			return err
-		}
-		if err := e.SetDetails(details); err != nil {
-			return err
-		}
-		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
+		u, err = s.derive(ctx, tx, e, details, req.Mapping != nil)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return resp, nil
+	if err := s.await(ctx, &u, wait); err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.UpdateImportResponse{Etag: etag.Format(u.Version)}
+	if u.started {
+		resp.Code, resp.Message = codeUpdateStarted, messageUpdateStarted
+	}
+	resp.Import, err = u.Proto()
+	return resp, err
 }
 
 // save writes a changed import and returns it as the API shows it, with its ETag.
@@ -110,9 +117,9 @@ func (s *Imports) save(
 	return m, etag.Format(stored.Version), err
 }
 
-// applyUpdate validates a request and changes the details, with all problems in one error. Accounts
-// and categories that the request does not name stay as they are; defaults are replaced as a whole.
-// A wallet takes precedence over create.
+// applyUpdate validates a request and changes the details, with all problems in one error.
+// Accounts, categories and defaults that the request does not name stay as they are. A wallet takes
+// precedence over create.
 func applyUpdate(
 	ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import,
 	req *ledgerv1.UpdateImportRequest,
@@ -164,16 +171,37 @@ func applyUpdate(
 		c.CategoryId = change.GetCategoryId()
 		c.Create = change.GetCreate() && change.GetCategoryId() == ""
 	}
-	if d := req.GetDefaults(); d != nil {
-		check.wallet("defaults.walletId", d.GetWalletId())
-		check.category("defaults.expenseCategoryId", d.GetExpenseCategoryId())
-		check.category("defaults.incomeCategoryId", d.GetIncomeCategoryId())
-		if d.GetCurrency() != "" {
-			d.Currency = request.ParseCurrency(&p, "defaults.currency", d.GetCurrency()).Code()
-		}
-		details.Defaults = d
-	}
+	check.applyDefaults(details.GetDefaults(), req.GetDefaults())
 	return p.Err()
+}
+
+// applyDefaults replaces the defaults that a change has. An empty text removes one.
+func (r references) applyDefaults(
+	d *ledgerv1.ImportDefaults, change *ledgerv1.ImportDefaultsChange,
+) {
+	if change == nil {
+		return
+	}
+	r.wallet("defaults.walletId", change.GetWalletId())
+	r.category("defaults.expenseCategoryId", change.GetExpenseCategoryId())
+	r.category("defaults.incomeCategoryId", change.GetIncomeCategoryId())
+	if change.GetCurrency() != "" {
+		*change.Currency = request.ParseCurrency(r.problems, "defaults.currency",
+			change.GetCurrency()).Code()
+	}
+	for _, field := range []struct {
+		value  *string
+		change *string
+	}{
+		{&d.WalletId, change.WalletId},
+		{&d.ExpenseCategoryId, change.ExpenseCategoryId},
+		{&d.IncomeCategoryId, change.IncomeCategoryId},
+		{&d.Currency, change.Currency},
+	} {
+		if field.change != nil {
+			*field.value = *field.change
+		}
+	}
 }
 
 // applyMapping replaces the mapping, which confirms the guesses of the proposal. The delimiter and

@@ -41,29 +41,32 @@ func (s *Imports) UpdateImportRows(
 		return nil, apierr.Invalid("rows", fmt.Sprintf("must be 1 to %d rows", maxRowChanges))
 	}
 	resp := &ledgerv1.UpdateImportRowsResponse{}
+	var u update
 	err := s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
 		if e.Status != staging.Preview && e.Status != staging.Failed {
 			return errState
 		}
-		rows, err := s.changeRows(ctx, tx, &e, req.GetRows())
-		if err != nil {
-			return err
-		}
-		resp.Rows, resp.Etag = staging.RowProtos(rows), etag.Format(e.Version)
-		resp.Import, err = e.Proto()
+		rows, err := s.changeRows(ctx, tx, e, &u, req.GetRows())
+		resp.Rows = staging.RowProtos(rows)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return resp, nil
+	if u.started {
+		s.Jobs.Wake()
+	}
+	resp.Etag = etag.Format(u.Version)
+	resp.Import, err = u.Proto()
+	return resp, err
 }
 
 // changeRows applies changes to rows and derives these again. If one of them is a side of a
-// transfer, it derives all rows, because the other side depends on it. It returns the rows, and
-// updates e.
+// transfer, it derives all rows, because the other side depends on it. It returns the rows. u gets
+// the import; if its job is started, the rows are not derived yet.
 func (s *Imports) changeRows(
-	ctx context.Context, tx pgx.Tx, e *staging.Import, changes []*ledgerv1.ImportRowChange,
+	ctx context.Context, tx pgx.Tx, e staging.Import, u *update,
+	changes []*ledgerv1.ImportRowChange,
 ) ([]staging.Row, error) {
 	ns := make([]int32, len(changes))
 	for i, c := range changes {
@@ -90,9 +93,9 @@ func (s *Imports) changeRows(
 		return nil, err
 	}
 	if paired {
-		err = s.resolveAll(ctx, tx, e, rows)
+		*u, err = s.deriveChosen(ctx, tx, e, rows)
 	} else {
-		err = resolving.Rows(ctx, tx, *e, o, rows, before)
+		err = resolving.Rows(ctx, tx, e, o, rows, before)
 	}
 	if err != nil {
 		return nil, err
@@ -102,33 +105,23 @@ func (s *Imports) changeRows(
 	}
 	added := staging.Tally(rows).Minus(staging.Tally(before))
 	e.Counts, e.UpdatedAt = e.Plus(added), s.Now()
-	e.Version, err = staging.AddCounts(ctx, tx, *e, added, e.UpdatedAt)
+	e.Version, err = staging.AddCounts(ctx, tx, e, added, e.UpdatedAt)
+	u.Import = e
 	return rows, err
 }
 
-// resolveAll writes changed rows, derives all rows of their import and updates e.
-func (s *Imports) resolveAll(
-	ctx context.Context, tx pgx.Tx, e *staging.Import, rows []staging.Row,
-) error {
+// deriveChosen writes changed rows, and derives all rows of their import.
+func (s *Imports) deriveChosen(
+	ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row,
+) (update, error) {
 	details, err := e.ReadDetails()
 	if err != nil {
-		return err
+		return update{}, err
 	}
 	if err := staging.ReplaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
-		return err
+		return update{}, err
 	}
-	if err := resolving.All(ctx, tx, e.OwnerID, e.ID, details, false); err != nil {
-		return err
-	}
-	if err := e.SetDetails(details); err != nil {
-		return err
-	}
-	e.UpdatedAt = s.Now()
-	if err := staging.UpdateImport(ctx, tx, *e); err != nil {
-		return err
-	}
-	*e, err = staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
-	return err
+	return s.derive(ctx, tx, e, details, false)
 }
 
 // chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a

@@ -203,6 +203,9 @@ func (s *Imports) stage(
 		if err != nil {
 			return err
 		}
+		if stored.Total() > s.maxRows {
+			return errTooManyRows
+		}
 		resp.Rows = staging.RowProtos(rows[:page.Fitting(rows, firstRows, staging.Row.Bytes)])
 		resp.Etag = etag.Format(stored.Version)
 		resp.Import, err = stored.Proto()

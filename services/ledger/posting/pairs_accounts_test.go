@@ -88,6 +88,7 @@ func (h holdings) budgeted() []string {
 var unpaired = map[protoreflect.Name]string{
 	"UpdateImport":        "changes staged rows under the lock of the import",
 	"UpdateImportRows":    "changes staged rows under the lock of the import",
+	"CancelImport":        "ends the lease of a job under the lock of the import",
 	"DeleteImportProfile": "deletes a mapping, which nothing refers to",
 }
 

@@ -129,9 +129,9 @@ func (h holdings) uploadFile(t require.TestingT, file string) *ledgerv1.Import {
 	require.NoError(t, h.imports.CreateImport(stream))
 	resp, err := h.imports.UpdateImport(h.Ctx, &ledgerv1.UpdateImportRequest{
 		Id: stream.Response.GetImport().GetId(),
-		Defaults: &ledgerv1.ImportDefaults{
-			WalletId: h.Wallet.String(), ExpenseCategoryId: h.Category.String(),
-			IncomeCategoryId: h.otherCategory.String(),
+		Defaults: &ledgerv1.ImportDefaultsChange{
+			WalletId: new(h.Wallet.String()), ExpenseCategoryId: new(h.Category.String()),
+			IncomeCategoryId: new(h.otherCategory.String()),
 		},
 	})
 	require.NoError(t, err)

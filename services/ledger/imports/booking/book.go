@@ -61,7 +61,7 @@ func (x *executor) complete(ctx context.Context, tx pgx.Tx, j jobs.Job, e stagin
 	if err := setStatus(ctx, tx, e, staging.Done, "", x.Now()); err != nil {
 		return err
 	}
-	m, err := x.summary(ctx, tx, j)
+	m, err := summary(ctx, tx, j.OwnerID, j.ID)
 	if err != nil {
 		return err
 	}

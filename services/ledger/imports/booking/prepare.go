@@ -12,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
-	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
@@ -113,8 +112,7 @@ func (x *executor) createWallet(
 	}, a.GetArchived())
 }
 
-// prepare derives the rows with the wallets and categories that createChunk has created, and sets
-// the status running.
+// prepare stores the assignments for later files, and sets the status running.
 func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
 	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		e, err := renewLease(ctx, tx, j)
@@ -125,18 +123,10 @@ func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
 		if err != nil {
 			return err
 		}
-		if e.Underived {
-			if err := resolving.All(ctx, tx, j.OwnerID, j.ID, details, false); err != nil {
-				return err
-			}
-			if err := e.SetDetails(details); err != nil {
-				return err
-			}
-		}
 		if err := x.remember(ctx, tx, e, details); err != nil {
 			return err
 		}
-		e.Status, e.Underived, e.UpdatedAt = staging.Running, false, x.Now()
+		e.Status, e.UpdatedAt = staging.Running, x.Now()
 		return staging.UpdateImport(ctx, tx, e)
 	})
 }

@@ -1,14 +1,14 @@
-// Package booking runs the jobs of imports: a commit, an undo or a deletion, in chunks of one
-// database transaction each. It guarantees that each row of a committed import is booked exactly
-// once, even if replicas are killed or two of them commit: the transactions of a chunk, the outcome
-// of its rows, the progress of the job and one event commit together. Wallets and categories are
-// recorded when they are created (import_creations), and the status undone follows their deletion,
-// so an undo leaves none that is not in use.
+// Package booking runs the jobs of imports: an update, a commit, an undo or a deletion, in chunks
+// of one database transaction each. It guarantees that each row of a committed import is booked
+// exactly once, even if replicas are killed or two of them commit: the transactions of a chunk, the
+// outcome of its rows, the progress of the job and one event commit together. Wallets and
+// categories are recorded when they are created (import_creations), and the status undone follows
+// their deletion, so an undo leaves none that is not in use.
 //
 //   - run.go: the steps of a job. store_jobs.go: its lease, progress and status, in its row of
 //     imports. Package jobs decides which job runs
-//   - prepare.go: creates wallets and categories and derives the rows before the first chunk of a
-//     commit
+//   - derive.go: derives all rows again, for an update or a commit
+//   - prepare.go: creates wallets and categories before the first chunk of a commit
 //   - book.go: a chunk of a commit. existing.go: its rows whose transaction exists already.
 //     replace.go: its rows whose payment was pending in an earlier file, and their undo.
 //     transaction.go: the transactions of a row. pair.go: rows whose transfer has its other leg
@@ -32,16 +32,20 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// executor executes the jobs of imports: a commit, an undo or a deletion.
+// executor executes the jobs of imports: an update, a commit, an undo or a deletion.
 type executor struct {
 	*posting.Ledger
-	accounts *accounts.Accounts
-	key      staging.AccountKey
+	accounts    *accounts.Accounts
+	key         staging.AccountKey
+	derivations derivations
 }
 
 // NewQueue returns the queue of the jobs of imports. The jobs wait until Run is called.
 func NewQueue(a *accounts.Accounts, key staging.AccountKey, log *slog.Logger) *jobs.Queue {
-	x := &executor{Ledger: a.Ledger, accounts: a, key: key}
+	x := &executor{
+		Ledger: a.Ledger, accounts: a, key: key,
+		derivations: derivations{open: map[uuid.UUID]*derivation{}},
+	}
 	return jobs.NewQueue(jobTable, jobs.Handler{Chunks: x.chunks, Fail: x.fail}, a.DB, a.Now, log)
 }
 
@@ -58,9 +62,12 @@ func (x *executor) chunks(j jobs.Job) jobs.Chunk {
 // are finished.
 type progress struct {
 	committed, undone int32
+	// created is set if the commit has created all wallets and categories.
+	created bool
 	// emptied is set if the undo has considered all rows.
 	emptied bool
-	// deleted is the last creation that the undo considered. It does not try one again that is in use.
+	// deleted is the last creation that the undo considered. It does not try one again that is in
+	// use.
 	deleted uuid.UUID
 }
 
@@ -69,9 +76,14 @@ func (x *executor) runChunk(
 	ctx context.Context, j *jobs.Job, p *progress, pace *jobs.Pace,
 ) (finished bool, err error) {
 	switch j.Status {
+	case staging.Updating:
+		return x.derive(ctx, *j, pace)
 	case staging.Queued:
-		created, err := x.createChunk(ctx, *j, pace)
-		if err != nil || !created {
+		if !p.created {
+			p.created, err = x.createChunk(ctx, *j, pace)
+			return false, err
+		}
+		if derived, err := x.derive(ctx, *j, pace); err != nil || !derived {
 			return false, err
 		}
 		if err := x.prepare(ctx, *j); err != nil {
@@ -88,7 +100,7 @@ func (x *executor) runChunk(
 	}
 }
 
-// fail ends a commit with an error. Another commit continues it.
+// fail ends a job with an error. Another commit continues a commit that has failed.
 func (x *executor) fail(ctx context.Context, j jobs.Job, reason string) error {
 	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		e, err := renewLease(ctx, tx, j)
@@ -96,26 +108,35 @@ func (x *executor) fail(ctx context.Context, j jobs.Job, reason string) error {
 			return err
 		}
 		status := staging.Failed
-		if e.Status == staging.Undoing {
+		switch e.Status {
+		case staging.Updating:
+			return x.failUpdate(ctx, tx, e, reason)
+		case staging.Undoing:
 			// The remaining transactions can be undone again.
 			status = staging.Done
 		}
 		if err := setStatus(ctx, tx, e, status, reason, x.Now()); err != nil {
 			return err
 		}
-		m, err := x.summary(ctx, tx, j)
-		if err != nil {
-			return err
-		}
-		event := &ledgerv1.ImportFailed{OwnerId: j.OwnerID.String(), Import: m}
-		return x.Publish(ctx, tx, j.OwnerID, event)
+		return PublishFailed(ctx, tx, x.Ledger, j.OwnerID, j.ID)
 	})
 }
 
-// summary returns the import of a job as events show it: without the mapping, the heading, the
-// assumptions and the names in the file, which can be larger than the largest event.
-func (x *executor) summary(ctx context.Context, tx pgx.Tx, j jobs.Job) (*ledgerv1.Import, error) {
-	e, err := staging.SelectImport(ctx, tx, j.OwnerID, j.ID)
+// PublishFailed adds the event of an import whose job has ended with an error or was canceled.
+func PublishFailed(
+	ctx context.Context, tx pgx.Tx, l *posting.Ledger, owner, id uuid.UUID,
+) error {
+	m, err := summary(ctx, tx, owner, id)
+	if err != nil {
+		return err
+	}
+	return l.Publish(ctx, tx, owner, &ledgerv1.ImportFailed{OwnerId: owner.String(), Import: m})
+}
+
+// summary returns an import as events show it: without the mapping, the heading, the assumptions
+// and the names in the file, which can be larger than the largest event.
+func summary(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (*ledgerv1.Import, error) {
+	e, err := staging.SelectImport(ctx, tx, owner, id)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,9 @@ import (
 
 // jobTable is the table of imports. It contains the job of an import, too.
 var jobTable = jobs.Table{
-	Name: "imports", ID: "id", Unfinished: `status IN ('queued', 'running', 'undoing', 'deleting')`,
-	QueuedAt: "updated_at", Remaining: "job_total - job_done",
+	Name: "imports", ID: "id",
+	Unfinished: `status IN ('updating', 'queued', 'running', 'undoing', 'deleting')`,
+	QueuedAt:   "updated_at", Remaining: "job_total - job_done",
 	// A deletion never fails, because the user can no longer see the import.
 	Endless: staging.Deleting,
 }
@@ -40,6 +41,23 @@ func addProgress(
 		finished, now)
 	if err != nil {
 		return fmt.Errorf("counting a chunk of import %s: %w", e.ID, err)
+	}
+	return nil
+}
+
+// setDerived stores the derivation of an import and the number of the last row that was derived,
+// which is also the progress of an update, and details unless they are nil.
+func setDerived(ctx context.Context, q pg.Querier, e staging.Import, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE imports
+		SET details = coalesce($3, details), derivation = $4, derived = $5::integer,
+			job_done = CASE WHEN status = 'updating' AND $5::integer > 0 THEN $5::integer
+				ELSE job_done END,
+			updated_at = $6, attempts = 0
+		WHERE owner_id = $1 AND id = $2`,
+		e.OwnerID, e.ID, e.Details, e.Derivation, e.Derived, now)
+	if err != nil {
+		return fmt.Errorf("storing the derived rows of import %s: %w", e.ID, err)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (c *chunk) otherLeg(r *staging.Row, t posting.Transaction) posting.Transact
 
 // put adds a transaction as the outcome of a row.
 func (c *chunk) put(r *staging.Row, t posting.Transaction) {
-	r.Status, r.Problem, r.TransactionID = staging.Booked, "", &t.ID
+	r.Status, r.Problem, r.TransactionID, r.DuplicateOf = staging.Booked, "", &t.ID, nil
 	c.transactions = append(c.transactions, t)
 }
 

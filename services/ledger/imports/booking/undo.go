@@ -253,7 +253,7 @@ func (x *executor) completeUndo(ctx context.Context, j jobs.Job) error {
 		if err := setStatus(ctx, tx, e, staging.Undone, "", x.Now()); err != nil {
 			return err
 		}
-		m, err := x.summary(ctx, tx, j)
+		m, err := summary(ctx, tx, j.OwnerID, j.ID)
 		if err != nil {
 			return err
 		}

@@ -1,15 +1,20 @@
 // Package duplicates finds staged rows whose transaction exists already. Wrong duplicates are worse
-// than missed ones, because they lose money: only an equal external id skips a row, and a row that
-// looks like an existing transaction is shown as matched. match decides, and needs no database.
+// than missed ones, because they lose money: an equal external id skips a row, and a row that looks
+// like an existing transaction, with texts that agree, is shown as matched. A row of the same day
+// and amount whose texts differ stays ready and names the transaction, so that the user decides.
 //
-//   - duplicates.go: Find and match. Start reading here. store_duplicates.go: the candidates, and
-//     the status of their rows
+// The work is linear in the rows of the import and in the transactions of its days, also if
+// PostgreSQL has no statistics, and if all payments have one day and amount: each statement reads
+// rows of one index in order, and a row is compared with maxCandidates transactions at most.
+//
+//   - duplicates.go: Find and Search, which reads rows and transactions in steps. Start here
+//   - match.go: which row is which transaction, without a database
 //   - pending.go and store_pending.go: rows that book a payment that was pending in an earlier file
 //   - similarity.go and agreement.go: the comparison of texts
+//   - store_duplicates.go: the statements. stretches.go: the days whose transactions are read
 package duplicates
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -17,10 +22,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// minSimilarity is the similarity of texts from which two payments of different days are the same.
-const minSimilarity = 0.3
+// stepStretches is the number of stretches whose transactions a step reads: about a year.
+const stepStretches = 12
 
 // Find marks the rows whose transaction exists already: as duplicate if it has the external id of
 // the row, as matched if it is pending and the row seems to be its booking, and as matched if a
@@ -29,66 +35,206 @@ const minSimilarity = 0.3
 //
 // Two rows of one file are never compared: two equal coffees on one day are two.
 func Find(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, ns []int32) error {
-	s := span{ns: ns, last: math.MaxInt32}
-	if len(ns) > 0 {
-		s.first, s.last = slices.Min(ns), slices.Max(ns)
+	s := NewSearch(owner, id, format, ns)
+	for {
+		if finished, err := s.Step(ctx, q, math.MaxInt32); err != nil || finished {
+			return err
+		}
 	}
-	if err := markDuplicates(ctx, q, owner, id, s); err != nil {
-		return err
-	}
-	if err := matchPending(ctx, q, owner, id, s); err != nil {
-		return err
-	}
-	candidates, err := selectCandidates(ctx, q, owner, id, format, s)
-	if err != nil {
-		return err
-	}
-	rows, transactions := match(candidates)
-	return setMatches(ctx, q, owner, id, rows, transactions)
 }
 
-// matchPending matches ready rows with the transactions of pending payments that they book.
-func matchPending(ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span) error {
+// Search is Find in steps, which may be database transactions of their own. Nothing else may change
+// the rows meanwhile. A search that starts again after some steps has the same result.
+type Search struct {
+	owner, id uuid.UUID
+	format    string
+	span      span
+	next      func(ctx context.Context, q pg.Querier, limit int) (finished bool, err error)
+
+	// stretches are the days whose transactions are not read yet. others are the imports of other
+	// formats.
+	stretches []stretch
+	others    []uuid.UUID
+	// found holds the transactions that may be payments of rows, by what must be equal.
+	found map[key][]existing
+	// taken holds the transactions that rows of the import match already. It is nil until it is
+	// needed.
+	taken map[uuid.UUID]bool
+	// wanted are the rows that may be a transaction in found. after is the last row that was read.
+	wanted []wanted
+	after  int32
+	// results are the outcomes that are not written yet.
+	results []result
+}
+
+// NewSearch returns a search before its first step. Its arguments are those of Find.
+func NewSearch(owner, id uuid.UUID, format string, ns []int32) *Search {
+	s := &Search{
+		owner: owner, id: id, format: format, span: span{ns: ns, last: math.MaxInt32},
+		found: map[key][]existing{},
+	}
+	if len(ns) > 0 {
+		s.span.first, s.span.last = slices.Min(ns), slices.Max(ns)
+	}
+	s.next = s.begin
+	return s
+}
+
+// Step reads or writes up to limit rows, and reports whether it was the last step.
+func (s *Search) Step(ctx context.Context, q pg.Querier, limit int) (finished bool, err error) {
+	return s.next(ctx, q, limit)
+}
+
+// begin finds the days whose transactions are read, and reads those of receipts.
+func (s *Search) begin(ctx context.Context, q pg.Querier, _ int) (finished bool, err error) {
+	days, err := selectDays(ctx, q, s.owner, s.id, s.span)
+	if err != nil || len(days) == 0 {
+		return err == nil, err
+	}
+	s.stretches = stretches(days)
+	if s.others, err = selectOtherImports(ctx, q, s.owner, s.format); err != nil {
+		return false, err
+	}
+	receipts, err := selectReceipts(ctx, q, s.owner, s.stretches)
+	s.add(receipts)
+	s.next = s.readTransactions
+	return false, err
+}
+
+func (s *Search) add(found []existing) {
+	for _, e := range found {
+		s.found[e.key()] = append(s.found[e.key()], e)
+	}
+}
+
+// readTransactions reads the transactions of the next stretches.
+func (s *Search) readTransactions(
+	ctx context.Context, q pg.Querier, _ int,
+) (finished bool, err error) {
+	n := min(len(s.stretches), stepStretches)
+	found, err := selectExisting(ctx, q, s.owner, s.id, s.others, s.stretches[:n])
+	s.add(found)
+	if s.stretches = s.stretches[n:]; len(s.stretches) == 0 {
+		for _, group := range s.found {
+			slices.SortStableFunc(group, existing.compare)
+		}
+		s.next = s.readRows
+	}
+	return false, err
+}
+
+// readRows marks the duplicates among the next rows, and remembers those of the others that may be
+// one of the transactions.
+func (s *Search) readRows(
+	ctx context.Context, q pg.Querier, limit int,
+) (finished bool, err error) {
+	rows, err := selectWanted(ctx, q, s.owner, s.id, s.span, s.after, min(limit, pageRows))
+	if err != nil {
+		return false, err
+	}
+	if len(rows) == 0 {
+		s.next = s.matchRows
+		return false, nil
+	}
+	s.after = rows[len(rows)-1].N
+	known, err := s.markDuplicates(ctx, q, rows)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range rows {
+		if known[r.N] || r.Pending || len(near(r, s.found[r.key()], 1)) == 0 {
+			continue
+		}
+		if err := s.loadTaken(ctx, q); err != nil {
+			return false, err
+		}
+		s.wanted = append(s.wanted, r)
+	}
+	return false, nil
+}
+
+// matchRows matches rows with the transactions of pending payments that they book, and then the
+// others.
+func (s *Search) matchRows(
+	ctx context.Context, q pg.Querier, _ int,
+) (finished bool, err error) {
+	booked, err := matchPending(ctx, q, s.owner, s.id, s.span)
+	if err != nil {
+		return false, err
+	}
+	replaced := map[int32]bool{}
+	for _, r := range booked {
+		replaced[r.n] = true
+		if s.taken != nil {
+			s.taken[r.transaction.ID] = true
+		}
+	}
+	s.wanted = slices.DeleteFunc(s.wanted, func(r wanted) bool { return replaced[r.N] })
+	s.results = match(s.wanted, s.found, s.taken)
+	s.wanted, s.found, s.next = nil, nil, s.write
+	return false, nil
+}
+
+// matchPending matches ready rows with the transactions of pending payments that they book, and
+// returns them.
+func matchPending(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span,
+) ([]replacement, error) {
 	pending, err := selectPending(ctx, q, owner, id)
 	if err != nil || len(pending) == 0 {
-		return err
+		return nil, err
 	}
 	c := &replacements{pending: pending}
 	if err := c.selectRows(ctx, q, owner, id, s); err != nil {
-		return err
+		return nil, err
 	}
-	return setReplacements(ctx, q, owner, id, c.assign())
+	booked := c.assign()
+	return booked, setReplacements(ctx, q, owner, id, booked)
 }
 
-// match assigns each transaction to at most one row and each row to at most one transaction: the
-// nearest day first, then the most similar text, then the transaction that was created first. A
-// receipt takes all its transactions.
-func match(candidates []candidate) (rows []int32, transactions []uuid.UUID) {
-	type scored struct {
-		candidate
-		similarity float64
-	}
-	var likely []scored
-	for _, c := range candidates {
-		s := scored{c, similarity(c.Text, c.RowText)}
-		if c.Days == 0 || s.similarity >= minSimilarity {
-			likely = append(likely, s)
+// markDuplicates marks the rows whose external id a transaction of the wallet has, and returns
+// their numbers. It ignores transactions that this import has created or matched before it failed.
+func (s *Search) markDuplicates(
+	ctx context.Context, q pg.Querier, rows []wanted,
+) (known map[int32]bool, err error) {
+	wallets, ids := make([]uuid.UUID, len(rows)), make([]*string, len(rows))
+	for i, r := range rows {
+		wallets[i] = r.WalletID
+		if r.ExternalID != "" {
+			ids[i] = &rows[i].ExternalID
 		}
 	}
-	slices.SortStableFunc(likely, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(a.Days, b.Days), cmp.Compare(b.similarity, a.similarity))
-	})
-	takenRows, taken := map[int32]bool{}, map[uuid.UUID]bool{}
-	for _, c := range likely {
-		if takenRows[c.N] ||
-			slices.ContainsFunc(c.Parts, func(id uuid.UUID) bool { return taken[id] }) {
+	found, err := posting.SelectExternal(ctx, q, s.owner, wallets, ids)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	if err := s.loadTaken(ctx, q); err != nil {
+		return nil, err
+	}
+	known = map[int32]bool{}
+	var results []result
+	for _, t := range found {
+		if t.ImportID != nil && *t.ImportID == s.id || s.taken[t.ID] {
 			continue
 		}
-		takenRows[c.N] = true
-		for _, id := range c.Parts {
-			taken[id] = true
-		}
-		rows, transactions = append(rows, c.N), append(transactions, c.TransactionID)
+		n := rows[t.Position-1].N
+		known[n] = true
+		results = append(results, result{n, t.ID, duplicate})
 	}
-	return rows, transactions
+	return known, setResults(ctx, q, s.owner, s.id, results)
+}
+
+func (s *Search) loadTaken(ctx context.Context, q pg.Querier) (err error) {
+	if s.taken == nil {
+		s.taken, err = selectTaken(ctx, q, s.owner, s.id)
+	}
+	return err
+}
+
+// write writes the next outcomes.
+func (s *Search) write(ctx context.Context, q pg.Querier, limit int) (finished bool, err error) {
+	n := min(len(s.results), limit, pageRows)
+	err = setResults(ctx, q, s.owner, s.id, s.results[:n])
+	s.results = s.results[n:]
+	return len(s.results) == 0, err
 }

@@ -3,24 +3,17 @@ package duplicates
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// candidate is a transaction that may be the same payment as a row.
-type candidate struct {
-	N             int32
-	TransactionID uuid.UUID `db:"transaction_id"`
-	// Parts are the transactions of a receipt, whose oldest one is TransactionID. Otherwise it is
-	// TransactionID alone.
-	Parts []uuid.UUID
-	Days  int32
-	// Text joins the payee and the description of the transaction. RowText does so for the row.
-	Text    string
-	RowText string `db:"row_text"`
-}
+// pageRows is the maximum number of rows that a statement reads or writes.
+const pageRows = 1000
 
 // span selects rows of an import: those with the numbers ns, or all if ns is nil. The range from
 // first to last is an index condition. With the list alone, PostgreSQL reads all rows of the
@@ -30,111 +23,183 @@ type span struct {
 	first, last int32
 }
 
-// markDuplicates marks the ready and pending rows whose external id a transaction of the wallet
-// has. It leaves rows that the user books anyway, and ignores transactions that this import has
-// created or matched before it failed.
-func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span) error {
-	_, err := q.Exec(ctx, `
-		UPDATE import_rows r
-		SET status = 'duplicate', problem = '', duplicate_of = t.id
+// isWanted is the condition on a row of the import $2 of the owner $1 in a span ($3 to $5) that is
+// looked for. A row that the user books, skips or matches is not.
+const isWanted = `owner_id = $1 AND import_id = $2 AND status IN ('ready', 'pending')
+	AND action = ''
+	AND wallet_id IS NOT NULL AND date IS NOT NULL
+	AND n BETWEEN $4 AND $5 AND ($3::integer[] IS NULL OR n = ANY($3))`
+
+// selectDays returns the days of rows by wallet, in their order.
+func selectDays(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span,
+) ([]walletDay, error) {
+	days, err := pg.All[walletDay](ctx, q, `
+		SELECT DISTINCT wallet_id, (date AT TIME ZONE 'UTC')::date AS day
+		FROM import_rows
+		WHERE `+isWanted+`
+		ORDER BY wallet_id, day`, owner, id, s.ns, s.first, s.last)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the days of import %s: %w", id, err)
+	}
+	return days, nil
+}
+
+// selectOtherImports returns the imports of other formats.
+func selectOtherImports(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, format string,
+) ([]uuid.UUID, error) {
+	type row struct{ ID uuid.UUID }
+	rows, err := pg.All[row](ctx, q,
+		`SELECT id FROM imports WHERE owner_id = $1 AND format <> $2`, owner, format)
+	if err != nil {
+		return nil, fmt.Errorf("selecting imports of other formats: %w", err)
+	}
+	ids := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	return ids, nil
+}
+
+// selectReceipts returns the receipts of the stretches' days that became several transactions, each
+// with its total.
+func selectReceipts(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, stretches []stretch,
+) ([]existing, error) {
+	first, end := stretches[0].first, stretches[0].end
+	for _, s := range stretches {
+		if s.first.Before(first) {
+			first = s.first
+		}
+		if s.end.After(end) {
+			end = s.end
+		}
+	}
+	found, err := pg.All[existing](ctx, q, `
+		SELECT t.wallet_id, t.currency, sum(t.amount_minor)::bigint AS amount_minor,
+			(min(t.date) AT TIME ZONE 'UTC')::date AS day, max(t.payee) AS payee,
+			string_agg(t.description, ' ' ORDER BY t.created_at, t.id) AS description,
+			(array_agg(t.id ORDER BY t.created_at, t.id))[1] AS id, min(t.created_at) AS created_at,
+			array_agg(t.id ORDER BY t.created_at, t.id) AS parts, false AS imported
 		FROM transactions t
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.status IN ('ready', 'pending')
-			AND r.action = ''
-			AND r.external_id <> ''
-			AND r.n BETWEEN $4 AND $5 AND ($3::integer[] IS NULL OR r.n = ANY($3))
-			AND t.owner_id = r.owner_id AND t.wallet_id = r.wallet_id
-			AND t.external_id = r.external_id
-			AND t.import_id IS DISTINCT FROM r.import_id
-			AND NOT EXISTS (
-				SELECT FROM import_rows o
-				WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched'
-					AND o.transaction_id = t.id)`,
-		owner, id, s.ns, s.first, s.last)
+		WHERE t.owner_id = $1 AND t.receipt_id IS NOT NULL AND t.date >= $2 AND t.date < $3
+		GROUP BY t.receipt_id, t.wallet_id, t.currency
+		HAVING count(*) > 1 AND bool_and(t.external_id IS NULL)`, owner, first, end)
 	if err != nil {
-		return fmt.Errorf("marking the duplicates of import %s: %w", id, err)
+		return nil, fmt.Errorf("selecting receipts of %s: %w", owner, err)
 	}
-	return nil
+	return found, nil
 }
 
-// selectCandidates returns the transactions without an external id that have the wallet, the
-// currency and the amount of a ready row, at most 4 days apart, the nearest first. A receipt that
-// became several transactions is a candidate with its total. A transaction that an import of
-// another format created is a candidate of the same day only: its external id has another source,
-// but regular payments are often a few days apart. A transaction that another row of the import
-// matches already is none.
-func selectCandidates(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, s span,
-) ([]candidate, error) {
-	candidates, err := pg.All[candidate](ctx, q, `
-		WITH wanted AS (
-			SELECT n, wallet_id, booked_currency, amount_minor,
-				(date AT TIME ZONE 'UTC')::date AS date,
-				coalesce(chosen_payee, payee) || ' '
-					|| coalesce(chosen_description, description) AS text
-			FROM import_rows
-			WHERE owner_id = $1 AND import_id = $2 AND status = 'ready' AND action = ''
-				AND n BETWEEN $5 AND $6 AND ($3::integer[] IS NULL OR n = ANY($3))
-		), receipt AS (
-			SELECT t.wallet_id, t.currency, sum(t.amount_minor)::bigint AS amount_minor,
-				min(t.date) AS date, min(t.created_at) AS created_at,
-				array_agg(t.id ORDER BY t.created_at, t.id) AS parts,
-				max(t.payee) || ' '
-					|| string_agg(t.description, ' ' ORDER BY t.created_at, t.id) AS text
-			FROM transactions t, (SELECT min(date) AS first, max(date) AS last FROM wanted) AS w
-			WHERE t.owner_id = $1 AND t.receipt_id IS NOT NULL
-				AND t.date >= (w.first - 4)::timestamp AT TIME ZONE 'UTC'
-				AND t.date < (w.last + 5)::timestamp AT TIME ZONE 'UTC'
-			GROUP BY t.receipt_id, t.wallet_id, t.currency
-			HAVING count(*) > 1 AND bool_and(t.external_id IS NULL)
-		), found AS (
-			SELECT r.n, ARRAY[t.id] AS parts, t.date AS found_date, r.date, t.created_at,
-				t.payee || ' ' || t.description AS text, r.text AS row_text
-			FROM wanted r
-			JOIN transactions t ON t.owner_id = $1 AND t.wallet_id = r.wallet_id
-				AND t.import_id IS DISTINCT FROM $2 AND t.currency = r.booked_currency
-				AND t.amount_minor = r.amount_minor
-				AND (t.external_id IS NULL OR (t.date AT TIME ZONE 'UTC')::date = r.date
-					AND t.import_id IN (SELECT id FROM imports
-						WHERE owner_id = $1 AND format <> $4))
-				AND t.date >= (r.date - 4)::timestamp AT TIME ZONE 'UTC'
-				AND t.date < (r.date + 5)::timestamp AT TIME ZONE 'UTC'
-			UNION ALL
-			SELECT r.n, t.parts, t.date, r.date, t.created_at, t.text, r.text
-			FROM wanted r
-			JOIN receipt t
-				ON t.wallet_id = r.wallet_id AND t.currency = r.booked_currency
-					AND t.amount_minor = r.amount_minor
-				AND t.date >= (r.date - 4)::timestamp AT TIME ZONE 'UTC'
-				AND t.date < (r.date + 5)::timestamp AT TIME ZONE 'UTC'
-		)
-		SELECT n, parts[1] AS transaction_id, parts,
-			abs((found_date AT TIME ZONE 'UTC')::date - date) AS days, text, row_text
-		FROM found f
-		WHERE NOT EXISTS (
-			SELECT FROM import_rows o
-			WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched'
-				AND o.duplicate_of = ANY(f.parts))
-		ORDER BY days, created_at, transaction_id, n`, owner, id, s.ns, format, s.first, s.last)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the candidates of import %s: %w", id, err)
+// selectExisting returns the transactions of stretches that have no external id, or that one of the
+// other imports has created. It leaves those of the import id.
+//
+// The stretches are read in order, without a sort. That makes PostgreSQL read the index
+// transactions_wallet_date, also while it has no statistics of a new ledger (see
+// posting.SelectExternal).
+func selectExisting(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, others []uuid.UUID,
+	stretches []stretch,
+) (found []existing, err error) {
+	wallets := make([]uuid.UUID, len(stretches))
+	firsts, ends := make([]time.Time, len(stretches)), make([]time.Time, len(stretches))
+	for i, s := range stretches {
+		wallets[i], firsts[i], ends[i] = s.wallet, s.first, s.end
 	}
-	return candidates, nil
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT set_config('enable_sort', 'off', true)`)
+	lookup := batch.Queue(`
+		SELECT t.wallet_id, t.currency, t.amount_minor, (t.date AT TIME ZONE 'UTC')::date AS day,
+			t.payee, t.description, t.id, t.created_at, ARRAY[t.id] AS parts,
+			t.external_id IS NOT NULL AS imported
+		FROM unnest($3::uuid[], $4::timestamptz[], $5::timestamptz[])
+			WITH ORDINALITY AS s (wallet_id, first, "end", position)
+		CROSS JOIN LATERAL (
+			SELECT id, wallet_id, currency, amount_minor, date, payee, description, created_at,
+				external_id
+			FROM transactions
+			WHERE owner_id = $1 AND wallet_id = s.wallet_id AND date >= s.first AND date < s."end"
+				AND import_id IS DISTINCT FROM $2
+				AND (external_id IS NULL OR import_id = ANY($6))
+			ORDER BY date, id
+		) AS t
+		ORDER BY s.position`, owner, id, wallets, firsts, ends, others)
+	lookup.Query(func(rows pgx.Rows) (err error) {
+		found, err = pgx.CollectRows(rows, pgx.RowToStructByName[existing])
+		return err
+	})
+	batch.Queue(`SELECT set_config('enable_sort', 'on', true)`)
+	if err := q.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("selecting transactions beside import %s: %w", id, err)
+	}
+	return found, nil
 }
 
-// setMatches marks rows as the same payments as transactions.
-func setMatches(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32, transactions []uuid.UUID,
+// selectWanted returns up to limit rows of a span after row n, with the texts of the file or those
+// that the user chose.
+func selectWanted(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span, after int32, limit int,
+) ([]wanted, error) {
+	s.first = max(s.first, after+1)
+	rows, err := pg.All[wanted](ctx, q, `
+		SELECT n, wallet_id, booked_currency AS currency, coalesce(amount_minor, 0) AS amount_minor,
+			(date AT TIME ZONE 'UTC')::date AS day, external_id, status = 'pending' AS pending,
+			coalesce(chosen_payee, payee) AS payee,
+			coalesce(chosen_description, description) AS description
+		FROM import_rows
+		WHERE `+isWanted+`
+		ORDER BY n
+		LIMIT $6`, owner, id, s.ns, s.first, s.last, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
+	}
+	return rows, nil
+}
+
+// selectTaken returns the transactions that rows of an import match already.
+func selectTaken(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
+) (map[uuid.UUID]bool, error) {
+	type row struct {
+		ID uuid.UUID `db:"duplicate_of"`
+	}
+	rows, err := pg.All[row](ctx, q, `
+		SELECT duplicate_of
+		FROM import_rows
+		WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND duplicate_of IS NOT NULL`,
+		owner, id)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the transactions that import %s matches: %w", id, err)
+	}
+	taken := make(map[uuid.UUID]bool, len(rows))
+	for _, r := range rows {
+		taken[r.ID] = true
+	}
+	return taken, nil
+}
+
+// setResults writes the outcomes of rows.
+func setResults(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, results []result,
 ) error {
-	if len(ns) == 0 {
+	if len(results) == 0 {
 		return nil
 	}
+	ns := make([]int32, len(results))
+	transactions, statuses := make([]uuid.UUID, len(results)), make([]string, len(results))
+	for i, r := range results {
+		ns[i], transactions[i], statuses[i] = r.n, r.transaction, r.status
+	}
 	_, err := q.Exec(ctx, `
 		UPDATE import_rows r
-		SET status = 'matched', duplicate_of = m.transaction_id
-		FROM unnest($3::integer[], $4::uuid[]) AS m (n, transaction_id)
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = m.n`, owner, id, ns, transactions)
+		SET status = o.status, duplicate_of = o.transaction_id,
+			problem = CASE WHEN o.status = 'duplicate' THEN '' ELSE problem END
+		FROM unnest($3::integer[], $4::uuid[], $5::text[]) AS o (n, transaction_id, status)
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $6 AND $7`,
+		owner, id, ns, transactions, statuses, slices.Min(ns), slices.Max(ns))
 	if err != nil {
-		return fmt.Errorf("matching rows of import %s: %w", id, err)
+		return fmt.Errorf("marking %d rows of import %s: %w", len(results), id, err)
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ import (
 type parsed struct {
 	format  string
 	records iter.Seq2[statement.Record, error] // nil if the format is unknown.
-	// mapping is nil if the records are complete. Otherwise it is the proposal, after the last record.
+	// mapping is nil if the records are complete. Otherwise it is the proposal, after the last
+	// record.
 	mapping *mapping.Mapping
 	advice  string // What the user can do instead, for known files that cannot be imported.
 }

@@ -14,10 +14,10 @@
 // and Cells, and Facts.Mapping proposes how to read them. The importer stages the cells and then
 // converts each of them with a Reader, again after each change of the mapping.
 //
-// All functions are pure. Every input has limits (statement.MaxRows, and those of package scan), so
-// that the cost of a file is linear in its bytes (ADR 80). A format has a package with its parser,
-// which holds one record and the accounts of the file, and with the start by which the file is
-// recognized. A new format is a new package and a line in detect.go. Parsers do not register
+// All functions are pure. Every input has limits (statement.MaxRecords, and those of package scan),
+// so that the cost of a file is linear in its bytes (ADR 80). A format has a package with its
+// parser, which holds one record and the accounts of the file, and with the start by which the file
+// is recognized. A new format is a new package and a line in detect.go. Parsers do not register
 // themselves, because the order of detection matters. Tests of a format read files with Open, as
 // the importer does. The packages:
 //
@@ -55,7 +55,8 @@ var (
 	// several files.
 	ErrUnknownFormat = errors.New("unknown format: expected CSV, XLSX, OFX, QFX, QIF, CAMT.052, " +
 		"CAMT.053, CAMT.054, MT940, MT942, Firefly III, YNAB or Coffer JSON lines")
-	// ErrTooManyRows is returned by File.Records.
+	// ErrTooManyRows is returned by File.Records, and by callers if too many of the records are
+	// transactions.
 	ErrTooManyRows = errors.New("the file has more than 200000 rows")
 )
 
@@ -160,7 +161,7 @@ func (f *File) Records() iter.Seq2[statement.Record, error] {
 		n := 0
 		for record, err := range f.parsed.records {
 			if err == nil {
-				if n++; n > statement.MaxRows {
+				if n++; n > statement.MaxRecords {
 					err = ErrTooManyRows
 				}
 			}

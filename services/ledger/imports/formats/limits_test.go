@@ -85,7 +85,10 @@ func TestOpenTooManyRows(t *testing.T) {
 	t.Parallel()
 	n, err := fixture.Count(endless("Date;Amount\n", "2024-01-31;1.00\n", 16*250_000))
 	require.ErrorIs(t, err, formats.ErrTooManyRows)
-	require.Equal(t, statement.MaxRows, n)
+	require.Equal(t, statement.MaxRecords, n)
+	n, err = fixture.Count(endless("Date;Amount\n", "2024-01-31;1.00\n", 12+16*statement.MaxRows))
+	require.NoError(t, err, "the heading is no transaction")
+	require.Equal(t, statement.MaxRows+1, n)
 }
 
 // packed returns a gzip or zip file with zeros or other text.

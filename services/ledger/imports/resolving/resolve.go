@@ -4,8 +4,8 @@
 // contents of the file and the user's choices in other columns, so each run derives the rest again.
 // Nothing else writes these columns.
 //
-//   - resolve.go: All derives the rows of an import, page by page. rows.go: Rows derives a few rows
-//     after a change
+//   - resolve.go: what a row becomes. derivation.go: Derivation derives all rows of an import in
+//     steps, and All in one database transaction. rows.go: Rows derives a few rows after a change
 //   - accounts.go, categorize.go and transfers.go: the wallet, the category and the other side of a
 //     transfer. pairs.go: which rows are the two sides of one transfer. settle.go: rows that the
 //     bank has not booked
@@ -15,6 +15,7 @@ package resolving
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,7 +25,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/money"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
@@ -92,58 +92,6 @@ func newResolver(details *ledgerv1.Import, o Owned) *resolver {
 	return c
 }
 
-// All derives all rows of an import again, pairs the sides of transfers, and then finds duplicates.
-// With reparse it reads the cells of mapped formats, because the mapping has changed. It works page
-// by page, and keeps only the sides of transfers in memory.
-func All(
-	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool,
-) error {
-	o, err := SelectOwned(ctx, tx, owner)
-	if err != nil {
-		return err
-	}
-	c, err := loadResolver(ctx, tx, owner, details, o)
-	if err != nil {
-		return err
-	}
-	c.rules.Limit(rules.ImportSteps)
-	if c.otherAccounts, err = selectOtherAccounts(ctx, tx, owner, id); err != nil {
-		return err
-	}
-	if reparse && details.GetMapping() != nil {
-		// A proposal may be incomplete. Then the rows stay invalid until the user has assigned the
-		// columns.
-		if c.reader, err = formats.NewReader(staging.ToMapping(details.GetMapping())); err != nil {
-			c.incomplete = staging.MappingProblems(err)[0]
-		}
-	}
-	for n := int32(0); ; {
-		rows, err := staging.SelectRowsAfter(ctx, tx, owner, id, n, staging.PageRows)
-		if err != nil {
-			return err
-		}
-		if len(rows) == 0 {
-			break
-		}
-		for i := range rows {
-			c.resolve(ctx, &rows[i])
-			if c.failed != nil {
-				return c.failed
-			}
-		}
-		if err := staging.ReplaceRows(ctx, tx, owner, id, rows); err != nil {
-			return err
-		}
-		n = rows[len(rows)-1].N
-	}
-	if err := c.pair(ctx, tx, owner, id); err != nil {
-		return err
-	}
-	c.store()
-	c.compare()
-	return duplicates.Find(ctx, tx, owner, id, details.GetFormat(), nil)
-}
-
 // compare replaces the warning about balances that the amounts contradict.
 func (c *resolver) compare() {
 	if c.reader == nil {
@@ -170,23 +118,27 @@ func loadResolver(
 // store replaces the accounts and categories of the details with those that rows name, in the order
 // of their names. Those of Coffer's own export stay without a row.
 func (c *resolver) store() {
-	c.details.Accounts, c.details.Categories = nil, nil
-	for _, a := range c.accounts {
-		if a.GetCount() > 0 || a.ClosingBalance != nil || c.others[a.GetKey()] {
-			c.details.Accounts = append(c.details.Accounts, a)
+	for key, a := range c.accounts {
+		if a.GetCount() == 0 && a.ClosingBalance == nil && !c.others[key] {
+			delete(c.accounts, key)
 		}
 	}
-	for _, n := range c.categories {
-		if n.GetCount() > 0 || c.details.GetFormat() == statement.Coffer {
-			c.details.Categories = append(c.details.Categories, n)
+	for name, n := range c.categories {
+		if n.GetCount() == 0 && c.details.GetFormat() != statement.Coffer {
+			delete(c.categories, name)
 		}
 	}
-	slices.SortFunc(c.details.Accounts, func(a, b *ledgerv1.ImportAccount) int {
-		return strings.Compare(a.GetKey(), b.GetKey())
-	})
-	slices.SortFunc(c.details.Categories, func(a, b *ledgerv1.ImportCategory) int {
-		return strings.Compare(a.GetName(), b.GetName())
-	})
+	c.name()
+}
+
+// name replaces the accounts and categories of the details with all that are known.
+func (c *resolver) name() {
+	c.details.Accounts = slices.SortedFunc(maps.Values(c.accounts),
+		func(a, b *ledgerv1.ImportAccount) int { return strings.Compare(a.GetKey(), b.GetKey()) })
+	c.details.Categories = slices.SortedFunc(maps.Values(c.categories),
+		func(a, b *ledgerv1.ImportCategory) int {
+			return strings.Compare(a.GetName(), b.GetName())
+		})
 }
 
 func (c *resolver) read(r *staging.Row) {

@@ -127,19 +127,23 @@ func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side
 	return sides, nil
 }
 
-// writePairs stores for each row in ns the row at the other side of its transfer: the element of
-// others at the same index.
+// writePairs stores the rows at the other sides of transfers. The pairs are in the order of rows.
 func writePairs(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns, others []int32,
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, pairs []pairing,
 ) error {
-	if len(ns) == 0 {
+	if len(pairs) == 0 {
 		return nil
+	}
+	ns, others := make([]int32, len(pairs)), make([]int32, len(pairs))
+	for i, p := range pairs {
+		ns[i], others[i] = p.n, p.other
 	}
 	_, err := q.Exec(ctx, `
 		UPDATE import_rows r
 		SET pair_n = p.other
 		FROM unnest($3::integer[], $4::integer[]) AS p (n, other)
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = p.n`, owner, id, ns, others)
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = p.n AND r.n BETWEEN $5 AND $6`,
+		owner, id, ns, others, ns[0], ns[len(ns)-1])
 	if err != nil {
 		return fmt.Errorf("pairing the transfers of import %s: %w", id, err)
 	}

@@ -1,6 +1,7 @@
 package resolving
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,28 +45,32 @@ func (c *resolver) transferOf(r *staging.Row) {
 	}
 }
 
-// pair finds the transfers of which the file has both sides, and writes their pairs. It derives the
-// rows again for which this changes what they become:
+// pairing is a row that is one side of a transfer, and the row of the other side.
+type pairing struct{ n, other int32 }
+
+// pair finds the transfers of which the file has both sides, and returns their pairs in the order
+// of rows. again are the rows that must be derived again, because this changes what they become:
 //
 //   - Two rows that name each other's account become one transfer.
 //   - A transfer whose other side is not booked as its pair is an ordinary transaction: its other
 //     side is skipped, or missing although the file has all rows of that account.
 //   - A transfer with an account without rows and without a wallet is an ordinary transaction.
-func (c *resolver) pair(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) error {
+func (c *resolver) pair(
+	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID,
+) (again []int32, pairs []pairing, err error) {
 	sides, err := c.sidesOf(ctx, tx, owner, id)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	pairs := matchSides(sides)
-	again := c.decide(sides, pairs)
-	if err := c.deriveAgain(ctx, tx, owner, id, again); err != nil {
-		return err
+	matched := matchSides(sides)
+	again = c.decide(sides, matched)
+	for i, j := range matched {
+		pairs = append(pairs, pairing{sides[i].N, sides[j].N})
 	}
-	var ns, others []int32
-	for i, j := range pairs {
-		ns, others = append(ns, sides[i].N), append(others, sides[j].N)
-	}
-	return writePairs(ctx, tx, owner, id, ns, others)
+	slices.Sort(again)
+	again = slices.Compact(again)
+	slices.SortFunc(pairs, func(a, b pairing) int { return cmp.Compare(a.n, b.n) })
+	return again, pairs, nil
 }
 
 // sidesOf returns the sides of transfers in the file. It reads no rows of a file without transfers
@@ -183,25 +188,20 @@ func (c *resolver) deriveAgain(
 	reader := c.reader
 	c.reader = nil
 	defer func() { c.reader = reader }()
-	for page := range slices.Chunk(ns, staging.PageRows) {
-		rows, err := staging.SelectNumbered(ctx, tx, owner, id, page)
-		if err != nil {
-			return err
+	rows, err := staging.SelectNumbered(ctx, tx, owner, id, ns)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		r := &rows[i]
+		c.account(r.Account).Count--
+		if r.Transfer == nil && r.TransferWalletID == nil && r.Category != "" {
+			c.category(r.Category).Count--
 		}
-		for i := range rows {
-			r := &rows[i]
-			c.account(r.Account).Count--
-			if r.Transfer == nil && r.TransferWalletID == nil && r.Category != "" {
-				c.category(r.Category).Count--
-			}
-			c.resolve(ctx, r)
-			if c.failed != nil {
-				return c.failed
-			}
-		}
-		if err := staging.ReplaceRows(ctx, tx, owner, id, rows); err != nil {
-			return err
+		c.resolve(ctx, r)
+		if c.failed != nil {
+			return c.failed
 		}
 	}
-	return nil
+	return staging.ReplaceRows(ctx, tx, owner, id, rows)
 }

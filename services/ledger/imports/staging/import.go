@@ -5,8 +5,10 @@
 //   - import.go: an import with its details, its status and the counts of its rows. row.go: a row
 //   - mapping.go: conversion of mappings between requests and package formats. assumptions.go: the
 //     warnings of an import and their evidence
-//   - store_imports.go and store_rows.go: the statements on both tables. store_profiles.go and
-//     store_accounts.go: the mappings and wallets that later imports reuse
+//   - change.go: an update that a job applies
+//   - store_imports.go and store_rows.go: the statements on both tables. store_ends.go: the undo,
+//     the deletion and the expiry of imports. store_profiles.go and store_accounts.go: the mappings
+//     and wallets that later imports reuse
 package staging
 
 import (
@@ -27,14 +29,18 @@ import (
 //
 //	Uploading -> Preview -> Queued -> Running -> Done -> Undoing -> Undone
 //
-// A commit that cannot continue ends as Failed; another commit continues it, or an undo removes
-// what it has booked. Each status without a job can change to Deleting. Uploading and Deleting are
-// invisible to users.
+// A commit that cannot continue, or that the user cancels, ends as Failed; another commit continues
+// it, or an undo removes what it has booked. A change of a large import in Preview or Failed makes
+// it Updating until a job has derived its rows (see Change). Each status without a job can change
+// to Deleting. Uploading and Deleting are invisible to users.
 const (
 	// Uploading means that the file still arrives.
 	Uploading = "uploading"
 	// Preview means that the user can change rows. No balance has changed.
 	Preview = "preview"
+	// Updating means that a job derives the rows again after a change. Users cannot change the
+	// import.
+	Updating = "updating"
 	// Queued means that a commit waits for a replica, and Running that a replica has begun it.
 	Queued  = "queued"
 	Running = "running"
@@ -78,9 +84,16 @@ type Import struct {
 	Problem string
 	// UndoForce is set if the undo also deletes transactions that were changed since.
 	UndoForce bool `db:"undo_force"`
-	// Underived is set if a commit has created wallets or categories, and the rows have not been
-	// derived with them.
+	// Underived is set if the rows have not been derived with the details: a commit has created
+	// wallets or categories, or an update could neither be finished nor taken back. The next commit
+	// or update derives them.
 	Underived bool
+	// Change is nil unless the import is Updating.
+	Change *Change
+	// Derivation identifies the derivation of the rows by a job. It is nil without one. Derived is
+	// the number of the last row that the job has derived.
+	Derivation *uuid.UUID
+	Derived    int32
 	// Version increases with each update of the row: a trigger sets it. The ETag contains it.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
@@ -89,6 +102,12 @@ type Import struct {
 
 // Counts holds the numbers of rows by status. Hidden rows are not counted.
 type Counts struct{ Ready, Duplicate, Matched, Pending, Invalid, Skipped, Booked, Undone int32 }
+
+// Total returns the number of rows.
+func (c Counts) Total() int32 {
+	return c.Ready + c.Duplicate + c.Matched + c.Pending + c.Invalid + c.Skipped + c.Booked +
+		c.Undone
+}
 
 // ReadDetails returns the details of an import. A merged category is the target of its merge, and a
 // deleted wallet or category is absent.
@@ -152,7 +171,7 @@ func (e Import) Bytes() int { return 1000 + len(e.Details) }
 
 // Working reports whether a job of the import is queued or running.
 func (e Import) Working() bool {
-	return e.Status == Queued || e.Status == Running || e.Status == Undoing
+	return e.Status == Updating || e.Status == Queued || e.Status == Running || e.Status == Undoing
 }
 
 // Proto returns e as the API shows it.
@@ -167,12 +186,11 @@ func (e Import) Proto() (*ledgerv1.Import, error) {
 	m.Sha256 = hex.EncodeToString(e.SHA256)
 	m.Status = e.Status
 	m.Counts = &ledgerv1.ImportCounts{
-		Total: e.Ready + e.Duplicate + e.Matched + e.Pending + e.Invalid + e.Skipped + e.Booked +
-			e.Undone,
-		Ready: e.Ready, Duplicate: e.Duplicate, Matched: e.Matched, Pending: e.Pending,
-		Invalid: e.Invalid, Skipped: e.Skipped, Booked: e.Booked, Undone: e.Undone,
+		Total: e.Total(), Ready: e.Ready, Duplicate: e.Duplicate, Matched: e.Matched,
+		Pending: e.Pending, Invalid: e.Invalid, Skipped: e.Skipped, Booked: e.Booked,
+		Undone: e.Undone,
 	}
-	if e.Status != Preview {
+	if e.Status != Preview || e.Problem != "" {
 		m.Progress = &restv1.Job{
 			Status: e.Status, Done: e.JobDone, Total: e.JobTotal, Problem: e.Problem,
 		}

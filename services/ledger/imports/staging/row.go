@@ -72,9 +72,9 @@ type Row struct {
 	TransferWalletID *uuid.UUID `db:"transfer_wallet_id"`
 	// PairN is the row of the same file that is the other side of the transfer.
 	PairN *int32 `db:"pair_n"`
-	// DuplicateOf is the existing transaction of a duplicate or matched row. TransactionID is the
-	// transaction that the commit created for the row, or linked to it; a row that has one is
-	// finished.
+	// DuplicateOf is the existing transaction of a duplicate or matched row, and a possible one of
+	// a ready row. TransactionID is the transaction that the commit created for the row, or linked
+	// to it; a row that has one is finished.
 	DuplicateOf   *uuid.UUID `db:"duplicate_of"`
 	TransactionID *uuid.UUID `db:"transaction_id"`
 	// FilledPayee and FilledNotes are the texts that the commit gave to the matched transaction, or
@@ -205,7 +205,11 @@ func (r *Row) Proto() *ledgerv1.ImportRow {
 	if r.TransferWalletID != nil {
 		m.TransferWalletId = r.TransferWalletID.String()
 	}
-	if r.DuplicateOf != nil {
+	switch {
+	case r.DuplicateOf == nil:
+	case r.Status == Ready:
+		m.PossibleDuplicateOf = r.DuplicateOf.String()
+	default:
 		m.DuplicateOf = r.DuplicateOf.String()
 	}
 	if r.Replaced != nil {

@@ -14,8 +14,9 @@ import (
 // that are no wallets or categories any more. Details are not changed by merges and deletions,
 // because a request that derives rows may hold the lock of an import for seconds.
 const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready,
-	duplicate, matched, pending, invalid, skipped, booked, undone, first_date, last_date, job_done, job_total,
-	problem, undo_force, underived, version, created_at, updated_at, (
+	duplicate, matched, pending, invalid, skipped, booked, undone, first_date, last_date, job_done,
+	job_total, problem, undo_force, underived, change, derivation, derived, version, created_at,
+	updated_at, (
 		SELECT coalesce(jsonb_object_agg(named.id, coalesce(m.category_id::text, '')), '{}')
 		FROM (
 			SELECT jsonb_path_query(imports.details, '$.accounts[*].walletId') #>> '{}' AS id
@@ -55,8 +56,8 @@ func CountOpen(ctx context.Context, q pg.Querier, owner uuid.UUID) (int, error) 
 	}
 	type row struct{ Count int }
 	r, err := pg.One[row](ctx, q,
-		`SELECT count(*) FROM imports WHERE owner_id = $1 AND status IN ('uploading', 'preview')`,
-		owner)
+		`SELECT count(*) FROM imports
+		WHERE owner_id = $1 AND status IN ('uploading', 'preview', 'updating')`, owner)
 	if err != nil {
 		return 0, fmt.Errorf("counting the open imports of %s: %w", owner, err)
 	}
@@ -144,13 +145,13 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 		SET status = $3, size = $4, sha256 = $5, format = $6, details = $7, job_done = $8,
 			job_total = $9, problem = $10, undo_force = $11,
 			updated_at = $12, ready = c.ready, duplicate = c.duplicate, matched = c.matched,
-			pending = c.pending, invalid = c.invalid, skipped = c.skipped, booked = c.booked, undone = c.undone,
-			first_date = c.first_date, last_date = c.last_date, underived = $13,
-			attempts = 0
+			pending = c.pending, invalid = c.invalid, skipped = c.skipped, booked = c.booked,
+			undone = c.undone, first_date = c.first_date, last_date = c.last_date, underived = $13,
+			change = $14, derivation = $15, derived = $16, attempts = 0
 		FROM counted c
 		WHERE owner_id = $1 AND id = $2`,
 		e.OwnerID, e.ID, e.Status, e.Size, e.SHA256, e.Format, e.Details, e.JobDone, e.JobTotal,
-		e.Problem, e.UndoForce, e.UpdatedAt, e.Underived)
+		e.Problem, e.UndoForce, e.UpdatedAt, e.Underived, e.Change, e.Derivation, e.Derived)
 	if err != nil {
 		return fmt.Errorf("updating import %s: %w", e.ID, err)
 	}
@@ -178,37 +179,15 @@ func AddCounts(
 	return r.Version, nil
 }
 
-// MarkDeleted hides an import from all requests. A job deletes it.
-func MarkDeleted(ctx context.Context, q pg.Querier, e Import, now time.Time) error {
+// EndLease ends the lease of the job of an import. The replica that runs the job stops before its
+// next chunk.
+func EndLease(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports
-		SET status = 'deleting', updated_at = $3, attempts = 0
-		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, now)
+		SET lease = NULL, leased_until = NULL
+		WHERE owner_id = $1 AND id = $2`, owner, id)
 	if err != nil {
-		return fmt.Errorf("marking import %s as deleted: %w", e.ID, err)
-	}
-	return nil
-}
-
-// DeleteImport deletes an import with its rows.
-func DeleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
-	_, err := q.Exec(ctx, `DELETE FROM imports WHERE owner_id = $1 AND id = $2`, owner, id)
-	if err != nil {
-		return fmt.Errorf("deleting import %s: %w", id, err)
-	}
-	return nil
-}
-
-// Expire marks imports as deleted whose upload stopped an hour ago, and imports that were not
-// committed within 7 days. Jobs delete them in chunks, because an import may have 200 000 rows.
-func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
-	_, err := q.Exec(ctx, `
-		UPDATE imports
-		SET status = 'deleting', updated_at = $3, attempts = 0
-		WHERE status = 'uploading' AND updated_at < $1 OR status = 'preview' AND updated_at < $2`,
-		now.Add(-time.Hour), now.AddDate(0, 0, -7), now)
-	if err != nil {
-		return fmt.Errorf("marking abandoned imports as deleted: %w", err)
+		return fmt.Errorf("ending the job of import %s: %w", id, err)
 	}
 	return nil
 }

@@ -139,6 +139,18 @@ func SelectRowsAfter(
 	return rows, nil
 }
 
+// LastRow returns the number of the last row of an import, including hidden ones, or 0.
+func LastRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (int32, error) {
+	type row struct{ N int32 }
+	r, err := pg.One[row](ctx, q, `
+		SELECT coalesce(max(n), 0) AS n FROM import_rows WHERE owner_id = $1 AND import_id = $2`,
+		owner, id)
+	if err != nil {
+		return 0, fmt.Errorf("selecting the last row of import %s: %w", id, err)
+	}
+	return r.N, nil
+}
+
 // SelectVisible returns up to limit rows after row n that are not hidden, and that have one of the
 // statuses if there are any.
 func SelectVisible(

@@ -25,7 +25,7 @@ const de: typeof en = {
   earlier: "Frühere Importe",
   noEarlier: "Noch keine Importe",
   states: {
-    preview: "Noch nicht gebucht", queued: "Wartet", running: "Wird gebucht", done: "Gebucht", failed: "Angehalten", undoing: "Wird rückgängig gemacht", undone: "Rückgängig gemacht",
+    preview: "Noch nicht gebucht", updating: "Wird geändert", queued: "Wartet", running: "Wird gebucht", done: "Gebucht", failed: "Angehalten", undoing: "Wird rückgängig gemacht", undone: "Rückgängig gemacht",
   },
   rows: (n) => plural(n, { one: "# Zeile", other: "# Zeilen" }),
   bookedRows: (n) => plural(n, { one: "# gebucht", other: "# gebucht" }),
@@ -126,6 +126,8 @@ const de: typeof en = {
   transferWallet: "Anderes Konto einer Umbuchung",
   asInFile: "Wie in der Datei",
   existing: "Vorhandene Buchung zeigen",
+  possible: "Eine andere Buchung hat diesen Tag und Betrag. Ist es dieselbe Zahlung?",
+  same: "Es ist dieselbe Zahlung",
 
   warnings: {
     DUPLICATE_OF: "Diese Datei hast du schon importiert. Zeilen, die schon da sind, werden weggelassen.",
@@ -159,6 +161,7 @@ const de: typeof en = {
   notReady: "Dieser Import ist noch nicht vollständig",
   noRows: "Keine der Zeilen kann gebucht werden.",
 
+  updating: "Die Zeilen werden geändert",
   queued: "Der Import beginnt gleich",
   running: "Die Zeilen werden gebucht",
   undoing: "Der Import wird rückgängig gemacht",
@@ -180,7 +183,9 @@ const de: typeof en = {
 
   failed: "Der Import ist angehalten",
   failedText: (booked) => `${plural(booked, { one: "# Zeile ist gebucht.", other: "# Zeilen sind gebucht." })} Der Import macht mit der nächsten weiter.`,
+  stop: "Anhalten",
   problems: {
+    CANCELED: "Du hast ihn angehalten.",
     WALLET_NOT_FOUND: "Ein Konto wurde gelöscht. Wähle ein anderes und setze dann fort.",
     INVALID_CATEGORY_EXIST_PARAMS: "Eine Kategorie wurde gelöscht. Wähle hier oder unten in den Zeilen eine andere und setze dann fort.",
     IMPORT_NOT_READY: "Zeilen haben kein Konto oder keine Kategorie. Wähle sie hier oder unten in den Zeilen und setze dann fort.",

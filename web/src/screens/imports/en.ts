@@ -24,7 +24,7 @@ export default {
   earlier: "Earlier imports",
   noEarlier: "No imports yet",
   states: {
-    preview: "Not booked yet", queued: "Waiting", running: "Booking", done: "Booked", failed: "Stopped", undoing: "Undoing", undone: "Undone",
+    preview: "Not booked yet", updating: "Changing", queued: "Waiting", running: "Booking", done: "Booked", failed: "Stopped", undoing: "Undoing", undone: "Undone",
   },
   rows: (n: number) => plural(n, { one: "# row", other: "# rows" }),
   bookedRows: (n: number) => plural(n, { one: "# booked", other: "# booked" }),
@@ -125,6 +125,8 @@ export default {
   transferWallet: "Other wallet of a transfer",
   asInFile: "As in the file",
   existing: "Show the existing transaction",
+  possible: "Another transaction has this day and amount. Is it the same payment?",
+  same: "It is the same payment",
 
   warnings: {
     DUPLICATE_OF: "You have imported this file before. Rows that are already here are left out.",
@@ -158,6 +160,7 @@ export default {
   notReady: "This import is not complete yet",
   noRows: "None of the rows can be booked.",
 
+  updating: "The rows are being changed",
   queued: "The import starts in a moment",
   running: "The rows are being booked",
   undoing: "The import is being undone",
@@ -179,7 +182,9 @@ export default {
 
   failed: "The import has stopped",
   failedText: (booked: number) => `${plural(booked, { one: "# row is booked.", other: "# rows are booked." })} The import continues with the next one.`,
+  stop: "Stop",
   problems: {
+    CANCELED: "You have stopped it.",
     WALLET_NOT_FOUND: "A wallet was deleted. Choose another one, then continue.",
     INVALID_CATEGORY_EXIST_PARAMS: "A category was deleted. Choose another one here or in the rows below, then continue.",
     IMPORT_NOT_READY: "Rows have no wallet or no category. Choose them here or in the rows below, then continue.",

@@ -63,7 +63,7 @@ export function firstStep(data: Import, known: boolean): Step {
 
 /** working reports whether a job of an import is running. */
 export function working({ status }: Import): boolean {
-  return status === "queued" || status === "running" || status === "undoing";
+  return ["updating", "queued", "running", "undoing"].includes(status);
 }
 
 /** perSecond returns the items per second of a job, undefined until they can be measured. */

@@ -90,17 +90,26 @@ export class Wizard {
     return this.#send(async () => {
       this.data = (await api.patch(at, { path: { id: this.id }, body: body as Change }))
         .import as Import;
+      await this.#settle();
       this.revision++;
     });
   }
 
-  /** changeDefaults changes some of the defaults. The API replaces all, so it sends all. */
+  /** changeDefaults changes some of the defaults. The others stay. */
   changeDefaults(changed: NonNullable<Change["defaults"]>): Promise<boolean> {
     return this.#send(async () => {
-      const body = { defaults: { ...this.data?.defaults, ...changed } } as Change;
+      const body = { defaults: changed } as Change;
       this.data = (await api.patch(at, { path: { id: this.id }, body })).import as Import;
+      await this.#settle();
       this.revision++;
     });
+  }
+
+  /** #settle waits until the rows are changed. In a large import a job does that. */
+  async #settle(): Promise<void> {
+    while (this.data?.status === "updating") {
+      this.data = (await api.get(at, { path: { id: this.id }, query: { wait } })).import as Import;
+    }
   }
 
   /** changeRow changes a row, and returns it as it is now; undefined if the change was rejected. */
@@ -113,6 +122,7 @@ export class Wizard {
       });
       this.data = answer.import as Import;
       changed = answer.rows[0];
+      await this.#settle();
     });
     return changed;
   }
@@ -128,6 +138,18 @@ export class Wizard {
         })
       ).import as Import;
     });
+  }
+
+  /** cancel stops the running job, without waiting for the changes before it. */
+  async cancel(): Promise<void> {
+    try {
+      this.rejected = undefined;
+      this.data = (await api.post(`${at}/cancel`, { path: { id: this.id }, body: {} }))
+        .import as Import;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.rejected = error;
+    }
   }
 
   /** undo starts the deletion of the booked transactions, with force also of changed ones. */

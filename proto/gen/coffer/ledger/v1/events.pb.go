@@ -1261,7 +1261,7 @@ func (x *ImportCommitted) GetImport() *Import {
 	return nil
 }
 
-// ImportFailed is published when a commit or an undo has ended with an error. Subject: ledger.v1.import.failed.
+// ImportFailed is published when a commit or an undo has ended with an error or was canceled. Subject: ledger.v1.import.failed.
 type ImportFailed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the user who owns it.

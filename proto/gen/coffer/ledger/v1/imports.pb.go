@@ -36,11 +36,11 @@ type Import struct {
 	Sha256 string `protobuf:"bytes,4,opt,name=sha256,proto3" json:"sha256,omitempty"`
 	// The recognized format.
 	Format string `protobuf:"bytes,5,opt,name=format,proto3" json:"format,omitempty"`
-	// preview: the rows can be changed. queued and running: the commit. undoing: the undo.
+	// preview: the rows can be changed. updating: a change is being applied to the rows. queued and running: the commit. undoing: the undo.
 	Status string `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`
 	// Numbers of rows by status.
 	Counts *ImportCounts `protobuf:"bytes,7,opt,name=counts,proto3" json:"counts,omitempty"`
-	// Progress of the commit or the undo. Absent before the first one.
+	// Progress of the update, the commit or the undo. Absent in a preview whose last update has not failed.
 	Progress *v1.Job `protobuf:"bytes,8,opt,name=progress,proto3" json:"progress,omitempty"`
 	// How the cells are read. Only of CSV, XLSX, QIF and YNAB.
 	Mapping *ImportMapping `protobuf:"bytes,9,opt,name=mapping,proto3" json:"mapping,omitempty"`
@@ -1027,6 +1027,79 @@ func (x *ImportDefaults) GetCurrency() string {
 	return ""
 }
 
+// ImportDefaultsChange changes defaults of an import. Absent fields stay, and an empty text removes a default.
+type ImportDefaultsChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the wallet for accounts without one.
+	WalletId *string `protobuf:"bytes,1,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
+	// Id of the category for expenses without one.
+	ExpenseCategoryId *string `protobuf:"bytes,2,opt,name=expense_category_id,json=expenseCategoryId,proto3,oneof" json:"expense_category_id,omitempty"`
+	// Id of the category for income without one.
+	IncomeCategoryId *string `protobuf:"bytes,3,opt,name=income_category_id,json=incomeCategoryId,proto3,oneof" json:"income_category_id,omitempty"`
+	// ISO 4217 code of rows without a currency. Without it, they have the wallet's.
+	Currency      *string `protobuf:"bytes,4,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportDefaultsChange) Reset() {
+	*x = ImportDefaultsChange{}
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportDefaultsChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportDefaultsChange) ProtoMessage() {}
+
+func (x *ImportDefaultsChange) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportDefaultsChange.ProtoReflect.Descriptor instead.
+func (*ImportDefaultsChange) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ImportDefaultsChange) GetWalletId() string {
+	if x != nil && x.WalletId != nil {
+		return *x.WalletId
+	}
+	return ""
+}
+
+func (x *ImportDefaultsChange) GetExpenseCategoryId() string {
+	if x != nil && x.ExpenseCategoryId != nil {
+		return *x.ExpenseCategoryId
+	}
+	return ""
+}
+
+func (x *ImportDefaultsChange) GetIncomeCategoryId() string {
+	if x != nil && x.IncomeCategoryId != nil {
+		return *x.IncomeCategoryId
+	}
+	return ""
+}
+
+func (x *ImportDefaultsChange) GetCurrency() string {
+	if x != nil && x.Currency != nil {
+		return *x.Currency
+	}
+	return ""
+}
+
 // ImportRow is a row of an import.
 type ImportRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1080,14 +1153,17 @@ type ImportRow struct {
 	// until a later import replaces it.
 	Pending bool `protobuf:"varint,22,opt,name=pending,proto3" json:"pending,omitempty"`
 	// Amount of the matched transaction if it is pending, in the major unit: the commit replaces it.
-	FormerAmount  *string `protobuf:"bytes,23,opt,name=former_amount,json=formerAmount,proto3,oneof" json:"former_amount,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	FormerAmount *string `protobuf:"bytes,23,opt,name=former_amount,json=formerAmount,proto3,oneof" json:"former_amount,omitempty"`
+	// Id of a transaction of the same day and amount whose texts differ. Only of ready rows, from which the commit creates transactions. If both
+	// are the same payment, the action match:<transaction id> says so.
+	PossibleDuplicateOf string `protobuf:"bytes,24,opt,name=possible_duplicate_of,json=possibleDuplicateOf,proto3" json:"possible_duplicate_of,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *ImportRow) Reset() {
 	*x = ImportRow{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1099,7 +1175,7 @@ func (x *ImportRow) String() string {
 func (*ImportRow) ProtoMessage() {}
 
 func (x *ImportRow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1112,7 +1188,7 @@ func (x *ImportRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportRow.ProtoReflect.Descriptor instead.
 func (*ImportRow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{8}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ImportRow) GetN() int32 {
@@ -1276,6 +1352,13 @@ func (x *ImportRow) GetFormerAmount() string {
 	return ""
 }
 
+func (x *ImportRow) GetPossibleDuplicateOf() string {
+	if x != nil {
+		return x.PossibleDuplicateOf
+	}
+	return ""
+}
+
 // ImportSplit is a part of a row.
 type ImportSplit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1291,7 +1374,7 @@ type ImportSplit struct {
 
 func (x *ImportSplit) Reset() {
 	*x = ImportSplit{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1303,7 +1386,7 @@ func (x *ImportSplit) String() string {
 func (*ImportSplit) ProtoMessage() {}
 
 func (x *ImportSplit) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1316,7 +1399,7 @@ func (x *ImportSplit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportSplit.ProtoReflect.Descriptor instead.
 func (*ImportSplit) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{9}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ImportSplit) GetAmount() string {
@@ -1364,7 +1447,7 @@ type CreateImportRequest struct {
 
 func (x *CreateImportRequest) Reset() {
 	*x = CreateImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1459,7 @@ func (x *CreateImportRequest) String() string {
 func (*CreateImportRequest) ProtoMessage() {}
 
 func (x *CreateImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1472,7 @@ func (x *CreateImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateImportRequest.ProtoReflect.Descriptor instead.
 func (*CreateImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{10}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateImportRequest) GetFormat() string {
@@ -1458,7 +1541,7 @@ type CreateImportResponse struct {
 
 func (x *CreateImportResponse) Reset() {
 	*x = CreateImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1470,7 +1553,7 @@ func (x *CreateImportResponse) String() string {
 func (*CreateImportResponse) ProtoMessage() {}
 
 func (x *CreateImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1483,7 +1566,7 @@ func (x *CreateImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateImportResponse.ProtoReflect.Descriptor instead.
 func (*CreateImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{11}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CreateImportResponse) GetCode() string {
@@ -1540,7 +1623,7 @@ type ListImportsRequest struct {
 
 func (x *ListImportsRequest) Reset() {
 	*x = ListImportsRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1552,7 +1635,7 @@ func (x *ListImportsRequest) String() string {
 func (*ListImportsRequest) ProtoMessage() {}
 
 func (x *ListImportsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1565,7 +1648,7 @@ func (x *ListImportsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportsRequest.ProtoReflect.Descriptor instead.
 func (*ListImportsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{12}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListImportsRequest) GetLimit() int32 {
@@ -1594,7 +1677,7 @@ type ListImportsResponse struct {
 
 func (x *ListImportsResponse) Reset() {
 	*x = ListImportsResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1606,7 +1689,7 @@ func (x *ListImportsResponse) String() string {
 func (*ListImportsResponse) ProtoMessage() {}
 
 func (x *ListImportsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1619,7 +1702,7 @@ func (x *ListImportsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportsResponse.ProtoReflect.Descriptor instead.
 func (*ListImportsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{13}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListImportsResponse) GetCode() string {
@@ -1662,7 +1745,7 @@ type GetImportRequest struct {
 
 func (x *GetImportRequest) Reset() {
 	*x = GetImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1757,7 @@ func (x *GetImportRequest) String() string {
 func (*GetImportRequest) ProtoMessage() {}
 
 func (x *GetImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1770,7 @@ func (x *GetImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImportRequest.ProtoReflect.Descriptor instead.
 func (*GetImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{14}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetImportRequest) GetId() string {
@@ -1717,7 +1800,7 @@ type GetImportResponse struct {
 
 func (x *GetImportResponse) Reset() {
 	*x = GetImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1729,7 +1812,7 @@ func (x *GetImportResponse) String() string {
 func (*GetImportResponse) ProtoMessage() {}
 
 func (x *GetImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1742,7 +1825,7 @@ func (x *GetImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetImportResponse.ProtoReflect.Descriptor instead.
 func (*GetImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{15}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetImportResponse) GetCode() string {
@@ -1789,7 +1872,7 @@ type ListImportRowsRequest struct {
 
 func (x *ListImportRowsRequest) Reset() {
 	*x = ListImportRowsRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1801,7 +1884,7 @@ func (x *ListImportRowsRequest) String() string {
 func (*ListImportRowsRequest) ProtoMessage() {}
 
 func (x *ListImportRowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1814,7 +1897,7 @@ func (x *ListImportRowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportRowsRequest.ProtoReflect.Descriptor instead.
 func (*ListImportRowsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{16}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListImportRowsRequest) GetId() string {
@@ -1859,7 +1942,7 @@ type ListImportRowsResponse struct {
 
 func (x *ListImportRowsResponse) Reset() {
 	*x = ListImportRowsResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1871,7 +1954,7 @@ func (x *ListImportRowsResponse) String() string {
 func (*ListImportRowsResponse) ProtoMessage() {}
 
 func (x *ListImportRowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1884,7 +1967,7 @@ func (x *ListImportRowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportRowsResponse.ProtoReflect.Descriptor instead.
 func (*ListImportRowsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{17}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListImportRowsResponse) GetCode() string {
@@ -1932,17 +2015,19 @@ type UpdateImportRequest struct {
 	Accounts []*ImportAccount `protobuf:"bytes,3,rep,name=accounts,proto3" json:"accounts,omitempty"`
 	// Assigns categories: name, and categoryId or create. Other categories stay.
 	Categories []*ImportCategory `protobuf:"bytes,4,rep,name=categories,proto3" json:"categories,omitempty"`
-	// Replaces the defaults.
-	Defaults *ImportDefaults `protobuf:"bytes,5,opt,name=defaults,proto3" json:"defaults,omitempty"`
+	// Changes defaults.
+	Defaults *ImportDefaultsChange `protobuf:"bytes,5,opt,name=defaults,proto3" json:"defaults,omitempty"`
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch       string `protobuf:"bytes,6,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	IfMatch string `protobuf:"bytes,6,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// Seconds, 0 to 8, by default 4. The response is sent when the rows are changed, or after this time.
+	Wait          *int32 `protobuf:"varint,7,opt,name=wait,proto3,oneof" json:"wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateImportRequest) Reset() {
 	*x = UpdateImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1954,7 +2039,7 @@ func (x *UpdateImportRequest) String() string {
 func (*UpdateImportRequest) ProtoMessage() {}
 
 func (x *UpdateImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1967,7 +2052,7 @@ func (x *UpdateImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateImportRequest.ProtoReflect.Descriptor instead.
 func (*UpdateImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{18}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UpdateImportRequest) GetId() string {
@@ -1998,7 +2083,7 @@ func (x *UpdateImportRequest) GetCategories() []*ImportCategory {
 	return nil
 }
 
-func (x *UpdateImportRequest) GetDefaults() *ImportDefaults {
+func (x *UpdateImportRequest) GetDefaults() *ImportDefaultsChange {
 	if x != nil {
 		return x.Defaults
 	}
@@ -2010,6 +2095,13 @@ func (x *UpdateImportRequest) GetIfMatch() string {
 		return x.IfMatch
 	}
 	return ""
+}
+
+func (x *UpdateImportRequest) GetWait() int32 {
+	if x != nil && x.Wait != nil {
+		return *x.Wait
+	}
+	return 0
 }
 
 type UpdateImportResponse struct {
@@ -2025,7 +2117,7 @@ type UpdateImportResponse struct {
 
 func (x *UpdateImportResponse) Reset() {
 	*x = UpdateImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2037,7 +2129,7 @@ func (x *UpdateImportResponse) String() string {
 func (*UpdateImportResponse) ProtoMessage() {}
 
 func (x *UpdateImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2050,7 +2142,7 @@ func (x *UpdateImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateImportResponse.ProtoReflect.Descriptor instead.
 func (*UpdateImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{19}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UpdateImportResponse) GetCode() string {
@@ -2095,7 +2187,7 @@ type UpdateImportRowsRequest struct {
 
 func (x *UpdateImportRowsRequest) Reset() {
 	*x = UpdateImportRowsRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2107,7 +2199,7 @@ func (x *UpdateImportRowsRequest) String() string {
 func (*UpdateImportRowsRequest) ProtoMessage() {}
 
 func (x *UpdateImportRowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2120,7 +2212,7 @@ func (x *UpdateImportRowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateImportRowsRequest.ProtoReflect.Descriptor instead.
 func (*UpdateImportRowsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{20}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *UpdateImportRowsRequest) GetId() string {
@@ -2166,7 +2258,7 @@ type ImportRowChange struct {
 
 func (x *ImportRowChange) Reset() {
 	*x = ImportRowChange{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2178,7 +2270,7 @@ func (x *ImportRowChange) String() string {
 func (*ImportRowChange) ProtoMessage() {}
 
 func (x *ImportRowChange) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2191,7 +2283,7 @@ func (x *ImportRowChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportRowChange.ProtoReflect.Descriptor instead.
 func (*ImportRowChange) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{21}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ImportRowChange) GetN() int32 {
@@ -2251,7 +2343,7 @@ type UpdateImportRowsResponse struct {
 
 func (x *UpdateImportRowsResponse) Reset() {
 	*x = UpdateImportRowsResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2263,7 +2355,7 @@ func (x *UpdateImportRowsResponse) String() string {
 func (*UpdateImportRowsResponse) ProtoMessage() {}
 
 func (x *UpdateImportRowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2276,7 +2368,7 @@ func (x *UpdateImportRowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateImportRowsResponse.ProtoReflect.Descriptor instead.
 func (*UpdateImportRowsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{22}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *UpdateImportRowsResponse) GetCode() string {
@@ -2329,7 +2421,7 @@ type CommitImportRequest struct {
 
 func (x *CommitImportRequest) Reset() {
 	*x = CommitImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2341,7 +2433,7 @@ func (x *CommitImportRequest) String() string {
 func (*CommitImportRequest) ProtoMessage() {}
 
 func (x *CommitImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2354,7 +2446,7 @@ func (x *CommitImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitImportRequest.ProtoReflect.Descriptor instead.
 func (*CommitImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{23}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CommitImportRequest) GetId() string {
@@ -2393,7 +2485,7 @@ type CommitImportResponse struct {
 
 func (x *CommitImportResponse) Reset() {
 	*x = CommitImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2405,7 +2497,7 @@ func (x *CommitImportResponse) String() string {
 func (*CommitImportResponse) ProtoMessage() {}
 
 func (x *CommitImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2418,7 +2510,7 @@ func (x *CommitImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitImportResponse.ProtoReflect.Descriptor instead.
 func (*CommitImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{24}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CommitImportResponse) GetCode() string {
@@ -2471,7 +2563,7 @@ type UndoImportRequest struct {
 
 func (x *UndoImportRequest) Reset() {
 	*x = UndoImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2483,7 +2575,7 @@ func (x *UndoImportRequest) String() string {
 func (*UndoImportRequest) ProtoMessage() {}
 
 func (x *UndoImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2496,7 +2588,7 @@ func (x *UndoImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoImportRequest.ProtoReflect.Descriptor instead.
 func (*UndoImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{25}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *UndoImportRequest) GetId() string {
@@ -2535,7 +2627,7 @@ type UndoImportResponse struct {
 
 func (x *UndoImportResponse) Reset() {
 	*x = UndoImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2547,7 +2639,7 @@ func (x *UndoImportResponse) String() string {
 func (*UndoImportResponse) ProtoMessage() {}
 
 func (x *UndoImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2560,7 +2652,7 @@ func (x *UndoImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoImportResponse.ProtoReflect.Descriptor instead.
 func (*UndoImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{26}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *UndoImportResponse) GetCode() string {
@@ -2598,6 +2690,139 @@ func (x *UndoImportResponse) GetEtag() string {
 	return ""
 }
 
+type CancelImportRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the import, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *CancelImportRequest) Reset() {
+	*x = CancelImportRequest{}
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelImportRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelImportRequest) ProtoMessage() {}
+
+func (x *CancelImportRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelImportRequest.ProtoReflect.Descriptor instead.
+func (*CancelImportRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *CancelImportRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CancelImportRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+type CancelImportResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Import  *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// Version of the import, for If-Match.
+	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelImportResponse) Reset() {
+	*x = CancelImportResponse{}
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelImportResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelImportResponse) ProtoMessage() {}
+
+func (x *CancelImportResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelImportResponse.ProtoReflect.Descriptor instead.
+func (*CancelImportResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *CancelImportResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *CancelImportResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *CancelImportResponse) GetImport() *Import {
+	if x != nil {
+		return x.Import
+	}
+	return nil
+}
+
+func (x *CancelImportResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+func (x *CancelImportResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type DeleteImportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the import, a UUID.
@@ -2610,7 +2835,7 @@ type DeleteImportRequest struct {
 
 func (x *DeleteImportRequest) Reset() {
 	*x = DeleteImportRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2622,7 +2847,7 @@ func (x *DeleteImportRequest) String() string {
 func (*DeleteImportRequest) ProtoMessage() {}
 
 func (x *DeleteImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2635,7 +2860,7 @@ func (x *DeleteImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteImportRequest.ProtoReflect.Descriptor instead.
 func (*DeleteImportRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{27}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *DeleteImportRequest) GetId() string {
@@ -2664,7 +2889,7 @@ type DeleteImportResponse struct {
 
 func (x *DeleteImportResponse) Reset() {
 	*x = DeleteImportResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2676,7 +2901,7 @@ func (x *DeleteImportResponse) String() string {
 func (*DeleteImportResponse) ProtoMessage() {}
 
 func (x *DeleteImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2689,7 +2914,7 @@ func (x *DeleteImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteImportResponse.ProtoReflect.Descriptor instead.
 func (*DeleteImportResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{28}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DeleteImportResponse) GetCode() string {
@@ -2721,7 +2946,7 @@ type ListImportProfilesRequest struct {
 
 func (x *ListImportProfilesRequest) Reset() {
 	*x = ListImportProfilesRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2733,7 +2958,7 @@ func (x *ListImportProfilesRequest) String() string {
 func (*ListImportProfilesRequest) ProtoMessage() {}
 
 func (x *ListImportProfilesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2746,7 +2971,7 @@ func (x *ListImportProfilesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportProfilesRequest.ProtoReflect.Descriptor instead.
 func (*ListImportProfilesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{29}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{32}
 }
 
 type ListImportProfilesResponse struct {
@@ -2761,7 +2986,7 @@ type ListImportProfilesResponse struct {
 
 func (x *ListImportProfilesResponse) Reset() {
 	*x = ListImportProfilesResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2773,7 +2998,7 @@ func (x *ListImportProfilesResponse) String() string {
 func (*ListImportProfilesResponse) ProtoMessage() {}
 
 func (x *ListImportProfilesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2786,7 +3011,7 @@ func (x *ListImportProfilesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListImportProfilesResponse.ProtoReflect.Descriptor instead.
 func (*ListImportProfilesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{30}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListImportProfilesResponse) GetCode() string {
@@ -2827,7 +3052,7 @@ type ImportProfile struct {
 
 func (x *ImportProfile) Reset() {
 	*x = ImportProfile{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2839,7 +3064,7 @@ func (x *ImportProfile) String() string {
 func (*ImportProfile) ProtoMessage() {}
 
 func (x *ImportProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2852,7 +3077,7 @@ func (x *ImportProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportProfile.ProtoReflect.Descriptor instead.
 func (*ImportProfile) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{31}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ImportProfile) GetId() string {
@@ -2893,7 +3118,7 @@ type DeleteImportProfileRequest struct {
 
 func (x *DeleteImportProfileRequest) Reset() {
 	*x = DeleteImportProfileRequest{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2905,7 +3130,7 @@ func (x *DeleteImportProfileRequest) String() string {
 func (*DeleteImportProfileRequest) ProtoMessage() {}
 
 func (x *DeleteImportProfileRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2918,7 +3143,7 @@ func (x *DeleteImportProfileRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteImportProfileRequest.ProtoReflect.Descriptor instead.
 func (*DeleteImportProfileRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{32}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *DeleteImportProfileRequest) GetId() string {
@@ -2940,7 +3165,7 @@ type DeleteImportProfileResponse struct {
 
 func (x *DeleteImportProfileResponse) Reset() {
 	*x = DeleteImportProfileResponse{}
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[33]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2952,7 +3177,7 @@ func (x *DeleteImportProfileResponse) String() string {
 func (*DeleteImportProfileResponse) ProtoMessage() {}
 
 func (x *DeleteImportProfileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[33]
+	mi := &file_coffer_ledger_v1_imports_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2965,7 +3190,7 @@ func (x *DeleteImportProfileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteImportProfileResponse.ProtoReflect.Descriptor instead.
 func (*DeleteImportProfileResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{33}
+	return file_coffer_ledger_v1_imports_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DeleteImportProfileResponse) GetCode() string {
@@ -2993,14 +3218,14 @@ var File_coffer_ledger_v1_imports_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
-	"\x1ecoffer/ledger/v1/imports.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xf6\x06\n" +
+	"\x1ecoffer/ledger/v1/imports.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xff\x06\n" +
 	"\x06Import\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tfile_name\x18\x02 \x01(\tR\bfileName\x12\x12\n" +
 	"\x04size\x18\x03 \x01(\x03R\x04size\x12\x16\n" +
 	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12K\n" +
-	"\x06format\x18\x05 \x01(\tB3¶\x18/csv xlsx ofx qif camt mt940 firefly ynab cofferR\x06format\x12M\n" +
-	"\x06status\x18\x06 \x01(\tB5¶\x181preview queued running done failed undoing undoneR\x06status\x126\n" +
+	"\x06format\x18\x05 \x01(\tB3¶\x18/csv xlsx ofx qif camt mt940 firefly ynab cofferR\x06format\x12V\n" +
+	"\x06status\x18\x06 \x01(\tB>¶\x18:preview updating queued running done failed undoing undoneR\x06status\x126\n" +
 	"\x06counts\x18\a \x01(\v2\x1e.coffer.ledger.v1.ImportCountsR\x06counts\x12/\n" +
 	"\bprogress\x18\b \x01(\v2\x13.coffer.rest.v1.JobR\bprogress\x129\n" +
 	"\amapping\x18\t \x01(\v2\x1f.coffer.ledger.v1.ImportMappingR\amapping\x12;\n" +
@@ -3091,7 +3316,17 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\twallet_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bwalletId\x124\n" +
 	"\x13expense_category_id\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\x11expenseCategoryId\x122\n" +
 	"\x12income_category_id\x18\x03 \x01(\tB\x04\xf8\xb5\x18\x01R\x10incomeCategoryId\x12 \n" +
-	"\bcurrency\x18\x04 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\"\xc6\a\n" +
+	"\bcurrency\x18\x04 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\"\xa3\x02\n" +
+	"\x14ImportDefaultsChange\x12&\n" +
+	"\twallet_id\x18\x01 \x01(\tB\x04\x88\xb6\x18\x01H\x00R\bwalletId\x88\x01\x01\x129\n" +
+	"\x13expense_category_id\x18\x02 \x01(\tB\x04\x88\xb6\x18\x01H\x01R\x11expenseCategoryId\x88\x01\x01\x127\n" +
+	"\x12income_category_id\x18\x03 \x01(\tB\x04\x88\xb6\x18\x01H\x02R\x10incomeCategoryId\x88\x01\x01\x12%\n" +
+	"\bcurrency\x18\x04 \x01(\tB\x04\x88\xb6\x18\x01H\x03R\bcurrency\x88\x01\x01B\f\n" +
+	"\n" +
+	"_wallet_idB\x16\n" +
+	"\x14_expense_category_idB\x15\n" +
+	"\x13_income_category_idB\v\n" +
+	"\t_currency\"\x80\b\n" +
 	"\tImportRow\x12\f\n" +
 	"\x01n\x18\x01 \x01(\x05R\x01n\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12Y\n" +
@@ -3118,7 +3353,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x0etransaction_id\x18\x14 \x01(\tB\x04\xf8\xb5\x18\x01R\rtransactionId\x12\x1a\n" +
 	"\x05cells\x18\x15 \x03(\tB\x04\xf8\xb5\x18\x01R\x05cells\x12\x1e\n" +
 	"\apending\x18\x16 \x01(\bB\x04\xf8\xb5\x18\x01R\apending\x12.\n" +
-	"\rformer_amount\x18\x17 \x01(\tB\x04ص\x18\x01H\x01R\fformerAmount\x88\x01\x01B\t\n" +
+	"\rformer_amount\x18\x17 \x01(\tB\x04ص\x18\x01H\x01R\fformerAmount\x88\x01\x01\x128\n" +
+	"\x15possible_duplicate_of\x18\x18 \x01(\tB\x04\xf8\xb5\x18\x01R\x13possibleDuplicateOfB\t\n" +
 	"\a_amountB\x10\n" +
 	"\x0e_former_amount\"i\n" +
 	"\vImportSplit\x12\x1c\n" +
@@ -3174,16 +3410,18 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
 	"pagination\x12\x1c\n" +
-	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xcc\x02\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x84\x03\n" +
 	"\x13UpdateImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x129\n" +
 	"\amapping\x18\x02 \x01(\v2\x1f.coffer.ledger.v1.ImportMappingR\amapping\x12;\n" +
 	"\baccounts\x18\x03 \x03(\v2\x1f.coffer.ledger.v1.ImportAccountR\baccounts\x12@\n" +
 	"\n" +
 	"categories\x18\x04 \x03(\v2 .coffer.ledger.v1.ImportCategoryR\n" +
-	"categories\x12B\n" +
-	"\bdefaults\x18\x05 \x01(\v2 .coffer.ledger.v1.ImportDefaultsB\x04\x88\xb6\x18\x01R\bdefaults\x12'\n" +
-	"\bif_match\x18\x06 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"\x94\x01\n" +
+	"categories\x12H\n" +
+	"\bdefaults\x18\x05 \x01(\v2&.coffer.ledger.v1.ImportDefaultsChangeB\x04\x88\xb6\x18\x01R\bdefaults\x12'\n" +
+	"\bif_match\x18\x06 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12'\n" +
+	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01B\a\n" +
+	"\x05_wait\"\x94\x01\n" +
 	"\x14UpdateImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -3231,6 +3469,15 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\x124\n" +
 	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"j\n" +
+	"\x13CancelImportRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12C\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\"\xca\x01\n" +
+	"\x14CancelImportResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
+	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
 	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"N\n" +
 	"\x13DeleteImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
@@ -3255,7 +3502,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x1bDeleteImportProfileResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id2\x87\x11\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id2\xa4\x13\n" +
 	"\rImportService\x12\xb8\x01\n" +
 	"\fCreateImport\x12%.coffer.ledger.v1.CreateImportRequest\x1a&.coffer.ledger.v1.CreateImportResponse\"W\x8a\xb5\x18#\n" +
 	"\x0eIMPORT_CREATED\x12\x0eImport created\x18\xc9\x01\xb2\xb5\x18\x0e\x96\x01\x97\x01\x98\x01\x99\x01\x9e\x01<\x13\xbe\x01\xb8\xb5\x18\x01\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/imports(\x01\x12\x9f\x01\n" +
@@ -3264,9 +3511,10 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\tGetImport\x12\".coffer.ledger.v1.GetImportRequest\x1a#.coffer.ledger.v1.GetImportResponse\"N\x8a\xb5\x18#\n" +
 	"\x0eIMPORT_FETCHED\x12\x0eImport fetched\x18\xc8\x01\xb2\xb5\x18\x04\x9a\x01\x9b\x01\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/imports/{id}\x90\x02\x01\x12\xc2\x01\n" +
 	"\x0eListImportRows\x12'.coffer.ledger.v1.ListImportRowsRequest\x1a(.coffer.ledger.v1.ListImportRowsResponse\"]\x8a\xb5\x18-\n" +
-	"\x13IMPORT_ROWS_FETCHED\x12\x13Import rows fetched\x18\xc8\x01\xb2\xb5\x18\x04\x9a\x01\x9b\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/imports/{id}/rows\x90\x02\x01\x12\xb4\x01\n" +
-	"\fUpdateImport\x12%.coffer.ledger.v1.UpdateImportRequest\x1a&.coffer.ledger.v1.UpdateImportResponse\"U\x8a\xb5\x18#\n" +
-	"\x0eIMPORT_UPDATED\x12\x0eImport updated\x18\xc8\x01\xb2\xb5\x18\v\x05\x9a\x01\x9b\x01\x9c\x01\x13<@\t\x82\xd3\xe4\x93\x02\x19:\x01*2\x14/api/v1/imports/{id}\x12\xce\x01\n" +
+	"\x13IMPORT_ROWS_FETCHED\x12\x13Import rows fetched\x18\xc8\x01\xb2\xb5\x18\x04\x9a\x01\x9b\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/imports/{id}/rows\x90\x02\x01\x12\xf1\x01\n" +
+	"\fUpdateImport\x12%.coffer.ledger.v1.UpdateImportRequest\x1a&.coffer.ledger.v1.UpdateImportResponse\"\x91\x01\x8a\xb5\x18#\n" +
+	"\x0eIMPORT_UPDATED\x12\x0eImport updated\x18\xc8\x01\x8a\xb5\x188\n" +
+	"\x15IMPORT_UPDATE_STARTED\x12\x1cUpdate of the import started\x18\xca\x01\xb2\xb5\x18\v\x05\x9a\x01\x9b\x01\x9c\x01\x13<@\t\x82\xd3\xe4\x93\x02\x19:\x01*2\x14/api/v1/imports/{id}\x12\xce\x01\n" +
 	"\x10UpdateImportRows\x12).coffer.ledger.v1.UpdateImportRowsRequest\x1a*.coffer.ledger.v1.UpdateImportRowsResponse\"c\x8a\xb5\x18-\n" +
 	"\x13IMPORT_ROWS_UPDATED\x12\x13Import rows updated\x18\xc8\x01\xb2\xb5\x18\n" +
 	"\x9a\x01\x9b\x01\x9c\x01\x13<@E\x82\xd3\xe4\x93\x02\x1e:\x01*2\x19/api/v1/imports/{id}/rows\x12\xe0\x01\n" +
@@ -3276,7 +3524,10 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"UndoImport\x12#.coffer.ledger.v1.UndoImportRequest\x1a$.coffer.ledger.v1.UndoImportResponse\"\x8d\x01\x8a\xb5\x184\n" +
 	"\x13IMPORT_UNDO_STARTED\x12\x1aUndo of the import started\x18\xca\x01\x8a\xb5\x18#\n" +
-	"\x0eIMPORT_FETCHED\x12\x0eImport fetched\x18\xc8\x01\xb2\xb5\x18\x06\x9a\x01\x9b\x01\x9c\x01\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/imports/{id}/undo\x12\xac\x01\n" +
+	"\x0eIMPORT_FETCHED\x12\x0eImport fetched\x18\xc8\x01\xb2\xb5\x18\x06\x9a\x01\x9b\x01\x9c\x01\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/imports/{id}/undo\x12\xdd\x01\n" +
+	"\fCancelImport\x12%.coffer.ledger.v1.CancelImportRequest\x1a&.coffer.ledger.v1.CancelImportResponse\"~\x8a\xb5\x18%\n" +
+	"\x0fIMPORT_CANCELED\x12\x0fImport canceled\x18\xc8\x01\x8a\xb5\x18#\n" +
+	"\x0eIMPORT_FETCHED\x12\x0eImport fetched\x18\xc8\x01\xb2\xb5\x18\x04\x9a\x01\x9b\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/imports/{id}/cancel\x12\xac\x01\n" +
 	"\fDeleteImport\x12%.coffer.ledger.v1.DeleteImportRequest\x1a&.coffer.ledger.v1.DeleteImportResponse\"M\x8a\xb5\x18#\n" +
 	"\x0eIMPORT_DELETED\x12\x0eImport deleted\x18\xc8\x01\xb2\xb5\x18\x06\x9a\x01\x9b\x01\x9c\x01\x82\xd3\xe4\x93\x02\x16*\x14/api/v1/imports/{id}\x12\xcd\x01\n" +
 	"\x12ListImportProfiles\x12+.coffer.ledger.v1.ListImportProfilesRequest\x1a,.coffer.ledger.v1.ListImportProfilesResponse\"\\\x8a\xb5\x185\n" +
@@ -3296,7 +3547,7 @@ func file_coffer_ledger_v1_imports_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_imports_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_imports_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_coffer_ledger_v1_imports_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_coffer_ledger_v1_imports_proto_goTypes = []any{
 	(*Import)(nil),                      // 0: coffer.ledger.v1.Import
 	(*ImportAssumption)(nil),            // 1: coffer.ledger.v1.ImportAssumption
@@ -3306,93 +3557,99 @@ var file_coffer_ledger_v1_imports_proto_goTypes = []any{
 	(*ImportAccount)(nil),               // 5: coffer.ledger.v1.ImportAccount
 	(*ImportCategory)(nil),              // 6: coffer.ledger.v1.ImportCategory
 	(*ImportDefaults)(nil),              // 7: coffer.ledger.v1.ImportDefaults
-	(*ImportRow)(nil),                   // 8: coffer.ledger.v1.ImportRow
-	(*ImportSplit)(nil),                 // 9: coffer.ledger.v1.ImportSplit
-	(*CreateImportRequest)(nil),         // 10: coffer.ledger.v1.CreateImportRequest
-	(*CreateImportResponse)(nil),        // 11: coffer.ledger.v1.CreateImportResponse
-	(*ListImportsRequest)(nil),          // 12: coffer.ledger.v1.ListImportsRequest
-	(*ListImportsResponse)(nil),         // 13: coffer.ledger.v1.ListImportsResponse
-	(*GetImportRequest)(nil),            // 14: coffer.ledger.v1.GetImportRequest
-	(*GetImportResponse)(nil),           // 15: coffer.ledger.v1.GetImportResponse
-	(*ListImportRowsRequest)(nil),       // 16: coffer.ledger.v1.ListImportRowsRequest
-	(*ListImportRowsResponse)(nil),      // 17: coffer.ledger.v1.ListImportRowsResponse
-	(*UpdateImportRequest)(nil),         // 18: coffer.ledger.v1.UpdateImportRequest
-	(*UpdateImportResponse)(nil),        // 19: coffer.ledger.v1.UpdateImportResponse
-	(*UpdateImportRowsRequest)(nil),     // 20: coffer.ledger.v1.UpdateImportRowsRequest
-	(*ImportRowChange)(nil),             // 21: coffer.ledger.v1.ImportRowChange
-	(*UpdateImportRowsResponse)(nil),    // 22: coffer.ledger.v1.UpdateImportRowsResponse
-	(*CommitImportRequest)(nil),         // 23: coffer.ledger.v1.CommitImportRequest
-	(*CommitImportResponse)(nil),        // 24: coffer.ledger.v1.CommitImportResponse
-	(*UndoImportRequest)(nil),           // 25: coffer.ledger.v1.UndoImportRequest
-	(*UndoImportResponse)(nil),          // 26: coffer.ledger.v1.UndoImportResponse
-	(*DeleteImportRequest)(nil),         // 27: coffer.ledger.v1.DeleteImportRequest
-	(*DeleteImportResponse)(nil),        // 28: coffer.ledger.v1.DeleteImportResponse
-	(*ListImportProfilesRequest)(nil),   // 29: coffer.ledger.v1.ListImportProfilesRequest
-	(*ListImportProfilesResponse)(nil),  // 30: coffer.ledger.v1.ListImportProfilesResponse
-	(*ImportProfile)(nil),               // 31: coffer.ledger.v1.ImportProfile
-	(*DeleteImportProfileRequest)(nil),  // 32: coffer.ledger.v1.DeleteImportProfileRequest
-	(*DeleteImportProfileResponse)(nil), // 33: coffer.ledger.v1.DeleteImportProfileResponse
-	(*v1.Job)(nil),                      // 34: coffer.rest.v1.Job
-	(*v1.FileHeader)(nil),               // 35: coffer.rest.v1.FileHeader
-	(*v1.Pagination)(nil),               // 36: coffer.rest.v1.Pagination
+	(*ImportDefaultsChange)(nil),        // 8: coffer.ledger.v1.ImportDefaultsChange
+	(*ImportRow)(nil),                   // 9: coffer.ledger.v1.ImportRow
+	(*ImportSplit)(nil),                 // 10: coffer.ledger.v1.ImportSplit
+	(*CreateImportRequest)(nil),         // 11: coffer.ledger.v1.CreateImportRequest
+	(*CreateImportResponse)(nil),        // 12: coffer.ledger.v1.CreateImportResponse
+	(*ListImportsRequest)(nil),          // 13: coffer.ledger.v1.ListImportsRequest
+	(*ListImportsResponse)(nil),         // 14: coffer.ledger.v1.ListImportsResponse
+	(*GetImportRequest)(nil),            // 15: coffer.ledger.v1.GetImportRequest
+	(*GetImportResponse)(nil),           // 16: coffer.ledger.v1.GetImportResponse
+	(*ListImportRowsRequest)(nil),       // 17: coffer.ledger.v1.ListImportRowsRequest
+	(*ListImportRowsResponse)(nil),      // 18: coffer.ledger.v1.ListImportRowsResponse
+	(*UpdateImportRequest)(nil),         // 19: coffer.ledger.v1.UpdateImportRequest
+	(*UpdateImportResponse)(nil),        // 20: coffer.ledger.v1.UpdateImportResponse
+	(*UpdateImportRowsRequest)(nil),     // 21: coffer.ledger.v1.UpdateImportRowsRequest
+	(*ImportRowChange)(nil),             // 22: coffer.ledger.v1.ImportRowChange
+	(*UpdateImportRowsResponse)(nil),    // 23: coffer.ledger.v1.UpdateImportRowsResponse
+	(*CommitImportRequest)(nil),         // 24: coffer.ledger.v1.CommitImportRequest
+	(*CommitImportResponse)(nil),        // 25: coffer.ledger.v1.CommitImportResponse
+	(*UndoImportRequest)(nil),           // 26: coffer.ledger.v1.UndoImportRequest
+	(*UndoImportResponse)(nil),          // 27: coffer.ledger.v1.UndoImportResponse
+	(*CancelImportRequest)(nil),         // 28: coffer.ledger.v1.CancelImportRequest
+	(*CancelImportResponse)(nil),        // 29: coffer.ledger.v1.CancelImportResponse
+	(*DeleteImportRequest)(nil),         // 30: coffer.ledger.v1.DeleteImportRequest
+	(*DeleteImportResponse)(nil),        // 31: coffer.ledger.v1.DeleteImportResponse
+	(*ListImportProfilesRequest)(nil),   // 32: coffer.ledger.v1.ListImportProfilesRequest
+	(*ListImportProfilesResponse)(nil),  // 33: coffer.ledger.v1.ListImportProfilesResponse
+	(*ImportProfile)(nil),               // 34: coffer.ledger.v1.ImportProfile
+	(*DeleteImportProfileRequest)(nil),  // 35: coffer.ledger.v1.DeleteImportProfileRequest
+	(*DeleteImportProfileResponse)(nil), // 36: coffer.ledger.v1.DeleteImportProfileResponse
+	(*v1.Job)(nil),                      // 37: coffer.rest.v1.Job
+	(*v1.FileHeader)(nil),               // 38: coffer.rest.v1.FileHeader
+	(*v1.Pagination)(nil),               // 39: coffer.rest.v1.Pagination
 }
 var file_coffer_ledger_v1_imports_proto_depIdxs = []int32{
 	2,  // 0: coffer.ledger.v1.Import.counts:type_name -> coffer.ledger.v1.ImportCounts
-	34, // 1: coffer.ledger.v1.Import.progress:type_name -> coffer.rest.v1.Job
+	37, // 1: coffer.ledger.v1.Import.progress:type_name -> coffer.rest.v1.Job
 	3,  // 2: coffer.ledger.v1.Import.mapping:type_name -> coffer.ledger.v1.ImportMapping
 	5,  // 3: coffer.ledger.v1.Import.accounts:type_name -> coffer.ledger.v1.ImportAccount
 	6,  // 4: coffer.ledger.v1.Import.categories:type_name -> coffer.ledger.v1.ImportCategory
 	7,  // 5: coffer.ledger.v1.Import.defaults:type_name -> coffer.ledger.v1.ImportDefaults
 	1,  // 6: coffer.ledger.v1.Import.assumptions:type_name -> coffer.ledger.v1.ImportAssumption
 	4,  // 7: coffer.ledger.v1.ImportMapping.columns:type_name -> coffer.ledger.v1.ImportColumn
-	9,  // 8: coffer.ledger.v1.ImportRow.splits:type_name -> coffer.ledger.v1.ImportSplit
-	35, // 9: coffer.ledger.v1.CreateImportRequest.header:type_name -> coffer.rest.v1.FileHeader
+	10, // 8: coffer.ledger.v1.ImportRow.splits:type_name -> coffer.ledger.v1.ImportSplit
+	38, // 9: coffer.ledger.v1.CreateImportRequest.header:type_name -> coffer.rest.v1.FileHeader
 	0,  // 10: coffer.ledger.v1.CreateImportResponse.import:type_name -> coffer.ledger.v1.Import
-	8,  // 11: coffer.ledger.v1.CreateImportResponse.rows:type_name -> coffer.ledger.v1.ImportRow
+	9,  // 11: coffer.ledger.v1.CreateImportResponse.rows:type_name -> coffer.ledger.v1.ImportRow
 	0,  // 12: coffer.ledger.v1.ListImportsResponse.imports:type_name -> coffer.ledger.v1.Import
-	36, // 13: coffer.ledger.v1.ListImportsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	39, // 13: coffer.ledger.v1.ListImportsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 14: coffer.ledger.v1.GetImportResponse.import:type_name -> coffer.ledger.v1.Import
-	8,  // 15: coffer.ledger.v1.ListImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
-	36, // 16: coffer.ledger.v1.ListImportRowsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	9,  // 15: coffer.ledger.v1.ListImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
+	39, // 16: coffer.ledger.v1.ListImportRowsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	3,  // 17: coffer.ledger.v1.UpdateImportRequest.mapping:type_name -> coffer.ledger.v1.ImportMapping
 	5,  // 18: coffer.ledger.v1.UpdateImportRequest.accounts:type_name -> coffer.ledger.v1.ImportAccount
 	6,  // 19: coffer.ledger.v1.UpdateImportRequest.categories:type_name -> coffer.ledger.v1.ImportCategory
-	7,  // 20: coffer.ledger.v1.UpdateImportRequest.defaults:type_name -> coffer.ledger.v1.ImportDefaults
+	8,  // 20: coffer.ledger.v1.UpdateImportRequest.defaults:type_name -> coffer.ledger.v1.ImportDefaultsChange
 	0,  // 21: coffer.ledger.v1.UpdateImportResponse.import:type_name -> coffer.ledger.v1.Import
-	21, // 22: coffer.ledger.v1.UpdateImportRowsRequest.rows:type_name -> coffer.ledger.v1.ImportRowChange
+	22, // 22: coffer.ledger.v1.UpdateImportRowsRequest.rows:type_name -> coffer.ledger.v1.ImportRowChange
 	0,  // 23: coffer.ledger.v1.UpdateImportRowsResponse.import:type_name -> coffer.ledger.v1.Import
-	8,  // 24: coffer.ledger.v1.UpdateImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
+	9,  // 24: coffer.ledger.v1.UpdateImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
 	0,  // 25: coffer.ledger.v1.CommitImportResponse.import:type_name -> coffer.ledger.v1.Import
 	0,  // 26: coffer.ledger.v1.UndoImportResponse.import:type_name -> coffer.ledger.v1.Import
-	31, // 27: coffer.ledger.v1.ListImportProfilesResponse.profiles:type_name -> coffer.ledger.v1.ImportProfile
-	3,  // 28: coffer.ledger.v1.ImportProfile.mapping:type_name -> coffer.ledger.v1.ImportMapping
-	10, // 29: coffer.ledger.v1.ImportService.CreateImport:input_type -> coffer.ledger.v1.CreateImportRequest
-	12, // 30: coffer.ledger.v1.ImportService.ListImports:input_type -> coffer.ledger.v1.ListImportsRequest
-	14, // 31: coffer.ledger.v1.ImportService.GetImport:input_type -> coffer.ledger.v1.GetImportRequest
-	16, // 32: coffer.ledger.v1.ImportService.ListImportRows:input_type -> coffer.ledger.v1.ListImportRowsRequest
-	18, // 33: coffer.ledger.v1.ImportService.UpdateImport:input_type -> coffer.ledger.v1.UpdateImportRequest
-	20, // 34: coffer.ledger.v1.ImportService.UpdateImportRows:input_type -> coffer.ledger.v1.UpdateImportRowsRequest
-	23, // 35: coffer.ledger.v1.ImportService.CommitImport:input_type -> coffer.ledger.v1.CommitImportRequest
-	25, // 36: coffer.ledger.v1.ImportService.UndoImport:input_type -> coffer.ledger.v1.UndoImportRequest
-	27, // 37: coffer.ledger.v1.ImportService.DeleteImport:input_type -> coffer.ledger.v1.DeleteImportRequest
-	29, // 38: coffer.ledger.v1.ImportService.ListImportProfiles:input_type -> coffer.ledger.v1.ListImportProfilesRequest
-	32, // 39: coffer.ledger.v1.ImportService.DeleteImportProfile:input_type -> coffer.ledger.v1.DeleteImportProfileRequest
-	11, // 40: coffer.ledger.v1.ImportService.CreateImport:output_type -> coffer.ledger.v1.CreateImportResponse
-	13, // 41: coffer.ledger.v1.ImportService.ListImports:output_type -> coffer.ledger.v1.ListImportsResponse
-	15, // 42: coffer.ledger.v1.ImportService.GetImport:output_type -> coffer.ledger.v1.GetImportResponse
-	17, // 43: coffer.ledger.v1.ImportService.ListImportRows:output_type -> coffer.ledger.v1.ListImportRowsResponse
-	19, // 44: coffer.ledger.v1.ImportService.UpdateImport:output_type -> coffer.ledger.v1.UpdateImportResponse
-	22, // 45: coffer.ledger.v1.ImportService.UpdateImportRows:output_type -> coffer.ledger.v1.UpdateImportRowsResponse
-	24, // 46: coffer.ledger.v1.ImportService.CommitImport:output_type -> coffer.ledger.v1.CommitImportResponse
-	26, // 47: coffer.ledger.v1.ImportService.UndoImport:output_type -> coffer.ledger.v1.UndoImportResponse
-	28, // 48: coffer.ledger.v1.ImportService.DeleteImport:output_type -> coffer.ledger.v1.DeleteImportResponse
-	30, // 49: coffer.ledger.v1.ImportService.ListImportProfiles:output_type -> coffer.ledger.v1.ListImportProfilesResponse
-	33, // 50: coffer.ledger.v1.ImportService.DeleteImportProfile:output_type -> coffer.ledger.v1.DeleteImportProfileResponse
-	40, // [40:51] is the sub-list for method output_type
-	29, // [29:40] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	0,  // 27: coffer.ledger.v1.CancelImportResponse.import:type_name -> coffer.ledger.v1.Import
+	34, // 28: coffer.ledger.v1.ListImportProfilesResponse.profiles:type_name -> coffer.ledger.v1.ImportProfile
+	3,  // 29: coffer.ledger.v1.ImportProfile.mapping:type_name -> coffer.ledger.v1.ImportMapping
+	11, // 30: coffer.ledger.v1.ImportService.CreateImport:input_type -> coffer.ledger.v1.CreateImportRequest
+	13, // 31: coffer.ledger.v1.ImportService.ListImports:input_type -> coffer.ledger.v1.ListImportsRequest
+	15, // 32: coffer.ledger.v1.ImportService.GetImport:input_type -> coffer.ledger.v1.GetImportRequest
+	17, // 33: coffer.ledger.v1.ImportService.ListImportRows:input_type -> coffer.ledger.v1.ListImportRowsRequest
+	19, // 34: coffer.ledger.v1.ImportService.UpdateImport:input_type -> coffer.ledger.v1.UpdateImportRequest
+	21, // 35: coffer.ledger.v1.ImportService.UpdateImportRows:input_type -> coffer.ledger.v1.UpdateImportRowsRequest
+	24, // 36: coffer.ledger.v1.ImportService.CommitImport:input_type -> coffer.ledger.v1.CommitImportRequest
+	26, // 37: coffer.ledger.v1.ImportService.UndoImport:input_type -> coffer.ledger.v1.UndoImportRequest
+	28, // 38: coffer.ledger.v1.ImportService.CancelImport:input_type -> coffer.ledger.v1.CancelImportRequest
+	30, // 39: coffer.ledger.v1.ImportService.DeleteImport:input_type -> coffer.ledger.v1.DeleteImportRequest
+	32, // 40: coffer.ledger.v1.ImportService.ListImportProfiles:input_type -> coffer.ledger.v1.ListImportProfilesRequest
+	35, // 41: coffer.ledger.v1.ImportService.DeleteImportProfile:input_type -> coffer.ledger.v1.DeleteImportProfileRequest
+	12, // 42: coffer.ledger.v1.ImportService.CreateImport:output_type -> coffer.ledger.v1.CreateImportResponse
+	14, // 43: coffer.ledger.v1.ImportService.ListImports:output_type -> coffer.ledger.v1.ListImportsResponse
+	16, // 44: coffer.ledger.v1.ImportService.GetImport:output_type -> coffer.ledger.v1.GetImportResponse
+	18, // 45: coffer.ledger.v1.ImportService.ListImportRows:output_type -> coffer.ledger.v1.ListImportRowsResponse
+	20, // 46: coffer.ledger.v1.ImportService.UpdateImport:output_type -> coffer.ledger.v1.UpdateImportResponse
+	23, // 47: coffer.ledger.v1.ImportService.UpdateImportRows:output_type -> coffer.ledger.v1.UpdateImportRowsResponse
+	25, // 48: coffer.ledger.v1.ImportService.CommitImport:output_type -> coffer.ledger.v1.CommitImportResponse
+	27, // 49: coffer.ledger.v1.ImportService.UndoImport:output_type -> coffer.ledger.v1.UndoImportResponse
+	29, // 50: coffer.ledger.v1.ImportService.CancelImport:output_type -> coffer.ledger.v1.CancelImportResponse
+	31, // 51: coffer.ledger.v1.ImportService.DeleteImport:output_type -> coffer.ledger.v1.DeleteImportResponse
+	33, // 52: coffer.ledger.v1.ImportService.ListImportProfiles:output_type -> coffer.ledger.v1.ListImportProfilesResponse
+	36, // 53: coffer.ledger.v1.ImportService.DeleteImportProfile:output_type -> coffer.ledger.v1.DeleteImportProfileResponse
+	42, // [42:54] is the sub-list for method output_type
+	30, // [30:42] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_imports_proto_init() }
@@ -3402,17 +3659,19 @@ func file_coffer_ledger_v1_imports_proto_init() {
 	}
 	file_coffer_ledger_v1_imports_proto_msgTypes[5].OneofWrappers = []any{}
 	file_coffer_ledger_v1_imports_proto_msgTypes[8].OneofWrappers = []any{}
-	file_coffer_ledger_v1_imports_proto_msgTypes[12].OneofWrappers = []any{}
-	file_coffer_ledger_v1_imports_proto_msgTypes[14].OneofWrappers = []any{}
-	file_coffer_ledger_v1_imports_proto_msgTypes[16].OneofWrappers = []any{}
-	file_coffer_ledger_v1_imports_proto_msgTypes[21].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[9].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[13].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[15].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[17].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[19].OneofWrappers = []any{}
+	file_coffer_ledger_v1_imports_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_imports_proto_rawDesc), len(file_coffer_ledger_v1_imports_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

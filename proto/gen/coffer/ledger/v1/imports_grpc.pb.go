@@ -27,6 +27,7 @@ const (
 	ImportService_UpdateImportRows_FullMethodName    = "/coffer.ledger.v1.ImportService/UpdateImportRows"
 	ImportService_CommitImport_FullMethodName        = "/coffer.ledger.v1.ImportService/CommitImport"
 	ImportService_UndoImport_FullMethodName          = "/coffer.ledger.v1.ImportService/UndoImport"
+	ImportService_CancelImport_FullMethodName        = "/coffer.ledger.v1.ImportService/CancelImport"
 	ImportService_DeleteImport_FullMethodName        = "/coffer.ledger.v1.ImportService/DeleteImport"
 	ImportService_ListImportProfiles_FullMethodName  = "/coffer.ledger.v1.ImportService/ListImportProfiles"
 	ImportService_DeleteImportProfile_FullMethodName = "/coffer.ledger.v1.ImportService/DeleteImportProfile"
@@ -49,21 +50,30 @@ type ImportServiceClient interface {
 	ListImports(ctx context.Context, in *ListImportsRequest, opts ...grpc.CallOption) (*ListImportsResponse, error)
 	// Returns an import with its counts and its progress.
 	GetImport(ctx context.Context, in *GetImportRequest, opts ...grpc.CallOption) (*GetImportResponse, error)
-	// Returns a page of the rows of an import, in the order of the file.
+	// Returns a page of the rows of an import, in the order of the file. 7 days after an undo, only rows of transactions that it has kept are
+	// left.
 	ListImportRows(ctx context.Context, in *ListImportRowsRequest, opts ...grpc.CallOption) (*ListImportRowsResponse, error)
-	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows
+	// of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status
+	// updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are
+	// rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
 	UpdateImport(ctx context.Context, in *UpdateImportRequest, opts ...grpc.CallOption) (*UpdateImportResponse, error)
 	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not
 	// finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have
-	// none, and another one can be chosen.
+	// none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in
+	// UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
 	UpdateImportRows(ctx context.Context, in *UpdateImportRowsRequest, opts ...grpc.CallOption) (*UpdateImportRowsResponse, error)
 	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit
 	// of a failed import continues at the first row that is not yet committed.
 	CommitImport(ctx context.Context, in *CommitImportRequest, opts ...grpc.CallOption) (*CommitImportResponse, error)
 	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that
 	// were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an
-	// undo of an undone import has no effect.
+	// undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 	UndoImport(ctx context.Context, in *UndoImportRequest, opts ...grpc.CallOption) (*UndoImportResponse, error)
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an
+	// undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was:
+	// the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	CancelImport(ctx context.Context, in *CancelImportRequest, opts ...grpc.CallOption) (*CancelImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	DeleteImport(ctx context.Context, in *DeleteImportRequest, opts ...grpc.CallOption) (*DeleteImportResponse, error)
 	// Returns the mappings of CSV and XLSX files that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next
@@ -164,6 +174,16 @@ func (c *importServiceClient) UndoImport(ctx context.Context, in *UndoImportRequ
 	return out, nil
 }
 
+func (c *importServiceClient) CancelImport(ctx context.Context, in *CancelImportRequest, opts ...grpc.CallOption) (*CancelImportResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CancelImportResponse)
+	err := c.cc.Invoke(ctx, ImportService_CancelImport_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *importServiceClient) DeleteImport(ctx context.Context, in *DeleteImportRequest, opts ...grpc.CallOption) (*DeleteImportResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeleteImportResponse)
@@ -211,21 +231,30 @@ type ImportServiceServer interface {
 	ListImports(context.Context, *ListImportsRequest) (*ListImportsResponse, error)
 	// Returns an import with its counts and its progress.
 	GetImport(context.Context, *GetImportRequest) (*GetImportResponse, error)
-	// Returns a page of the rows of an import, in the order of the file.
+	// Returns a page of the rows of an import, in the order of the file. 7 days after an undo, only rows of transactions that it has kept are
+	// left.
 	ListImportRows(context.Context, *ListImportRowsRequest) (*ListImportRowsResponse, error)
-	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows
+	// of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status
+	// updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are
+	// rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
 	UpdateImport(context.Context, *UpdateImportRequest) (*UpdateImportResponse, error)
 	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not
 	// finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have
-	// none, and another one can be chosen.
+	// none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in
+	// UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
 	UpdateImportRows(context.Context, *UpdateImportRowsRequest) (*UpdateImportRowsResponse, error)
 	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit
 	// of a failed import continues at the first row that is not yet committed.
 	CommitImport(context.Context, *CommitImportRequest) (*CommitImportResponse, error)
 	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that
 	// were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an
-	// undo of an undone import has no effect.
+	// undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 	UndoImport(context.Context, *UndoImportRequest) (*UndoImportResponse, error)
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an
+	// undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was:
+	// the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	CancelImport(context.Context, *CancelImportRequest) (*CancelImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	DeleteImport(context.Context, *DeleteImportRequest) (*DeleteImportResponse, error)
 	// Returns the mappings of CSV and XLSX files that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next
@@ -266,6 +295,9 @@ func (UnimplementedImportServiceServer) CommitImport(context.Context, *CommitImp
 }
 func (UnimplementedImportServiceServer) UndoImport(context.Context, *UndoImportRequest) (*UndoImportResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UndoImport not implemented")
+}
+func (UnimplementedImportServiceServer) CancelImport(context.Context, *CancelImportRequest) (*CancelImportResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CancelImport not implemented")
 }
 func (UnimplementedImportServiceServer) DeleteImport(context.Context, *DeleteImportRequest) (*DeleteImportResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteImport not implemented")
@@ -430,6 +462,24 @@ func _ImportService_UndoImport_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ImportService_CancelImport_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CancelImportRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ImportServiceServer).CancelImport(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ImportService_CancelImport_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ImportServiceServer).CancelImport(ctx, req.(*CancelImportRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ImportService_DeleteImport_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteImportRequest)
 	if err := dec(in); err != nil {
@@ -518,6 +568,10 @@ var ImportService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "UndoImport",
 			Handler:    _ImportService_UndoImport_Handler,
+		},
+		{
+			MethodName: "CancelImport",
+			Handler:    _ImportService_CancelImport_Handler,
 		},
 		{
 			MethodName: "DeleteImport",

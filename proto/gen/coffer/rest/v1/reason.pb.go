@@ -62,7 +62,7 @@ const (
 	Reason_ROUTE_NOT_FOUND Reason = 13
 	// The path exists, but not with this method; `Allow` lists its methods.
 	Reason_METHOD_NOT_ALLOWED Reason = 14
-	// The client disconnected before the response. The code is mostly visible in logs.
+	// The client disconnected before the response. The code is mostly visible in logs. In the progress of an import: the user canceled the job.
 	Reason_CANCELED Reason = 15
 	// Coffer has a defect; the log has details under the request id.
 	Reason_INTERNAL Reason = 16

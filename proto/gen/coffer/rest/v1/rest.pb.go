@@ -861,9 +861,9 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\n" +
 	"media_type\x18\x01 \x01(\tR\tmediaType\x12\x1b\n" +
 	"\tfile_name\x18\x02 \x01(\tR\bfileName\x12\x12\n" +
-	"\x04size\x18\x03 \x01(\x03R\x04size\"\x9e\x01\n" +
-	"\x03Job\x12M\n" +
-	"\x06status\x18\x01 \x01(\tB5¶\x181queued running done failed preview undoing undoneR\x06status\x12\x12\n" +
+	"\x04size\x18\x03 \x01(\x03R\x04size\"\xa7\x01\n" +
+	"\x03Job\x12V\n" +
+	"\x06status\x18\x01 \x01(\tB>¶\x18:queued running done failed preview updating undoing undoneR\x06status\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x14\n" +
 	"\x05total\x18\x03 \x01(\x03R\x05total\x12\x1e\n" +
 	"\aproblem\x18\x04 \x01(\tB\x04\xf8\xb5\x18\x01R\aproblem\"^\n" +

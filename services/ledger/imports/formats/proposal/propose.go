@@ -142,8 +142,8 @@ func (c *column) fits(field string) bool {
 	case mapping.FieldDebit, mapping.FieldCredit:
 		return c.filled == 0 || c.numbers*10 >= c.filled*6
 	case mapping.FieldCurrency:
-		// Codes that Coffer does not know make their rows invalid. Without the column, their amounts
-		// would be in the currency of the wallet.
+		// Codes that Coffer does not know make their rows invalid. Without the column, their
+		// amounts would be in the currency of the wallet.
 		return c.filled > 0 && (c.codes*10 >= c.filled*8 ||
 			!c.many && c.all(func(s string) bool { return written.CurrencyOf(s) != "" }))
 	case mapping.FieldType:

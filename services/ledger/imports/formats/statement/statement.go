@@ -105,9 +105,13 @@ func Mismatch(opening string, total written.Sum, closing string) string {
 		"is %s.", opening, expected, closing)
 }
 
-// MaxRows is the maximum number of records of a file. A file with more is rejected: a file that was
-// cut silently would import wrong balances.
-const MaxRows = 200_000
+// MaxRows is the maximum number of transactions of a file. A file with more is rejected: a file
+// that was cut silently would import wrong balances. MaxRecords is the maximum number of records,
+// which may also be headings or totals: only the mapping shows which they are.
+const (
+	MaxRows    = 200_000
+	MaxRecords = MaxRows + 1000
+)
 
 // Limits of a record's texts, in characters. Longer texts are cut, because a text does not change a
 // balance. They are the limits of transactions.

@@ -1,0 +1,161 @@
+package booking
+
+import (
+	"context"
+	"sync"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/jobs"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+)
+
+// derive runs the next step of the derivation of all rows, if one is due: for an update of the
+// import, or because a commit has created wallets or categories. finished reports whether none is
+// due any more. It does not need the owner's lock, because it changes staged rows only.
+func (x *executor) derive(
+	ctx context.Context, j jobs.Job, pace *jobs.Pace,
+) (finished bool, err error) {
+	var d *derivation
+	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
+		e, err := renewLease(ctx, tx, j)
+		switch {
+		case err != nil:
+			return err
+		case e.Status != j.Status:
+			// The previous release deletes an import that is updating.
+			return jobs.ErrLostLease
+		case e.Status != staging.Updating && !e.Underived:
+			finished = true
+			return nil
+		}
+		if d, err = x.derivations.take(ctx, tx, e); err != nil {
+			return err
+		}
+		limit := pace.Rows()
+		if d.Position() < e.Derived {
+			return d.Replay(ctx, tx, min(limit, int(e.Derived-d.Position())))
+		}
+		finished, err = x.step(ctx, tx, e, d, limit)
+		return err
+	})
+	if err == nil && d != nil && !finished {
+		x.derivations.put(j.ID, d)
+	}
+	return finished, err
+}
+
+// step runs a step of a derivation, and stores its position. New accounts and categories are stored
+// at once, so that a derivation that replays the rows assigns them in the same way. An amended
+// derivation cannot be replayed, so it becomes a new one, which others begin with the first row.
+func (x *executor) step(
+	ctx context.Context, tx pgx.Tx, e staging.Import, d *derivation, limit int,
+) (finished bool, err error) {
+	named, amended := d.Named(), d.Amended()
+	if finished, err = d.Step(ctx, tx, limit); err != nil {
+		return false, err
+	}
+	e.Details, e.Derived = nil, d.Position()
+	if d.Amended() {
+		e.Derived = 0
+	}
+	if d.Amended() && !amended {
+		d.id = x.NewID()
+		e.Derivation = &d.id
+	}
+	if finished || d.Named() > named {
+		if err := e.SetDetails(d.Details()); err != nil {
+			return false, err
+		}
+	}
+	if finished {
+		return true, x.endDerivation(ctx, tx, e)
+	}
+	return false, setDerived(ctx, tx, e, x.Now())
+}
+
+// endDerivation stores that all rows of an import were derived. It ends the job of an update.
+func (x *executor) endDerivation(ctx context.Context, tx pgx.Tx, e staging.Import) error {
+	e.Underived, e.UpdatedAt = false, x.Now()
+	if e.Change == nil {
+		e.Derivation, e.Derived = nil, 0
+		return staging.UpdateImport(ctx, tx, e)
+	}
+	e.Settle("")
+	if err := staging.UpdateImport(ctx, tx, e); err != nil {
+		return err
+	}
+	return staging.EndLease(ctx, tx, e.OwnerID, e.ID)
+}
+
+// failUpdate makes an update that cannot continue return to the details before it. If that cannot
+// continue either, for example because the rules take too long, the import keeps rows that were not
+// derived with its details, and the next update or commit derives them.
+func (x *executor) failUpdate(
+	ctx context.Context, tx pgx.Tx, e staging.Import, reason string,
+) error {
+	e.UpdatedAt = x.Now()
+	if e.Change.Restoring {
+		e.Settle(reason)
+		e.Underived, e.Derivation = true, new(x.NewID())
+	} else {
+		e.Restore(reason, x.NewID())
+	}
+	if err := staging.UpdateImport(ctx, tx, e); err != nil {
+		return err
+	}
+	return staging.EndLease(ctx, tx, e.OwnerID, e.ID)
+}
+
+// maxDerivations is the maximum number of derivations that a replica remembers. Each knows the
+// owner's history, and the open transfers and external ids of up to 200 000 rows.
+const maxDerivations = 3
+
+// derivations remembers the derivations of imports between the turns of their jobs. Without it,
+// each turn would replay all rows before it. It is safe for concurrent use.
+type derivations struct {
+	mu   sync.Mutex
+	open map[uuid.UUID]*derivation
+}
+
+// derivation is a derivation, and its id in the import.
+type derivation struct {
+	*resolving.Derivation
+	id uuid.UUID
+}
+
+// take removes and returns the derivation of an import. A new one, or one that another replica has
+// overtaken, is behind the import and must replay rows.
+func (s *derivations) take(ctx context.Context, tx pgx.Tx, e staging.Import) (*derivation, error) {
+	s.mu.Lock()
+	d := s.open[e.ID]
+	delete(s.open, e.ID)
+	s.mu.Unlock()
+	id := deref(e.Derivation)
+	if d != nil && d.id == id && (d.Position() <= e.Derived || d.Amended() && e.Derived == 0) {
+		return d, nil
+	}
+	details, err := e.ReadDetails()
+	if err != nil {
+		return nil, err
+	}
+	mapped := e.Change != nil && e.Change.Mapped
+	begun, err := resolving.Begin(ctx, tx, e.OwnerID, e.ID, details, mapped)
+	if err != nil {
+		return nil, err
+	}
+	return &derivation{begun, id}, nil
+}
+
+// put stores a derivation whose step was committed.
+func (s *derivations) put(id uuid.UUID, d *derivation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.open) >= maxDerivations {
+		clear(s.open)
+	}
+	s.open[id] = d
+}

@@ -1,0 +1,65 @@
+package imports
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/booking"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+)
+
+// CancelImport stops the job of an import. It waits for the lock of the import, which the running
+// chunk holds, and ends the lease, so no further chunk commits. A commit ends as failed and an undo
+// as done, like after an error: the next one continues. An update derives all rows again with the
+// details before it, because chunks have changed some of them. Without a job, CancelImport has no
+// effect.
+func (s *Imports) CancelImport(
+	ctx context.Context, req *ledgerv1.CancelImportRequest,
+) (*ledgerv1.CancelImportResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	resp := &ledgerv1.CancelImportResponse{}
+	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	var err error
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		e, err := lock(ctx, tx, id, "")
+		if err != nil {
+			return err
+		}
+		resp.Code, resp.Message = codeFetched, "Import fetched"
+		switch {
+		case e.Status == staging.Updating && !e.Change.Restoring:
+			e.Restore(problemCanceled, s.NewID())
+		case e.Status == staging.Queued, e.Status == staging.Running:
+			e.Status, e.Problem = staging.Failed, problemCanceled
+		case e.Status == staging.Undoing:
+			e.Status, e.Problem = staging.Done, problemCanceled
+		default:
+			resp.Etag = etag.Format(e.Version)
+			resp.Import, err = e.Proto()
+			return err
+		}
+		resp.Code, resp.Message = codeCanceled, "Import canceled"
+		if err := staging.EndLease(ctx, tx, e.OwnerID, e.ID); err != nil {
+			return err
+		}
+		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
+		if err != nil || e.Status == staging.Updating {
+			return err
+		}
+		return booking.PublishFailed(ctx, tx, s.Ledger, e.OwnerID, e.ID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Jobs.Wake()
+	return resp, nil
+}

@@ -1,0 +1,137 @@
+package imports
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/jobs"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+)
+
+func TestCancelImport(t *testing.T) {
+	t.Parallel()
+	cancel := func(t *testing.T, p person, m *ledgerv1.Import, code string) *ledgerv1.Import {
+		t.Helper()
+		resp, err := p.CancelImport(p.Ctx, &ledgerv1.CancelImportRequest{Id: m.GetId()})
+		require.NoError(t, err)
+		require.Equal(t, code, resp.GetCode())
+		return resp.GetImport()
+	}
+	t.Run("restores the rows of an update", func(t *testing.T) {
+		t.Parallel()
+		s := setupJobs(t)
+		p := newPerson(t, s)
+		m := p.finish(t, p.mustUpload(t, largeStatement(300)))
+		before := p.state(t, m)
+		fun := p.MakeCategory(p.Ctx, t, "Fun")
+		p.start(t, defaultsOf(m, fun))
+		_, chunk := p.lease(t, s.Imports, m)
+		_, err := chunk()
+		require.NoError(t, err)
+		changed := p.categorized(t, m, fun)
+		require.Positive(t, changed)
+		require.Less(t, changed, 300)
+		m = cancel(t, p, m, codeCanceled)
+		require.Equal(t, staging.Updating, m.GetStatus())
+		_, err = chunk()
+		require.ErrorIs(t, err, jobs.ErrLostLease)
+		cancel(t, p, m, codeFetched)
+		m = p.finish(t, m)
+		require.Equal(t, staging.Preview, m.GetStatus())
+		require.Equal(t, "CANCELED", m.GetProgress().GetProblem())
+		require.Equal(t, before, p.state(t, m))
+		cancel(t, p, m, codeFetched)
+		p.start(t, defaultsOf(m, fun))
+		m = p.finish(t, m)
+		require.Nil(t, m.GetProgress(), "a later update has succeeded")
+		require.Equal(t, 300, p.categorized(t, m, fun))
+	})
+	t.Run("stops a commit, which another one continues", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		p := newPerson(t, s)
+		m := p.mustUpload(t, largeStatement(300))
+		p.queueCommit(t, m)
+		_, chunk := p.lease(t, s.Imports, m)
+		for p.get(t, m).GetCounts().GetBooked() == 0 {
+			_, err := chunk()
+			require.NoError(t, err)
+		}
+		m = cancel(t, p, m, codeCanceled)
+		require.Equal(t, staging.Failed, m.GetStatus())
+		require.Equal(t, "CANCELED", m.GetProgress().GetProblem())
+		require.Equal(t, m.GetId(), s.LastEvent(t).(*ledgerv1.ImportFailed).GetImport().GetId())
+		_, err := chunk()
+		require.ErrorIs(t, err, jobs.ErrLostLease)
+		booked := m.GetCounts().GetBooked()
+		require.Less(t, booked, int32(300))
+		require.EqualValues(t, booked, m.GetProgress().GetDone())
+		s.RequireConsistent(t)
+		cancel(t, p, m, codeFetched)
+		m = p.commit(t, m)
+		require.Equal(t, staging.Done, m.GetStatus())
+		require.EqualValues(t, 300, m.GetCounts().GetBooked())
+		cancel(t, p, m, codeFetched)
+		s.RequireConsistent(t)
+	})
+	t.Run("stops a commit, which an undo removes, and stops the undo", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		p := newPerson(t, s)
+		before := s.stored(t)
+		m := p.mustUpload(t, largeStatement(300))
+		p.queueCommit(t, m)
+		_, chunk := p.lease(t, s.Imports, m)
+		for p.get(t, m).GetCounts().GetBooked() == 0 {
+			_, err := chunk()
+			require.NoError(t, err)
+		}
+		cancel(t, p, m, codeCanceled)
+		_, err := p.UndoImport(p.Ctx, &ledgerv1.UndoImportRequest{Id: m.GetId()})
+		require.NoError(t, err)
+		require.Equal(t, staging.Done, cancel(t, p, m, codeCanceled).GetStatus())
+		require.Equal(t, staging.Undone, p.undo(t, m, false).GetStatus())
+		require.Equal(t, before, s.stored(t))
+		s.RequireConsistent(t)
+	})
+	t.Run("stops a commit before its first row", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		p := newPerson(t, s)
+		m := p.mustUpload(t, statementFile)
+		p.queueCommit(t, m)
+		require.Equal(t, staging.Failed, cancel(t, p, m, codeCanceled).GetStatus())
+		s.runJobs(t)
+		require.Equal(t, "0.00", p.balance(t))
+		require.Equal(t, staging.Done, p.commit(t, m).GetStatus())
+	})
+}
+
+// TestUpdateImportFails makes the job of an update fail, and then the return to the details before
+// it, too. The commit derives the rows again, before it books one.
+func TestUpdateImportFails(t *testing.T) {
+	t.Parallel()
+	s := setupJobs(t)
+	p := newPerson(t, s)
+	m := p.finish(t, p.mustUpload(t, largeStatement(200)))
+	before := p.state(t, m)
+	fun := p.MakeCategory(p.Ctx, t, "Fun")
+	p.start(t, defaultsOf(m, fun))
+	j, chunk := p.lease(t, s.Imports, m)
+	_, err := chunk()
+	require.NoError(t, err)
+	require.NoError(t, s.Jobs.Fail(p.Ctx, j, "LIMIT_REACHED"))
+	require.Equal(t, staging.Updating, p.get(t, m).GetStatus())
+	j, _ = p.lease(t, s.Imports, m)
+	require.NoError(t, s.Jobs.Fail(p.Ctx, j, "INTERNAL"))
+	m = p.get(t, m)
+	require.Equal(t, staging.Preview, m.GetStatus())
+	require.Equal(t, "INTERNAL", m.GetProgress().GetProblem())
+	require.NotEqual(t, before, p.state(t, m))
+	m = p.commit(t, m)
+	require.Equal(t, staging.Done, m.GetStatus())
+	require.EqualValues(t, 200, m.GetCounts().GetBooked())
+	require.Equal(t, 200, p.categorized(t, m, p.Category))
+}

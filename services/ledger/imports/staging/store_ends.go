@@ -1,0 +1,116 @@
+package staging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// StartUndo queues the undo of an import. It does not count the rows, which may be deleted already
+// if the import was undone before.
+func StartUndo(ctx context.Context, q pg.Querier, e Import, force bool, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE imports
+		SET status = 'undoing', problem = '', undo_force = $3, job_done = 0, job_total = booked,
+			updated_at = $4, attempts = 0
+		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, force, now)
+	if err != nil {
+		return fmt.Errorf("queuing the undo of import %s: %w", e.ID, err)
+	}
+	return nil
+}
+
+// MarkDeleted hides an import from all requests. A job deletes it.
+func MarkDeleted(ctx context.Context, q pg.Querier, e Import, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE imports
+		SET status = 'deleting', updated_at = $3, attempts = 0
+		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, now)
+	if err != nil {
+		return fmt.Errorf("marking import %s as deleted: %w", e.ID, err)
+	}
+	return nil
+}
+
+// DeleteImport deletes an import with its rows.
+func DeleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+	_, err := q.Exec(ctx, `DELETE FROM imports WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return fmt.Errorf("deleting import %s: %w", id, err)
+	}
+	return nil
+}
+
+// Expire marks imports as deleted whose upload stopped an hour ago, and imports that were not
+// committed within 7 days. Jobs delete them in chunks, because an import may have 200 000 rows. It
+// deletes the rows of imports that were undone 7 days ago.
+func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE imports
+		SET status = 'deleting', updated_at = $3, attempts = 0
+		WHERE status = 'uploading' AND updated_at < $1 OR status = 'preview' AND updated_at < $2`,
+		now.Add(-time.Hour), now.Add(-keepTime), now)
+	if err != nil {
+		return fmt.Errorf("marking abandoned imports as deleted: %w", err)
+	}
+	for {
+		if more, err := emptyUndone(ctx, q, now); err != nil || !more {
+			return err
+		}
+	}
+}
+
+const (
+	// keepTime is the time for which the rows of a preview, and those of an undone import, are
+	// kept.
+	keepTime = 7 * 24 * time.Hour
+	// emptiedRows is the number of rows that a statement deletes.
+	emptiedRows = 5000
+)
+
+// emptyUndone deletes the next rows of the import that was undone first, and reports whether there
+// was one. The rows of transactions that the undo has kept stay.
+func emptyUndone(ctx context.Context, q pg.Querier, now time.Time) (more bool, err error) {
+	type undone struct {
+		OwnerID uuid.UUID `db:"owner_id"`
+		ID      uuid.UUID
+	}
+	e, err := pg.One[undone](ctx, q, `
+		SELECT owner_id, id
+		FROM imports
+		WHERE status = 'undone' AND NOT emptied AND updated_at < $1
+		ORDER BY updated_at
+		LIMIT 1`, now.Add(-keepTime))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("selecting an undone import: %w", err)
+	}
+	_, err = q.Exec(ctx, `
+		WITH next AS MATERIALIZED (
+			SELECT n
+			FROM import_rows
+			WHERE owner_id = $1 AND import_id = $2 AND transaction_id IS NULL
+			ORDER BY n
+			LIMIT $3
+		), deleted AS (
+			DELETE FROM import_rows
+			WHERE owner_id = $1 AND import_id = $2 AND n IN (SELECT n FROM next)
+				AND n BETWEEN (SELECT min(n) FROM next) AND (SELECT max(n) FROM next)
+		)
+		UPDATE imports
+		SET emptied = true
+		WHERE owner_id = $1 AND id = $2 AND (SELECT count(*) FROM next) < $3`,
+		e.OwnerID, e.ID, emptiedRows)
+	if err != nil {
+		return false, fmt.Errorf("deleting rows of the undone import %s: %w", e.ID, err)
+	}
+	return true, nil
+}

@@ -217,7 +217,7 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 		"payee": "Shop", "tags": []string{"Trip"}, "timeZone": "UTC", "weekStart": "monday",
 		"locale": "de-DE", "baseCurrency": "EUR",
 		"defaultWalletId": s.attackerIDs["wallet"], "defaultCategoryId": s.attackerIDs["category"],
-		"accounts": []object{}, "categories": []object{},
+		"accounts": []object{}, "categories": []object{}, "confirm": []string{"SIGN_ASSUMED"},
 		"defaults": object{"walletId": s.attackerIDs["wallet"]}, "force": false,
 		"rows": []object{{"n": 2, "action": "skip"}},
 		"from": "2026-03-01", "to": "2026-03-31", "dryRun": true,

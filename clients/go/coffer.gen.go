@@ -2763,6 +2763,36 @@ func (e UpdateCategoryResultCode) Valid() bool {
 	}
 }
 
+// Defines values for UpdateImportRequestConfirm.
+const (
+	AMOUNTASSUMED    UpdateImportRequestConfirm = "AMOUNT_ASSUMED"
+	COLUMNSUNREAD    UpdateImportRequestConfirm = "COLUMNS_UNREAD"
+	DATEORDERASSUMED UpdateImportRequestConfirm = "DATE_ORDER_ASSUMED"
+	DECIMALSASSUMED  UpdateImportRequestConfirm = "DECIMALS_ASSUMED"
+	SIGNASSUMED      UpdateImportRequestConfirm = "SIGN_ASSUMED"
+	STATUSASSUMED    UpdateImportRequestConfirm = "STATUS_ASSUMED"
+)
+
+// Valid indicates whether the value is a known member of the UpdateImportRequestConfirm enum.
+func (e UpdateImportRequestConfirm) Valid() bool {
+	switch e {
+	case AMOUNTASSUMED:
+		return true
+	case COLUMNSUNREAD:
+		return true
+	case DATEORDERASSUMED:
+		return true
+	case DECIMALSASSUMED:
+		return true
+	case SIGNASSUMED:
+		return true
+	case STATUSASSUMED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UpdateImportResultCode.
 const (
 	IMPORTUPDATED       UpdateImportResultCode = "IMPORT_UPDATED"
@@ -4967,7 +4997,7 @@ type Import struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account A commit is rejected while a code that blocks it is present, unless force is true. A change of the mapping confirms it: SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear, and the balances of CSV files are checked again.
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account A commit is rejected while a code that blocks it is present, unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. The balances of CSV files are checked again after each change of the mapping.
 	Warnings []string `json:"warnings"`
 }
 
@@ -7354,12 +7384,18 @@ type UpdateImportRequest struct {
 	// Categories Assigns categories: name, and categoryId or create. Other categories stay.
 	Categories *[]ImportCategory `json:"categories,omitempty"`
 
+	// Confirm Confirms guesses of the mapping without a change: these codes disappear from warnings and assumptions.
+	Confirm *[]UpdateImportRequestConfirm `json:"confirm,omitempty"`
+
 	// Defaults Changes defaults.
 	Defaults *ImportDefaultsChange `json:"defaults,omitempty"`
 
 	// Mapping Replaces the mapping. All cells are read again.
 	Mapping *ImportMapping `json:"mapping,omitempty"`
 }
+
+// UpdateImportRequestConfirm defines model for UpdateImportRequest.Confirm.
+type UpdateImportRequestConfirm string
 
 // UpdateImportResult defines model for UpdateImportResult.
 type UpdateImportResult struct {
@@ -8344,6 +8380,9 @@ type ListImportRowsParams struct {
 
 	// Cursor nextCursor of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// N Only rows with one of these numbers, such as those in assumptions.
+	N *[]int32 `form:"n,omitempty" json:"n,omitempty"`
 }
 
 // ListImportRowsParamsStatus defines parameters for ListImportRows.
@@ -15389,6 +15428,18 @@ func NewListImportRowsRequest(server string, id ImportsId, params *ListImportRow
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.N != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "n", *params.N, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -56,6 +56,25 @@ func TestCommitImportAssumptions(t *testing.T) {
 		p.committed(t, next)
 		require.Equal(t, "-16.00", p.balance(t))
 	})
+	t.Run("disappear_one_by_one", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		m := p.mustUpload(t, "Date,Text,Amount,Currency\n03/04/2026,Bakery,3.50,EUR\n"+
+			"03/05/2026,Cafe,4.50,EUR\n")
+		require.Equal(t, []string{"DATE_ORDER_ASSUMED", "SIGN_ASSUMED"}, m.GetWarnings())
+		mapping := m.GetMapping()
+		require.Equal(t, "DD/MM/YYYY", mapping.GetDateLayout())
+		mapping.DateLayout = "MM/DD/YYYY"
+		m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
+		require.Equal(t, []string{"SIGN_ASSUMED"}, m.GetWarnings())
+		p.requireBlocked(t, m)
+		confirm := &ledgerv1.UpdateImportRequest{Id: m.GetId(), Confirm: []string{"SIGN_ASSUMED"}}
+		m = p.update(t, confirm)
+		require.Empty(t, m.GetWarnings())
+		require.Empty(t, m.GetAssumptions())
+		p.committed(t, m)
+		require.Equal(t, "8.00", p.balance(t))
+	})
 	t.Run("are_ignored_with_force", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)

@@ -26,6 +26,8 @@ const (
 	maxWait = 8 * time.Second
 	// waitStep is the interval at which a waiting request reads the import again.
 	waitStep = 200 * time.Millisecond
+	// maxNumbers is the maximum number of rows that a client names in one ListImportRows.
+	maxNumbers = 200
 )
 
 // ListImports returns a page of the caller's imports, newest first.
@@ -127,6 +129,9 @@ func (s *Imports) ListImportRows(
 			p.Invalid("status", "must be "+strings.Join(known, ", "))
 		}
 	}
+	if len(req.GetN()) > maxNumbers {
+		p.Invalid("n", fmt.Sprintf("must be at most %d numbers", maxNumbers))
+	}
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
@@ -136,14 +141,17 @@ func (s *Imports) ListImportRows(
 	if err != nil {
 		return nil, err
 	}
-	statuses := slices.Compact(slices.Sorted(slices.Values(req.GetStatus())))
+	filter := staging.Filter{
+		Statuses: slices.Compact(slices.Sorted(slices.Values(req.GetStatus()))),
+		Numbers:  slices.Compact(slices.Sorted(slices.Values(req.GetN()))),
+	}
 	rows, pagination, err := page.List(s.cursors, page.Query[staging.Row, int32]{
-		Scope: fmt.Sprintf("import rows %s %s %s", owner, id, strings.Join(statuses, " ")),
+		Scope: fmt.Sprintf("import rows %s %s %v %v", owner, id, filter.Statuses, filter.Numbers),
 		Limit: req.Limit, Cursor: req.GetCursor(),
 		Position: func(r staging.Row) int32 { return r.N },
 		Size:     staging.Row.Bytes,
 		Select: func(after int32, limit int) ([]staging.Row, error) {
-			return staging.SelectVisible(ctx, s.DB, owner, id, statuses, after, limit)
+			return staging.SelectVisible(ctx, s.DB, owner, id, filter, after, limit)
 		},
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -57,7 +58,7 @@ func (s *Imports) UpdateImport(
 		return nil, errInvalidID
 	}
 	if req.Mapping == nil && req.Defaults == nil &&
-		len(req.GetAccounts())+len(req.GetCategories()) == 0 {
+		len(req.GetAccounts())+len(req.GetCategories())+len(req.GetConfirm()) == 0 {
 		return nil, apierr.EmptyUpdate
 	}
 	wait, err := parseWait(req.Wait, updateWait)
@@ -133,6 +134,12 @@ func applyUpdate(
 	if req.Mapping != nil {
 		applyMapping(&p, details, req.GetMapping())
 	}
+	for _, code := range req.GetConfirm() {
+		if !slices.Contains(statement.Confirmed, code) {
+			p.Invalid("confirm", "must be "+strings.Join(statement.Confirmed, ", "))
+		}
+	}
+	staging.Withdraw(details, req.GetConfirm()...)
 	for i, change := range req.GetAccounts() {
 		at := fmt.Sprintf("accounts[%d].", i)
 		j := slices.IndexFunc(details.GetAccounts(), func(a *ledgerv1.ImportAccount) bool {
@@ -204,9 +211,9 @@ func (r references) applyDefaults(
 	}
 }
 
-// applyMapping replaces the mapping, which confirms the guesses of the proposal. The delimiter and
-// the encoding of a staged file cannot be changed, because its cells are stored and the file is
-// not.
+// applyMapping replaces the mapping, which confirms the guesses about what it changes. The
+// delimiter and the encoding of a staged file cannot be changed, because its cells are stored and
+// the file is not.
 func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.ImportMapping) {
 	read := details.GetMapping()
 	if read == nil {
@@ -218,14 +225,15 @@ func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.Impo
 	m.Encoding = read.GetEncoding()
 	m.Width = read.GetWidth()
 	m.Empty = read.GetEmpty()
-	if _, err := staging.ToMapping(m).Compile(); err != nil {
+	changed := staging.ToMapping(m)
+	if _, err := changed.Compile(); err != nil {
 		for _, problem := range staging.MappingProblems(err) {
 			p.Field(problem)
 		}
 		return
 	}
 	details.Mapping = m
-	staging.Withdraw(details, statement.Confirmed...)
+	staging.Withdraw(details, changed.Confirms(staging.ToMapping(read))...)
 }
 
 // references checks ids that a request names.

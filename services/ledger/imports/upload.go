@@ -195,7 +195,8 @@ func (s *Imports) stage(
 		if err := s.finish(ctx, tx, e, f, parsed.Facts()); err != nil {
 			return err
 		}
-		rows, err := staging.SelectVisible(ctx, tx, e.OwnerID, e.ID, nil, 0, firstRows)
+		rows, err := staging.SelectVisible(
+			ctx, tx, e.OwnerID, e.ID, staging.Filter{}, 0, firstRows)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package staging
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/google/uuid"
@@ -36,9 +37,9 @@ func (r *Row) values() []any {
 }
 
 // list returns s, and an empty list for nil, which would be NULL.
-func list(s []string) []string {
+func list[T any](s []T) []T {
 	if s == nil {
-		return []string{}
+		return []T{}
 	}
 	return s
 }
@@ -151,14 +152,24 @@ func LastRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (int32, err
 	return r.N, nil
 }
 
-// SelectVisible returns up to limit rows after row n that are not hidden, and that have one of the
-// statuses if there are any.
+// Filter selects rows by their statuses and numbers. An empty list selects all.
+type Filter struct {
+	Statuses []string
+	Numbers  []int32
+}
+
+// SelectVisible returns up to limit rows after row n that are not hidden and that a filter selects.
 func SelectVisible(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, statuses []string, n int32, limit int,
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, f Filter, n int32, limit int,
 ) ([]Row, error) {
+	from, to := n+1, int32(math.MaxInt32)
+	if len(f.Numbers) > 0 {
+		from, to = max(from, slices.Min(f.Numbers)), slices.Max(f.Numbers)
+	}
 	rows, err := pg.All[Row](ctx, q, RowsWith+
-		` AND n > $3 AND status <> 'hidden' AND (cardinality($4::text[]) = 0 OR status = ANY($4))
-		ORDER BY n LIMIT $5`, owner, id, n, list(statuses), limit)
+		` AND n BETWEEN $3 AND $4 AND (cardinality($5::int[]) = 0 OR n = ANY($5))
+		AND status <> 'hidden' AND (cardinality($6::text[]) = 0 OR status = ANY($6))
+		ORDER BY n LIMIT $7`, owner, id, from, to, list(f.Numbers), list(f.Statuses), limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
 	}

@@ -68,9 +68,9 @@ type Import struct {
 	//   - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the
 	//     file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account
 	//
-	// A commit is rejected while a code that blocks it is present, unless force is true. A change of the mapping confirms it: SIGN_ASSUMED,
-	// AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear, and the balances of CSV files are
-	// checked again.
+	// A commit is rejected while a code that blocks it is present, unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED,
+	// STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are
+	// about in the mapping, or has sent the mapping unchanged. The balances of CSV files are checked again after each change of the mapping.
 	Warnings []string `protobuf:"bytes,13,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Date of the first row, YYYY-MM-DD.
 	FirstDate string `protobuf:"bytes,14,opt,name=first_date,json=firstDate,proto3" json:"first_date,omitempty"`
@@ -1865,7 +1865,9 @@ type ListImportRowsRequest struct {
 	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// nextCursor of the previous page.
-	Cursor        string `protobuf:"bytes,4,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	Cursor string `protobuf:"bytes,4,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	// Only rows with one of these numbers, such as those in assumptions.
+	N             []int32 `protobuf:"varint,5,rep,packed,name=n,proto3" json:"n,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1926,6 +1928,13 @@ func (x *ListImportRowsRequest) GetCursor() string {
 		return x.Cursor
 	}
 	return ""
+}
+
+func (x *ListImportRowsRequest) GetN() []int32 {
+	if x != nil {
+		return x.N
+	}
+	return nil
 }
 
 type ListImportRowsResponse struct {
@@ -2020,7 +2029,9 @@ type UpdateImportRequest struct {
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch string `protobuf:"bytes,6,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	// Seconds, 0 to 8, by default 4. The response is sent when the rows are changed, or after this time.
-	Wait          *int32 `protobuf:"varint,7,opt,name=wait,proto3,oneof" json:"wait,omitempty"`
+	Wait *int32 `protobuf:"varint,7,opt,name=wait,proto3,oneof" json:"wait,omitempty"`
+	// Confirms guesses of the mapping without a change: these codes disappear from warnings and assumptions.
+	Confirm       []string `protobuf:"bytes,8,rep,name=confirm,proto3" json:"confirm,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2102,6 +2113,13 @@ func (x *UpdateImportRequest) GetWait() int32 {
 		return *x.Wait
 	}
 	return 0
+}
+
+func (x *UpdateImportRequest) GetConfirm() []string {
+	if x != nil {
+		return x.Confirm
+	}
+	return nil
 }
 
 type UpdateImportResponse struct {
@@ -3396,12 +3414,13 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xc8\x01\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xdf\x01\n" +
 	"\x15ListImportRowsRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12Y\n" +
 	"\x06status\x18\x02 \x03(\tBA¶\x18=ready duplicate matched pending invalid skipped booked undoneR\x06status\x12\"\n" +
 	"\x05limit\x18\x03 \x01(\x05B\a\xe2\xb6\x18\x03\"\x011H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
-	"\x06cursor\x18\x04 \x01(\tR\x06cursorB\b\n" +
+	"\x06cursor\x18\x04 \x01(\tR\x06cursor\x12\x15\n" +
+	"\x01n\x18\x05 \x03(\x05B\a\xe2\xb6\x18\x03@\xc8\x01R\x01nB\b\n" +
 	"\x06_limit\"\xd1\x01\n" +
 	"\x16ListImportRowsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
@@ -3410,7 +3429,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
 	"pagination\x12\x1c\n" +
-	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x84\x03\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x81\x04\n" +
 	"\x13UpdateImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x129\n" +
 	"\amapping\x18\x02 \x01(\v2\x1f.coffer.ledger.v1.ImportMappingR\amapping\x12;\n" +
@@ -3420,7 +3439,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"categories\x12H\n" +
 	"\bdefaults\x18\x05 \x01(\v2&.coffer.ledger.v1.ImportDefaultsChangeB\x04\x88\xb6\x18\x01R\bdefaults\x12'\n" +
 	"\bif_match\x18\x06 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12'\n" +
-	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01B\a\n" +
+	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01\x12{\n" +
+	"\aconfirm\x18\b \x03(\tBa¶\x18]SIGN_ASSUMED AMOUNT_ASSUMED STATUS_ASSUMED COLUMNS_UNREAD DATE_ORDER_ASSUMED DECIMALS_ASSUMEDR\aconfirmB\a\n" +
 	"\x05_wait\"\x94\x01\n" +
 	"\x14UpdateImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +

@@ -11,7 +11,7 @@
 //
 //   - mapping.go: Mapping and its check. Start reading here
 //   - row.go: the conversion of a row. check.go: the comparison of balances with amounts
-//   - saved.go: a saved mapping for the next file
+//   - saved.go: a saved mapping for the next file. confirms.go: the guesses that a change confirms
 package mapping
 
 import (

@@ -105,7 +105,7 @@ test("a guess of the sign is turned and confirmed with the columns", async (t) =
   await upload(page, bank(["03.02.2026;Bakery;Coffee;3,50", "28.02.2026;Landlord;Rent;850,00"]));
   await page.getByText("The file does not show which amounts are money out.").waitFor();
   await page.getByLabel("Expenses are positive in this file").check();
-  await page.getByText("The file does not show which amounts are money out.").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Right" }).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByLabel("Wallet for The rows of the file").selectOption(wallets[0].id);
   await page.getByLabel("Expenses without a category").selectOption(categories[0].id);
@@ -114,14 +114,15 @@ test("a guess of the sign is turned and confirmed with the columns", async (t) =
   await until(async () => (await transactionsOf(user)).length === 2);
   assert.deepEqual((await transactionsOf(user)).map(({ type }) => type), ["expense", "expense"]);
 
-  // Without a change, continuing with the columns confirms the sign.
+  // Continuing with the columns confirms nothing: each guess has a button.
   await page.goto(`${url}/imports`);
   await upload(page, file("other.csv", "Date,Text,Sum\n2026-03-03,Employer,900.00\n"));
   await page.getByText("The file does not show which amounts are money out.").waitFor();
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByLabel("Wallet for The rows of the file").waitFor();
-  const { imports } = await user.get("/imports");
-  assert.deepEqual(imports[0].assumptions, []);
+  assert.ok((await user.get("/imports")).imports[0].warnings.includes("SIGN_ASSUMED"));
+  await page.getByRole("button", { name: "Right" }).first().click();
+  await until(async () => !(await user.get("/imports")).imports[0].warnings.includes("SIGN_ASSUMED"));
 });
 
 test("a second file finds what is here, and what was typed by hand", async (t) => {
@@ -134,7 +135,7 @@ test("a second file finds what is here, and what was typed by hand", async (t) =
   await page.getByLabel("Income without a category").selectOption(categories[4].id);
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("tab", { name: "Matched 1" }).click();
-  await page.getByText("You have entered these payments yourself.").waitFor();
+  await page.getByText("You have these payments already, entered by hand").waitFor();
   await page.getByRole("button", { name: /^Edit: .*Corner Shop/ }).click();
   await page.getByRole("link", { name: "Show the existing transaction" }).waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
@@ -165,11 +166,12 @@ test("balances that differ must be confirmed", async (t) => {
   await page.getByLabel("Expenses without a category").selectOption(categories[0].id);
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("heading", { name: "The rows do not add up to the balances in the file." }).waitFor();
-  await page.getByRole("row", { name: "Difference +€10.00" }).waitFor();
-  const book = page.getByRole("button", { name: "Book 1 transaction" });
-  assert.ok(await book.isDisabled());
+  await page.getByText("The opening balance is 100.00 and the rows give").waitFor();
+  // The button says what is missing, and shows it.
+  await page.getByRole("button", { name: "Answer 1 question first" }).click();
+  await page.waitForFunction(() => document.activeElement.textContent === "Please check");
   await page.getByLabel("Import although the balances differ").check();
-  await book.click();
+  await page.getByRole("button", { name: "Book 1 transaction" }).click();
   await page.getByText("1 transaction was added.").waitFor();
 
   // The notification opens the import.

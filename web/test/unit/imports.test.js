@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { compare, exact } from "../../src/screens/imports/balances.ts";
+import { exact } from "../../src/screens/imports/balances.ts";
 import { fieldOf, layouts, missing, titleOf, widthOf, withField, wrongFields } from "../../src/screens/imports/mapping.ts";
+import { cellOf, isGuess, otherDay, otherLayout, questionsOf, readWith } from "../../src/screens/imports/questions.ts";
 import { firstStep, perSecond, shownTabs, stepsOf, unassigned } from "../../src/screens/imports/steps.ts";
 import { fileName, queryOf } from "../../src/screens/export/file.ts";
 
@@ -46,11 +47,7 @@ test("titleOf", () => {
   assert.equal(new Set(layouts).size, 28);
 });
 
-test("compare", () => {
-  const account = { key: "DE1", name: "DE1", currency: "EUR", openingBalance: "100.00", closingBalance: "90", create: false, count: 2 };
-  const rows = [{ account: "DE1", amount: "-20.5", currency: "EUR" }, { account: "DE1", amount: "1", currency: "USD" }, { account: "DE2", amount: "1", currency: "EUR" }];
-  const [found] = compare([account, { ...account, key: "DE2", closingBalance: undefined }], rows);
-  assert.deepEqual([found.opening.minor, found.rows.minor, found.closing.minor, found.difference.minor], [10000n, -2050n, 9000n, 1050n]);
+test("exact", () => {
   assert.equal(exact("1.234", "EUR"), undefined);
   assert.equal(exact("1.230", "EUR").minor, 123n);
   assert.equal(exact("1", undefined), undefined);
@@ -65,14 +62,32 @@ test("the steps of an import", () => {
   assert.equal(firstStep(data, false), "columns");
   assert.equal(firstStep({ ...data, mapping: { ...mapping, format: "xlsx" } }, false), "columns");
   assert.equal(firstStep(data, true), "places");
-  assert.equal(firstStep({ ...data, warnings: ["DECIMALS_ASSUMED"] }, true), "columns");
-  assert.equal(firstStep({ ...data, warnings: ["SIGN_ASSUMED"] }, true), "columns");
   assert.equal(firstStep({ ...data, defaults: { walletId: "1" } }, true), "review");
   assert.equal(unassigned({ ...data, accounts: [{ ...account, create: true }] }).length, 0);
   assert.deepEqual(shownTabs(data), ["fresh", "duplicate", "matched", "invalid"]);
   assert.deepEqual(shownTabs({ ...data, status: "done", counts: { ...counts, ready: 0, booked: 3 } }), ["invalid", "booked"]);
   assert.equal(perSecond({ at: 0, done: 500 }, { at: 2000, done: 2500 }), 1000);
   assert.equal(perSecond({ at: 0, done: 0 }, { at: 100, done: 500 }), undefined);
+});
+
+test("the questions of an import", () => {
+  const rows = [2, 3];
+  const data = { warnings: ["CURRENCY_ASSUMED", "DUPLICATE_OF:1", "NEWS:", "SIGN_ASSUMED"], assumptions: [{ code: "SIGN_ASSUMED", evidence: "No sign.", rows }] };
+  assert.deepEqual(questionsOf(data).map(({ code }) => code), ["SIGN_ASSUMED", "CURRENCY_ASSUMED", "DUPLICATE_OF", "NEWS"]);
+  assert.deepEqual(questionsOf(data)[0], { code: "SIGN_ASSUMED", other: undefined, evidence: "No sign.", rows });
+  assert.equal(questionsOf(data)[2].other, "1");
+  assert.equal(isGuess("CURRENCY_ASSUMED"), false);
+});
+
+test("the other way to read a date or an amount", () => {
+  assert.equal(otherLayout("DD/MM/YY"), "MM/DD/YY");
+  assert.equal(otherLayout("DD MMM YYYY"), undefined);
+  assert.equal(otherLayout("YYYY-MM-DD"), undefined);
+  assert.equal(otherDay("2026-04-03"), "2026-03-04");
+  assert.equal(otherDay("2026-04-13"), undefined);
+  assert.deepEqual(["1.234", "-1,234 EUR", "1.234.567"].map((cell) => readWith(cell, ",")), ["1234", "1.234", "1234567"]);
+  assert.equal(readWith("1.234.567", "."), undefined);
+  assert.equal(cellOf({ cells: ["", "3,50"] }, { ...mapping, columns: [{ index: 0, field: "debit" }, { index: 1, field: "credit" }] }, "debit", "credit"), "3,50");
 });
 
 test("the file of an export", () => {

@@ -43,19 +43,11 @@ export function stepsOf({ mapping }: Import): Step[] {
   return mapping ? ["columns", "places", "review"] : ["places", "review"];
 }
 
-/** doubts are the warnings about guesses that a change of the mapping confirms. */
-export const doubts = [
-  "SIGN_ASSUMED", "AMOUNT_ASSUMED", "STATUS_ASSUMED", "COLUMNS_UNREAD", "DATE_ORDER_ASSUMED",
-  "DECIMALS_ASSUMED",
-];
-
 /** firstStep returns the first step for the user. known columns were confirmed earlier. */
 export function firstStep(data: Import, known: boolean): Step {
-  const doubtful = data.warnings.some((warning) => doubts.includes(warning));
   const unread =
     data.mapping && (missing(data.mapping).length > 0 || data.counts.invalid === data.counts.total);
-  if (data.mapping && isTable(data.mapping) && (!known || unread || doubtful))
-    return "columns";
+  if (data.mapping && isTable(data.mapping) && (!known || unread)) return "columns";
   return unassigned(data).length || data.categories.some(({ create }) => create)
     ? "places"
     : "review";

@@ -4,6 +4,8 @@ import { reloadDirectory } from "../../api/directory.svelte";
 import { isProblem, Problem } from "../../api/problem";
 import { announce } from "../../api/topics";
 import { fail } from "../../components/toasts.svelte";
+import { isTable, missing } from "./mapping";
+import { isGuess, questionsOf, type Question } from "./questions";
 import { perSecond, working } from "./steps";
 import type { Account, Category, Change, Import, Mapping, Row, RowChange } from "./types";
 
@@ -31,6 +33,17 @@ export class Wizard {
   revision = $state(0);
   /** speed is that of the running job in rows per second. */
   speed = $state<number | undefined>();
+  /** accepted is true if the user imports the rows although the balances differ. */
+  accepted = $state(false);
+  /** questions are those of the import, and the guesses that were answered since it was opened. */
+  readonly questions = $derived.by(() => {
+    const questions = this.data ? questionsOf(this.data) : [];
+    for (const question of questions) if (isGuess(question.code)) this.#asked.set(question.code, question);
+    return [...this.#asked.values(), ...questions.filter(({ code }) => !isGuess(code))];
+  });
+  /** open is the number of questions that the user must answer before the commit. */
+  readonly open = $derived(this.questions.filter((question) => this.isOpen(question)).length);
+  #asked = new Map<string, Question>();
   #mapping = $state.raw<Mapping | undefined>();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -42,9 +55,17 @@ export class Wizard {
     return this.changes > 0;
   }
 
-  /** mapping has all changes, also those that are being sent. The next change begins with it. */
+  /** mapping has all edits, also those that are not accepted yet. The next edit begins with it. */
   get mapping(): Mapping | undefined {
     return this.#mapping ?? this.data?.mapping;
+  }
+
+  /** isOpen reports whether a question waits for an answer. */
+  isOpen({ code }: Question): boolean {
+    return (
+      (isGuess(code) || (code === "BALANCE_MISMATCH" && !this.accepted)) &&
+      this.data?.warnings.includes(code) === true
+    );
   }
 
   /** load reads the import, and follows its job if one is running. */
@@ -84,15 +105,29 @@ export class Wizard {
 
   /** change sends a change after the earlier ones, and reports whether it was accepted. */
   change(
-    body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<Change, "mapping">,
+    body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<
+      Change,
+      "mapping" | "confirm"
+    >,
   ): Promise<boolean> {
-    this.#mapping = body.mapping ?? this.#mapping;
     return this.#send(async () => {
       this.data = (await api.patch(at, { path: { id: this.id }, body: body as Change }))
         .import as Import;
       await this.#settle();
       this.revision++;
     });
+  }
+
+  /**
+   * edit changes the mapping. One that lacks a field stays here, because the server would reject
+   * it.
+   */
+  async edit(mapping: Mapping): Promise<boolean> {
+    this.#mapping = mapping;
+    if (isTable(mapping) && missing(mapping).length > 0) return false;
+    const accepted = await this.change({ mapping });
+    if (accepted && this.#mapping === mapping) this.#mapping = undefined;
+    return accepted;
   }
 
   /** changeDefaults changes some of the defaults. The others stay. */
@@ -127,8 +162,8 @@ export class Wizard {
     return changed;
   }
 
-  /** commit starts the job that books the rows. */
-  commit(force: boolean): Promise<boolean> {
+  /** commit starts the job that books the rows, with force although the balances differ. */
+  commit(force = this.accepted): Promise<boolean> {
     return this.#send(async () => {
       this.data = (
         await api.post(`${at}/commit`, {
@@ -178,7 +213,7 @@ export class Wizard {
         }
         return false;
       } finally {
-        if (--this.changes === 0) this.#mapping = undefined;
+        this.changes--;
       }
     });
     this.#last = sent;

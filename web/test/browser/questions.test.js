@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessibleInLooks, account, household, open, sizes, until } from "../console.js";
+
+/** unsigned is a file that shows neither the sign of its amounts nor the order of its dates. */
+const unsigned = (month, rows) => ({ name: `card-${month}.csv`, mimeType: "text/csv", buffer: Buffer.from(`Date,Payee,Amount,Currency,Account\n${rows.map(([day, payee, amount]) => `0${day}/0${month}/2026,${payee},${amount},EUR,Travel card`).join("\n")}\n`) });
+const april = unsigned(4, [[1, "Bakery", "3.50"], [2, "Cinema", "12.00"], [3, "Corner shop", "8.20"]]);
+
+async function upload(page, chosen) {
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Choose a file" }).click();
+  await (await chooser).setFiles(chosen);
+  await page.waitForURL("**/imports/*");
+}
+
+/** line is the line of a question. */
+const line = (page, text) => page.getByRole("region", { name: "Please check" }).getByRole("listitem").filter({ hasText: text });
+
+for (const { name, options } of sizes) {
+  test(`guesses wait for an answer: ${name}`, async (t) => {
+    const user = await account();
+    const { wallets, categories } = await household(user, 0);
+    const page = await open(t, user, "/imports", options);
+    await upload(page, april);
+    const sign = line(page, "The file does not show which amounts are money out.");
+    const dates = line(page, "The file does not show whether the day or the month comes first.");
+    await sign.getByText("+€3.50").waitFor();
+    await sign.getByText("Corner shop").waitFor();
+    await sign.getByText("No amount in the column").waitFor();
+    await accessibleInLooks(page);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
+    await page.getByLabel("Expenses without a category").selectOption(categories[0].id);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("tab", { name: "New 3" }).waitFor();
+    await page.getByRole("button", { name: "Answer 2 questions first" }).click();
+    await page.waitForFunction(() => document.activeElement.textContent === "Please check");
+
+    // Turning shows the other amounts. The question stays to be turned back.
+    await sign.getByRole("button", { name: "Turn all signs round" }).click();
+    await sign.getByText("\u2212€3.50").waitFor();
+    await sign.getByRole("button", { name: "Right" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^Edit: .*Bakery.*\u2212€3\.50/ }).waitFor();
+    await page.getByRole("button", { name: "Answer 1 question first" }).waitFor();
+    // Without the mouse: the button for the other order shows a date as it would be.
+    const other = dates.getByRole("button", { name: /^Rather/ });
+    const right = dates.getByRole("button", { name: "Right" });
+    await dates.getByText("01/04/2026", { exact: true }).waitFor();
+    await right.focus();
+    await page.keyboard.press("Tab");
+    assert.ok(await other.evaluate((node) => node === document.activeElement));
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Enter");
+    await right.waitFor({ state: "detached" });
+    await page.waitForFunction(() => document.activeElement.textContent === "Please check");
+    await accessibleInLooks(page);
+    await page.getByRole("button", { name: "Book 3 transactions" }).click();
+    await page.getByText("3 transactions were added.").waitFor();
+    const booked = (await user.get("/transaction?limit=200")).transactions;
+    assert.deepEqual(booked.map(({ amount }) => amount).sort((a, b) => a - b), [-12, -8.2, -3.5]);
+  });
+}
+
+test("a question that was answered stays answered after a reload", async (t) => {
+  const user = await account();
+  await household(user, 0);
+  const page = await open(t, user, "/imports");
+  await upload(page, april);
+  const sign = line(page, "The file does not show which amounts are money out.");
+  const dates = line(page, "The file does not show whether the day or the month comes first.");
+  await dates.getByRole("button", { name: /^Rather/ }).click();
+  await dates.getByRole("button", { name: "Right" }).waitFor({ state: "detached" });
+  await sign.getByRole("button", { name: "Right" }).waitFor();
+  await page.reload();
+  await sign.getByRole("button", { name: "Right" }).click();
+  await until(async () => (await user.get("/imports")).imports[0].warnings.length === 0);
+  await page.reload();
+  await page.getByRole("heading", { name: "Columns" }).waitFor();
+  await sign.waitFor({ state: "detached" });
+});

@@ -6,6 +6,8 @@ import { accessibleInLooks, account, household, open, sizes, until } from "../co
 const unsigned = (month, rows) => ({ name: `card-${month}.csv`, mimeType: "text/csv", buffer: Buffer.from(`Date,Payee,Amount,Currency,Account\n${rows.map(([day, payee, amount]) => `0${day}/0${month}/2026,${payee},${amount},EUR,Travel card`).join("\n")}\n`) });
 const april = unsigned(4, [[1, "Bakery", "3.50"], [2, "Cinema", "12.00"], [3, "Corner shop", "8.20"]]);
 
+const may = unsigned(5, [[4, "Bakery", "4.50"], [5, "Cinema", "11.00"]]);
+
 async function upload(page, chosen) {
   const chooser = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Choose a file" }).click();
@@ -77,4 +79,32 @@ test("a question that was answered stays answered after a reload", async (t) => 
   await page.reload();
   await page.getByRole("heading", { name: "Columns" }).waitFor();
   await sign.waitFor({ state: "detached" });
+});
+
+test("the next file of a bank asks nothing but the wallet: three clicks from the file to the booked rows", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const page = await open(t, user, "/imports");
+  await upload(page, april);
+  await line(page, "The file does not show which amounts are money out.").getByRole("button", { name: "Turn all signs round" }).click();
+  await line(page, "The file does not show whether the day or the month comes first.").getByRole("button", { name: "Right" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
+  await page.getByLabel("Expenses without a category").selectOption(categories[0].id);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Book 3 transactions" }).click();
+  await page.getByText("3 transactions were added.").waitFor();
+  const booked = (await user.get("/transaction?limit=200")).transactions;
+  for (const { id } of booked) await user.patch(`/transaction/${id}`, { categoryId: categories[2].id });
+
+  // The answers and the chosen categories hold for the next file. Three clicks remain, and the choice of the wallet.
+  await page.getByRole("link", { name: "Import another file" }).click();
+  await upload(page, may);
+  await page.getByLabel("Wallet for Travel card").selectOption(wallets[0].id);
+  assert.equal(await page.getByRole("region", { name: "Please check" }).count(), 0);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Book 2 transactions" }).click();
+  await page.getByText("2 transactions were added.").waitFor();
+  const both = (await user.get("/transaction?limit=200")).transactions.filter(({ amount }) => [-11, -4.5].includes(amount));
+  assert.deepEqual(both.map(({ categoryId }) => categoryId), [categories[2].id, categories[2].id]);
 });

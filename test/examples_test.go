@@ -226,7 +226,7 @@ func (r *recorder) parts(u *user) {
 			object{"categoryId": fun, "amount": json.Number("4.00")},
 		},
 	}))
-	file := "!Type:Bank\nD25/04'26\nT-12.00\nPMarket\nSFood\nEBread\n$-8.00\nSFun\n$-4.00\n^\n"
+	file := "!Type:Bank\nD05/04'26\nT-12.00\nPMarket\nSFood\nEBread\n$-8.00\nSFun\n$-4.00\n^\n"
 	form, contentType := u.fileForm("april.qif", file, "walletId", wallet)
 	r.also(http.MethodPost, "/api/v1/imports",
 		u.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType))

@@ -145,7 +145,7 @@ func (u *user) requireRowFields(t *testing.T, path string) {
 			"splits": notInCSV, "transferWalletId": "the row has a category",
 			"duplicateOf": "no transaction is the same", "problem": "the row has none",
 			"transactionId": "the commit sets it", "pending": "the bank has booked the payment",
-			"formerAmount": "the row matches no transaction",
+			"formerAmount":        "the row matches no transaction",
 			"possibleDuplicateOf": "no transaction has its day and amount",
 		},
 		unchanged: map[string]string{

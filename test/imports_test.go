@@ -191,8 +191,9 @@ func testPendingPayments(t *testing.T) {
 	u := newUser(t)
 	wallet, category := u.wallet("EUR", "100"), u.category("Food")
 	upload := func(rows string) string {
-		path := "/api/v1/imports/" + u.importFile("Date,Payee,Amount,Currency,Status\n"+rows, wallet).
-			created("IMPORT_CREATED").text("import.id")
+		file := "Date,Payee,Amount,Currency,Status\n" + rows
+		path := "/api/v1/imports/" +
+			u.importFile(file, wallet).created("IMPORT_CREATED").text("import.id")
 		u.patch(path, object{"defaults": object{
 			"walletId": wallet, "expenseCategoryId": category,
 		}}).ok("IMPORT_UPDATED")
@@ -240,8 +241,8 @@ func testPendingPayments(t *testing.T) {
 	require.Equal(t, "56.50", u.balance(wallet))
 }
 
-// TestImportUpdate changes the defaults of a file that is too large for one request, and cancels the
-// jobs of the import. What an update does not name stays.
+// TestImportUpdate changes the defaults of a file that is too large for one request, and cancels
+// the jobs of the import. What an update does not name stays.
 func TestImportUpdate(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -5058,6 +5058,8 @@ type ImportAccount struct {
 }
 
 // ImportAssumption ImportAssumption says why an import has a warning. A file whose mapping was saved by an earlier commit has none for its mapping.
+//
+// Example: {"code":"DATE_ORDER_ASSUMED","evidence":"The dates do not show whether the day or the month is first: they are read as MM/DD/YY.","rows":[]}
 type ImportAssumption struct {
 	// Code One of the codes in warnings.
 	Code string `json:"code"`
@@ -5259,7 +5261,7 @@ type ImportProfile struct {
 
 // ImportRow ImportRow is a row of an import.
 //
-// Example: {"account":"","amount":-12,"categoryFrom":"file","cells":["25/04'26","-12.00","Market","","","","","Food","Bread","-8.00","Fun","","-4.00"],"currency":"EUR","date":"2026-04-25","description":"","externalId":"hash:NmOQUc8OhM_pwz5wliYsNQ:0","line":2,"n":1,"payee":"Market","splits":[{"amount":-8,"category":"Food","description":"Bread"},{"amount":-4,"category":"Fun","description":""}],"status":"ready"}
+// Example: {"account":"","amount":-12,"categoryFrom":"file","cells":["05/04'26","-12.00","Market","","","","","Food","Bread","-8.00","Fun","","-4.00"],"currency":"EUR","date":"2026-05-04","description":"","externalId":"hash:8BTkv1gnCQTeweYPbLHeIQ:0","line":2,"n":1,"payee":"Market","splits":[{"amount":-8,"category":"Food","description":"Bread"},{"amount":-4,"category":"Fun","description":""}],"status":"ready"}
 type ImportRow struct {
 	// Account Key of the account in the import.
 	Account string `json:"account"`

@@ -1,5 +1,5 @@
-const VERSION = "9643b6446bb6f295";
-const FILES = ["/","/assets/Home-jx-FXV9-.js","/assets/account-BrOQDS1H.js","/assets/base-BQCrT9X7.js","/assets/charts-L3C8Reeu.js","/assets/daily-DlgRmfjc.js","/assets/data-7BWzEM5B.js","/assets/data-B7sc35T9.css","/assets/data-de-BiW44YFT.js","/assets/data-en-fhhWVpFc.js","/assets/de-9wYIymV2.js","/assets/en-Cf8nA9Cb.js","/assets/index-DL1v2uOn.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "372fa05dfe779a56";
+const FILES = ["/","/assets/Home-kTr9CLO7.js","/assets/account-gPr7-wXt.js","/assets/base-CgqgeeW5.js","/assets/charts-C_tBzhyC.js","/assets/daily-Bv9aISBu.js","/assets/data-CCNbr9Dc.css","/assets/data-de-DCBZSq9P.js","/assets/data-en-DjHqb6F3.js","/assets/data-uzqxJkmk.js","/assets/de-DGFpU2Ob.js","/assets/en-CSoeRtvO.js","/assets/index-ncloN4nP.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

@@ -1,5 +1,5 @@
-const VERSION = "372fa05dfe779a56";
-const FILES = ["/","/assets/Home-kTr9CLO7.js","/assets/account-gPr7-wXt.js","/assets/base-CgqgeeW5.js","/assets/charts-C_tBzhyC.js","/assets/daily-Bv9aISBu.js","/assets/data-CCNbr9Dc.css","/assets/data-de-DCBZSq9P.js","/assets/data-en-DjHqb6F3.js","/assets/data-uzqxJkmk.js","/assets/de-DGFpU2Ob.js","/assets/en-CSoeRtvO.js","/assets/index-ncloN4nP.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "85002bb283b03fb0";
+const FILES = ["/","/assets/Home-BzMr_8vq.js","/assets/account-DQViPC3x.js","/assets/base-DuohUxmU.js","/assets/charts-BVdU5xDz.js","/assets/daily-gVWesWhF.js","/assets/data-BO8ZmWIE.js","/assets/data-CCNbr9Dc.css","/assets/data-de-CofOSWXn.js","/assets/data-en-BSeBa_J6.js","/assets/de-CYmKELr2.js","/assets/en-x5vAW4GH.js","/assets/index-C9yZePET.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

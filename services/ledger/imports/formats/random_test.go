@@ -74,10 +74,7 @@ func randomStyle(r *rand.Rand) style {
 		encoding: pick(r, "utf-8", "utf-8", "utf-8-bom", "utf-16", "windows-1252"),
 	}
 	// Nothing in a file shows the meaning of a status in words that no bank uses.
-	unknown := s.titles.status == "Zustand"
-	s.status = s.status && s.heading && !unknown
-	// Balances show the direction of amounts without a sign, except of the first one.
-	s.balance = s.balance && !(unknown && s.mode == "type")
+	s.status = s.status && s.heading && s.titles.status != "Zustand"
 	return s
 }
 

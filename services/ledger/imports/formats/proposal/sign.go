@@ -1,7 +1,10 @@
 package proposal
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
@@ -121,6 +124,9 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 				"balance is a debt: positive amounts in %s are read as money out.",
 				p.name(amount)), amount}
 		}
+		if evidence := p.deviation(amount, m.Invert); evidence != "" {
+			return "", assumed{evidence, amount}
+		}
 		return ByBalance, assumed{}
 	}
 	agreed, opposed := p.typeVotes(amount)
@@ -146,14 +152,60 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 			"which amounts are money out: all are read as money in.", p.name(amount)), amount}
 	}
 	m.Invert = v.weak > 0 && c.positive > c.negative
-	direction := "in"
-	if m.Invert {
-		direction = "out"
-	}
 	return "", assumed{fmt.Sprintf("%d amounts in %s are positive and %d negative, as in "+
 		"statements of cards with purchases as positive numbers: positive amounts are read as "+
 		"money %s.",
-		c.positive, p.name(amount), c.negative, direction), amount}
+		c.positive, p.name(amount), c.negative, direction(m.Invert)), amount}
+}
+
+// direction returns the direction of positive amounts, as a part of a sentence.
+func direction(inverted bool) string {
+	if inverted {
+		return "out"
+	}
+	return "in"
+}
+
+// deviation returns the evidence that a row may have the other direction than those whose direction
+// the balances prove, or "". The balances do not prove the oldest amount of an account, or one that
+// is pending. Without signs, a column that differs in such a row may be a type column with unknown
+// words.
+func (p *Profile) deviation(amount int, inverted bool) string {
+	if p.columns[amount].negative > 0 || p.hasPlus(amount) {
+		return ""
+	}
+	for i := range p.columns {
+		if usual, other := p.deviating(i); other != "" {
+			return fmt.Sprintf("No amount in %s has a sign, and no balance shows the direction of "+
+				"the rows in which %s has the value %q instead of %q: all amounts are read as "+
+				"money %s.", p.name(amount), p.name(i), other, usual, direction(inverted))
+		}
+	}
+	return ""
+}
+
+// deviating returns the two values of a column if no balance proves the direction of the rows with
+// the other value, or "".
+func (p *Profile) deviating(i int) (usual, other string) {
+	c := &p.columns[i]
+	if !c.textual() || len(c.values) != 2 {
+		return "", ""
+	}
+	proven := maps.Clone(c.values)
+	for row, cells := range p.sample[p.heading+1:] {
+		_, isBooked := slices.BinarySearch(p.proof.table.records, p.heading+row+2)
+		if value := at(cells, i); !isBooked && value != "" && isTransaction(cells) {
+			proven[value]--
+		}
+	}
+	values := slices.SortedFunc(maps.Keys(proven), func(a, b string) int {
+		return cmp.Or(cmp.Compare(proven[b], proven[a]), strings.Compare(a, b))
+	})
+	accounts := slices.Compact(slices.Sorted(slices.Values(p.proof.table.accounts)))
+	if proven[values[1]] > len(accounts) {
+		return "", ""
+	}
+	return values[0], values[1]
 }
 
 // hasPlus reports whether a positive amount of a column has an explicit sign.

@@ -42,6 +42,10 @@ const (
 	cellParts
 )
 
+// maxCopied is the maximum size of the further records of all entries, in bytes. Each of them has
+// all cells of its entry, so a file could otherwise become 50 times as large.
+const maxCopied = 256 << 20
+
 // parser is the state of a QIF file: the current section and record. A line is a field: its first
 // character is the code, and the rest the value. A line with ^ ends a record.
 type parser struct {
@@ -51,6 +55,7 @@ type parser struct {
 	account  string
 	sections int // With transactions, also of investments.
 	records  int
+	copied   int // Bytes of the further records of entries.
 	cells    []string
 	filled   bool
 	line     int
@@ -128,13 +133,13 @@ func (p *parser) reset() {
 func (p *parser) handle(text string, line int, atEnd bool) ([]statement.Record, error) {
 	switch {
 	case atEnd || strings.HasPrefix(text, "^"):
-		return p.end(), nil
+		return p.end()
 	case text == "":
 		return nil, nil
 	case text[0] == '!':
-		records := p.end()
+		records, err := p.end()
 		p.header(strings.ToLower(text))
-		return records, nil
+		return records, err
 	}
 	if p.line == 0 {
 		p.line = line
@@ -226,10 +231,10 @@ func (p *parser) part(code byte, value string) error {
 }
 
 // end returns the records of the current entry, none if it is empty.
-func (p *parser) end() []statement.Record {
+func (p *parser) end() ([]statement.Record, error) {
 	defer p.reset()
 	if !p.filled || !accountSections[p.section] {
-		return nil
+		return nil, nil
 	}
 	p.sections = max(p.sections, 1)
 	p.cells[cellAccount] = p.account
@@ -238,7 +243,11 @@ func (p *parser) end() []statement.Record {
 	p.records++
 	accounts := transferAccounts(cells)
 	if len(accounts) == 0 {
-		return []statement.Record{{Line: p.line, Cells: cells}}
+		return []statement.Record{{Line: p.line, Cells: cells}}, nil
+	}
+	if p.copied += p.size * len(accounts); p.copied > maxCopied {
+		return nil, scan.Errorf(p.line, "the splits with transfers exceed %d MiB: divide the file",
+			maxCopied>>20)
 	}
 	p.in.Assume(statement.SplitsDivided, "Parts of the split in line "+strconv.Itoa(p.line)+
 		" are transfers. Each is a row, and the other parts are another row.", p.records)
@@ -247,7 +256,7 @@ func (p *parser) end() []statement.Record {
 		records = append(records, statement.Record{Line: p.line, Cells: append(cells, account)})
 	}
 	p.records += len(accounts)
-	return records
+	return records, nil
 }
 
 // propose returns the mapping and adds the warnings.

@@ -1,6 +1,7 @@
 package qif_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,19 @@ func meaning(r statement.Record) string {
 		text += " " + strings.Join(parts, ", ")
 	}
 	return text
+}
+
+// TestParseLimitsDividedSplits reads entries whose records are 50 times as large as the file.
+func TestParseLimitsDividedSplits(t *testing.T) {
+	t.Parallel()
+	var entry strings.Builder
+	entry.WriteString("D31/01/2024\nT-50.00\n")
+	for i := range statement.MaxParts {
+		_, _ = fmt.Fprintf(&entry, "S[Account %d]\nE%s\n$-1.00\n", i, strings.Repeat("x", 1200))
+	}
+	entry.WriteString("^\n")
+	_, err := fixture.Count(strings.NewReader("!Type:Bank\n" + strings.Repeat(entry.String(), 100)))
+	require.ErrorContains(t, err, "256 MiB")
 }
 
 func TestParseWithoutHeader(t *testing.T) {

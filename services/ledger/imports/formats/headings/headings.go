@@ -42,20 +42,10 @@ var table = newTable()
 // newTable converts the vocabulary to a table.
 func newTable() map[string][]Meaning {
 	t := make(map[string][]Meaning)
-	var current Meaning
-	for line := range strings.Lines(vocabulary) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		if section, ok := strings.CutPrefix(line, "== "); ok {
-			field, rank, _ := strings.Cut(strings.TrimSpace(section), " ")
-			current = Meaning{field, int(rank[0] - '0')}
-			continue
-		}
-		for phrase := range strings.SplitSeq(line, ";") {
-			if key := written.Fold(phrase); key != "" {
-				t[key] = append(t[key], current)
-			}
+	for section, phrase := range written.Phrases(vocabulary) {
+		field, rank, _ := strings.Cut(section, " ")
+		if key := written.Fold(phrase); key != "" {
+			t[key] = append(t[key], Meaning{field, int(rank[0] - '0')})
 		}
 	}
 	return t

@@ -44,7 +44,7 @@ func (p *Profile) countTexts(i int) texts {
 	}
 	seen := make(map[string]int)
 	for _, cells := range p.transactions {
-		cell := cellAt(cells, i)
+		cell := at(cells, i)
 		if cell == "" {
 			continue
 		}
@@ -65,14 +65,6 @@ func (p *Profile) countTexts(i int) texts {
 	}
 	t.distinct = len(seen)
 	return t
-}
-
-// cellAt returns the text of a cell, or "" beyond the end of the row.
-func cellAt(cells []string, i int) string {
-	if i >= len(cells) {
-		return ""
-	}
-	return strings.TrimSpace(cells[i])
 }
 
 // mean returns the mean length of the texts.
@@ -103,7 +95,7 @@ func (p *Profile) hasLabels(i, rank int) bool {
 	t := p.texts[i]
 	labels := 0
 	for _, cells := range p.transactions {
-		cell := cellAt(cells, i)
+		cell := at(cells, i)
 		if cell != "" && !slices.ContainsFunc(strings.FieldsFunc(cell, isListMark), isNoLabel) {
 			labels++
 		}

@@ -45,7 +45,7 @@ func (p *Profile) isMentioned(i int) bool {
 	text := p.texts[i].frequent
 	folded := written.Fold(text)
 	for _, cells := range p.transactions {
-		if cellAt(cells, i) != text {
+		if at(cells, i) != text {
 			continue
 		}
 		rows++
@@ -85,11 +85,11 @@ func (p *Profile) hasBothDirections(columns Columns) bool {
 	in, out := false, false
 	for _, cells := range p.transactions {
 		if i, ok := columns[mapping.FieldAmount]; ok {
-			n, isNumber := written.ScanNumber(cellAt(cells, i))
+			n, isNumber := written.ScanNumber(at(cells, i))
 			in, out = in || isNumber && !n.Negative, out || isNumber && n.Negative
 		} else {
 			debit := columns[mapping.FieldDebit]
-			in, out = in || cellAt(cells, debit) == "", out || cellAt(cells, debit) != ""
+			in, out = in || at(cells, debit) == "", out || at(cells, debit) != ""
 		}
 	}
 	return in && out

@@ -137,12 +137,12 @@ func (p *Profile) without(taken map[int]bool, repeated int) map[int]bool {
 func (p *Profile) repeats(i, other int) bool {
 	filled, repeated := 0, 0
 	for _, cells := range p.transactions {
-		cell := written.Fold(cellAt(cells, i))
+		cell := written.Fold(at(cells, i))
 		if cell == "" {
 			continue
 		}
 		filled++
-		if strings.Contains(written.Fold(cellAt(cells, other)), cell) {
+		if strings.Contains(written.Fold(at(cells, other)), cell) {
 			repeated++
 		}
 	}

@@ -18,19 +18,9 @@ var words = newWords()
 
 func newWords() map[string][]string {
 	w := make(map[string][]string)
-	section := ""
-	for line := range strings.Lines(vocabulary) {
-		if name, ok := strings.CutPrefix(line, "== "); ok {
-			section = strings.TrimSpace(name)
-			continue
-		}
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		for phrase := range strings.SplitSeq(line, ";") {
-			if folded := written.Fold(phrase); folded != "" {
-				w[section] = append(w[section], " "+folded+" ")
-			}
+	for section, phrase := range written.Phrases(vocabulary) {
+		if folded := written.Fold(phrase); folded != "" {
+			w[section] = append(w[section], " "+folded+" ")
 		}
 	}
 	return w

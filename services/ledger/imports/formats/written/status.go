@@ -29,19 +29,9 @@ var statuses = newStatuses()
 
 func newStatuses() map[string]string {
 	t := make(map[string]string)
-	section := ""
-	for line := range strings.Lines(statusPhrases) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		if name, ok := strings.CutPrefix(line, "== "); ok {
-			section = strings.TrimSpace(name)
-			continue
-		}
-		for phrase := range strings.SplitSeq(line, ";") {
-			if key := statusKey(phrase); key != "" && t[key] == "" {
-				t[key] = section
-			}
+	for section, phrase := range Phrases(statusPhrases) {
+		if key := statusKey(phrase); key != "" && t[key] == "" {
+			t[key] = section
 		}
 	}
 	return t

@@ -32,22 +32,10 @@ func TestStatusOf(t *testing.T) {
 func TestStatusesVocabulary(t *testing.T) {
 	t.Parallel()
 	sections := make(map[string]string)
-	section := ""
-	for line := range strings.Lines(statusPhrases) {
-		if name, ok := strings.CutPrefix(line, "== "); ok {
-			section = strings.TrimSpace(name)
-			continue
-		}
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		for phrase := range strings.SplitSeq(line, ";") {
-			key := statusKey(phrase)
-			if key == "" {
-				continue
-			}
-			require.Contains(t, []string{"", section}, sections[key], phrase)
-			sections[key] = section
-		}
+	for section, phrase := range Phrases(statusPhrases) {
+		key := statusKey(phrase)
+		require.NotEmpty(t, key, phrase)
+		require.Contains(t, []string{"", section}, sections[key], phrase)
+		sections[key] = section
 	}
 }

@@ -194,8 +194,8 @@ func (c *counts) verdict() Verdict {
 
 // Contradicts reports whether the amounts are wrong. A balance that does not follow is a gap, as
 // long as most of them follow. A balance that changes in the other direction is an error, unless as
-// many do not follow at all. owed is set if positive
-// amounts were read as money out: then balances that all change in the other direction are debts.
+// many do not follow at all. owed is set if positive amounts were read as money out: then balances
+// that all change in the other direction are debts.
 func (v Verdict) Contradicts(owed bool) bool {
 	if owed && v.Agreed+v.Other == 0 {
 		return false

@@ -26,12 +26,15 @@ func (c *column) statuses() (known, unbooked int) {
 }
 
 // byStatus assigns the column of statuses: the one with the best heading, or otherwise one whose
-// values are all statuses, if some of them are not booked.
+// values are all statuses, if some of them are not booked. "Hold" and "Open" under the heading of a
+// payee or a description are texts.
 func (p *Profile) byStatus(columns Columns, taken map[int]bool) {
 	found := p.best(mapping.FieldStatus, taken, columns)
 	for i := range p.columns {
 		known, unbooked := p.columns[i].statuses()
-		if found < 0 && unbooked > 0 && known == p.columns[i].filled {
+		isText := p.textRank(i, mapping.FieldPayee) == 1 ||
+			p.textRank(i, mapping.FieldDescription) == 1
+		if found < 0 && unbooked > 0 && known == p.columns[i].filled && !isText {
 			found = i
 		}
 	}

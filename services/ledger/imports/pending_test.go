@@ -190,6 +190,62 @@ func TestCommitImportReplacesPendingOnce(t *testing.T) {
 	})
 }
 
+// TestCommitImportKeepsChangedPending changes the transaction of a pending payment after the
+// preview, so that the row does not book it any more.
+func TestCommitImportKeepsChangedPending(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for name, change := range map[string]string{
+		"currency":  `currency = 'USD'`,
+		"direction": `amount_minor = -amount_minor, amount_e4 = -amount_e4`,
+		"wallet": `wallet_id = (SELECT w.id FROM wallets w
+			WHERE w.owner_id = transactions.owner_id AND w.id <> transactions.wallet_id)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t, s)
+			p.MakeWallet(p.Ctx, t, "Other", "EUR")
+			_, pending := p.reserved(t)
+			m := p.mustUpload(t, statusHeading+"2026-02-06,Shell,-44.00,EUR,Completed\n")
+			require.EqualValues(t, 1, m.GetCounts().GetMatched())
+			_, err := s.DB.Exec(t.Context(),
+				`UPDATE transactions SET `+change+` WHERE id = $1`, pending.ID)
+			require.NoError(t, err)
+			want, err := posting.Select(t.Context(), s.DB, pending.ID)
+			require.NoError(t, err)
+			m = p.commit(t, m)
+			require.Equal(t, staging.Done, m.GetStatus())
+			require.EqualValues(t, 1, m.GetCounts().GetBooked())
+			stored, err := posting.Select(t.Context(), s.DB, pending.ID)
+			require.NoError(t, err)
+			require.Equal(t, want, stored)
+		})
+	}
+}
+
+// TestCommitImportReplacesRepeatedID books two pending payments with rows that have one external id,
+// as rows of two accounts of a wallet may. The wallet has the id once.
+func TestCommitImportReplacesRepeatedID(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	p.commit(t, p.book(t, p.mustUpload(t, statusHeading+"2026-02-04,Shell,-40.00,EUR,Pending\n"+
+		"2026-02-04,Rewe,-20.00,EUR,Pending\n"), staging.Pending))
+	m := p.mustUpload(t, statusHeading+
+		"2026-02-06,Shell,-41.00,EUR,Completed\n2026-02-06,Rewe,-21.00,EUR,Completed\n")
+	require.EqualValues(t, 2, m.GetCounts().GetMatched())
+	_, err := s.DB.Exec(t.Context(),
+		`UPDATE import_rows SET external_id = 'bank 1' WHERE import_id = $1`, m.GetId())
+	require.NoError(t, err)
+	_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	s.runJobs(t)
+	m = p.get(t, m)
+	require.Equal(t, staging.Done, m.GetStatus())
+	require.EqualValues(t, 1, m.GetCounts().GetBooked())
+	s.RequireConsistent(t)
+}
+
 // TestCommitImportPendingProperty books random reservations, and then their bookings with random
 // days and amounts. Each reservation counts once, and the undo restores the books.
 func TestCommitImportPendingProperty(t *testing.T) {

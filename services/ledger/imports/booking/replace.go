@@ -36,11 +36,9 @@ func (c *chunk) replace(ctx context.Context, tx pgx.Tx, l *posting.Ledger) error
 	}
 	var before, after []posting.Transaction
 	for i, t := range locked {
-		r := rows[t.ID]
-		if amountStays := isFixed(t) && *r.AmountMinor != t.AmountMinor; taken[i] || amountStays {
-			continue
+		if r := rows[t.ID]; !taken[i] && replaces(r, t) {
+			before, after = append(before, t), append(after, c.replaced(t, r))
 		}
-		before, after = append(before, t), append(after, c.replaced(t, r))
 	}
 	for _, r := range rows {
 		if r.TransactionID == nil {
@@ -74,6 +72,14 @@ func (c *chunk) replaced(t posting.Transaction, r *staging.Row) posting.Transact
 	return t
 }
 
+// replaces reports whether a row still books the payment of a transaction. Since the preview, the
+// user may have changed its wallet, its currency or its direction, or an amount that must stay.
+func replaces(r *staging.Row, t posting.Transaction) bool {
+	amount := *r.AmountMinor
+	return deref(r.WalletID) == t.WalletID && r.BookedCurrency == t.Currency &&
+		(amount < 0) == (t.AmountMinor < 0) && (!isFixed(t) || amount == t.AmountMinor)
+}
+
 // isFixed reports whether the amount and the day of a transaction belong to something else: the
 // parts of a split, or the other leg of a transfer.
 func isFixed(t posting.Transaction) bool { return t.TransferID != nil || t.SplitCount > 0 }
@@ -91,7 +97,8 @@ func (c *chunk) taken(
 }
 
 // takenExternal reports for each of ts whether its wallet has a transaction with the external id at
-// the same index.
+// the same index, or gets it at an earlier index. Two accounts of a file whose banks use the same
+// ids may belong to one wallet.
 func takenExternal(
 	ctx context.Context, tx pgx.Tx, owner uuid.UUID, ts []posting.Transaction, externals []*string,
 ) (map[int]bool, error) {
@@ -103,6 +110,15 @@ func takenExternal(
 	taken := map[int]bool{}
 	for _, t := range found {
 		taken[t.Position-1] = true
+	}
+	type key struct {
+		wallet uuid.UUID
+		id     string
+	}
+	seen := map[key]bool{}
+	for i, t := range ts {
+		k := key{t.WalletID, *externals[i]}
+		taken[i], seen[k] = taken[i] || seen[k], true
 	}
 	return taken, err
 }

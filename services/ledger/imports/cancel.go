@@ -34,28 +34,32 @@ func (s *Imports) CancelImport(
 		if err != nil {
 			return err
 		}
-		resp.Code, resp.Message = codeFetched, "Import fetched"
+		resp.Code, resp.Message = codeCanceled, "Import canceled"
 		switch {
 		case e.Status == staging.Updating && !e.Change.Restoring:
 			e.Restore(problemCanceled, s.NewID())
+			if err := staging.EndLease(ctx, tx, e.OwnerID, e.ID); err != nil {
+				return err
+			}
+			resp.Import, resp.Etag, err = s.save(ctx, tx, e)
+			return err
 		case e.Status == staging.Queued, e.Status == staging.Running:
-			e.Status, e.Problem = staging.Failed, problemCanceled
+			err = booking.End(ctx, tx, s.Ledger, e, staging.Failed, problemCanceled)
 		case e.Status == staging.Undoing:
-			e.Status, e.Problem = staging.Done, problemCanceled
+			err = booking.End(ctx, tx, s.Ledger, e, staging.Done, problemCanceled)
 		default:
-			resp.Etag = etag.Format(e.Version)
-			resp.Import, err = e.Proto()
+			resp.Code, resp.Message = codeFetched, "Import fetched"
+		}
+		if err != nil {
 			return err
 		}
-		resp.Code, resp.Message = codeCanceled, "Import canceled"
-		if err := staging.EndLease(ctx, tx, e.OwnerID, e.ID); err != nil {
+		stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+		if err != nil {
 			return err
 		}
-		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
-		if err != nil || e.Status == staging.Updating {
-			return err
-		}
-		return booking.PublishFailed(ctx, tx, s.Ledger, e.OwnerID, e.ID)
+		resp.Etag = etag.Format(stored.Version)
+		resp.Import, err = stored.Proto()
+		return err
 	})
 	if err != nil {
 		return nil, err

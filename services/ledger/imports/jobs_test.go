@@ -172,7 +172,8 @@ func TestExpire(t *testing.T) {
 }
 
 // TestExpireUndone deletes the rows of an import a week after its undo, except those of the
-// transactions that the undo has kept. The counts stay, also after another undo.
+// transactions that the undo has kept. The counts stay, also after another undo,
+// canceled or not.
 func TestExpireUndone(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -194,6 +195,12 @@ func TestExpireUndone(t *testing.T) {
 	require.NoError(t, s.DB.QueryRow(t.Context(),
 		`UPDATE imports SET status = 'done' WHERE id = $1 RETURNING emptied`, m.GetId()).Scan(&emptied))
 	require.True(t, emptied)
+	_, err = p.UndoImport(p.Ctx, &ledgerv1.UndoImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	canceled, err := p.CancelImport(p.Ctx, &ledgerv1.CancelImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	require.Equal(t, staging.Done, canceled.GetImport().GetStatus())
+	require.Equal(t, m.GetCounts().String(), canceled.GetImport().GetCounts().String())
 	again := p.undo(t, m, false)
 	require.Equal(t, staging.Undone, again.GetStatus())
 	require.Equal(t, m.GetCounts().String(), again.GetCounts().String())

@@ -115,22 +115,24 @@ func (x *executor) fail(ctx context.Context, j jobs.Job, reason string) error {
 			// The remaining transactions can be undone again.
 			status = staging.Done
 		}
-		if err := setStatus(ctx, tx, e, status, reason, x.Now()); err != nil {
-			return err
-		}
-		return PublishFailed(ctx, tx, x.Ledger, j.OwnerID, j.ID)
+		return End(ctx, tx, x.Ledger, e, status, reason)
 	})
 }
 
-// PublishFailed adds the event of an import whose job has ended with an error or was canceled.
-func PublishFailed(
-	ctx context.Context, tx pgx.Tx, l *posting.Ledger, owner, id uuid.UUID,
+// End ends a commit or an undo with a problem, and adds the event. It does not count the rows,
+// which may be deleted if the import was undone before.
+func End(
+	ctx context.Context, tx pgx.Tx, l *posting.Ledger, e staging.Import, status, problem string,
 ) error {
-	m, err := summary(ctx, tx, owner, id)
+	if err := setStatus(ctx, tx, e, status, problem, l.Now()); err != nil {
+		return err
+	}
+	m, err := summary(ctx, tx, e.OwnerID, e.ID)
 	if err != nil {
 		return err
 	}
-	return l.Publish(ctx, tx, owner, &ledgerv1.ImportFailed{OwnerId: owner.String(), Import: m})
+	return l.Publish(ctx, tx, e.OwnerID,
+		&ledgerv1.ImportFailed{OwnerId: e.OwnerID.String(), Import: m})
 }
 
 // summary returns an import as events show it: without the mapping, the heading, the assumptions

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,4 +123,44 @@ func TestCommitImportKilled(t *testing.T) {
 	}
 	require.Equal(t, n, imported)
 	require.Equal(t, 1, ended)
+}
+
+// TestUpdateImportSearch stops a replica after its search of duplicates has marked one side of a
+// transfer. The other replica pairs the sides as if the search had not begun.
+func TestUpdateImportSearch(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	p.MakeWallet(p.Ctx, t, "Giro", "EUR")
+	_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET external_id = 'coffer:t1' WHERE id = $1`,
+		p.enter(t, "-10", "To the bank", 1))
+	require.NoError(t, err)
+	m := p.uploadExport(t, strings.NewReplacer(`"Giro"`, `"Cash"`, `"Savings"`, `"Giro"`).
+		Replace(exported))
+	p.update(t, defaultsOf(m, p.Category))
+	want := p.state(t, m)
+	duplicates := func() (rows int) {
+		for _, r := range p.rows(t, m) {
+			if r.GetStatus() == staging.Duplicate {
+				rows++
+			}
+		}
+		return rows
+	}
+	require.Equal(t, 1, duplicates())
+	s.inlineRows = 0
+	p.start(t, defaultsOf(m, p.Category))
+	run := func(at *Imports, until func() bool) (finished bool) {
+		_, chunk := p.lease(t, at, m)
+		for step := 0; !finished && !until(); step++ {
+			require.Less(t, step, 50)
+			finished, err = chunk()
+			require.NoError(t, err)
+		}
+		return finished
+	}
+	require.False(t, run(s.Imports, func() bool { return duplicates() == 0 }))
+	require.False(t, run(s.Imports, func() bool { return duplicates() == 1 }))
+	require.True(t, run(s.other(), func() bool { return false }))
+	require.Equal(t, want, p.state(t, m))
 }

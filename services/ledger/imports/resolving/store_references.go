@@ -93,7 +93,8 @@ func selectOtherAccounts(
 // selectSides returns the rows of an import that may be one side of a transfer, in the order of the
 // file. These are the transfers of formats that write a row for each side, and the rows whose
 // category or payee is the name of another account of the file. A row with both names is two sides.
-// Rows that cannot be booked are no sides.
+// Rows that cannot be booked are no sides. A row that a search of duplicates has marked before its
+// replica was killed is not settled, because it was not when the search began.
 func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side, error) {
 	sides, err := pg.All[side](ctx, q, `
 		WITH named AS (
@@ -103,7 +104,8 @@ func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side
 		)
 		SELECT n, account, s.other, s.origin, coalesce(transfer ->> 'ID', '') AS transfer_id,
 			date, amount, booked_currency AS currency, chosen_wallet_id, transfer_wallet_id,
-			status NOT IN ('ready', 'booked') OR transaction_id IS NOT NULL
+			status NOT IN ('ready', 'booked', 'duplicate', 'matched')
+				OR action = 'match' OR transaction_id IS NOT NULL
 				OR chosen_category_id IS NOT NULL AND chosen_wallet_id IS NULL AS settled
 		FROM import_rows r
 		CROSS JOIN LATERAL (

@@ -158,16 +158,13 @@ func (s *Search) readRows(
 func (s *Search) matchRows(
 	ctx context.Context, q pg.Querier, _ int,
 ) (finished bool, err error) {
-	booked, err := matchPending(ctx, q, s.owner, s.id, s.span)
+	booked, err := s.matchPending(ctx, q)
 	if err != nil {
 		return false, err
 	}
 	replaced := map[int32]bool{}
 	for _, r := range booked {
-		replaced[r.n] = true
-		if s.taken != nil {
-			s.taken[r.transaction.ID] = true
-		}
+		replaced[r.n], s.taken[r.transaction.ID] = true, true
 	}
 	s.wanted = slices.DeleteFunc(s.wanted, func(r wanted) bool { return replaced[r.N] })
 	s.results = match(s.wanted, s.found, s.taken)
@@ -176,20 +173,23 @@ func (s *Search) matchRows(
 }
 
 // matchPending matches ready rows with the transactions of pending payments that they book, and
-// returns them.
-func matchPending(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span,
-) ([]replacement, error) {
-	pending, err := selectPending(ctx, q, owner, id)
+// returns them. It loads the taken transactions if one is pending.
+func (s *Search) matchPending(ctx context.Context, q pg.Querier) ([]replacement, error) {
+	pending, err := selectPending(ctx, q, s.owner, s.id)
 	if err != nil || len(pending) == 0 {
 		return nil, err
 	}
-	c := &replacements{pending: pending}
-	if err := c.selectRows(ctx, q, owner, id, s); err != nil {
+	if err := s.loadTaken(ctx, q); err != nil {
+		return nil, err
+	}
+	c := &replacements{pending: slices.DeleteFunc(pending, func(t pendingTransaction) bool {
+		return s.taken[t.ID]
+	})}
+	if err := c.selectRows(ctx, q, s.owner, s.id, s.span); err != nil {
 		return nil, err
 	}
 	booked := c.assign()
-	return booked, setReplacements(ctx, q, owner, id, booked)
+	return booked, setReplacements(ctx, q, s.owner, s.id, booked)
 }
 
 // markDuplicates marks the rows whose external id a transaction of the wallet has, and returns

@@ -16,7 +16,7 @@ import (
 const maxPending = 500
 
 // selectPending returns the owner's newest pending transactions, except those that the import has
-// created, or that one of its rows matches.
+// created.
 func selectPending(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
 ) ([]pendingTransaction, error) {
@@ -25,12 +25,8 @@ func selectPending(
 			(date AT TIME ZONE 'UTC')::date - DATE '2000-01-01' AS day, external_id, date,
 			payee || ' ' || description AS text,
 			transfer_id IS NOT NULL OR split_count > 0 AS fixed
-		FROM transactions t
+		FROM transactions
 		WHERE owner_id = $1 AND external_id LIKE 'pending:%' AND import_id IS DISTINCT FROM $2
-			AND NOT EXISTS (
-				SELECT FROM import_rows o
-				WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched'
-					AND o.duplicate_of = t.id)
 		ORDER BY date DESC, id
 		LIMIT $3`, owner, id, maxPending)
 	if err != nil {
@@ -98,8 +94,8 @@ func setReplacements(
 		UPDATE import_rows r
 		SET status = 'matched', duplicate_of = m.transaction_id, replaced = m.replaced
 		FROM unnest($3::integer[], $4::uuid[], $5::jsonb[]) AS m (n, transaction_id, replaced)
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = m.n`,
-		owner, id, ns, transactions, replaced)
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = m.n AND r.n BETWEEN $6 AND $7`,
+		owner, id, ns, transactions, replaced, slices.Min(ns), slices.Max(ns))
 	if err != nil {
 		return fmt.Errorf("matching pending payments of import %s: %w", id, err)
 	}

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,4 +135,42 @@ func TestUpdateImportFails(t *testing.T) {
 	require.Equal(t, staging.Done, m.GetStatus())
 	require.EqualValues(t, 200, m.GetCounts().GetBooked())
 	require.Equal(t, 200, p.categorized(t, m, p.Category))
+}
+
+// TestUpdateImportFailsMapping makes the job of a new mapping fail, and then the return to the
+// mapping before it, too. The next update or commit reads the cells with that mapping again.
+func TestUpdateImportFailsMapping(t *testing.T) {
+	t.Parallel()
+	for name, inline := range map[string]int32{"commit": -1, "update by a job": 0, "update": 1000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := setupJobs(t)
+			p := newPerson(t, s)
+			m := p.finish(t, p.mustUpload(t, largeStatement(200)))
+			before := p.state(t, m)
+			mapping := m.GetMapping()
+			mapping.Invert = !mapping.GetInvert()
+			p.start(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
+			j, chunk := p.lease(t, s.Imports, m)
+			_, err := chunk()
+			require.NoError(t, err)
+			require.NoError(t, s.Jobs.Fail(p.Ctx, j, "INTERNAL"))
+			j, _ = p.lease(t, s.Imports, m)
+			require.NoError(t, s.Jobs.Fail(p.Ctx, j, "INTERNAL"))
+			require.Equal(t, staging.Preview, p.get(t, m).GetStatus())
+			require.NotEqual(t, before, p.state(t, m))
+			if inline >= 0 {
+				s.inlineRows = inline
+				_, err = p.UpdateImport(p.Ctx, defaultsOf(m, p.Category))
+				require.NoError(t, err)
+				m = p.finish(t, m)
+				require.Equal(t, before, p.state(t, m))
+			}
+			require.Equal(t, staging.Done, p.commit(t, m).GetStatus())
+			for _, r := range p.rows(t, m) {
+				require.True(t, strings.HasPrefix(r.GetAmount(), "-"), r.GetAmount())
+			}
+			s.RequireConsistent(t)
+		})
+	}
 }

@@ -46,11 +46,12 @@ func (s *Imports) derive(
 		return update{}, err
 	}
 	before := e.Details
+	mapped = mapped || e.Mapped()
 	if u.started = last > s.inlineRows; !u.started {
 		if err := resolving.All(ctx, tx, e.OwnerID, e.ID, details, mapped); err != nil {
 			return update{}, err
 		}
-		e.Underived = false
+		e.Underived, e.Change = false, nil
 		if e.Status == staging.Preview {
 			e.Problem = ""
 		}

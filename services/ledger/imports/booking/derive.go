@@ -80,8 +80,8 @@ func (x *executor) step(
 // endDerivation stores that all rows of an import were derived. It ends the job of an update.
 func (x *executor) endDerivation(ctx context.Context, tx pgx.Tx, e staging.Import) error {
 	e.Underived, e.UpdatedAt = false, x.Now()
-	if e.Change == nil {
-		e.Derivation, e.Derived = nil, 0
+	if e.Status != staging.Updating {
+		e.Change, e.Derivation, e.Derived = nil, nil, 0
 		return staging.UpdateImport(ctx, tx, e)
 	}
 	e.Settle("")
@@ -99,8 +99,7 @@ func (x *executor) failUpdate(
 ) error {
 	e.UpdatedAt = x.Now()
 	if e.Change.Restoring {
-		e.Settle(reason)
-		e.Underived, e.Derivation = true, new(x.NewID())
+		e.Abandon(reason, x.NewID())
 	} else {
 		e.Restore(reason, x.NewID())
 	}
@@ -142,8 +141,7 @@ func (s *derivations) take(ctx context.Context, tx pgx.Tx, e staging.Import) (*d
 	if err != nil {
 		return nil, err
 	}
-	mapped := e.Change != nil && e.Change.Mapped
-	begun, err := resolving.Begin(ctx, tx, e.OwnerID, e.ID, details, mapped)
+	begun, err := resolving.Begin(ctx, tx, e.OwnerID, e.ID, details, e.Mapped())
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // Change is an update of an import whose rows a job derives. The details have changed already. The
-// rows follow in chunks, so some of them have values of before.
+// rows follow in chunks, so some of them have values of before. After an update that could neither
+// be finished nor taken back, a Change with Mapped alone stays until the rows are derived.
 type Change struct {
 	// Status is the status to which the import returns, and Problem its problem there.
 	Status  string `json:"status"`
@@ -15,7 +16,7 @@ type Change struct {
 	// Before holds the details before the update. If it is canceled or fails, the import gets them
 	// back, and all rows are derived again.
 	Before json.RawMessage `json:"before"`
-	// Mapped is set if the cells are read again, because the mappings differ.
+	// Mapped is set if the cells must be read again, because the mappings differ.
 	Mapped bool `json:"mapped"`
 	// Restoring is set while the rows are derived with Before.
 	Restoring bool `json:"restoring"`
@@ -53,5 +54,21 @@ func (e *Import) Settle(problem string) {
 	e.JobDone = int64(e.Booked + e.Duplicate)
 	e.JobTotal = int64(e.Ready+e.Matched) + e.JobDone
 }
+
+// Abandon ends an update whose return to the details before it has failed. The rows are not derived
+// with them. The caller writes e.
+func (e *Import) Abandon(problem string, id uuid.UUID) {
+	mapped := e.Mapped()
+	e.Settle(problem)
+	if mapped {
+		e.Change = &Change{Mapped: true}
+	}
+	e.Underived = true
+	e.derive(id)
+}
+
+// Mapped reports whether a derivation of the rows must read their cells again. Then no row is
+// finished, so all have their cells.
+func (e Import) Mapped() bool { return e.Change != nil && e.Change.Mapped }
 
 func (e *Import) derive(id uuid.UUID) { e.Derivation, e.Derived = &id, 0 }

@@ -88,7 +88,7 @@ type Import struct {
 	// wallets or categories, or an update could neither be finished nor taken back. The next commit
 	// or update derives them.
 	Underived bool
-	// Change is nil unless the import is Updating.
+	// Change is nil unless the import is Updating, or its cells must be read again.
 	Change *Change
 	// Derivation identifies the derivation of the rows by a job. It is nil without one. Derived is
 	// the number of the last row that the job has derived.

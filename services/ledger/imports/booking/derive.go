@@ -148,12 +148,16 @@ func (s *derivations) take(ctx context.Context, tx pgx.Tx, e staging.Import) (*d
 	return &derivation{begun, id}, nil
 }
 
-// put stores a derivation whose step was committed.
+// put stores a derivation whose step was committed. If there are too many, it removes a random one.
+// With a fixed order, imports that run in turn would all lose theirs before the next turn.
 func (s *derivations) put(id uuid.UUID, d *derivation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.open) >= maxDerivations {
-		clear(s.open)
+	for other := range s.open {
+		if len(s.open) < maxDerivations {
+			break
+		}
+		delete(s.open, other)
 	}
 	s.open[id] = d
 }

@@ -34,21 +34,26 @@ func (s *Imports) CancelImport(
 		if err != nil {
 			return err
 		}
+		restoring := e.Status == staging.Updating && e.Change.Restoring
+		if !e.Working() || restoring {
+			resp.Code, resp.Message = codeFetched, "Import fetched"
+			resp.Etag = etag.Format(e.Version)
+			resp.Import, err = e.Proto()
+			return err
+		}
 		resp.Code, resp.Message = codeCanceled, "Import canceled"
-		switch {
-		case e.Status == staging.Updating && !e.Change.Restoring:
+		if err := staging.EndLease(ctx, tx, e.OwnerID, e.ID); err != nil {
+			return err
+		}
+		switch e.Status {
+		case staging.Updating:
 			e.Restore(problemCanceled, s.NewID())
-			if err := staging.EndLease(ctx, tx, e.OwnerID, e.ID); err != nil {
-				return err
-			}
 			resp.Import, resp.Etag, err = s.save(ctx, tx, e)
 			return err
-		case e.Status == staging.Queued, e.Status == staging.Running:
-			err = booking.End(ctx, tx, s.Ledger, e, staging.Failed, problemCanceled)
-		case e.Status == staging.Undoing:
+		case staging.Undoing:
 			err = booking.End(ctx, tx, s.Ledger, e, staging.Done, problemCanceled)
 		default:
-			resp.Code, resp.Message = codeFetched, "Import fetched"
+			err = booking.End(ctx, tx, s.Ledger, e, staging.Failed, problemCanceled)
 		}
 		if err != nil {
 			return err

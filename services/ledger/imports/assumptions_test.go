@@ -10,6 +10,7 @@ import (
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // unsigned is a file that does not show which amounts are money out.
@@ -85,6 +86,26 @@ func TestCommitImportAssumptions(t *testing.T) {
 		p.finish(t, m)
 		require.Equal(t, "8.00", p.balance(t))
 	})
+}
+
+// TestUpdateImportConfirm requires that a confirmation alone derives no row again, also in a large
+// import, whose rows a job would derive.
+func TestUpdateImportConfirm(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	m := p.mustUpload(t, unsigned)
+	s.inlineRows = 0
+	resp, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
+		Id: m.GetId(), Confirm: []string{"SIGN_ASSUMED"}, Wait: new(int32(0)),
+	})
+	require.NoError(t, err)
+	require.Empty(t, resp.GetCode())
+	require.Equal(t, staging.Preview, resp.GetImport().GetStatus())
+	require.Empty(t, resp.GetImport().GetWarnings())
+	require.Equal(t, m.GetCounts().GetReady(), resp.GetImport().GetCounts().GetReady())
+	p.committed(t, m)
+	require.Equal(t, "8.00", p.balance(t))
 }
 
 // TestUpdateImportBalances requires that the balances of all rows are compared, not only those of

@@ -63,11 +63,7 @@ func (s *Imports) derive(
 		e.Begin(before, mapped, s.NewID(), last)
 		u.problem = e.Change.Problem
 	}
-	e.UpdatedAt = s.Now()
-	if err := staging.UpdateImport(ctx, tx, e); err != nil {
-		return update{}, err
-	}
-	u.Import, err = staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+	u.Import, err = s.write(ctx, tx, e)
 	return u, err
 }
 

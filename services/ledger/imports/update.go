@@ -44,9 +44,9 @@ func (s *Imports) change(
 }
 
 // UpdateImport changes the mapping, the assignments or the defaults of an import, and derives all
-// rows again. A small import is changed in one database transaction that holds its lock, so a
-// simultaneous commit sees the rows before or after the change. A job changes the rows of a large
-// one (see derive).
+// rows again. Confirmed guesses change no row, so they alone only change the warnings. A small
+// import is changed in one database transaction that holds its lock, so a simultaneous commit sees
+// the rows before or after the change. A job changes the rows of a large one (see derive).
 //
 // Errors: EMPTY_UPDATE, IMPORT_STATE unless the import is in preview or has failed, and the errors
 // of wallets and categories.
@@ -57,8 +57,7 @@ func (s *Imports) UpdateImport(
 	if !ok {
 		return nil, errInvalidID
 	}
-	if req.Mapping == nil && req.Defaults == nil &&
-		len(req.GetAccounts())+len(req.GetCategories())+len(req.GetConfirm()) == 0 {
+	if !changesRows(req) && len(req.GetConfirm()) == 0 {
 		return nil, apierr.EmptyUpdate
 	}
 	wait, err := parseWait(req.Wait, updateWait)
@@ -85,7 +84,14 @@ func (s *Imports) UpdateImport(
 				return err
 			}
 		}
-		u, err = s.derive(ctx, tx, e, details, req.Mapping != nil)
+		if changesRows(req) {
+			u, err = s.derive(ctx, tx, e, details, req.Mapping != nil)
+			return err
+		}
+		if err := e.SetDetails(details); err != nil {
+			return err
+		}
+		u.Import, err = s.write(ctx, tx, e)
 		return err
 	})
 	if err != nil {
@@ -102,15 +108,28 @@ func (s *Imports) UpdateImport(
 	return resp, err
 }
 
+// changesRows reports whether a request changes more than the warnings of an import.
+func changesRows(req *ledgerv1.UpdateImportRequest) bool {
+	return req.Mapping != nil || req.Defaults != nil ||
+		len(req.GetAccounts())+len(req.GetCategories()) > 0
+}
+
+// write writes a changed import and reads it again.
+func (s *Imports) write(
+	ctx context.Context, tx pgx.Tx, e staging.Import,
+) (staging.Import, error) {
+	e.UpdatedAt = s.Now()
+	if err := staging.UpdateImport(ctx, tx, e); err != nil {
+		return e, err
+	}
+	return staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+}
+
 // save writes a changed import and returns it as the API shows it, with its ETag.
 func (s *Imports) save(
 	ctx context.Context, tx pgx.Tx, e staging.Import,
 ) (m *ledgerv1.Import, tag string, err error) {
-	e.UpdatedAt = s.Now()
-	if err := staging.UpdateImport(ctx, tx, e); err != nil {
-		return nil, "", err
-	}
-	stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+	stored, err := s.write(ctx, tx, e)
 	if err != nil {
 		return nil, "", err
 	}

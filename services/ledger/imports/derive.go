@@ -48,7 +48,7 @@ func (s *Imports) derive(
 	before := e.Details
 	mapped = mapped || e.Mapped()
 	if u.started = last > s.inlineRows; !u.started {
-		if err := resolving.All(ctx, tx, e.OwnerID, e.ID, details, mapped); err != nil {
+		if err := resolving.All(ctx, tx, s.key, e.OwnerID, e.ID, details, mapped); err != nil {
 			return update{}, err
 		}
 		e.Underived, e.Change = false, nil

@@ -59,7 +59,7 @@ func (s *Imports) finish(
 	}
 	details.Accounts = resolving.Accounts(e.Format, o, facts.Accounts, assigned)
 	details.Categories = resolving.Categories(o, facts.Categories)
-	if err := resolving.All(ctx, tx, e.OwnerID, e.ID, details, true); err != nil {
+	if err := resolving.All(ctx, tx, s.key, e.OwnerID, e.ID, details, true); err != nil {
 		return err
 	}
 	if err := e.SetDetails(details); err != nil {

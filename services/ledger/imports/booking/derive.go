@@ -32,7 +32,7 @@ func (x *executor) derive(
 			finished = true
 			return nil
 		}
-		if d, err = x.derivations.take(ctx, tx, e); err != nil {
+		if d, err = x.derivations.take(ctx, tx, x.key, e); err != nil {
 			return err
 		}
 		limit := pace.Rows()
@@ -128,7 +128,9 @@ type derivation struct {
 
 // take removes and returns the derivation of an import. A new one, or one that another replica has
 // overtaken, is behind the import and must replay rows.
-func (s *derivations) take(ctx context.Context, tx pgx.Tx, e staging.Import) (*derivation, error) {
+func (s *derivations) take(
+	ctx context.Context, tx pgx.Tx, key staging.AccountKey, e staging.Import,
+) (*derivation, error) {
 	s.mu.Lock()
 	d := s.open[e.ID]
 	delete(s.open, e.ID)
@@ -141,7 +143,7 @@ func (s *derivations) take(ctx context.Context, tx pgx.Tx, e staging.Import) (*d
 	if err != nil {
 		return nil, err
 	}
-	begun, err := resolving.Begin(ctx, tx, e.OwnerID, e.ID, details, e.Mapped())
+	begun, err := resolving.Begin(ctx, tx, key, e.OwnerID, e.ID, details, e.Mapped())
 	if err != nil {
 		return nil, err
 	}

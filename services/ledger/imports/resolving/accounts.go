@@ -14,9 +14,9 @@ import (
 // wrongly assigned column could otherwise make an account of each row.
 const maxNames = 1000
 
-// account returns the account with a key. A new account gets the wallet of its name. Without one,
-// the commit creates a wallet if the file is from a finance application, because such a file names
-// all accounts.
+// account returns the account with a key. A new account gets the wallet that an earlier import
+// assigned to it, or otherwise the wallet of its name. Without one, the commit creates a wallet if
+// the file is from a finance application, because such a file names all accounts.
 func (c *resolver) account(key string) *ledgerv1.ImportAccount {
 	if a, ok := c.accounts[key]; ok {
 		return a
@@ -28,9 +28,24 @@ func (c *resolver) account(key string) *ledgerv1.ImportAccount {
 	if !ok {
 		a = &ledgerv1.ImportAccount{Key: key, Name: key, Last4: statement.Last4(key)}
 		c.accounts[key] = a
-		c.adopt(a)
+		if a.WalletId = c.recall(key); a.WalletId == "" {
+			c.adopt(a)
+		}
 	}
 	return a
+}
+
+// recall returns the wallet that an earlier import assigned to an account, or an empty text. It
+// returns none if the user has chosen a wallet for the file, because that is the later choice.
+func (c *resolver) recall(key string) string {
+	if key == "" || c.selectWallet == nil || c.details.GetDefaults().GetWalletId() != "" {
+		return ""
+	}
+	wallet, err := c.selectWallet(key)
+	if err != nil {
+		c.failed = err
+	}
+	return wallet
 }
 
 // adopt assigns the wallet of the same name to an account, or marks the account as one whose wallet

@@ -22,6 +22,7 @@ import (
 type Derivation struct {
 	c         *resolver
 	owner, id uuid.UUID
+	key       staging.AccountKey
 	// position is the number of the last row that was derived.
 	position int32
 	// derived is set after the last row. again are the rows that must be derived once more because
@@ -35,11 +36,13 @@ type Derivation struct {
 }
 
 // All derives all rows of an import again in one database transaction. With reparse it reads the
-// cells of mapped formats, because the mapping has changed.
+// cells of mapped formats, because the mapping has changed. key finds the wallets that earlier
+// imports assigned to accounts.
 func All(
-	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool,
+	ctx context.Context, tx pgx.Tx, key staging.AccountKey, owner, id uuid.UUID,
+	details *ledgerv1.Import, reparse bool,
 ) error {
-	d, err := Begin(ctx, tx, owner, id, details, reparse)
+	d, err := Begin(ctx, tx, key, owner, id, details, reparse)
 	for finished := false; err == nil && !finished; {
 		finished, err = d.Step(ctx, tx, staging.PageRows)
 	}
@@ -48,7 +51,8 @@ func All(
 
 // Begin returns a derivation before its first row. It changes details.
 func Begin(
-	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool,
+	ctx context.Context, tx pgx.Tx, key staging.AccountKey, owner, id uuid.UUID,
+	details *ledgerv1.Import, reparse bool,
 ) (*Derivation, error) {
 	o, err := SelectOwned(ctx, tx, owner)
 	if err != nil {
@@ -70,7 +74,7 @@ func Begin(
 		}
 	}
 	return &Derivation{
-		c: c, owner: owner, id: id,
+		c: c, owner: owner, id: id, key: key,
 		search: duplicates.NewSearch(owner, id, details.GetFormat(), nil),
 	}, nil
 }
@@ -131,9 +135,12 @@ func (d *Derivation) Step(ctx context.Context, tx pgx.Tx, limit int) (finished b
 	return finished, err
 }
 
-// load makes the rows of a step load the history with its transaction.
+// load makes the rows of a step load the history and the wallets of accounts with its transaction.
 func (d *Derivation) load(ctx context.Context, tx pgx.Tx) {
 	d.c.loadMemory = func() (*learning.Memory, error) { return rules.Remember(ctx, tx, d.owner) }
+	d.c.selectWallet = func(account string) (string, error) {
+		return staging.SelectAccountWallet(ctx, tx, d.owner, d.key, account)
+	}
 }
 
 // next derives up to limit rows after the position, without writing them.

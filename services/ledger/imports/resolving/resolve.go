@@ -50,10 +50,14 @@ type resolver struct {
 	// rules are the rules of the owner.
 	rules *matching.Set
 	// memory suggests categories from the owner's history. The first row that needs it loads it,
-	// because the history is expensive to read. failed is the error of that, or of the rules.
+	// because the history is expensive to read. failed is the error of that, of the rules or of
+	// selectWallet.
 	memory     *learning.Memory
 	loadMemory func() (*learning.Memory, error)
 	failed     error
+	// selectWallet returns the wallet that an earlier import assigned to an account, or an empty
+	// text. It is nil if the rows can name no new account.
+	selectWallet func(account string) (string, error)
 	// kept holds the earlier suggestions that still apply, by row. The nil UUID is none.
 	kept map[int32]uuid.UUID
 

@@ -47,6 +47,19 @@ func SelectAccountWallets(
 	return wallets, nil
 }
 
+// SelectAccountWallet returns the wallet that an earlier import assigned to an account, or an empty
+// text.
+func SelectAccountWallet(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, key AccountKey, account string,
+) (string, error) {
+	mac := key.MAC(account)
+	wallets, err := SelectAccountWallets(ctx, q, owner, [][]byte{mac})
+	if wallet, ok := wallets[string(mac)]; ok {
+		return wallet.String(), nil
+	}
+	return "", err
+}
+
 // SaveAccountWallets stores the wallets of accounts for later imports.
 func SaveAccountWallets(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, macs [][]byte, wallets []uuid.UUID,

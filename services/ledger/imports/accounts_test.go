@@ -29,6 +29,14 @@ func (p person) assign(t *testing.T, file, account string) {
 	p.committed(t, m)
 }
 
+// walletName returns the name of the user's wallet.
+func (p person) walletName(t *testing.T) string {
+	t.Helper()
+	resp, err := p.GetWallet(p.Ctx, &ledgerv1.GetWalletRequest{Id: p.Wallet.String()})
+	require.NoError(t, err)
+	return resp.GetWallet().GetName()
+}
+
 func TestCreateImportAccounts(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -53,6 +61,41 @@ func TestCreateImportAccounts(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, resp.GetImport().GetAccounts()[0].GetWalletId())
 		require.Equal(t, other, resp.GetImport().GetDefaults().GetWalletId())
+	})
+	const headed = "Date,Text,Amount,Currency\n2026-03-31,Bakery,-3.50,EUR\n"
+	t.Run("without_a_name_are_assumed_by_the_heading", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		p.assign(t, headed, "")
+		resp, err := p.upload(&ledgerv1.CreateImportRequest{},
+			strings.ReplaceAll(headed, "2026-03", "2026-05"))
+		require.NoError(t, err)
+		m := resp.GetImport()
+		require.Equal(t, []string{"WALLET_ASSUMED"}, m.GetWarnings())
+		require.Contains(t, m.GetAssumptions()[0].GetEvidence(), p.walletName(t))
+		require.Equal(t, p.Wallet.String(), m.GetAccounts()[0].GetWalletId())
+
+		other := p.newWallet(t, "Other")
+		m = p.update(t, &ledgerv1.UpdateImportRequest{
+			Id: m.GetId(),
+			Defaults: &ledgerv1.ImportDefaultsChange{
+				WalletId: new(other), ExpenseCategoryId: new(p.Category.String()),
+			},
+		})
+		require.Empty(t, m.GetWarnings())
+		require.Empty(t, m.GetAccounts()[0].GetWalletId())
+		p.committed(t, m)
+		require.Equal(t, "-3.50", p.balance(t))
+		resp, err = p.upload(&ledgerv1.CreateImportRequest{},
+			strings.ReplaceAll(headed, "2026-03", "2026-06"))
+		require.NoError(t, err)
+		require.Equal(t, other, resp.GetImport().GetAccounts()[0].GetWalletId())
+		require.Contains(t, resp.GetImport().GetAssumptions()[0].GetEvidence(), `"Other"`)
+
+		resp, err = p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()},
+			strings.ReplaceAll(headed, "2026-03", "2026-07"))
+		require.NoError(t, err)
+		require.Empty(t, resp.GetImport().GetWarnings())
 	})
 	t.Run("of_another_user_have_none", func(t *testing.T) {
 		t.Parallel()

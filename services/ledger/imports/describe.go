@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -37,8 +36,9 @@ func (s *Imports) finish(
 	case !errors.Is(err, pgx.ErrNoRows):
 		return err
 	}
+	known := false
 	if facts.Mapping != nil {
-		if err := s.setMapping(ctx, tx, e, details, facts.Mapping); err != nil {
+		if known, err = s.setMapping(ctx, tx, e, details, facts.Mapping); err != nil {
 			return err
 		}
 		m := staging.ToMapping(details.GetMapping())
@@ -59,6 +59,11 @@ func (s *Imports) finish(
 	}
 	details.Accounts = resolving.Accounts(e.Format, o, facts.Accounts, assigned)
 	details.Categories = resolving.Categories(o, facts.Categories)
+	if known && f.wallet == nil {
+		if err := s.assumeWallet(ctx, tx, e.OwnerID, details, o); err != nil {
+			return err
+		}
+	}
 	if err := resolving.All(ctx, tx, s.key, e.OwnerID, e.ID, details, true); err != nil {
 		return err
 	}
@@ -72,27 +77,28 @@ func (s *Imports) finish(
 // setMapping sets the mapping that was saved for the heading of a CSV file or workbook, or
 // otherwise the proposed one. Fields that the saved mapping lacks, because an older release saved
 // it, are taken from the proposal, and so is a currency that the file states. A saved mapping is
-// confirmed, so the guesses of the proposal need no warning.
+// confirmed, so the guesses of the proposal need no warning. known reports whether a mapping was
+// saved.
 func (s *Imports) setMapping(
 	ctx context.Context, tx pgx.Tx, e *staging.Import, details *ledgerv1.Import,
 	proposed *mapping.Mapping,
-) error {
+) (known bool, err error) {
 	details.Mapping = staging.FromMapping(proposed)
 	heading, err := staging.Heading(ctx, tx, e, proposed)
 	if err != nil || heading == nil {
-		return err
+		return false, err
 	}
 	p, err := staging.SelectProfile(ctx, tx, e.OwnerID, proposed.Format, heading)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	saved := *proposed
 	saved.Columns, saved.Empty = nil, nil
 	if err := json.Unmarshal(p.Mapping, &saved); err != nil {
-		return fmt.Errorf("decoding import profile %s: %w", p.ID, err)
+		return false, fmt.Errorf("decoding import profile %s: %w", p.ID, err)
 	}
 	if proposed.Currency != "" {
 		saved.Currency = proposed.Currency
@@ -118,7 +124,7 @@ func (s *Imports) setMapping(
 			Evidence: fmt.Sprintf(evidence, columnNames(heading, unread.Texts)),
 		})
 	}
-	return nil
+	return true, nil
 }
 
 // columnNames returns the headings of columns for a sentence.
@@ -132,29 +138,4 @@ func columnNames(heading []string, columns []int) string {
 		}
 	}
 	return strings.Join(names, " and ")
-}
-
-// assigned returns the wallets of accounts, by their keys: the one of the form, or those of earlier
-// imports of the accounts.
-func (s *Imports) assigned(
-	ctx context.Context, tx pgx.Tx, e *staging.Import, f form, found []statement.Account,
-) (map[string]uuid.UUID, error) {
-	macs := make([][]byte, len(found))
-	for i, a := range found {
-		macs[i] = s.key.MAC(a.Key)
-	}
-	known, err := staging.SelectAccountWallets(ctx, tx, e.OwnerID, macs)
-	if err != nil {
-		return nil, err
-	}
-	assigned := map[string]uuid.UUID{}
-	for i, a := range found {
-		if wallet, ok := known[string(macs[i])]; ok {
-			assigned[a.Key] = wallet
-		}
-		if f.wallet != nil {
-			assigned[a.Key] = *f.wallet
-		}
-	}
-	return assigned, nil
 }

@@ -12,7 +12,8 @@
 // The files:
 //
 //   - upload.go: CreateImport parses a file and stages its rows. form.go: the fields of the form.
-//     repeated.go: repetitions of an upload. describe.go: the first mapping, accounts and warnings
+//     repeated.go: repetitions of an upload. describe.go: the first mapping, accounts and warnings.
+//     wallets.go: the wallets that earlier imports used
 //   - update.go and update_rows.go: the changes of the mapping, of assignments and of rows.
 //     derive.go: the derivation of all rows after a change, in the request or by a job.
 //     read.go: the RPCs that read, and the profiles

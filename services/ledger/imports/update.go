@@ -159,6 +159,7 @@ func applyUpdate(
 		}
 	}
 	staging.Withdraw(details, req.GetConfirm()...)
+	chooseWallet(details, req)
 	for i, change := range req.GetAccounts() {
 		at := fmt.Sprintf("accounts[%d].", i)
 		j := slices.IndexFunc(details.GetAccounts(), func(a *ledgerv1.ImportAccount) bool {

@@ -114,6 +114,13 @@ test("a guess of the sign is turned and confirmed with the columns", async (t) =
   await until(async () => (await transactionsOf(user)).length === 2);
   assert.deepEqual((await transactionsOf(user)).map(({ type }) => type), ["expense", "expense"]);
 
+  // The next file of the bank goes to the same wallet, and the console says so.
+  await page.goto(`${url}/imports`);
+  await upload(page, bank(["03.03.2026;Bakery;Coffee;4,50"]));
+  await page.getByText("Its rows go to the wallet of the last file with these columns.").waitFor();
+  await page.getByText(`went to the wallet "${wallets[0].name}"`).waitFor();
+  await page.getByRole("tab", { name: "New 1" }).waitFor();
+
   // Continuing with the columns confirms nothing: each guess has a button.
   await page.goto(`${url}/imports`);
   await upload(page, file("other.csv", "Date,Text,Sum\n2026-03-03,Employer,900.00\n"));

@@ -81,7 +81,7 @@ test("a question that was answered stays answered after a reload", async (t) => 
   await sign.waitFor({ state: "detached" });
 });
 
-test("the next file of a bank asks nothing but the wallet: three clicks from the file to the booked rows", async (t) => {
+test("the next file of a bank asks nothing: three clicks from the file to the booked rows", async (t) => {
   const user = await account();
   const { wallets, categories } = await household(user, 0);
   const page = await open(t, user, "/imports");
@@ -97,12 +97,11 @@ test("the next file of a bank asks nothing but the wallet: three clicks from the
   const booked = (await user.get("/transaction?limit=200")).transactions;
   for (const { id } of booked) await user.patch(`/transaction/${id}`, { categoryId: categories[2].id });
 
-  // The answers and the chosen categories hold for the next file. Three clicks remain, and the choice of the wallet.
+  // The answers, the wallet and the chosen categories hold for the next file.
   await page.getByRole("link", { name: "Import another file" }).click();
   await upload(page, may);
-  await page.getByLabel("Wallet for Travel card").selectOption(wallets[0].id);
+  await page.getByRole("tab", { name: "New 2" }).waitFor();
   assert.equal(await page.getByRole("region", { name: "Please check" }).count(), 0);
-  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("button", { name: "Book 2 transactions" }).click();
   await page.getByText("2 transactions were added.").waitFor();
   const both = (await user.get("/transaction?limit=200")).transactions.filter(({ amount }) => [-11, -4.5].includes(amount));

@@ -136,17 +136,7 @@ func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
 func (x *executor) remember(
 	ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import,
 ) error {
-	var macs [][]byte
-	var wallets []uuid.UUID
-	for _, a := range details.GetAccounts() {
-		if id := staging.ParseID(a.GetWalletId()); id != nil && a.GetKey() != "" {
-			macs, wallets = append(macs, x.key.MAC(a.GetKey())), append(wallets, *id)
-		}
-	}
-	if err := staging.SaveAccountWallets(ctx, tx, e.OwnerID, macs, wallets); err != nil {
-		if pg.IsViolation(err, "import_accounts_wallet_fkey") {
-			return request.ErrWalletNotFound
-		}
+	if err := x.rememberWallets(ctx, tx, e.OwnerID, details); err != nil {
 		return err
 	}
 	if details.GetMapping() == nil {
@@ -163,4 +153,28 @@ func (x *executor) remember(
 		return err
 	}
 	return staging.SaveProfile(ctx, tx, e.OwnerID, x.NewID(), heading, *mapping, x.Now())
+}
+
+// rememberWallets stores the wallets of accounts, and the wallet of rows without an account for
+// files with the same heading.
+func (x *executor) rememberWallets(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import,
+) error {
+	var macs [][]byte
+	var wallets []uuid.UUID
+	for _, a := range details.GetAccounts() {
+		key, wallet := a.GetKey(), a.GetWalletId()
+		if key == "" {
+			key = staging.HeadingAccount(details)
+			wallet = cmp.Or(wallet, details.GetDefaults().GetWalletId())
+		}
+		if id := staging.ParseID(wallet); id != nil && key != "" {
+			macs, wallets = append(macs, x.key.MAC(key)), append(wallets, *id)
+		}
+	}
+	err := staging.SaveAccountWallets(ctx, tx, owner, macs, wallets)
+	if pg.IsViolation(err, "import_accounts_wallet_fkey") {
+		return request.ErrWalletNotFound
+	}
+	return err
 }

@@ -127,6 +127,9 @@ func (c *resolver) store() {
 			delete(c.accounts, key)
 		}
 	}
+	if _, ok := c.accounts[""]; !ok {
+		staging.Withdraw(c.details, statement.WalletAssumed)
+	}
 	for name, n := range c.categories {
 		if n.GetCount() == 0 && c.details.GetFormat() != statement.Coffer {
 			delete(c.categories, name)

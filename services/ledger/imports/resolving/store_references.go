@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // Owned holds all wallets and categories of an owner, so that thousands of rows need no further
@@ -24,6 +25,14 @@ type Owned struct {
 func (o Owned) HasWallet(id uuid.UUID) bool {
 	_, ok := o.wallets[id]
 	return ok
+}
+
+// WalletName returns the name of a wallet of the owner.
+func (o Owned) WalletName(id string) string {
+	if w := staging.ParseID(id); w != nil {
+		return o.wallets[*w].Name
+	}
+	return ""
 }
 
 // HasCategory reports whether a category is the owner's.

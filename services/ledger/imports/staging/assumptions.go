@@ -36,3 +36,13 @@ func Withdraw(details *ledgerv1.Import, codes ...string) {
 	details.Assumptions = slices.DeleteFunc(details.GetAssumptions(),
 		func(a *ledgerv1.ImportAssumption) bool { return slices.Contains(codes, a.GetCode()) })
 }
+
+// HeadingAccount returns the account number that stands for the rows without an account in all
+// files with the same heading. It is empty for a file without a heading.
+func HeadingAccount(details *ledgerv1.Import) string {
+	if len(details.GetHeading()) == 0 {
+		return ""
+	}
+	// No account number in a file has a control character.
+	return "\x1e" + string(headingHash(details.GetMapping().GetFormat(), details.GetHeading()))
+}

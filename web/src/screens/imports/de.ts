@@ -41,7 +41,6 @@ const de: typeof en = {
   formatNames: { csv: "CSV", xlsx: "XLSX", ofx: "OFX", qif: "QIF", camt: "CAMT", mt940: "MT940", firefly: "Firefly III", ynab: "YNAB", coffer: "Coffer" },
   span: (from, to) => (from === to ? from : `${from} bis ${to}`),
 
-  file: "Datei",
   change: (step) => `Ändern: ${step}`,
   next: "Weiter",
   saving: "Die Zeilen werden neu gelesen",
@@ -141,6 +140,7 @@ const de: typeof en = {
     SIGN_ASSUMED: "Die Datei zeigt nicht, welche Beträge Ausgänge sind. Stimmen diese Vorzeichen?",
     AMOUNT_ASSUMED: "Mehrere Spalten enthalten Beträge oder Gebühren. Haben diese Beträge dein Konto geändert?",
     COLUMNS_UNREAD: "Spalten enthalten Werte, die nach deiner früheren Wahl nicht gelesen werden. Bitte prüfe die Spalten.",
+    WALLET_ASSUMED: "Die Datei nennt kein Konto. Ihre Zeilen kommen auf das Konto der letzten Datei mit diesen Spalten.",
     BALANCE_MISMATCH: "Die Zeilen ergeben nicht die Kontostände der Datei.",
     ENCODING_ASSUMED: "Der Zeichensatz der Datei wurde geraten. Bitte prüfe Namen mit Umlauten.",
     TRUNCATED_DESCRIPTION: "Eine Beschreibung war zu lang und ist gekürzt.",

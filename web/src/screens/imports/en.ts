@@ -40,7 +40,6 @@ export default {
   formatNames: { csv: "CSV", xlsx: "XLSX", ofx: "OFX", qif: "QIF", camt: "CAMT", mt940: "MT940", firefly: "Firefly III", ynab: "YNAB", coffer: "Coffer" } as Record<string, string>,
   span: (from: string, to: string) => (from === to ? from : `${from} to ${to}`),
 
-  file: "File",
   change: (step: string) => `Change: ${step}`,
   next: "Continue",
   saving: "Reading the rows again",
@@ -140,6 +139,7 @@ export default {
     SIGN_ASSUMED: "The file does not show which amounts are money out. Are these signs right?",
     AMOUNT_ASSUMED: "Several columns have amounts or fees. Are these amounts those that changed your account?",
     COLUMNS_UNREAD: "Columns have values that are not read as you chose before. Please check the columns.",
+    WALLET_ASSUMED: "The file names no account. Its rows go to the wallet of the last file with these columns.",
     BALANCE_MISMATCH: "The rows do not add up to the balances in the file.",
     ENCODING_ASSUMED: "The character set of the file was guessed. Please check names with accents or umlauts.",
     TRUNCATED_DESCRIPTION: "A description was too long and is shortened.",

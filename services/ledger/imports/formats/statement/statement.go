@@ -58,6 +58,9 @@ const (
 	BalanceMismatch = "BALANCE_MISMATCH"
 	// ColumnsUnread means that a saved mapping does not read columns that a new one would read.
 	ColumnsUnread = "COLUMNS_UNREAD"
+	// WalletAssumed means that rows without an account are assigned to the wallet of the last file
+	// with the same heading.
+	WalletAssumed = "WALLET_ASSUMED"
 	// EncodingAssumed means that the file is not UTF-8 and names no encoding.
 	EncodingAssumed = "ENCODING_ASSUMED"
 	// TruncatedDescription means that a description was longer than Coffer accepts.

@@ -60,6 +60,8 @@ type Import struct {
 	//   - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit
 	//   - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked
 	//   - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read
+	//   - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user
+	//     chooses a wallet for them
 	//   - ENCODING_ASSUMED: the encoding was guessed
 	//   - TRUNCATED_DESCRIPTION: a description was too long
 	//   - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read
@@ -2428,7 +2430,7 @@ type CommitImportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the import, a UUID.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Commit in spite of BALANCE_MISMATCH.
+	// Commit in spite of the warnings that block it.
 	Force bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	// At most 255 printable ASCII characters.

@@ -143,8 +143,10 @@ func TestImports(t *testing.T) {
 		}
 	})
 	t.Run("states", func(t *testing.T) {
-		path := "/api/v1/imports/" + u.importFile(oneRow, "").created("IMPORT_CREATED").
-			text("import.id")
+		uploaded := u.importFile(oneRow, "").created("IMPORT_CREATED")
+		path := "/api/v1/imports/" + uploaded.text("import.id")
+		require.Equal(t, "WALLET_ASSUMED", uploaded.text("import.warnings.0"))
+		u.patch(path, object{"defaults": object{"walletId": ""}}).ok("IMPORT_UPDATED")
 		u.patch(path, object{}).fails(400, "EMPTY_UPDATE")
 		u.post(path+"/commit", nil).fails(409, "IMPORT_NOT_READY").blames("accounts")
 		u.post(path+"/undo", nil).fails(409, "IMPORT_STATE")

@@ -1,5 +1,5 @@
-const VERSION = "85002bb283b03fb0";
-const FILES = ["/","/assets/Home-BzMr_8vq.js","/assets/account-DQViPC3x.js","/assets/base-DuohUxmU.js","/assets/charts-BVdU5xDz.js","/assets/daily-gVWesWhF.js","/assets/data-BO8ZmWIE.js","/assets/data-CCNbr9Dc.css","/assets/data-de-CofOSWXn.js","/assets/data-en-BSeBa_J6.js","/assets/de-CYmKELr2.js","/assets/en-x5vAW4GH.js","/assets/index-C9yZePET.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "b9e75ec28b1f1cb1";
+const FILES = ["/","/assets/Home-4O_2P0s5.js","/assets/account-DrhfKw5b.js","/assets/base-BUhLksV1.js","/assets/charts-D7PM8A29.js","/assets/daily-Ck6lfQZi.js","/assets/data-CCNbr9Dc.css","/assets/data-DC8ZFpdD.js","/assets/data-de-D7D6X_mP.js","/assets/data-en-DWtbT7vB.js","/assets/de-CImm5tHm.js","/assets/en-C7u_BneD.js","/assets/index-CMYIHsbB.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

@@ -65,7 +65,8 @@ func (p *Problems) Err() error {
 }
 
 // CheckChange returns EmptyUpdate if a PATCH sets none of the fields that it can change. These are
-// the fields with presence in the proto: optional fields and messages.
+// the fields with presence in the proto: optional fields and messages. A request with an optional
+// query parameter, such as UpdateTagRequest, needs a check of its own.
 func CheckChange(req proto.Message) error {
 	changes := false
 	req.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, _ protoreflect.Value) bool {

@@ -20,8 +20,8 @@ import (
 const (
 	// ackWait is the time after which NATS delivers an unacknowledged event again.
 	ackWait = 10 * time.Second
-	// consumeBatch is the maximum number of events that share a transaction. Large events also have
-	// maxBatch.
+	// consumeBatch is the maximum number of events that share a transaction. maxBatch limits their
+	// size.
 	consumeBatch = 256
 	// fetchTimeout is how long one pull request waits for an event.
 	fetchTimeout = 30 * time.Second
@@ -138,8 +138,7 @@ func (b *Bus) handle(
 		if err != nil {
 			// A retry would fail in the same way, and the other events must not wait for it.
 			b.log.ErrorContext(ctx, "failed to decode an event, dropping it",
-				"consumer", consumer.Name,
-				"error", err)
+				"consumer", consumer.Name, "error", err)
 			_ = message.TermWithReason("not decodable")
 			continue
 		}
@@ -170,8 +169,8 @@ func (b *Bus) handle(
 	}
 }
 
-// apply calls c.Apply in a transaction. Each traced event gets a span in its own trace. The SQL
-// statements, which the events share, appear in the trace of the first event; the spans of the
+// apply calls consumer.Apply in a transaction. Each traced event gets a span in its own trace. The
+// SQL statements, which the events share, appear in the trace of the first event; the spans of the
 // others link to it.
 func (b *Bus) apply(
 	ctx context.Context, pool *pgxpool.Pool, consumer Consumer, events []Received,

@@ -122,8 +122,9 @@ func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message
 
 // ReplayRejected is Replay for a call that a check has rejected before InTx. The call may repeat a
 // request that succeeded, because the rows that it names may have changed since. Without such a
-// request, ReplayRejected returns the error rejected. The check must precede it, and a first
-// request that is still in progress then fails, too.
+// request, ReplayRejected returns the error rejected.
+//
+// Call it after the check. A repetition is rejected while the first request is still in progress.
 func ReplayRejected(
 	ctx context.Context, q pg.Querier, call Call, response proto.Message, rejected error,
 ) (replayed bool, err error) {

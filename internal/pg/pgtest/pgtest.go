@@ -1,11 +1,11 @@
 // Package pgtest provides each test with a separate database on a real PostgreSQL server (ADR 12).
 //
-// Behind and Besides run a call while another transaction is open, to test locks.
-//
 // New creates the database with a service's migrations, and returns a pool. The database is dropped
 // when the test ends, so tests run in parallel and need no cleanup. The server is that of
 // TEST_DATABASE_URL, a superuser's URL. `make test` starts a temporary server and sets the
 // variable. Without the variable tests fail, and with `go test -short` they are skipped.
+//
+// Behind and Besides run a call while another transaction is open, to test locks.
 //
 // The migrations are executed once for each server, into a template. Databases of tests are copies
 // of it. Their tables have the same ids, so a query of pg_locks must also compare the database.

@@ -79,9 +79,8 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 	healthpb.RegisterHealthServer(server, b.health)
 	go func() { _ = server.Serve(lis) }()
 	t.Cleanup(server.Stop)
-	b.conn, err = grpc.NewClient("passthrough:///backend", grpc.WithTransportCredentials(
-		insecure.NewCredentials(),
-	),
+	b.conn, err = grpc.NewClient("passthrough:///backend",
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(12<<20)),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			return lis.DialContext(ctx)

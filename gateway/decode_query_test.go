@@ -81,9 +81,8 @@ func TestDecodeUnusualPathIDs(t *testing.T) {
 		"receipt": "receipt",
 	} {
 		a := newAPI(t, map[string]any{
-			"GetTransaction": apierr.New(restv1.Reason_INVALID_TRANSACTION_ID).WithMessage(
-				"Invalid transaction id",
-			),
+			"GetTransaction": apierr.New(restv1.Reason_INVALID_TRANSACTION_ID).
+				WithMessage("Invalid transaction id"),
 		})
 		a.requireFailure(a.send("GET", transactionPath+"/"+path, ""),
 			http.StatusBadRequest, "INVALID_TRANSACTION_ID")

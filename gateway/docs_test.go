@@ -22,8 +22,8 @@ func TestDocsPolicy(t *testing.T) {
 	require.NotNil(t, scripts, policy)
 	require.NotContains(t, scripts[1], "unsafe")
 	inline := 0
-	script := regexp.MustCompile(`(?s)<script([^>]*)>(.*?)</script>`)
-	for _, script := range script.FindAllStringSubmatch(page.text, -1) {
+	element := regexp.MustCompile(`(?s)<script([^>]*)>(.*?)</script>`)
+	for _, script := range element.FindAllStringSubmatch(page.text, -1) {
 		if script[1] != "" {
 			require.Regexp(t, `^ src="/docs/[\w.-]+"$`, script[1])
 			continue

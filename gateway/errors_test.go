@@ -56,9 +56,8 @@ func TestRecoverPanicIsInternal(t *testing.T) {
 func TestFailRoundsRetryAfterUp(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{
-		"Login": apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many").After(
-			1200 * time.Millisecond,
-		),
+		"Login": apierr.New(restv1.Reason_RATE_LIMITED).
+			WithMessage("Too many").After(1200 * time.Millisecond),
 	})
 	r := a.send("POST", "/api/v1/auth/login", `{}`)
 	a.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")

@@ -138,10 +138,8 @@ func TestDecodeMultipartMalformedForm(t *testing.T) {
 func TestDecodeMultipartNamesBadTextFields(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
-	r := a.upload("?dryRun=yes", file("receipt", "r.jpg", "x"), text("walletId", "a"), text(
-		"walletId", "b",
-	),
-		text("categoryId", "\x00"), text("mode", strings.Repeat("m", 5000)))
+	r := a.upload("?dryRun=yes", file("receipt", "r.jpg", "x"), text("walletId", "a"),
+		text("walletId", "b"), text("categoryId", "\x00"), text("mode", strings.Repeat("m", 5000)))
 	a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 	require.Equal(t, map[string]string{
 		"walletId": problemTwice, "categoryId": problemNUL, "mode": "is too long",

@@ -52,9 +52,8 @@ func TestDocumentHasEveryRoute(t *testing.T) {
 func pathFields(r *transcoding.Route) []protoreflect.FieldDescriptor {
 	var found []protoreflect.FieldDescriptor
 	for i := range r.Method.Input().Fields().Len() {
-		if field := r.Method.Input().Fields().Get(i); strings.Contains(
-			r.Template, "{"+string(field.Name())+"}",
-		) {
+		field := r.Method.Input().Fields().Get(i)
+		if strings.Contains(r.Template, "{"+string(field.Name())+"}") {
 			found = append(found, field)
 		}
 	}
@@ -196,17 +195,16 @@ func TestDocumentHasExamples(t *testing.T) {
 					"commitImport", "cancelImport",
 				}
 				for _, content := range operation.RequestBody.Value.Content {
-					require.True(t, content.Example != nil || slices.Contains(empty,
-						operation.OperationID), operation.OperationID)
+					isEmpty := slices.Contains(empty, operation.OperationID)
+					require.True(t, content.Example != nil || isEmpty, operation.OperationID)
 				}
 			}
 			for status, response := range operation.Responses.Map() {
 				for mediaType, content := range response.Value.Content {
 					// The schema Error has the example of all errors.
-					require.True(t,
-						content.Example != nil || status >= "400" || mediaType == "*/*" ||
-							strings.HasPrefix(mediaType,
-								"image/"), operation.OperationID+" "+status)
+					isFile := mediaType == "*/*" || strings.HasPrefix(mediaType, "image/")
+					require.True(t, content.Example != nil || status >= "400" || isFile,
+						operation.OperationID+" "+status)
 				}
 			}
 		}

@@ -28,6 +28,19 @@ import (
 // fileService describes a service with an upload and a download, which only these tests have. It
 // shows that the options suffice, and that the gateway has no code for a resource.
 var fileService = sync.OnceValue(func() protoreflect.ServiceDescriptor {
+	const path = "/api/v1/files/{id}"
+	post := &annotations.HttpRule{Pattern: &annotations.HttpRule_Post{Post: path}, Body: "*"}
+	get := &annotations.HttpRule{Pattern: &annotations.HttpRule_Get{Get: path}}
+	upload := &descriptorpb.MethodDescriptorProto{
+		Name: new("Upload"), InputType: new(".coffer.transfertest.v1.UploadRequest"),
+		OutputType: new(".coffer.transfertest.v1.UploadResponse"), ClientStreaming: new(true),
+		Options: methodOptions(restv1.E_Upload, "FILE_CREATED", 201, post),
+	}
+	download := &descriptorpb.MethodDescriptorProto{
+		Name: new("Download"), InputType: new(".coffer.transfertest.v1.DownloadRequest"),
+		OutputType: new(".coffer.transfertest.v1.DownloadResponse"), ServerStreaming: new(true),
+		Options: methodOptions(restv1.E_Download, "", 200, get),
+	}
 	file := &descriptorpb.FileDescriptorProto{
 		Name: new("coffer/transfertest/v1/files.proto"), Package: new("coffer.transfertest.v1"),
 		Syntax:     new("proto3"),
@@ -52,28 +65,10 @@ var fileService = sync.OnceValue(func() protoreflect.ServiceDescriptor {
 			message("DownloadResponse", headerField(1),
 				aField("content", 2, descriptorpb.FieldDescriptorProto_TYPE_BYTES, nil)),
 		},
-		Service: []*descriptorpb.ServiceDescriptorProto{{Name: new(
-			"FileService",
-		), Method: []*descriptorpb.MethodDescriptorProto{
-			{
-				Name: new("Upload"), InputType: new(".coffer.transfertest.v1.UploadRequest"),
-				OutputType: new(".coffer.transfertest.v1.UploadResponse"),
-				ClientStreaming: new(
-					true,
-				), Options: methodOptions(restv1.E_Upload, "FILE_CREATED", 201,
-					&annotations.HttpRule{
-						Pattern: &annotations.HttpRule_Post{Post: "/api/v1/files/{id}"}, Body: "*",
-					}),
-			},
-			{
-				Name: new("Download"), InputType: new(".coffer.transfertest.v1.DownloadRequest"),
-				OutputType:      new(".coffer.transfertest.v1.DownloadResponse"),
-				ServerStreaming: new(true), Options: methodOptions(restv1.E_Download, "", 200,
-					&annotations.HttpRule{
-						Pattern: &annotations.HttpRule_Get{Get: "/api/v1/files/{id}"},
-					}),
-			},
-		}}},
+		Service: []*descriptorpb.ServiceDescriptorProto{{
+			Name:   new("FileService"),
+			Method: []*descriptorpb.MethodDescriptorProto{upload, download},
+		}},
 	}
 	d, err := protodesc.NewFile(file, protoregistry.GlobalFiles)
 	if err != nil {
@@ -202,9 +197,7 @@ func newFiles(t *testing.T, limits admission.TransferLimits) *fileBackend {
 	}
 	server := grpc.NewServer(grpc.StaticStreamWindowSize(256<<10),
 		grpc.StaticConnWindowSize(256<<10))
-	server.RegisterService(&grpc.ServiceDesc{ServiceName: string(
-		fileService().FullName(),
-	), HandlerType: (*any)(nil), Streams: []grpc.StreamDesc{
+	streams := []grpc.StreamDesc{
 		{
 			StreamName: "Upload", ClientStreams: true,
 			Handler: handle(func() func(*fileStream) error { return b.upload }),
@@ -213,7 +206,10 @@ func newFiles(t *testing.T, limits admission.TransferLimits) *fileBackend {
 			StreamName: "Download", ServerStreams: true,
 			Handler: handle(func() func(*fileStream) error { return b.download }),
 		},
-	}}, b)
+	}
+	server.RegisterService(&grpc.ServiceDesc{
+		ServiceName: string(fileService().FullName()), HandlerType: (*any)(nil), Streams: streams,
+	}, b)
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = server.Serve(lis) }()

@@ -35,7 +35,7 @@ func TestRateLimitBurstAndRate(t *testing.T) {
 	now = now.Add(time.Second / 2)
 	require.NoError(t, limits.take("ada", 1, http.Header{}))
 	require.Error(t, limits.take("ada", 1, http.Header{}),
-		"a refused request costs nothing, and half a second brings one")
+		"a rejected request costs nothing, and half a second brings one")
 }
 
 func TestRateLimitWeight(t *testing.T) {

@@ -13,8 +13,10 @@ import (
 
 func TestSetChoosesAttributes(t *testing.T) {
 	t.Parallel()
-	const secure, local = "__Host-coffer=v; Path=/; Max-Age=60; HttpOnly; Secure; " +
-		"SameSite=Strict", "coffer=v; Path=/; Max-Age=60; HttpOnly; SameSite=Strict"
+	const (
+		secure = "__Host-coffer=v; Path=/; Max-Age=60; HttpOnly; Secure; SameSite=Strict"
+		local  = "coffer=v; Path=/; Max-Age=60; HttpOnly; SameSite=Strict"
+	)
 	for _, c := range []struct {
 		host, forwarded string
 		tls             bool

@@ -114,8 +114,8 @@ func TestDecodeStopsWhenRequestEnds(t *testing.T) {
 		[]byte(`{"transactions":[{}]}`), m.ProtoReflect(), &problems{}), context.Canceled)
 
 	ended := 0
-	d := &jsonDecoder{rest: []byte(`{"transactions":[{}` + strings.Repeat(`,{}`,
-		2*interruptEvery) + `]}`), bad: &problems{}, interrupted: func() error {
+	many := `{"transactions":[{}` + strings.Repeat(`,{}`, 2*interruptEvery) + `]}`
+	d := &jsonDecoder{rest: []byte(many), bad: &problems{}, interrupted: func() error {
 		ended++
 		return context.DeadlineExceeded
 	}}
@@ -174,15 +174,15 @@ func FuzzJSON(f *testing.F) {
 	nested := fieldsOf((&ledgerv1.CreateTransactionsRequest{}).ProtoReflect().Descriptor())
 	f.Fuzz(func(t *testing.T, body []byte) {
 		batch := []byte(`{"transactions":[` + string(body) + `,{}]}`)
-		if err := (&Plan{body: nested}).decodeJSON(
-			t.Context(), batch, (&ledgerv1.CreateTransactionsRequest{}).ProtoReflect(), &problems{},
-		); err != nil {
+		into := (&ledgerv1.CreateTransactionsRequest{}).ProtoReflect()
+		err := (&Plan{body: nested}).decodeJSON(t.Context(), batch, into, &problems{})
+		if err != nil {
 			require.NotNil(t, apierr.From(err))
 		}
 		m := &ledgerv1.CreateTransactionRequest{}
 		bad := &problems{}
 		defer func() { require.LessOrEqual(t, len(bad.fields), maxProblems) }()
-		err := (&Plan{body: fields}).decodeJSON(t.Context(), body, m.ProtoReflect(), bad)
+		err = (&Plan{body: fields}).decodeJSON(t.Context(), body, m.ProtoReflect(), bad)
 		if err != nil {
 			require.NotNil(t, apierr.From(err))
 			return

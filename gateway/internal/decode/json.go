@@ -54,8 +54,9 @@ func (p *Plan) decodeJSON(
 }
 
 // jsonDecoder reads a body that is known to be valid JSON. encoding/json cannot report the problem
-// of each value or keep the digits of numbers. Every method except next starts at the first byte of
-// a value and stops behind its last one.
+// of each value or keep the digits of numbers, and its token API takes longer than the rest of a
+// request's decoding. Every method except next starts at the first byte of a value and stops behind
+// its last one.
 type jsonDecoder struct {
 	rest []byte
 	bad  *problems

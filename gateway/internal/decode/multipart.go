@@ -73,7 +73,7 @@ func (p *Plan) decodeForm(
 }
 
 // readParts reads the parts of a form up to the file with the name last, and returns that part and
-// the reader of the parts after it. Without such a file it reads the whole form.
+// the reader of the parts after it. Without such a file it reads the whole form, and both are nil.
 func (f *form) readParts(
 	ctx context.Context, content *body, last string,
 ) (*multipart.Reader, *multipart.Part, error) {

@@ -30,8 +30,8 @@ func TestPublicHidesUndeclaredErrors(t *testing.T) {
 	t.Cleanup(func() { _ = silent.Close() })
 	_, unconnected := pgconn.Connect(t.Context(),
 		"postgres://u@"+silent.Addr().String()+"/none?connect_timeout=1")
-	taken := apierr.New(restv1.Reason_EMAIL_ALREADY_EXISTS).With("email",
-		"is taken").After(time.Second)
+	taken := apierr.New(restv1.Reason_EMAIL_ALREADY_EXISTS).
+		With("email", "is taken").After(time.Second)
 	tests := map[string]struct {
 		err    error
 		reason string

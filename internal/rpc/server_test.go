@@ -152,15 +152,13 @@ func start(t testing.TB, change ...func(*setup)) *setup {
 	go func() { s.ended <- s.server.Serve(ctx, lis, func(context.Context) error { return nil }) }()
 	t.Cleanup(func() { stop(); s.server.Stop() })
 	// The connection does not use rpc.Dial, because Dial has separate tests.
-	conn, err := grpc.NewClient("passthrough:///"+s.addr, grpc.WithTransportCredentials(
-		insecure.NewCredentials(),
-	),
+	conn, err := grpc.NewClient("passthrough:///"+s.addr,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(2*MaxMessage)))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	s.conn, s.auth, s.events = conn, authv1.NewAuthServiceClient(
-		conn,
-	), budgetv1.NewNotificationServiceClient(conn)
+	s.conn, s.auth = conn, authv1.NewAuthServiceClient(conn)
+	s.events = budgetv1.NewNotificationServiceClient(conn)
 	return s
 }
 

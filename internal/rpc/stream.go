@@ -19,13 +19,14 @@ const (
 	// them.
 	maxStreams = 4000
 	// verifyInterval is the time between checks of a stream's token, which may expire, and whose
-	// session may end.
+	// session may end. A check is cheap, because the verifier caches tokens.
 	verifyInterval = 2 * time.Second
 )
 
 // streams is the state of the server's streams. Event streams last for hours, so a stopping server
 // must end them by closing ending. Transfers last for minutes, and end like unary calls.
 type streams struct {
+	// open counts all streams, transfers those that carry a file.
 	open, transfers atomic.Int64
 	ending          chan struct{}
 	verifyInterval  time.Duration

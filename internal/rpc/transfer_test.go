@@ -64,12 +64,13 @@ func withTransfers(run func(ss grpc.ServerStream) error) func(*setup) {
 	methods := transferMethods()
 	return func(s *setup) {
 		handler := func(_ any, ss grpc.ServerStream) error { return run(ss) }
-		s.server.RegisterService(&grpc.ServiceDesc{ServiceName: string(
-			methods.Get(0).Parent().FullName(),
-		), HandlerType: (*any)(nil), Streams: []grpc.StreamDesc{
-			{StreamName: "Upload", ClientStreams: true, Handler: handler},
-			{StreamName: "Download", ServerStreams: true, Handler: handler},
-		}}, s)
+		s.server.RegisterService(&grpc.ServiceDesc{
+			ServiceName: string(methods.Get(0).Parent().FullName()), HandlerType: (*any)(nil),
+			Streams: []grpc.StreamDesc{
+				{StreamName: "Upload", ClientStreams: true, Handler: handler},
+				{StreamName: "Download", ServerStreams: true, Handler: handler},
+			},
+		}, s)
 	}
 }
 

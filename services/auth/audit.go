@@ -151,8 +151,7 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 		}
 		entries = append(entries, auditEntry{
 			ID: event.ID, UserID: event.UserID, Type: kind, Outcome: success, At: event.Time,
-			LastAt: event.Time,
-			Times:  1, Sharing: what,
+			LastAt: event.Time, Times: 1, Sharing: what,
 		})
 		for _, s := range []string{what.OwnerID, what.MemberID} {
 			if id, err := uuid.Parse(s); err == nil {

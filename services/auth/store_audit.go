@@ -71,8 +71,8 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 }
 
 // countAudit adds one to the user's failures of this type, hour and address. It does nothing if the
-// user does not exist. In each hour, the first most addresses have a row each, and all other
-// addresses share a row without an address.
+// user does not exist. In each hour, up to most addresses have a row each, and all later addresses
+// share a row without an address.
 //
 // The LATERAL subquery counts the rows of this type and hour, and reports whether this address has
 // one. Only these rows have a value in failed_in. The unique index covers no others, so the entries
@@ -80,7 +80,7 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 //
 // Simultaneous failures of one address meet at the unique index audit_failures and are all counted.
 // Simultaneous first failures of several addresses may each find a place, so an hour can have a few
-// rows more than most.
+// more rows.
 func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, most int) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address,

@@ -78,9 +78,8 @@ func TestAlertExactlyOnce(t *testing.T) {
 	var want []string
 	recent := map[string]bool{}
 	for i, made := range budgets {
-		for day := date(t, "2025-12-31"); day.Before(budgettest.Today); day = day.AddDate(
-			0, 0, 20,
-		) {
+		day := date(t, "2025-12-31")
+		for ; day.Before(budgettest.Today); day = day.AddDate(0, 0, 20) {
 			w := spending.Timeframe{Period: "monthly", Start: date(t, "2026-01-31")}.At(day)
 			asked := &ledgerv1.SpendingWindow{
 				WalletId: made.GetWalletId(), From: w.From.Format(calendar.DateLayout),

@@ -55,12 +55,11 @@ func (b *bundle) books() *fakeSpending {
 }
 
 func createdIn(owner uuid.UUID, of *budgetv1.Budget, day string) outbox.Received {
-	return outbox.Received{ID: uuid.Must(
-		uuid.NewV7(),
-	), UserID: owner, Data: &ledgerv1.TransactionCreated{Transaction: &ledgerv1.Transaction{
+	created := &ledgerv1.TransactionCreated{Transaction: &ledgerv1.Transaction{
 		WalletId: of.GetWalletId(), CategoryId: of.GetCategoryIds()[0],
 		Date: day + "T00:00:00.000Z",
-	}}}
+	}}
+	return outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner, Data: created}
 }
 
 // apply applies events like the consumer, and does the due checks.

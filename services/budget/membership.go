@@ -91,17 +91,17 @@ func (s *server) answer(
 // changeTerms sets role and share. It holds the budget's lock, so that simultaneous changes and
 // invitations cannot exceed 100 percent in total.
 func (s *server) changeTerms(
-	ctx context.Context, tx pgx.Tx, b seenBudget, changed member, c memberChange,
+	ctx context.Context, tx pgx.Tx, b seenBudget, before member, c memberChange,
 ) (member, error) {
-	if changed.Status == rejected {
+	if before.Status == rejected {
 		return member{}, errInsufficientPermissions
 	}
 	// A change that sets the stored values publishes nothing.
-	after := c.apply(changed)
-	if after.Role == changed.Role && equalShares(after.ShareBP, changed.ShareBP) {
-		return changed, nil
+	after := c.apply(before)
+	if after.Role == before.Role && equalShares(after.ShareBP, before.ShareBP) {
+		return before, nil
 	}
-	if err := checkShares(ctx, tx, changed, after.ShareBP); err != nil {
+	if err := checkShares(ctx, tx, before, after.ShareBP); err != nil {
 		return member{}, err
 	}
 	if err := upsertMember(ctx, tx, after); err != nil {
@@ -110,13 +110,13 @@ func (s *server) changeTerms(
 	updated := func(name string) *budgetv1.MemberUpdated {
 		return &budgetv1.MemberUpdated{
 			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(),
-			MemberId: changed.UserID.String(), Role: after.Role, SharePercent: after.sharePercent(),
-			PreviousRole: changed.Role, PreviousSharePercent: changed.sharePercent(),
+			MemberId: before.UserID.String(), Role: after.Role, SharePercent: after.sharePercent(),
+			PreviousRole: before.Role, PreviousSharePercent: before.sharePercent(),
 		}
 	}
 	return after, s.notifications.PublishEach(ctx, tx,
 		notification.Addressed{User: b.OwnerID, Data: updated(b.Name)},
-		notification.Addressed{User: changed.UserID, Data: updated(changed.nameOf(b.budget))})
+		notification.Addressed{User: before.UserID, Data: updated(before.nameOf(b.budget))})
 }
 
 // checkShares returns errShareExceeded when a new share of the member would bring the total over

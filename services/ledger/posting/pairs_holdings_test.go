@@ -92,12 +92,13 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 		h.in = insert(posting.Transaction{
 			WalletID: h.otherWallet, AmountMinor: 300, TransferID: &transfer,
 		})
-		h.split = insert(posting.Transaction{WalletID: h.Wallet, AmountMinor: -1000, Tags: []string{
-			"trip",
-		}, Splits: []posting.Split{
-			{CategoryID: h.Category, AmountMinor: -1200},
-			{CategoryID: h.otherCategory, AmountMinor: 200},
-		}})
+		h.split = insert(posting.Transaction{
+			WalletID: h.Wallet, AmountMinor: -1000, Tags: []string{"trip"},
+			Splits: []posting.Split{
+				{CategoryID: h.Category, AmountMinor: -1200},
+				{CategoryID: h.otherCategory, AmountMinor: 200},
+			},
+		})
 		h.income = insert(posting.Transaction{
 			WalletID: h.otherWallet, CategoryID: &h.otherCategory, AmountMinor: 700,
 		})

@@ -37,8 +37,8 @@ var plainWrites = []request{
 		return h.add(h.unusedWallet, h.unusedCategory, "")
 	}},
 	{name: "batch", write: func(h holdings) error {
-		req := h.batch(h.expense(h.otherWallet, h.Category, "2026-04-01"), h.expense(h.Wallet,
-			h.otherCategory, "2026-03-01"),
+		req := h.batch(h.expense(h.otherWallet, h.Category, "2026-04-01"),
+			h.expense(h.Wallet, h.otherCategory, "2026-03-01"),
 			h.expense(h.Wallet, h.Category, "2026-03-01"),
 			h.expense(h.unusedWallet, h.Category, "2026-03-01"))
 		req.IdempotencyKey = "key"

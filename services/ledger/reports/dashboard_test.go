@@ -191,11 +191,9 @@ func TestGetSummaryOfThePast(t *testing.T) {
 			Currency: currency, Date: at(day),
 		}
 	}
-	s.Record(ctx, t, entry("2026-01-10", "EUR", -1000), entry("2026-01-20", "EUR", -200), entry(
-		"2026-02-20", "EUR", -30,
-	),
-		entry("2026-03-10", "EUR", -4), entry("2026-01-15", "JPY", -9000),
-		entry("2026-02-15", "JPY", 9000))
+	s.Record(ctx, t, entry("2026-01-10", "EUR", -1000), entry("2026-01-20", "EUR", -200),
+		entry("2026-02-20", "EUR", -30), entry("2026-03-10", "EUR", -4),
+		entry("2026-01-15", "JPY", -9000), entry("2026-02-15", "JPY", 9000))
 	balances := func(of []*ledgerv1.Totals) map[string]string {
 		byCurrency := map[string]string{}
 		for _, m := range of {

@@ -192,9 +192,8 @@ func (a answers) requireCategories(summary *ledgerv1.Summary, totals sums) {
 		listed := a.list(func(req *ledgerv1.ListTransactionsRequest) {
 			req.CategoryId = []string{row.GetCategoryId()}
 		})
-		income, expense, count := a.movedIn(a.window, a.currency.Code(), []uuid.UUID{
-			uuid.MustParse(row.GetCategoryId()),
-		},
+		ids := []uuid.UUID{uuid.MustParse(row.GetCategoryId())}
+		income, expense, count := a.movedIn(a.window, a.currency.Code(), ids,
 			func(posting.Transaction) bool { return true })
 		require.Equal(a.r, sums{income, expense, int64(count)}, listed, "category")
 		require.Equal(a.r, listed.moved(), category, "category")

@@ -222,8 +222,8 @@ func (h history) categoryTotals(
 	}
 	slices.SortFunc(out, func(a, b *ledgerv1.CategoryTotals) int {
 		return cmp.Or(cmp.Compare(spent[b.GetName()], spent[a.GetName()]),
-			cmp.Compare(earned[b.GetName()],
-				earned[a.GetName()]), cmp.Compare(a.GetName(), b.GetName()))
+			cmp.Compare(earned[b.GetName()], earned[a.GetName()]),
+			cmp.Compare(a.GetName(), b.GetName()))
 	})
 	return out
 }

@@ -65,10 +65,9 @@ func (h history) requireBalanced(r *rapid.T, q summaryQuery, got *ledgerv1.Summa
 			q.period.Contains(*wallet.Opened) {
 			opening += wallet.InitialMinor
 		}
-		require.Equal(r, minor(
-			row.GetBalance(),
-		), opening+minor(row.GetIncome())-minor(row.GetExpense())+
-			minor(row.GetTransferredIn())-minor(row.GetTransferredOut()))
+		require.Equal(r, minor(row.GetBalance()),
+			opening+minor(row.GetIncome())-minor(row.GetExpense())+
+				minor(row.GetTransferredIn())-minor(row.GetTransferredOut()))
 	}
 }
 
@@ -100,8 +99,8 @@ func TestSumSpendingEqualsRecomputation(t *testing.T) {
 				}
 			}
 			for _, currency := range []string{"BHD", "EUR", "JPY"} {
-				income, expense, count := h.movedIn(calendar.Days(at(question.GetFrom()),
-					at(question.GetTo())), currency, categories,
+				days := calendar.Days(at(question.GetFrom()), at(question.GetTo()))
+				income, expense, count := h.movedIn(days, currency, categories,
 					func(t posting.Transaction) bool { return t.WalletID == w.ID })
 				if count > 0 {
 					answer.Amounts = append(answer.Amounts,

@@ -90,10 +90,8 @@ func TestListChangesNumbersRows(t *testing.T) {
 	u, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
 	s.MakeWallet(u.Ctx, t, "Bank", "EUR")
 	seqs := func(of fixture.User) (seqs []int64) {
-		require.NoError(t, s.DB.QueryRow(t.Context(),
-			`SELECT array_agg(seq ORDER BY id) FROM wallets WHERE owner_id = $1`, of.ID).Scan(
-			&seqs,
-		))
+		const numbers = `SELECT array_agg(seq ORDER BY id) FROM wallets WHERE owner_id = $1`
+		require.NoError(t, s.DB.QueryRow(t.Context(), numbers, of.ID).Scan(&seqs))
 		return seqs
 	}
 	rename := func(wallet uuid.UUID) {

@@ -102,9 +102,8 @@ func TestListTransfers(t *testing.T) {
 
 	_, err := p.ListTransfers(p.Ctx,
 		&listRequest{WalletId: new(stranger.bank.String()), From: new("x"), Limit: new(int32(0))})
-	require.Equal(t, []string{
-		"limit", "from", "walletId",
-	}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")))
+	e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+	require.Equal(t, []string{"limit", "from", "walletId"}, fixture.FieldNames(e))
 	for _, c := range []struct {
 		req    *listRequest
 		code   codes.Code

@@ -106,14 +106,14 @@ type expected struct {
 func randomReceipt(random *rand.Rand) (text string, want expected) {
 	names := strings.Fields("Milk Bread Eggs Cheese Butter Apples Coffee Tea Rice Pasta Soap " +
 		"Batteries Cable Lamp Pen Juice Wine Chocolate Taxi Totem")
-	write := []func(v int64) string{printed.Format, func(v int64) string {
-		return printed.Format(v) + " EUR"
-	}, func(v int64) string {
+	withCode := func(v int64) string { return printed.Format(v) + " EUR" }
+	withSign := func(v int64) string {
 		if v < 0 {
 			return "-€" + printed.Format(-v)
 		}
 		return "€" + printed.Format(v)
-	}}[random.IntN(3)]
+	}
+	write := []func(v int64) string{printed.Format, withCode, withSign}[random.IntN(3)]
 	var b strings.Builder
 	b.WriteString("CORNER SHOP\n12 Mill Lane\n2026-11-03\n\n")
 	row := func(name string, v int64) { fmt.Fprintf(&b, "%s   %s\n", name, write(v)) }

@@ -17,8 +17,11 @@ func TestBestTotalConfidenceNeedsOtherFigures(t *testing.T) {
 		}
 		return Join(today, readings...).Confidence["total"] >= confidentTotal
 	}
-	const lines, paid, both = "SHOP\nBread 2.50\nMilk 1.20\nTotal 3.70", "SHOP\nTotal 3.70\n" +
-		"Cash 5.00\nChange 1.30", "SHOP\nBread 2.50\nMilk 1.20\nTotal 3.70\nCash 5.00\nChange 1.30"
+	const (
+		lines = "SHOP\nBread 2.50\nMilk 1.20\nTotal 3.70"
+		paid  = "SHOP\nTotal 3.70\nCash 5.00\nChange 1.30"
+		both  = lines + "\nCash 5.00\nChange 1.30"
+	)
 	require.True(t, confident(both), "two sums")
 	require.False(t, confident(lines), "one sum")
 	require.True(t, confident(lines, lines), "one sum, read twice")

@@ -258,7 +258,8 @@ func (r local) firstWords(
 const rightWayUp = 0.35
 
 // legible returns the share of characters in confidently read words. A page on its side or upside
-// down yields fragments. It reports false if there are too few characters to decide.
+// down yields fragments, so its share is low. some is false if there are too few characters to
+// decide.
 func legible(words []printed.Word) (share float64, some bool) {
 	confident, all := 0.0, 0.0
 	for _, w := range words {

@@ -229,10 +229,11 @@ func TestPickMonthFirst(t *testing.T) {
 // to two days after now. Without a date, everything is empty.
 func TestPickRandomText(t *testing.T) {
 	t.Parallel()
-	parts, separators := []string{
+	const separators = "//--..,: "
+	parts := []string{
 		"Date", "Jan", "31", "0", "l2", "O5", "2S", "19", "2023", "20t9", "2099", "1994", "'24",
 		"18:05",
-	}, "//--..,: "
+	}
 	found := 0
 	for seed := range uint64(1500) {
 		random := rand.New(rand.NewPCG(seed, 2))

@@ -107,7 +107,7 @@ func headOf(lines []*printed.Line) []*printed.Line {
 	return head
 }
 
-// continues reports whether next belongs to the name on line l: it consists of the kind of business
+// continues reports whether next belongs to the name on line: it consists of the kind of business
 // and the legal form, or it closes a bracket, or it begins with a word that begins no name.
 func continues(line, next *printed.Line) bool {
 	if next.PriceCount() > 0 || slogan.MatchString(line.Text) || tradingAs.MatchString(next.Text) {

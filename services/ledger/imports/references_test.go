@@ -276,3 +276,18 @@ func TestSelectRowsFollowsReferences(t *testing.T) {
 	require.Equal(t, 5, read)
 	require.Equal(t, read, cleared)
 }
+
+// TestCommitImportStatesDefault deletes the category of a row after the commit was accepted. The
+// row states the default that it gets instead, so that it does not look like a later choice.
+func TestCommitImportStatesDefault(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t))
+	m, food, chosen, fallback := p.stageNamed(t)
+	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	_, err = p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: chosen})
+	require.NoError(t, err)
+	require.Equal(t, staging.Done, p.finish(t, m).GetStatus())
+	require.Equal(t, []string{food + " file", fallback + " default", fallback + " default"},
+		p.categories(t, m))
+}

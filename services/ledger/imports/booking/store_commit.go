@@ -176,6 +176,7 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 	payees := make([]*string, len(rows))
 	notes := make([]*string, len(rows))
 	categories := make([]*uuid.UUID, len(rows))
+	origins := make([]string, len(rows))
 	replaced := make([]*staging.Replaced, len(rows))
 	for i, r := range rows {
 		ns[i] = r.N
@@ -186,6 +187,7 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 		payees[i] = r.FilledPayee
 		notes[i] = r.FilledNotes
 		categories[i] = r.CategoryID
+		origins[i] = r.CategoryFrom
 		replaced[i] = r.Replaced
 	}
 	_, err := q.Exec(ctx, `
@@ -193,14 +195,14 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id,
 			duplicate_of = o.duplicate_of, filled_payee = o.filled_payee,
 			filled_notes = o.filled_notes, category_id = o.category_id,
-			replaced = o.replaced, cells = '{}'
+			category_from = o.category_from, replaced = o.replaced, cells = '{}'
 		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $10::text[],
-			$11::text[], $12::uuid[], $13::jsonb[])
+			$11::text[], $12::uuid[], $13::jsonb[], $14::text[])
 			AS o (n, status, problem, transaction_id, duplicate_of, filled_payee, filled_notes,
-				category_id, replaced)
+				category_id, replaced, category_from)
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $8 AND $9`,
 		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns),
-		payees, notes, categories, replaced)
+		payees, notes, categories, replaced, origins)
 	if err != nil {
 		return fmt.Errorf("writing the outcome of %d rows of import %s: %w", len(rows), id, err)
 	}

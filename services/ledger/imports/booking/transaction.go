@@ -88,12 +88,14 @@ func (c *chunk) transaction(r *staging.Row) posting.Transaction {
 // user can assign another one.
 func (c *chunk) categorize(r *staging.Row, t *posting.Transaction) error {
 	if len(r.Splits) == 0 || r.ChosenCategoryID != nil {
-		if t.CategoryID = r.CategoryID; t.CategoryID == nil {
+		if r.CategoryID == nil {
 			// The transaction that the row matched was deleted, or its transfer has become an
-			// ordinary transaction.
-			t.CategoryID = resolving.DefaultCategory(c.details, t.AmountMinor < 0)
+			// ordinary transaction. The row states it, so that the default is not taken for a later
+			// choice of the user (ADR 118).
+			r.CategoryID = resolving.DefaultCategory(c.details, t.AmountMinor < 0)
+			r.CategoryFrom = staging.FromDefault
 		}
-		if t.CategoryID == nil {
+		if t.CategoryID = r.CategoryID; t.CategoryID == nil {
 			return request.ErrCategoryNotFound
 		}
 		return nil
@@ -116,10 +118,10 @@ func (c *chunk) categorize(r *staging.Row, t *posting.Transaction) error {
 	if sum != t.AmountMinor || len(t.Splits) == 1 {
 		// The parts do not add up, which a statement of the file cannot explain. The amount of the
 		// whole counts.
-		if t.CategoryID = c.named(r.Splits[0].Category); t.CategoryID == nil {
+		if r.CategoryID = c.named(r.Splits[0].Category); r.CategoryID == nil {
 			return request.ErrCategoryNotFound
 		}
-		t.Splits = nil
+		t.CategoryID, t.Splits = r.CategoryID, nil
 	}
 	return nil
 }

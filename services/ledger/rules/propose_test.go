@@ -90,6 +90,18 @@ func TestSuggestRules(t *testing.T) {
 			Actions: got[0].GetActions(),
 		})
 	})
+	t.Run("counts imported transactions whose category was chosen later", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t.Context(), t, s)
+		// The file has the payee of the row, which the helper leaves empty.
+		for n := range 3 {
+			p.imported(t, n, p.buys(t, "Kiosk", p.Category).GetId(), "none")
+		}
+		_, err := s.DB.Exec(t.Context(),
+			`UPDATE import_rows SET payee = 'KIOSK' WHERE owner_id = $1`, p.ID)
+		require.NoError(t, err)
+		require.Len(t, p.suggestedRules(t), 1)
+	})
 	t.Run("counts no receipts, external ids and old transactions", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t.Context(), t, s)
@@ -109,8 +121,8 @@ func TestSuggestRules(t *testing.T) {
 	})
 }
 
-// TestHistoryPlans reads the choices and the examples of a user with a hundred thousand transactions, of which
-// the newest 3000 are of an import.
+// TestHistoryPlans reads the choices and the examples of a user with a hundred thousand
+// transactions, of which the newest 3000 are of an import.
 func TestHistoryPlans(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

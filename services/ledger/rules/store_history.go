@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -14,67 +15,63 @@ import (
 // the time of a suggestion.
 const historyRows = 50_000
 
-// selectExamples returns the owner's newest transactions of the last 24 months that can teach
-// categories. A category teaches if the owner chose it, or if a rule, the file or a suggestion set
-// it in the preview of an import, which the owner accepted. The default category of an import does
-// neither, until the owner changes it: then it differs from the one in the row, which follows
-// merges.
-//
-// The limit applies before the condition on the category, so the statement reads at most
+// history is the FROM clause of the owner's newest transactions t of the last 24 months, with the
+// rows r of their imports. A transaction has no row if it has no import, or if its import was
+// deleted. The limit applies before any condition on the category, so a statement reads at most
 // historyRows rows of the index transactions_owner_date, however many of them have no category. The
-// index import_rows_transaction finds the row of a transaction (ADR 118).
+// index import_rows_transaction finds the row of a transaction (ADR 93). The limit is a literal
+// because PostgreSQL assumes that a parameterized LIMIT returns 10 % of the table.
+var history = `
+	FROM (
+		SELECT id, payee, description, amount_minor, category_id, import_id, external_id, receipt_id
+		FROM transactions
+		WHERE owner_id = $1 AND date >= now() - interval '24 months'
+		ORDER BY date DESC, id DESC
+		LIMIT ` + strconv.Itoa(historyRows) + `
+	) AS t
+	LEFT JOIN import_rows r
+		ON r.owner_id = $1 AND r.transaction_id = t.id AND r.import_id = t.import_id
+	LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = r.category_id`
+
+// changed is the condition that the owner, or a rule, changed the category after the import: it
+// differs from the one in the row, which follows merges. The row of a transfer or a split has none.
+const changed = `r.n IS NOT NULL
+	AND coalesce(m.category_id, r.category_id) IS DISTINCT FROM t.category_id`
+
+// selectExamples returns the owner's newest transactions that can teach categories. A category
+// teaches if the owner chose it, or if a rule, the file or a suggestion set it in the preview of an
+// import, which the owner accepted. The default category of an import does neither, until the owner
+// changes it (ADR 118).
 func selectExamples(
 	ctx context.Context, q pg.Querier, owner uuid.UUID,
 ) ([]learning.Example, error) {
 	examples, err := pg.All[learning.Example](ctx, q, `
 		SELECT t.payee, t.description, t.amount_minor < 0 AS expense, t.category_id,
-			coalesce(
-				r.category_from = 'user' OR coalesce(m.category_id, r.category_id) <> t.category_id,
-				t.external_id IS NULL AND t.receipt_id IS NULL) AS chosen
-		FROM (
-			SELECT id, payee, description, amount_minor, category_id, import_id, external_id,
-				receipt_id
-			FROM transactions
-			WHERE owner_id = $1 AND date >= now() - interval '24 months'
-			ORDER BY date DESC, id DESC
-			LIMIT $2
-		) AS t
-		LEFT JOIN import_rows r
-			ON r.owner_id = $1 AND r.transaction_id = t.id AND r.import_id = t.import_id
-		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = r.category_id
-		WHERE t.category_id IS NOT NULL AND (r.category_from IS DISTINCT FROM 'default'
-			OR coalesce(m.category_id, r.category_id) <> t.category_id)`, owner, historyRows)
+			CASE WHEN r.n IS NULL THEN t.external_id IS NULL AND t.receipt_id IS NULL
+				ELSE r.category_from = 'user' OR `+changed+` END AS chosen
+		`+history+`
+		WHERE t.category_id IS NOT NULL
+			AND (r.category_from IS DISTINCT FROM 'default' OR `+changed+`)`, owner)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the categories that %s used: %w", owner, err)
 	}
 	return examples, nil
 }
 
-// selectChoices returns the categories that the owner chose by hand for the newest transactions of
-// the last 24 months, by payee. An imported transaction counts if its category was chosen in the
-// preview, or differs from the one in the preview, which follows merges. Its payee is the one in
-// the file, because rules run on it. A transaction with an external id and without an import is not
-// by hand: a program created it, or its import was deleted. The index import_rows_transaction finds
-// the row of a transaction (ADR 93).
+// selectChoices returns the categories that the owner chose by hand for the newest transactions, by
+// payee. An imported transaction counts if its category was chosen in the preview, or was changed
+// since. Its payee is the one in the file, because rules run on it. A transaction with an external
+// id and without an import is not by hand: a program created it, or its import was deleted.
 func selectChoices(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]learning.Choice, error) {
 	choices, err := pg.All[learning.Choice](ctx, q, `
 		SELECT coalesce(r.payee, t.payee) AS payee, t.category_id, count(*)
-		FROM (
-			SELECT id, payee, import_id, external_id, receipt_id, category_id
-			FROM transactions
-			WHERE owner_id = $1 AND date >= now() - interval '24 months'
-			ORDER BY date DESC, id DESC
-			LIMIT $2
-		) AS t
-		LEFT JOIN import_rows r
-			ON r.owner_id = $1 AND r.transaction_id = t.id AND r.import_id = t.import_id
-		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = r.category_id
+		`+history+`
 		WHERE t.category_id IS NOT NULL AND t.receipt_id IS NULL
 			AND coalesce(r.payee, t.payee) <> '' AND (
 			t.import_id IS NULL AND t.external_id IS NULL
 			OR r.category_from = 'user'
-			OR coalesce(m.category_id, r.category_id) <> t.category_id)
-		GROUP BY 1, 2`, owner, historyRows)
+			OR `+changed+`)
+		GROUP BY 1, 2`, owner)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the categories that %s chose by hand: %w", owner, err)
 	}

@@ -63,22 +63,24 @@ func TestSuggestCategoriesOfImports(t *testing.T) {
 	s := setup(t)
 	for name, c := range map[string]struct {
 		// from is the source of the category in the row, other whether the transaction has another
-		// category now, and count the number of transactions.
+		// category now, and count the number of transactions. A row with the source "none" has no
+		// category, like that of a transfer.
 		from   string
 		other  bool
 		count  int
 		reason string
 	}{
-		"the default":               {"default", false, 3, learning.None},
-		"a changed default":         {"default", true, 1, learning.Exact},
-		"a choice in the preview":   {"user", false, 1, learning.Exact},
-		"a suggestion":              {"history", false, 1, learning.None},
-		"accepted suggestions":      {"history", false, 2, learning.Exact},
-		"a changed suggestion":      {"history", true, 1, learning.Exact},
-		"categories of a rule":      {"rule:1", false, 2, learning.Exact},
-		"categories in the file":    {"file", false, 2, learning.Exact},
-		"rows of a deleted import":  {"", false, 2, learning.Exact},
-		"a row of a deleted import": {"", false, 1, learning.None},
+		"the default":                   {"default", false, 3, learning.None},
+		"a changed default":             {"default", true, 1, learning.Exact},
+		"a choice in the preview":       {"user", false, 1, learning.Exact},
+		"a suggestion":                  {"history", false, 1, learning.None},
+		"accepted suggestions":          {"history", false, 2, learning.Exact},
+		"a changed suggestion":          {"history", true, 1, learning.Exact},
+		"a choice without a former one": {"none", false, 1, learning.Exact},
+		"categories of a rule":          {"rule:1", false, 2, learning.Exact},
+		"categories in the file":        {"file", false, 2, learning.Exact},
+		"rows of a deleted import":      {"", false, 2, learning.Exact},
+		"a row of a deleted import":     {"", false, 1, learning.None},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +106,7 @@ func TestSuggestCategoriesOfImports(t *testing.T) {
 }
 
 // imported makes a transaction one of an import, whose row n has the user's category from a source.
-// Without a source, the import was deleted.
+// With the source "none", the row has no category. Without a source, the import was deleted.
 func (p person) imported(t *testing.T, n int, id, from string) {
 	t.Helper()
 	_, err := p.DB.Exec(t.Context(),
@@ -112,6 +114,10 @@ func (p person) imported(t *testing.T, n int, id, from string) {
 	require.NoError(t, err)
 	if from == "" {
 		return
+	}
+	category := &p.Category
+	if from == "none" {
+		category, from = nil, ""
 	}
 	_, err = p.DB.Exec(t.Context(), `
 		WITH changed AS (
@@ -126,6 +132,6 @@ func (p person) imported(t *testing.T, n int, id, from string) {
 			payee, description, notes, tags, external_id, account, category, opening, file_problem,
 			action, problem, booked_currency, category_id, category_from, transaction_id)
 		VALUES ($1, $1, $2, 1, 'booked', '{}', '', '', '', '', '', '{}', '', '', '', false, '', '',
-			'', '', $4, $5, $3)`, p.ID, n+1, id, p.Category, from)
+			'', '', $4, $5, $3)`, p.ID, n+1, id, category, from)
 	require.NoError(t, err)
 }

@@ -3,6 +3,7 @@ package proposal
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -51,7 +52,7 @@ func (p *Profile) countTexts(i int) texts {
 		t.filled++
 		t.length += utf8.RuneCountInString(cell)
 		t.words += len(strings.Fields(cell))
-		if isKind(cell) {
+		if written.IsKind(cell) {
 			t.kinds++
 			if _, known := written.SignOf(cell); known && !strings.Contains(cell, " ") {
 				t.signs++
@@ -109,4 +110,27 @@ func isListMark(r rune) bool { return strings.ContainsRune(",;|#", r) }
 // isNoLabel reports whether a text is longer than tags are.
 func isNoLabel(text string) bool {
 	return utf8.RuneCountInString(text) > maxLabel || len(strings.Fields(text)) > 3
+}
+
+// isCode reports whether a text is the number of an account, a reference or another code: it has at
+// most three ASCII characters, or digits, at least as many as letters, and no word.
+func isCode(text string) bool {
+	if len(text) <= 3 {
+		return true
+	}
+	digits, letters, run := 0, 0, 0
+	for _, r := range text {
+		switch {
+		case unicode.IsDigit(r):
+			digits, run = digits+1, 0
+		case unicode.IsLetter(r):
+			letters++
+			if run++; run > 4 {
+				return false
+			}
+		default:
+			run = 0
+		}
+	}
+	return digits > 0 && digits >= letters
 }

@@ -1,5 +1,5 @@
 // Package written reads values as files write them: amounts, dates, currencies, and the words for
-// money in and money out and for the statuses of payments.
+// money in and money out and for the statuses and the kinds of payments.
 //
 // A value may be open: 1.234 is well-formed with each decimal mark, and 03/04/2026 is a day in two
 // orders. ScanNumber and ScanDate return all readings of a value as a set, Marks or Orders, and

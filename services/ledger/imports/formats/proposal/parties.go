@@ -82,15 +82,24 @@ func (p *Profile) payer(columns Columns, taken map[int]bool) int {
 
 // hasBothDirections reports whether some amounts of the sample are money in, and others money out.
 func (p *Profile) hasBothDirections(columns Columns) bool {
+	mark := p.guessMark()
+	units := func(cells []string, field string) int64 {
+		if i, ok := columns[field]; ok {
+			return numberOf(at(cells, i), mark).Units
+		}
+		return 0
+	}
+	kind, hasKind := columns[mapping.FieldType]
 	in, out := false, false
 	for _, cells := range p.transactions {
-		if i, ok := columns[mapping.FieldAmount]; ok {
-			n, isNumber := written.ScanNumber(at(cells, i))
-			in, out = in || isNumber && !n.Negative, out || isNumber && n.Negative
-		} else {
-			debit := columns[mapping.FieldDebit]
-			in, out = in || at(cells, debit) == "", out || at(cells, debit) != ""
+		if hasKind {
+			negative, known := written.SignOf(at(cells, kind))
+			in, out = in || known && !negative, out || known && negative
+			continue
 		}
+		amount := units(cells, mapping.FieldAmount)
+		in = in || amount > 0 || units(cells, mapping.FieldCredit) != 0
+		out = out || amount < 0 || units(cells, mapping.FieldDebit) != 0
 	}
 	return in && out
 }

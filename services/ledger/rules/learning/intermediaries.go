@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
@@ -25,9 +26,9 @@ var intermediaries, merchantPhrases = readIntermediaries(intermediaryList)
 
 // readIntermediaries reads the list of intermediaries and the phrases before names of merchants.
 func readIntermediaries(list string) (services []intermediary, phrases []string) {
-	list, after, _ := strings.Cut(list, "\n==")
-	for line := range strings.Lines(list) {
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+	for section, line := range written.Phrases(list) {
+		if section == "phrases" {
+			phrases = append(phrases, line)
 			continue
 		}
 		name, own, _ := strings.Cut(line, ":")
@@ -35,12 +36,7 @@ func readIntermediaries(list string) (services []intermediary, phrases []string)
 		services = append(services,
 			intermediary{strings.Fields(name), starred, strings.Fields(own)})
 	}
-	for line := range strings.Lines(after) {
-		if line = strings.TrimSpace(line); line != "" {
-			phrases = append(phrases, line)
-		}
-	}
-	return services, phrases[1:]
+	return services, phrases
 }
 
 // merchantKey returns the key of the merchant behind an intermediary, or "" if there is none. The
@@ -79,7 +75,8 @@ func hasStar(text string, name []string) bool {
 	return ok && lettersOf(before) == strings.Join(name, " ")
 }
 
-// without returns a text without the words of the service. It is empty without another word.
+// without returns a text without the words of the service. It is empty without the name of a
+// merchant: all payments of a service can have the text "SEPA Lastschrift".
 func (s intermediary) without(words []string) string {
 	rest := slices.DeleteFunc(slices.Clone(words), func(word string) bool {
 		return slices.Contains(s.name, word) || slices.Contains(s.own, word)
@@ -87,7 +84,11 @@ func (s intermediary) without(words []string) string {
 	if !slices.ContainsFunc(rest, func(word string) bool { return len([]rune(word)) > 1 }) {
 		return ""
 	}
-	return strings.Join(rest, " ")
+	text := strings.Join(rest, " ")
+	if written.IsKind(text) {
+		return ""
+	}
+	return text
 }
 
 // lettersOf returns the words of a text without case, digits and punctuation.

@@ -59,6 +59,8 @@ func TestKeyOf(t *testing.T) {
 		{"PayPal Europe S.a.r.l. et Cie S.C.A", "1031234567890/PP.7364.PP/. SPOTIFY, Ihr Einkauf bei Spotify", "spotify"},
 		{"PayPal (Europe) S.à r.l. et Cie, S.C.A.", "PP.7364.PP Spotify AB", "spotify ab"},
 		{"PayPal", "1031234567890 PAYPAL", "paypal"},
+		{"PayPal", "SEPA Lastschrift", "paypal"},
+		{"PayPal Lastschrift", "Ihr Einkauf bei Spotify", "spotify"},
 		{"Klarna Bank AB (publ)", "Zalando SE 10101234567890", "zalando se"},
 		{"KLARNA*ZALANDO", "", "zalando"},
 		{"SumUp  *Cafe Sonne", "", "cafe sonne"},

@@ -58,10 +58,8 @@ func (b *Bus) observe(
 // if the outbox is empty.
 func oldestAge(pool *pgxpool.Pool) func(ctx context.Context) (int64, error) {
 	return func(ctx context.Context) (int64, error) {
-		type row struct{ Age int64 }
-		r, err := pg.One[row](ctx, pool, `
+		return pg.Value[int64](ctx, pool, `
 			SELECT coalesce((SELECT extract(epoch FROM now() - created_at)::bigint FROM outbox
-				ORDER BY seq LIMIT 1), 0) AS age`)
-		return r.Age, err
+				ORDER BY seq LIMIT 1), 0)`)
 	}
 }

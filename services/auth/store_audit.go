@@ -71,7 +71,7 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 }
 
 // countAudit adds one to the user's failures of this type, hour and address. It does nothing if the
-// user does not exist. In each hour, up to most addresses have a row each, and all later addresses
+// user does not exist. In each hour, up to limit addresses have a row each, and all later addresses
 // share a row without an address.
 //
 // The LATERAL subquery counts the rows of this type and hour, and reports whether this address has
@@ -81,13 +81,13 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 // Simultaneous failures of one address meet at the unique index audit_failures and are all counted.
 // Simultaneous first failures of several addresses may each find a place, so an hour can have a few
 // more rows.
-func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, most int) error {
+func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, limit int) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address,
 			user_agent, failed_in)
 		SELECT @id, u.id, @type, @outcome, @at, @at, 1, @session,
-			CASE WHEN known.addresses < @most OR known.this THEN @address ELSE '' END,
-			CASE WHEN known.addresses < @most OR known.this THEN @agent ELSE '' END, @hour
+			CASE WHEN known.addresses < @limit OR known.this THEN @address ELSE '' END,
+			CASE WHEN known.addresses < @limit OR known.this THEN @agent ELSE '' END, @hour
 		FROM users u, LATERAL (
 			SELECT count(*) AS addresses, COALESCE(bool_or(k.address = @address), false) AS this
 			FROM audit k
@@ -98,7 +98,7 @@ func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time,
 		pgx.NamedArgs{
 			"id": e.ID, "type": e.Type, "outcome": e.Outcome, "at": e.At, "session": e.SessionID,
 			"address": e.Address, "agent": e.UserAgent, "user": e.UserID, "hour": hour,
-			"most": most,
+			"limit": limit,
 		})
 	if err != nil {
 		return fmt.Errorf("counting a failure in the audit trail: %w", err)

@@ -81,25 +81,28 @@ func (p *Profile) payer(columns Columns, taken map[int]bool) int {
 }
 
 // hasBothDirections reports whether some amounts of the sample are money in, and others money out.
+// Debits and credits of zero are neither.
 func (p *Profile) hasBothDirections(columns Columns) bool {
-	mark := p.guessMark()
-	units := func(cells []string, field string) int64 {
-		if i, ok := columns[field]; ok {
-			return numberOf(at(cells, i), mark).Units
-		}
-		return 0
-	}
 	kind, hasKind := columns[mapping.FieldType]
 	in, out := false, false
 	for _, cells := range p.transactions {
-		if hasKind {
-			negative, known := written.SignOf(at(cells, kind))
-			in, out = in || known && !negative, out || known && negative
-			continue
+		for _, field := range []string{
+			mapping.FieldAmount, mapping.FieldDebit, mapping.FieldCredit,
+		} {
+			i, ok := columns[field]
+			if !ok {
+				continue
+			}
+			n, ok := written.ScanNumber(at(cells, i))
+			if !ok || !strings.ContainsAny(n.Digits, "123456789") {
+				continue
+			}
+			isOut, known := n.Negative || field == mapping.FieldDebit, true
+			if hasKind {
+				isOut, known = written.SignOf(at(cells, kind))
+			}
+			in, out = in || known && !isOut, out || known && isOut
 		}
-		amount := units(cells, mapping.FieldAmount)
-		in = in || amount > 0 || units(cells, mapping.FieldCredit) != 0
-		out = out || amount < 0 || units(cells, mapping.FieldDebit) != 0
 	}
 	return in && out
 }

@@ -22,12 +22,11 @@ type texts struct {
 	length, words    int    // Of all cells.
 }
 
-// describe counts the texts of all columns below the heading. Rows without a date are no
-// transactions.
+// describe counts the texts of all columns in the transactions below the heading.
 func (p *Profile) describe() {
 	p.transactions = nil
 	for _, cells := range p.sample[p.heading+1:] {
-		if slices.ContainsFunc(cells, isDate) {
+		if isTransaction(cells) {
 			p.transactions = append(p.transactions, cells)
 		}
 	}

@@ -49,7 +49,7 @@ type Profile struct {
 	// pair is the witness of debits and credits that byPair has found, or nil.
 	pair    *Witness
 	Witness Witness // Of the proposal, "" if the sign is a guess.
-	// transactions are the rows of the sample with a date, and texts describes their columns.
+	// transactions are the transactions of the sample, and texts describes their columns.
 	transactions [][]string
 	texts        []texts
 }

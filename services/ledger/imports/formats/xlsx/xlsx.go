@@ -110,7 +110,7 @@ func open(in *statement.Input) (*rows, error) {
 				return nil, err
 			}
 			if found > empty {
-				filled = append(filled, strconv.Quote(statement.Cut(s.name, statement.MaxName)))
+				filled = append(filled, quoted(s.name))
 			}
 			if found > likely {
 				best, likely = i, found
@@ -120,13 +120,16 @@ func open(in *statement.Input) (*rows, error) {
 			if len(filled) > 1 {
 				names := strings.Join(filled[:min(len(filled), maxNamed)], ", ")
 				in.Assume(statement.SheetsSkipped, fmt.Sprintf(
-					"Of the sheets %s, only %q was read.", names, b.sheets[best].name))
+					"Of the sheets %s, only %s was read.", names, quoted(b.sheets[best].name)))
 			}
 			return b.rows(b.sheets[best])
 		}
 	}
 	return nil, scan.ErrEmpty
 }
+
+// quoted returns the start of a sheet's name in quotes.
+func quoted(name string) string { return strconv.Quote(statement.Cut(name, statement.MaxName)) }
 
 // likely returns how likely a sheet is a list of transactions.
 func (b *book) likely(s sheet) (int, error) {

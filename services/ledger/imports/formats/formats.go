@@ -30,7 +30,8 @@
 //   - statement: records, accounts, facts and external ids, which all formats share. Start reading
 //     there, and here at Open
 //   - scan: gzip and zip, the conversion to UTF-8, and the lines, rows and tags of limited length
-//   - written: amounts, dates and words as written, in many languages, and exact sums
+//   - written: amounts, dates and words as written, in many languages, and exact sums. balances
+//     compares the balances of a file with its amounts
 package formats
 
 import (

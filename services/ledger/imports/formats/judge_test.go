@@ -70,9 +70,9 @@ const (
 var kinds = map[string][]string{
 	"currency": {statement.CurrencyAssumed},
 	"date":     {statement.DateOrderAssumed},
-	"sign":     {statement.BalanceMismatch, "SIGN_ASSUMED"},
-	"amount":   {statement.BalanceMismatch, statement.DecimalsAssumed, "AMOUNT_ASSUMED"},
-	"extra":    {"STATUS_ASSUMED"},
+	"sign":     {statement.BalanceMismatch, statement.SignAssumed},
+	"amount":   {statement.BalanceMismatch, statement.DecimalsAssumed, statement.AmountAssumed},
+	"extra":    {statement.StatusAssumed},
 	"missing":  nil, // Only problems of rows name missing rows.
 }
 

@@ -15,7 +15,7 @@ const maxHeldOut = 2000
 // confidences increase.
 type calibration []step
 
-// step is the confidence of margins from margin on.
+// step has the confidence of all margins from margin to the next step.
 type step struct {
 	margin, confidence float64
 }

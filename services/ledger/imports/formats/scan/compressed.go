@@ -53,8 +53,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Decompress returns the contents of a plain, gzip or zip file. A workbook is a zip file, too, but
-// returned as it is: IsWorkbook recognizes it.
+// Decompress returns the contents of a plain, gzip or zip file. It does not decompress a workbook,
+// which is also a zip file: IsWorkbook recognizes it.
 func Decompress(r io.Reader) (io.Reader, error) {
 	input := &counter{r: r}
 	// The buffer is small, because the ratio counts its bytes as read.

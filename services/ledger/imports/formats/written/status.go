@@ -8,7 +8,7 @@ import (
 
 // The statuses that files give to payments.
 const (
-	// Booked means that the payment has changed the balance for good.
+	// Booked means that the payment has changed the balance finally.
 	Booked = "booked"
 	// Pending means that the payment is reserved or announced. Its amount and day may still change.
 	Pending = "pending"

@@ -1,8 +1,12 @@
 package booking
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -43,7 +47,7 @@ func (x *executor) derive(
 		return err
 	})
 	if err == nil && d != nil && !finished {
-		x.derivations.put(j.ID, d)
+		x.derivations.put(j.ID, kept{d, d.Position(), x.Now()})
 	}
 	return finished, err
 }
@@ -109,15 +113,20 @@ func (x *executor) failUpdate(
 	return staging.EndLease(ctx, tx, e.OwnerID, e.ID)
 }
 
-// maxDerivations is the maximum number of derivations that a replica remembers. Each knows the
-// owner's history, and the open transfers and external ids of up to 200 000 rows.
-const maxDerivations = 3
+const (
+	// maxDerivations is the maximum number of derivations that a replica remembers. Each knows the
+	// owner's history, and the open transfers and external ids of up to 200 000 rows.
+	maxDerivations = 3
+	// leftTime is the time after which a derivation whose job has not run seems to be left: its job
+	// ended on another replica, or was canceled. The pause after an error is shorter.
+	leftTime = 2 * time.Minute
+)
 
 // derivations remembers the derivations of imports between the turns of their jobs. Without it,
 // each turn would replay all rows before it. It is safe for concurrent use.
 type derivations struct {
 	mu   sync.Mutex
-	open map[uuid.UUID]*derivation
+	open map[uuid.UUID]kept
 }
 
 // derivation is a derivation, and its id in the import.
@@ -126,13 +135,21 @@ type derivation struct {
 	id uuid.UUID
 }
 
+// kept is a derivation that waits for the next turn of its job.
+type kept struct {
+	*derivation
+	// rows is the number of rows that a new derivation would have to replay.
+	rows int32
+	at   time.Time
+}
+
 // take removes and returns the derivation of an import. A new one, or one that another replica has
 // overtaken, is behind the import and must replay rows.
 func (s *derivations) take(
 	ctx context.Context, tx pgx.Tx, key staging.AccountKey, e staging.Import,
 ) (*derivation, error) {
 	s.mu.Lock()
-	d := s.open[e.ID]
+	d := s.open[e.ID].derivation
 	delete(s.open, e.ID)
 	s.mu.Unlock()
 	id := deref(e.Derivation)
@@ -150,16 +167,21 @@ func (s *derivations) take(
 	return &derivation{begun, id}, nil
 }
 
-// put stores a derivation whose step was committed. If there are too many, it removes a random one.
-// With a fixed order, imports that run in turn would all lose theirs before the next turn.
-func (s *derivations) put(id uuid.UUID, d *derivation) {
+// put stores a derivation whose step was committed. If there are too many, it removes one that is
+// left, or the one with the fewest rows to replay. So the imports with the most rows keep
+// their derivations until they are finished, and the others follow.
+func (s *derivations) put(id uuid.UUID, d kept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for other := range s.open {
-		if len(s.open) < maxDerivations {
-			break
+	cost := func(other uuid.UUID) int32 {
+		if d.at.Sub(s.open[other].at) > leftTime {
+			return -1
 		}
-		delete(s.open, other)
+		return s.open[other].rows
+	}
+	for len(s.open) >= maxDerivations {
+		delete(s.open, slices.MinFunc(slices.Collect(maps.Keys(s.open)),
+			func(a, b uuid.UUID) int { return cmp.Compare(cost(a), cost(b)) }))
 	}
 	s.open[id] = d
 }

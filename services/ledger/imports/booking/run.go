@@ -44,7 +44,7 @@ type executor struct {
 func NewQueue(a *accounts.Accounts, key staging.AccountKey, log *slog.Logger) *jobs.Queue {
 	x := &executor{
 		Ledger: a.Ledger, accounts: a, key: key,
-		derivations: derivations{open: map[uuid.UUID]*derivation{}},
+		derivations: derivations{open: map[uuid.UUID]kept{}},
 	}
 	return jobs.NewQueue(jobTable, jobs.Handler{Chunks: x.chunks, Fail: x.fail}, a.DB, a.Now, log)
 }

@@ -73,13 +73,14 @@ func (t Table) Release(ctx context.Context, q pg.Querier, j Job, pause time.Dura
 	return nil
 }
 
-// Yield ends the lease of a job if another one waits, and reports whether it did.
+// Yield ends the lease of a job if another one waits, and reports whether it did. The attempt does
+// not count: the job has not failed, also if its chunks only read what it needs for the next ones.
 func (t Table) Yield(ctx context.Context, q pg.Querier, j Job) (bool, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE `+t.Name+`
-		SET leased_until = now()
+		SET leased_until = now(), attempts = least(attempts, $4)
 		WHERE `+t.leased()+` AND EXISTS (SELECT FROM `+t.Name+` WHERE `+t.waiting()+`)`,
-		j.OwnerID, j.ID, j.Lease)
+		j.OwnerID, j.ID, j.Lease, j.Attempts-1)
 	if err != nil {
 		return false, fmt.Errorf("yielding job %s of %s: %w", j.ID, t.Name, err)
 	}

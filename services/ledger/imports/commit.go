@@ -60,8 +60,6 @@ func (s *Imports) CommitImport(
 			return err
 		}
 		e.Status, e.Problem = staging.Queued, ""
-		e.JobDone = int64(e.Booked + e.Duplicate)
-		e.JobTotal = int64(e.Ready+e.Matched) + e.JobDone
 		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
 		return err
 	})

@@ -51,8 +51,6 @@ func (e *Import) Settle(problem string) {
 		e.Problem = problem
 	}
 	e.Change, e.Derivation, e.Derived = nil, nil, 0
-	e.JobDone = int64(e.Booked + e.Duplicate)
-	e.JobTotal = int64(e.Ready+e.Matched) + e.JobDone
 }
 
 // Abandon ends an update whose return to the details before it has failed. The rows are not derived

@@ -123,7 +123,7 @@ func SelectCommitted(
 }
 
 // UpdateImport writes the fields of an import, counts its rows and finds their first and last date.
-// It reads all rows of the import, so the chunks of a job use addProgress of package booking
+// Unless the import is updating, the counts are its progress, which the commit continues. It reads all rows of the import, so the chunks of a job use addProgress of package booking
 // instead.
 func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 	_, err := q.Exec(ctx, `
@@ -142,8 +142,11 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 			WHERE owner_id = $1 AND import_id = $2
 		)
 		UPDATE imports
-		SET status = $3, size = $4, sha256 = $5, format = $6, details = $7, job_done = $8,
-			job_total = $9, problem = $10, undo_force = $11,
+		SET status = $3, size = $4, sha256 = $5, format = $6, details = $7,
+			job_done = CASE WHEN $3 = 'updating' THEN $8 ELSE c.booked + c.duplicate END,
+			job_total = CASE WHEN $3 = 'updating' THEN $9
+				ELSE c.booked + c.duplicate + c.ready + c.matched END,
+			problem = $10, undo_force = $11,
 			updated_at = $12, ready = c.ready, duplicate = c.duplicate, matched = c.matched,
 			pending = c.pending, invalid = c.invalid, skipped = c.skipped, booked = c.booked,
 			undone = c.undone, first_date = c.first_date, last_date = c.last_date, underived = $13,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -17,11 +18,9 @@ var generalWords string
 
 var general = written.WordSet(generalWords)
 
-// minStart is the number of letters from which the start of a word stands for it: banks cut names.
-const minStart = 4
-
 // agree reports whether two texts may name the same party: they share a word, or one of them has no
-// word that names a party.
+// word that names a party. It is for the joined texts of a payment and of its booking, which banks
+// fill differently. compare is for texts of different sources, where payees decide.
 func agree(first, second string) bool {
 	a, b := names(first), names(second)
 	if len(a) == 0 || len(b) == 0 {
@@ -29,13 +28,9 @@ func agree(first, second string) bool {
 	}
 	return slices.ContainsFunc(a, func(word string) bool {
 		return slices.ContainsFunc(b, func(other string) bool {
-			return word == other || startsWith(word, other) || startsWith(other, word)
+			return begins(word, other) || begins(other, word)
 		})
 	})
-}
-
-func startsWith(word, start string) bool {
-	return len([]rune(start)) >= minStart && strings.HasPrefix(word, start)
 }
 
 // names returns the words of a text that may name a party: letters only, at least two ideographs or
@@ -45,8 +40,8 @@ func names(text string) []string {
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return slices.DeleteFunc(words, func(word string) bool {
 		_, isStatus := written.StatusOf(word)
-		letters := len([]rune(word))
-		isShort := letters < 2 || letters < 3 && word < "\u2e80"
+		letters := utf8.RuneCountInString(word)
+		isShort := letters < minIdeographs || letters < 3 && word < firstIdeograph
 		return isShort || isStatus || general[word] || strings.ContainsFunc(word, unicode.IsDigit)
 	})
 }

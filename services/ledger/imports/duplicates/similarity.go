@@ -3,6 +3,7 @@ package duplicates
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -11,8 +12,12 @@ import (
 const (
 	// minSimilarity is the similarity from which texts agree.
 	minSimilarity = 0.3
-	// minWord is the number of characters from which a word may be the start of another one.
-	minWord = 4
+	// minStart is the number of letters from which the start of a word stands for it, because banks
+	// cut names. minIdeographs is that of ideographs.
+	minStart      = 4
+	minIdeographs = 2
+	// firstIdeograph precedes the scripts whose letters are words or syllables.
+	firstIdeograph = "\u2e80"
 )
 
 // words are the words of the texts of a payment, without case, accents and punctuation, and their
@@ -68,9 +73,16 @@ func compare(a, b words) likeness {
 func contains(texts, parts []string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool {
 		return !slices.ContainsFunc(texts, func(word string) bool {
-			return word == part || len(part) >= minWord && strings.HasPrefix(word, part)
+			return begins(word, part)
 		})
 	})
+}
+
+// begins reports whether a word is another one, or begins with it.
+func begins(word, start string) bool {
+	letters := utf8.RuneCountInString(start)
+	isStart := letters >= minStart || letters >= minIdeographs && start >= firstIdeograph
+	return word == start || isStart && strings.HasPrefix(word, start)
 }
 
 // similarity returns the share of trigrams that two texts have in common, from 0 to 1, without

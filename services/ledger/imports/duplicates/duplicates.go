@@ -5,7 +5,9 @@
 //
 // The work is linear in the rows of the import and in the transactions of its days, also if
 // PostgreSQL has no statistics, and if all payments have one day and amount: each statement reads
-// rows of one index in order, and a row is compared with maxCandidates transactions at most.
+// rows of one index in order, and the number of transactions that a row is compared with is limited
+// by maxCandidates. A row that reaches a limit without a match names a transaction like one whose
+// texts differ.
 //
 //   - duplicates.go: Find and Search, which reads rows and transactions in steps. Start here
 //   - match.go: which row is which transaction, without a database
@@ -116,7 +118,7 @@ func (s *Search) readTransactions(
 	s.add(found)
 	if s.stretches = s.stretches[n:]; len(s.stretches) == 0 {
 		for _, group := range s.found {
-			slices.SortStableFunc(group, existing.compare)
+			slices.SortStableFunc(group, compareInGroup)
 		}
 		s.next = s.readRows
 	}
@@ -142,7 +144,7 @@ func (s *Search) readRows(
 		return false, err
 	}
 	for _, r := range rows {
-		if known[r.N] || r.Pending || len(near(r, s.found[r.key()], 1)) == 0 {
+		if known[r.N] || r.Pending || !s.hasNear(r) {
 			continue
 		}
 		if err := s.loadTaken(ctx, q); err != nil {
@@ -151,6 +153,13 @@ func (s *Search) readRows(
 		s.wanted = append(s.wanted, r)
 	}
 	return false, nil
+}
+
+// hasNear reports whether a transaction may be the payment of a row.
+func (s *Search) hasNear(r wanted) bool {
+	group := s.found[r.key()]
+	indexes, _ := near(r.Day, len(group), in(group), 1)
+	return len(indexes) > 0
 }
 
 // matchRows matches rows with the transactions of pending payments that they book, and then the
@@ -189,7 +198,10 @@ func (s *Search) matchPending(ctx context.Context, q pg.Querier) ([]replacement,
 		return nil, err
 	}
 	booked := c.assign()
-	return booked, setReplacements(ctx, q, s.owner, s.id, booked)
+	if err := setReplacements(ctx, q, s.owner, s.id, booked); err != nil {
+		return nil, err
+	}
+	return booked, setResults(ctx, q, s.owner, s.id, c.possible(booked))
 }
 
 // markDuplicates marks the rows whose external id a transaction of the wallet has, and returns

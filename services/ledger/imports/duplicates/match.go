@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxCandidates is the maximum number of transactions that are compared with a row. More than
-	// that have the same wallet, amount and days only in unusual books.
+	// maxCandidates is the maximum number of transactions that are compared with a row, and that of
+	// the imported ones. More have the same wallet, amount and days only in unusual books.
 	maxCandidates = 20
 	// maxPairs is the number of pairs of rows and transactions with the same wallet and amount that
 	// are all compared.
@@ -80,35 +80,60 @@ type wanted struct {
 	Pending bool
 }
 
-// near returns the transactions of a group that may be the payment of a row, the nearest days
-// first, at most limit of them. The group is in the order of compare.
-func near(r wanted, group []existing, limit int) (indexes []int) {
-	right := sort.Search(len(group), func(i int) bool { return !group[i].Day.Before(r.Day) })
+// compareInGroup orders the transactions of a group. Imported ones follow the others, because they
+// are near on one day only.
+func compareInGroup(a, b existing) int {
+	rank := map[bool]int{true: 1}
+	return cmp.Or(rank[a.Imported]-rank[b.Imported], a.compare(b))
+}
+
+// near returns the transactions of a group that may be the payment of a row of a day, the nearest
+// days first, at most limit imported and at most limit other ones, and whether there are more. The
+// group has n transactions in the order of compareInGroup. Its work does not depend on the number
+// of transactions of other days.
+func near(day time.Time, n int, at func(i int) *existing, limit int) (indexes []int, more bool) {
+	imported := sort.Search(n, func(i int) bool { return at(i).Imported })
+	own, moreOwn := nearest(day, 0, imported, at, maxDays, limit)
+	ofDay, moreOfDay := nearest(day, imported, n, at, 0, limit)
+	return append(own, ofDay...), moreOwn || moreOfDay
+}
+
+// nearest returns up to limit of the transactions from first to before end that are at most
+// distance days from a day, and whether there are more.
+func nearest(
+	of time.Time, first, end int, at func(i int) *existing, distance, limit int,
+) (indexes []int, more bool) {
+	right := first + sort.Search(end-first, func(i int) bool {
+		return !at(first + i).Day.Before(of)
+	})
 	left := right - 1
-	distance := func(i int) int {
-		if i < 0 || i >= len(group) {
-			return maxDays + 1
+	days := func(i int) int {
+		if i < first || i >= end {
+			return distance + 1
 		}
-		return int(group[i].Day.Sub(r.Day).Abs() / day)
+		return int(at(i).Day.Sub(of).Abs() / day)
 	}
-	for len(indexes) < limit {
-		next, days := right, distance(right)
-		if earlier := distance(left); earlier < days {
-			next, days = left, earlier
+	for {
+		earlier, later := days(left), days(right)
+		if min(earlier, later) > distance {
+			return indexes, false
 		}
-		if days > maxDays {
-			break
+		if len(indexes) == limit {
+			return indexes, true
 		}
-		if next == left {
+		if earlier < later {
+			indexes = append(indexes, left)
 			left--
 		} else {
+			indexes = append(indexes, right)
 			right++
 		}
-		if days == 0 || !group[next].Imported {
-			indexes = append(indexes, next)
-		}
 	}
-	return indexes
+}
+
+// in returns the function that reads a group.
+func in(group []existing) func(i int) *existing {
+	return func(i int) *existing { return &group[i] }
 }
 
 // pair is a row and a transaction that may be the same payment.
@@ -121,45 +146,89 @@ type pair struct {
 
 // match assigns each transaction to at most one row and each row to at most one transaction: the
 // nearest day first, then the most similar text, then the transaction that was created first. A
-// receipt takes all its transactions. Pairs of one day whose texts differ are only possible.
+// receipt takes all its transactions. Pairs of one day whose texts differ are only possible, and so
+// are those that were not compared because there are too many.
 func match(rows []wanted, found map[key][]existing, taken map[uuid.UUID]bool) []result {
-	var pairs []pair
 	groups := map[key][]*wanted{}
 	for i := range rows {
 		groups[rows[i].key()] = append(groups[rows[i].key()], &rows[i])
 	}
+	var pairs []pair
+	partly := map[key][]*wanted{}
 	for k, group := range groups {
-		pairs = append(pairs, pairsOf(group, found[k])...)
+		of, cut := pairsOf(group, found[k])
+		pairs, partly[k] = append(pairs, of...), cut
 	}
 	slices.SortFunc(pairs, func(a, b pair) int {
 		return cmp.Or(cmp.Compare(a.days, b.days), cmp.Compare(b.score, a.score),
 			a.other.compare(*b.other), cmp.Compare(a.row.N, b.row.N))
 	})
-	used := map[uuid.UUID]bool{}
-	isTaken := func(id uuid.UUID) bool { return taken[id] || used[id] }
-	done := map[int32]bool{}
-	var results []result
+	m := matching{taken: taken, used: map[uuid.UUID]bool{}, done: map[int32]bool{}}
 	for _, status := range []string{matched, possible} {
 		for _, p := range pairs {
-			if p.agrees != (status == matched) || done[p.row.N] ||
-				slices.ContainsFunc(p.other.Parts, isTaken) {
-				continue
+			if p.agrees == (status == matched) && !m.done[p.row.N] && m.isFree(p.other) {
+				m.assign(p.row, p.other, status)
 			}
-			done[p.row.N] = true
-			for _, id := range p.other.Parts {
-				used[id] = true
-			}
-			results = append(results, result{p.row.N, p.other.ID, status})
 		}
 	}
-	slices.SortFunc(results, func(a, b result) int { return cmp.Compare(a.n, b.n) })
-	return results
+	for k, group := range partly {
+		m.assignRest(group, found[k])
+	}
+	slices.SortFunc(m.results, func(a, b result) int { return cmp.Compare(a.n, b.n) })
+	return m.results
+}
+
+// matching is the state of match.
+type matching struct {
+	taken, used map[uuid.UUID]bool
+	done        map[int32]bool
+	results     []result
+}
+
+func (m *matching) isFree(e *existing) bool {
+	return !slices.ContainsFunc(e.Parts, func(id uuid.UUID) bool {
+		return m.taken[id] || m.used[id]
+	})
+}
+
+func (m *matching) assign(r *wanted, e *existing, status string) {
+	m.done[r.N] = true
+	for _, id := range e.Parts {
+		m.used[id] = true
+	}
+	m.results = append(m.results, result{r.N, e.ID, status})
+}
+
+// assignRest makes free transactions possible ones of rows that were compared with some of the near
+// transactions only. Transactions of the day of a row precede earlier and later ones. It reads each
+// transaction three times at most.
+func (m *matching) assignRest(rows []*wanted, found []existing) {
+	rows = slices.DeleteFunc(rows, func(r *wanted) bool { return m.done[r.N] })
+	slices.SortStableFunc(rows, func(a, b *wanted) int { return a.Day.Compare(b.Day) })
+	imported := sort.Search(len(found), func(i int) bool { return found[i].Imported })
+	for _, pass := range []struct {
+		found    []existing
+		distance time.Duration
+	}{{found[:imported], 0}, {found[imported:], 0}, {found[:imported], maxDays * day}} {
+		left := pass.found
+		rows = slices.DeleteFunc(rows, func(r *wanted) bool {
+			for len(left) > 0 &&
+				(r.Day.Sub(left[0].Day) > pass.distance || !m.isFree(&left[0])) {
+				left = left[1:]
+			}
+			if len(left) == 0 || left[0].Day.Sub(r.Day) > pass.distance {
+				return false
+			}
+			m.assign(r, &left[0], possible)
+			return true
+		})
+	}
 }
 
 // pairsOf returns the pairs of rows and transactions with the same key that may be the same
 // payment. In a large group, a row with the day and the payee of a transaction is paired with it
-// alone.
-func pairsOf(rows []*wanted, found []existing) (pairs []pair) {
+// alone. partly has the rows that were compared with some of the near transactions only.
+func pairsOf(rows []*wanted, found []existing) (pairs []pair, partly []*wanted) {
 	limit := len(found)
 	var equal map[*wanted]int
 	if len(rows)*len(found) > maxPairs {
@@ -168,9 +237,13 @@ func pairsOf(rows []*wanted, found []existing) (pairs []pair) {
 	texts := make([]words, len(found))
 	for _, r := range rows {
 		own := wordsOf(r.facts)
-		indexes := near(*r, found, limit)
+		indexes, more := near(r.Day, len(found), in(found), limit)
 		if i, ok := equal[r]; ok {
+			more = more || len(indexes) > 1
 			indexes = []int{i}
+		}
+		if more {
+			partly = append(partly, r)
 		}
 		for _, i := range indexes {
 			e := &found[i]
@@ -183,7 +256,7 @@ func pairsOf(rows []*wanted, found []existing) (pairs []pair) {
 			}
 		}
 	}
-	return pairs
+	return pairs, partly
 }
 
 // equalTexts pairs the rows and transactions that have the same day and payee, or the same

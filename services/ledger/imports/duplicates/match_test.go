@@ -2,6 +2,7 @@ package duplicates
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -153,7 +154,56 @@ func TestMatchLarge(t *testing.T) {
 	for i := range rows {
 		groups[i] = &rows[i]
 	}
-	require.Len(t, pairsOf(groups, all), n*maxCandidates)
+	pairs, partly := pairsOf(groups, all)
+	require.Len(t, pairs, n*maxCandidates)
+	require.Len(t, partly, n)
+	for name, c := range map[string]struct {
+		days     int
+		imported bool
+		want     int
+	}{
+		"of the day":                  {0, false, n},
+		"of the day, imported":        {0, true, n},
+		"of the day before":           {1, false, n},
+		"of the day before, imported": {1, true, 0},
+		"of five days before":         {5, false, 0},
+	} {
+		others := slices.Clone(all)
+		for i := range others {
+			others[i].Imported = c.imported
+			others[i].Day = others[i].Day.AddDate(0, 0, -c.days)
+		}
+		named := map[uuid.UUID]bool{}
+		for _, r := range match(rows, grouped(others...), nil) {
+			require.Equal(t, possible, r.status, name)
+			named[r.transaction] = true
+		}
+		require.Len(t, named, c.want, "%s: a row that was not compared names a transaction", name)
+	}
+}
+
+// TestNear counts the transactions that are read for a row. Those of other days, which an import
+// has created, must not count.
+func TestNear(t *testing.T) {
+	t.Parallel()
+	const n = 4096
+	var all []existing
+	for i := range n {
+		e := stored(i, on(4+i%2*2, "Shop", ""))
+		e.Imported = i%4 > 1
+		all = append(all, e)
+	}
+	slices.SortFunc(all, compareInGroup)
+	for day, want := range map[int]int{4: 40, 5: 20, 6: 40, 20: 0} {
+		read := 0
+		indexes, more := near(on(day, "", "").Day, n, func(i int) *existing {
+			read++
+			return &all[i]
+		}, maxCandidates)
+		require.Len(t, indexes, want, day)
+		require.Equal(t, want > 0, more, day)
+		require.Less(t, read, 200, day)
+	}
 }
 
 func TestStretches(t *testing.T) {

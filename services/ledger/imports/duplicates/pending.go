@@ -59,7 +59,7 @@ type replacement struct {
 }
 
 // maxCompared limits the comparisons of texts. Only rows that all have near amounts and days reach
-// it; the later ones then stay ready.
+// it; the later ones then stay ready, and name a transaction that they may book.
 const maxCompared = 100_000
 
 // replacements collects the rows that may be bookings of pending transactions.
@@ -67,16 +67,20 @@ type replacements struct {
 	pending  []pendingTransaction
 	compared int
 	found    []replacement
+	// rest are the rows that were not compared with all near transactions, without their texts.
+	rest []bookedRow
 }
 
 // add compares a row with all pending transactions. A different external id needs texts that do not
 // disagree.
 func (c *replacements) add(r bookedRow) {
+	isRest := false
 	for i := range c.pending {
 		t := &c.pending[i]
 		found, ok := r.near(t)
 		if ok && !found.same {
 			if c.compared == maxCompared {
+				isRest = true
 				continue
 			}
 			c.compared++
@@ -85,6 +89,10 @@ func (c *replacements) add(r bookedRow) {
 		if ok {
 			c.found = append(c.found, found)
 		}
+	}
+	if isRest {
+		r.Text = ""
+		c.rest = append(c.rest, r)
 	}
 }
 
@@ -121,4 +129,28 @@ func (c *replacements) assign() []replacement {
 		rows[r.n], transactions[r.transaction.ID] = true, true
 		return false
 	})
+}
+
+// possible returns the transaction that each other row of the rest may book: the one with the
+// nearest amount and day among those that no row in booked replaces.
+func (c *replacements) possible(booked []replacement) (results []result) {
+	rows, transactions := map[int32]bool{}, map[uuid.UUID]bool{}
+	for _, r := range booked {
+		rows[r.n], transactions[r.transaction.ID] = true, true
+	}
+	for _, r := range c.rest {
+		var best *replacement
+		for i := range c.pending {
+			found, ok := r.near(&c.pending[i])
+			if ok && !transactions[found.transaction.ID] && (best == nil || cmp.Or(
+				cmp.Compare(found.difference, best.difference),
+				cmp.Compare(found.days, best.days)) < 0) {
+				best = &found
+			}
+		}
+		if best != nil && !rows[r.N] {
+			results = append(results, result{r.N, best.transaction.ID, possible})
+		}
+	}
+	return results
 }

@@ -26,6 +26,8 @@ func TestAgree(t *testing.T) {
 		{"美团外卖", "美团外卖", true},
 		{"美团", "滴滴", false},
 		{"Art", "Artisan Bakery", false},
+		{"Öko", "Ökologie", false},
+		{"美团", "美团外卖", true},
 	} {
 		require.Equal(t, c.want, agree(c.first, c.second), "%s, %s", c.first, c.second)
 		require.Equal(t, c.want, agree(c.second, c.first), "%s, %s", c.second, c.first)
@@ -94,7 +96,11 @@ func TestReplacementsLimit(t *testing.T) {
 	p := payment{AmountMinor: -100, ExternalID: "pending:a"}
 	c.pending = []pendingTransaction{{ID: uuid.UUID{1}, payment: p}}
 	c.add(bookedRow{1, payment{AmountMinor: -100, ExternalID: "b"}})
+	c.add(bookedRow{2, payment{AmountMinor: -200, ExternalID: "c"}})
 	require.Empty(t, c.assign())
-	c.add(bookedRow{2, payment{AmountMinor: -100, ExternalID: "a"}})
-	require.Len(t, c.assign(), 1)
+	require.Equal(t, []result{{1, uuid.UUID{1}, possible}}, c.possible(nil))
+	c.add(bookedRow{3, payment{AmountMinor: -100, ExternalID: "a"}})
+	booked := c.assign()
+	require.Len(t, booked, 1)
+	require.Empty(t, c.possible(booked), "the transaction has its row")
 }

@@ -179,7 +179,8 @@ func (h holdings) requireEnded(t require.TestingT, pair string) {
 	err := h.DB.QueryRow(h.Ctx, `
 		SELECT count(*)
 		FROM imports
-		WHERE owner_id = $1 AND status IN ('queued', 'running', 'undoing', 'deleting')`,
+		WHERE owner_id = $1
+			AND status IN ('updating', 'queued', 'running', 'undoing', 'deleting')`,
 		h.ID).Scan(&unfinished)
 	require.NoError(t, err)
 	require.Zero(t, unfinished, "%s: jobs of imports have not ended", pair)

@@ -5314,7 +5314,7 @@ type ImportRow struct {
 	// Pending The bank has not booked the payment. If the commit books the row on request, the external id of its transaction starts with pending: until a later import replaces it.
 	Pending *bool `json:"pending,omitempty"`
 
-	// PossibleDuplicateOf Id of a transaction of the same day and amount whose texts differ. Only of ready rows, from which the commit creates transactions. If both are the same payment, the action match:<transaction id> says so.
+	// PossibleDuplicateOf Id of a transaction of the same day and amount whose texts differ, or of one that may be the payment and was not compared, because there are too many. Only of ready rows, from which the commit creates transactions. If both are the same payment, the action match:<transaction id> says so, or skip if an import has created the transaction.
 	PossibleDuplicateOf *string `json:"possibleDuplicateOf,omitempty"`
 
 	// Problem Why the row cannot be read or committed.
@@ -9429,7 +9429,7 @@ type ClientInterface interface {
 
 	// CancelImportWithBody Cancel import
 	//
-	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9438,7 +9438,7 @@ type ClientInterface interface {
 
 	// CancelImport Cancel import
 	//
-	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11130,7 +11130,7 @@ func (c *Client) UpdateImport(ctx context.Context, id ImportsId, params *UpdateI
 
 // CancelImportWithBody Cancel import
 //
-// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11149,7 +11149,7 @@ func (c *Client) CancelImportWithBody(ctx context.Context, id ImportsId, params 
 
 // CancelImport Cancel import
 //
-// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -19453,7 +19453,7 @@ type ClientWithResponsesInterface interface {
 
 	// CancelImportWithBodyWithResponse Cancel import
 	//
-	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19462,7 +19462,7 @@ type ClientWithResponsesInterface interface {
 
 	// CancelImportWithResponse Cancel import
 	//
-	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26871,7 +26871,7 @@ func (c *ClientWithResponses) UpdateImportWithResponse(ctx context.Context, id I
 
 // CancelImportWithBodyWithResponse Cancel import
 //
-// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26886,7 +26886,7 @@ func (c *ClientWithResponses) CancelImportWithBodyWithResponse(ctx context.Conte
 
 // CancelImportWithResponse Cancel import
 //
-// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was: the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

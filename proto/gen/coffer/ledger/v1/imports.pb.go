@@ -1156,8 +1156,9 @@ type ImportRow struct {
 	Pending bool `protobuf:"varint,22,opt,name=pending,proto3" json:"pending,omitempty"`
 	// Amount of the matched transaction if it is pending, in the major unit: the commit replaces it.
 	FormerAmount *string `protobuf:"bytes,23,opt,name=former_amount,json=formerAmount,proto3,oneof" json:"former_amount,omitempty"`
-	// Id of a transaction of the same day and amount whose texts differ. Only of ready rows, from which the commit creates transactions. If both
-	// are the same payment, the action match:<transaction id> says so.
+	// Id of a transaction of the same day and amount whose texts differ, or of one that may be the payment and was not compared, because there are
+	// too many. Only of ready rows, from which the commit creates transactions. If both are the same payment, the action match:<transaction id>
+	// says so, or skip if an import has created the transaction.
 	PossibleDuplicateOf string `protobuf:"bytes,24,opt,name=possible_duplicate_of,json=possibleDuplicateOf,proto3" json:"possible_duplicate_of,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache

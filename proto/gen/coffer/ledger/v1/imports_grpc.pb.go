@@ -71,8 +71,10 @@ type ImportServiceClient interface {
 	// undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 	UndoImport(ctx context.Context, in *UndoImportRequest, opts ...grpc.CallOption) (*UndoImportResponse, error)
 	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an
-	// undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was:
-	// the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	// undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the
+	// assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status
+	// updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is
+	// being restored already, there is no effect.
 	CancelImport(ctx context.Context, in *CancelImportRequest, opts ...grpc.CallOption) (*CancelImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	DeleteImport(ctx context.Context, in *DeleteImportRequest, opts ...grpc.CallOption) (*DeleteImportResponse, error)
@@ -252,8 +254,10 @@ type ImportServiceServer interface {
 	// undo of an undone import has no effect. 7 days after the undo, the rows are deleted, except those of kept transactions.
 	UndoImport(context.Context, *UndoImportRequest) (*UndoImportResponse, error)
 	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an
-	// undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the import as it was:
-	// the import keeps the status updating until that is done. Without a job, or if the update is being restored already, there is no effect.
+	// undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the
+	// assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status
+	// updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is
+	// being restored already, there is no effect.
 	CancelImport(context.Context, *CancelImportRequest) (*CancelImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	DeleteImport(context.Context, *DeleteImportRequest) (*DeleteImportResponse, error)

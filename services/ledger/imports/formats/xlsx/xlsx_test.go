@@ -170,6 +170,17 @@ func TestParseChoosesSheet(t *testing.T) {
 	}
 }
 
+func TestParseCutsNamesOfSheets(t *testing.T) {
+	t.Parallel()
+	name := strings.Repeat("a", 3*statement.MaxName)
+	_, facts := fixture.ReadAll(t, string(fixture.Workbook(t, map[string]string{
+		firstSheet: list, secondSheet: list,
+		mainPart: `<workbook><sheets><sheet name="` + name + `" r:id="rId3"/>` +
+			`<sheet name="B" r:id="rId4"/></sheets></workbook>`,
+	})), statement.Options{})
+	require.NotContains(t, facts.Assumptions[0].Evidence, name[:statement.MaxName+1])
+}
+
 func TestParseDamaged(t *testing.T) {
 	t.Parallel()
 	whole := fixture.Workbook(t, map[string]string{firstSheet: list})

@@ -123,8 +123,8 @@ func SelectCommitted(
 }
 
 // UpdateImport writes the fields of an import, counts its rows and finds their first and last date.
-// Unless the import is updating, the counts are its progress, which the commit continues. It reads all rows of the import, so the chunks of a job use addProgress of package booking
-// instead.
+// Unless the import is updating, the counts are its progress, which the commit continues. It reads
+// all rows of the import, so the chunks of a job use addProgress of package booking instead.
 func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 	_, err := q.Exec(ctx, `
 		WITH counted AS (

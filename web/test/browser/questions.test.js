@@ -107,3 +107,72 @@ test("the next file of a bank asks nothing: three clicks from the file to the bo
   const both = (await user.get("/transaction?limit=200")).transactions.filter(({ amount }) => [-11, -4.5].includes(amount));
   assert.deepEqual(both.map(({ categoryId }) => categoryId), [categories[2].id, categories[2].id]);
 });
+
+const csv = (...lines) => ({ name: "bank.csv", mimeType: "text/csv", buffer: Buffer.from(`${lines.join("\n")}\n`) });
+
+test("other balances that differ need another click", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const page = await open(t, user, "/imports");
+  await upload(page, csv("Date,Payee,Amount,Balance", "2026-04-13,Bakery,-3.50,96.50", "2026-04-14,Cinema,-12.00,80.00", "2026-04-15,Corner shop,-8.20,70.00", "2026-04-16,Kiosk,-1.00,69.00"));
+  await page.getByText("The balance of row 2 is 96.50 and that of row 3 is 80, but").waitFor();
+  const accept = page.getByLabel("Import although the balances differ");
+  await accept.check();
+  // The same balances contradict the other amounts, too.
+  await page.getByLabel("Expenses are positive in this file").check();
+  await page.getByRole("checkbox", { name: "Import although the balances differ", checked: false }).waitFor();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
+  await page.getByLabel("Income without a category").selectOption(categories[4].id);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Answer 1 question first" }).waitFor();
+  await accept.check();
+  await page.getByRole("button", { name: "Book 4 transactions" }).waitFor();
+});
+
+test("rejected columns stay rejected after an answer", async (t) => {
+  const user = await account();
+  await household(user, 0);
+  const page = await open(t, user, "/imports");
+  await upload(page, april);
+  const right = line(page, "The file does not show which amounts are money out.").getByRole("button", { name: "Right" });
+  const skip = page.getByLabel("Rows before it to skip");
+  const next = page.getByRole("button", { name: "Continue" });
+  await skip.fill("200001");
+  await page.locator("[aria-invalid=true]").waitFor();
+  await right.click();
+  await right.waitFor({ state: "detached" });
+  await page.locator("[aria-invalid=true]").waitFor();
+  assert.ok(await next.isDisabled(), "the server does not have these columns");
+  await skip.fill("0");
+  await page.locator("[aria-invalid=true]").waitFor({ state: "detached" });
+  await next.click();
+  await page.getByLabel(/^Wallet for/).waitFor();
+});
+
+test("a pending payment is booked, and waits for the bank again", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const page = await open(t, user, "/imports");
+  await upload(page, csv("Date,Payee,Amount,Status", "2026-04-13,Bakery,-3.50,Booked", "2026-04-14,Cinema,-12.00,Pending", "2026-04-15,Employer,90.00,Booked"));
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
+  await page.getByLabel("Expenses without a category").selectOption(categories[0].id);
+  await page.getByLabel("Income without a category").selectOption(categories[4].id);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("tab", { name: "Pending 1" }).click();
+  const choose = async (label) => {
+    await page.getByRole("button", { name: /^Edit: .*Cinema/ }).click();
+    await page.getByLabel("What happens").selectOption({ label });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  };
+  await choose("Book anyway");
+  await page.getByRole("tab", { name: "New 3" }).click();
+  await choose("Wait for the bank");
+  await page.getByRole("tab", { name: "Pending 1" }).click();
+  await choose("Leave out");
+  await page.getByRole("tab", { name: "Left out 1" }).click();
+  await choose("Book anyway");
+  await page.getByRole("tab", { name: "New 3" }).waitFor();
+});

@@ -25,7 +25,7 @@ export class Wizard {
   /** missing is true if the import does not exist. It is deleted after 7 days. */
   missing = $state(false);
   problem = $state.raw<Problem | undefined>();
-  /** rejected is why the last change or commit was rejected. */
+  /** rejected is why the last change or commit was rejected, or the edits of the mapping. */
   rejected = $state.raw<Problem | undefined>();
   /** changes is the number of changes that are being sent. */
   changes = $state(0);
@@ -33,8 +33,6 @@ export class Wizard {
   revision = $state(0);
   /** speed is that of the running job in rows per second. */
   speed = $state<number | undefined>();
-  /** accepted is true if the user imports the rows although the balances differ. */
-  accepted = $state(false);
   /** questions are those of the import, and the guesses that were answered since it was opened. */
   readonly questions = $derived.by(() => {
     const questions = this.data ? questionsOf(this.data) : [];
@@ -44,7 +42,18 @@ export class Wizard {
   /** open is the number of questions that the user must answer before the commit. */
   readonly open = $derived(this.questions.filter((question) => this.isOpen(question)).length);
   #asked = new Map<string, Question>();
+  /** #mismatch is the evidence that the balances differ, and the mapping that it is of. */
+  readonly #mismatch = $derived(
+    JSON.stringify([
+      this.questions.find(({ code }) => code === "BALANCE_MISMATCH")?.evidence,
+      this.data?.mapping,
+    ]),
+  );
+  /** #accepted is the mismatch with which the user imports the rows nevertheless. */
+  #accepted = $state<string | undefined>();
+  /** #mapping has the edits that the server does not have, and #wrong is why it rejected them. */
   #mapping = $state.raw<Mapping | undefined>();
+  #wrong: Problem | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(id: string) {
@@ -58,6 +67,15 @@ export class Wizard {
   /** mapping has all edits, also those that are not accepted yet. The next edit begins with it. */
   get mapping(): Mapping | undefined {
     return this.#mapping ?? this.data?.mapping;
+  }
+
+  /** accepted is true if the user imports the rows although the balances differ as they do now. */
+  get accepted(): boolean {
+    return this.#accepted === this.#mismatch;
+  }
+
+  set accepted(accepted: boolean) {
+    this.#accepted = accepted ? this.#mismatch : undefined;
   }
 
   /** isOpen reports whether a question waits for an answer. */
@@ -120,14 +138,24 @@ export class Wizard {
 
   /**
    * edit changes the mapping. One that lacks a field stays here, because the server would reject
-   * it.
+   * it. A rejected one stays too, with its problem, until the next edit.
    */
   async edit(mapping: Mapping): Promise<boolean> {
+    this.discard();
     this.#mapping = mapping;
     if (isTable(mapping) && missing(mapping).length > 0) return false;
     const accepted = await this.change({ mapping });
-    if (accepted && this.#mapping === mapping) this.#mapping = undefined;
+    if (this.#mapping !== mapping) return accepted;
+    if (accepted) this.#mapping = undefined;
+    else this.#wrong = this.rejected;
     return accepted;
+  }
+
+  /** discard discards the edits of the mapping that the server does not have. */
+  discard(): void {
+    this.#mapping = undefined;
+    this.#wrong = undefined;
+    this.rejected = undefined;
   }
 
   /** changeDefaults changes some of the defaults. The others stay. */
@@ -198,7 +226,7 @@ export class Wizard {
   async #send(request: () => Promise<void>): Promise<boolean> {
     this.changes++;
     const sent = this.#last.then(async () => {
-      this.rejected = undefined;
+      this.rejected = this.#wrong;
       try {
         await request();
         return true;

@@ -1,5 +1,5 @@
-const VERSION = "b9e75ec28b1f1cb1";
-const FILES = ["/","/assets/Home-4O_2P0s5.js","/assets/account-DrhfKw5b.js","/assets/base-BUhLksV1.js","/assets/charts-D7PM8A29.js","/assets/daily-Ck6lfQZi.js","/assets/data-CCNbr9Dc.css","/assets/data-DC8ZFpdD.js","/assets/data-de-D7D6X_mP.js","/assets/data-en-DWtbT7vB.js","/assets/de-CImm5tHm.js","/assets/en-C7u_BneD.js","/assets/index-CMYIHsbB.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "caf2b803ba12b263";
+const FILES = ["/","/assets/Home-Dgw_2Wrb.js","/assets/account-ChbnuKyl.js","/assets/base-BwcXU0hm.js","/assets/charts-D7CzRlfi.js","/assets/daily-Gpt9lcM_.js","/assets/data-CCNbr9Dc.css","/assets/data-Ch8vPJgd.js","/assets/data-de-DuyIiHaO.js","/assets/data-en-jUyFVwM0.js","/assets/de-NKHLKkAp.js","/assets/en-D8uogh-x.js","/assets/index-Cf1_PnIJ.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

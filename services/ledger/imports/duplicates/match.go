@@ -83,8 +83,13 @@ type wanted struct {
 // compareInGroup orders the transactions of a group. Imported ones follow the others, because they
 // are near on one day only.
 func compareInGroup(a, b existing) int {
-	rank := map[bool]int{true: 1}
-	return cmp.Or(rank[a.Imported]-rank[b.Imported], a.compare(b))
+	switch {
+	case a.Imported == b.Imported:
+		return a.compare(b)
+	case a.Imported:
+		return 1
+	}
+	return -1
 }
 
 // near returns the transactions of a group that may be the payment of a row of a day, the nearest

@@ -72,7 +72,7 @@ var kinds = map[string][]string{
 	"date":     {statement.DateOrderAssumed},
 	"sign":     {statement.BalanceMismatch, statement.SignAssumed},
 	"amount":   {statement.BalanceMismatch, statement.DecimalsAssumed, statement.AmountAssumed},
-	"extra":    {statement.StatusAssumed},
+	"extra":    {statement.StatusAssumed, statement.BalanceMismatch},
 	"missing":  nil, // Only problems of rows name missing rows.
 }
 
@@ -158,19 +158,25 @@ func (r *reading) rows() []row {
 func (r *reading) problems() int {
 	n := 0
 	for _, record := range r.records {
-		if !record.Skip && !isReady(record) {
+		if _, problem := minorOf(record); problem && !record.Skip && !record.Opening {
 			n++
 		}
 	}
 	return n
 }
 
-// isReady reports whether a commit would book a record. The upload also rejects amounts that the
-// currency does not have, and currencies that Coffer does not have.
+// isReady reports whether a commit would book a record. It skips opening balances and amounts of 0.
 func isReady(record statement.Record) bool {
+	minor, problem := minorOf(record)
+	return !record.Skip && !record.Opening && !problem && minor != 0
+}
+
+// minorOf returns the amount of a record, or reports that the upload shows a problem. It also
+// rejects amounts that the currency does not have, and currencies that Coffer does not have.
+func minorOf(record statement.Record) (minor int64, problem bool) {
 	currency, _ := money.ParseCurrency("EUR")
-	_, _, err := record.Minor(currency)
-	return !record.Skip && record.Problem == "" && err == nil
+	minor, _, err := record.Minor(currency)
+	return minor, record.Problem != "" || err != nil
 }
 
 // countTexts counts the rows whose label has a payee or a text, and those in which a person sees

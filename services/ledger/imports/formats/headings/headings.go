@@ -11,6 +11,7 @@ package headings
 
 import (
 	_ "embed" // For headings.txt.
+	"slices"
 	"strings"
 	"unicode"
 
@@ -67,8 +68,11 @@ func Meanings(text string) []Meaning {
 	}
 	// "Amount (EUR)", "Betrag in EUR", "Credit Amount GBP", "amount_eur"
 	bare := text
-	if open := strings.IndexAny(text, "(["); open > 0 {
+	if open := strings.IndexAny(text, "([（"); open > 0 {
 		bare = text[:open]
+		if m := sided(bare, text[open:]); len(m) > 0 {
+			return m
+		}
 	}
 	words := strings.Fields(written.Fold(SplitCamel(bare)))
 	for len(words) > 1 && (written.CurrencyOf(words[len(words)-1]) != "" ||
@@ -84,7 +88,22 @@ func Meanings(text string) []Meaning {
 	return looseMeanings(words)
 }
 
-// looseMeanings returns the fields that the first or last word of a heading can mean, at a worse
+// sided returns the meaning of an amount whose side stands in brackets: "Amount (Debit)".
+func sided(amount, inside string) (found []Meaning) {
+	for _, side := range table[written.Fold(inside)] {
+		if side.Field != "debit" && side.Field != "credit" {
+			continue
+		}
+		for _, m := range Meanings(amount) {
+			if m.Field == "amount" {
+				found = append(found, Meaning{side.Field, side.Rank + m.Rank})
+			}
+		}
+	}
+	return found
+}
+
+// looseMeanings returns the fields that the first or last words of a heading can mean, at a worse
 // rank than whole headings. Words such as "fee" or "original" exclude the column: its amount or
 // date is not the one of the transaction.
 func looseMeanings(words []string) []Meaning {
@@ -97,14 +116,44 @@ func looseMeanings(words []string) []Meaning {
 		}
 	}
 	var found []Meaning
-	for _, w := range []string{words[0], words[len(words)-1]} {
-		for _, h := range table[w] {
-			if h.Field != Other && len(w) > 3 {
+	add := func(part string) {
+		for _, h := range table[part] {
+			if h.Field != Other && len(part) > 3 {
 				found = append(found, Meaning{h.Field, h.Rank + Loose})
 			}
 		}
 	}
+	for n := len(words) - 1; n > 0; n-- {
+		add(strings.Join(words[:n], " "))
+		add(strings.Join(words[len(words)-n:], " "))
+	}
+	if len(words) == 1 {
+		for _, part := range partsOf(words[0]) {
+			add(part)
+		}
+	}
+	// An amount with a side, such as "Amount debited", is not any amount.
+	isSided := func(m Meaning) bool { return m.Field == "debit" || m.Field == "credit" }
+	if slices.ContainsFunc(found, isSided) {
+		found = slices.DeleteFunc(found, func(m Meaning) bool { return m.Field == "amount" })
+	}
 	return found
+}
+
+// partsOf returns the parts of a compound word that may be headings, the longest first: the ends of
+// German and Scandinavian words, and both ends of words without spaces, such as those of Chinese.
+func partsOf(word string) (parts []string) {
+	runes := []rune(word)
+	for n := len(runes) - 1; n > 1; n-- {
+		start, end := string(runes[:n]), string(runes[len(runes)-n:])
+		switch {
+		case unicode.In(runes[0], unicode.Han, unicode.Katakana, unicode.Hiragana, unicode.Hangul):
+			parts = append(parts, end, start)
+		case n > 4:
+			parts = append(parts, end)
+		}
+	}
+	return parts
 }
 
 // SplitCamel separates the words of "MerchantName" and "created_at".

@@ -14,7 +14,7 @@ type Check struct{ trail balances.Trail }
 // Add adds the next record of the file, as a Reader has filled it.
 func (c *Check) Add(r *statement.Record) {
 	switch {
-	case r.Skip, r.Status == written.Void:
+	case r.Skip, r.Opening, r.Status == written.Void:
 	case r.Problem != "", r.Status == written.Pending:
 		// Some banks count a pending payment in the balance, and others do not.
 		c.trail.Interrupt()

@@ -45,7 +45,7 @@ func (r *Reader) joined(cells []string, field, separator string) string {
 
 // Row fills a record from its cells. A row that the mapping cannot read gets a Problem, except a
 // row that is evidently not a transaction, such as a heading, a total or a line that states a
-// balance: it gets Skip, and the user does not see it.
+// balance: it gets Skip, and the user does not see it. The opening balance gets Opening.
 func (r *Reader) Row(record *statement.Record) {
 	m, cells := &r.Mapping, record.Cells
 	if record.N <= m.SkipRows || m.Header && record.N == m.SkipRows+1 {
@@ -81,7 +81,15 @@ func (r *Reader) Row(record *statement.Record) {
 	if !record.Skip && (record.Amount == "" || filled(cells)*2 <= len(cells)) {
 		record.Skip = slices.ContainsFunc(cells, written.StatesBalance)
 	}
-	record.Skip = record.Skip || slices.ContainsFunc(cells, written.IsBalanceRow)
+	for _, cell := range cells {
+		switch written.StatedBalance(cell) {
+		case written.Opening:
+			record.Opening = record.Problem == ""
+			record.Skip = record.Skip || !record.Opening
+		case written.Closing:
+			record.Skip = true
+		}
+	}
 	if record.Skip {
 		return
 	}
@@ -239,8 +247,13 @@ func (r *Reader) debitCredit(cells []string) (amount, unit, problem string) {
 	return total, unit, ""
 }
 
-// isNegative reports whether a value of the type column means money out.
+// isNegative reports whether a value of the type column means money out. If the column has the
+// amounts, only those with a mark are money in, such as "+12.50" and "12.50 CR".
 func (r *Reader) isNegative(value string) (negative, known bool) {
+	if slices.Equal(r.columns[FieldType], r.columns[FieldAmount]) {
+		n, ok := written.ScanNumber(value)
+		return n.Negative || !n.Signed, ok
+	}
 	if len(r.negative) > 0 {
 		return r.negative[written.Fold(value)], true
 	}

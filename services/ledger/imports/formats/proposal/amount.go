@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
@@ -119,7 +120,9 @@ func (p *Profile) foreign() bool {
 		return false
 	}
 	for _, title := range p.sample[p.heading] {
-		if code := written.CurrencyIn(title); code != "" && code != "USD" {
+		if code := written.CurrencyIn(title); code != "" && code != "USD" || strings.ContainsFunc(
+			title, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) },
+		) {
 			return true
 		}
 		for word := range strings.FieldsSeq(written.Fold(title)) {
@@ -245,4 +248,32 @@ func (p *Profile) mayLower(fee int) bool {
 	with.fee = fee
 	measured, _ := with.table.measure(with)
 	return measured.matches == p.proof.matches
+}
+
+// hasPlus reports whether a positive amount of a column has an explicit sign.
+func (p *Profile) hasPlus(amount int) bool {
+	marked, _ := p.marks(amount)
+	return marked > 0
+}
+
+// marksIncome reports whether the amounts of a column are money out unless they are marked, as in
+// statements of cards.
+func (p *Profile) marksIncome(amount int) bool {
+	marked, bare := p.marks(amount)
+	return p.columns[amount].negative == 0 && marked > 0 && bare > 0
+}
+
+// marks counts the positive amounts of a column with and without an explicit sign.
+func (p *Profile) marks(amount int) (marked, bare int) {
+	for _, cells := range p.sample[p.heading+1:] {
+		n, ok := written.ScanNumber(at(cells, amount))
+		switch {
+		case !ok || n.Negative || !strings.ContainsAny(n.Digits, "123456789"):
+		case n.Signed:
+			marked++
+		default:
+			bare++
+		}
+	}
+	return marked, bare
 }

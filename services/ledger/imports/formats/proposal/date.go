@@ -58,8 +58,10 @@ func localeOrder(locale string) written.Orders {
 
 // isTransaction reports whether a row has a date and does not state a balance.
 func isTransaction(cells []string) bool {
-	return slices.ContainsFunc(cells, isDate) && !slices.ContainsFunc(cells, written.IsBalanceRow)
+	return slices.ContainsFunc(cells, isDate) && !slices.ContainsFunc(cells, statesBalance)
 }
+
+func statesBalance(cell string) bool { return written.StatedBalance(cell) != "" }
 
 // isDate reports whether a cell is a day of the calendar in some order.
 func isDate(cell string) bool {

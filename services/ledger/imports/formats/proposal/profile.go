@@ -256,7 +256,7 @@ func (c *column) date(cell string) bool {
 			c.long++
 		}
 	}
-	return any && (d.Separator != 0 || d.Parts[0].Digits != 2)
+	return any && (d.Separator != 0 || d.Parts[0].Digits != 2 && d.Parts[0].Digits != 3)
 }
 
 func (c *column) number(cell string) {

@@ -22,6 +22,7 @@ const (
 	ByBalance Witness = "balance" // Balances change by the amounts.
 	ByType    Witness = "type"    // A column says debit or credit.
 	ByHeading Witness = "heading" // A heading says money out or money in.
+	ByMarks   Witness = "marks"   // Only money in has a mark: "+" or "CR".
 	ByTexts   Witness = "texts"   // Payments to a card's issuer, salaries and refunds.
 	ByCard    Witness = "card"    // Headings of a card's statement: most amounts are purchases.
 	BySigns   Witness = "signs"   // Amounts have both signs, at least as many of them negative.
@@ -57,6 +58,11 @@ func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) (Witness, assu
 	switch {
 	case hasAmount && (p.columns[amount].negative > 0 || !hasType && !(hasDebit && hasCredit)):
 		keep(mapping.FieldAmount)
+		if p.marksIncome(amount) {
+			m.AmountMode = mapping.TypeColumn
+			columns[mapping.FieldType] = amount
+			return ByMarks, assumed{}
+		}
 		return p.signed(m, amount)
 	case !hasAmount && hasDebit != hasCredit && p.hasSigns(max(debit, credit), hasCredit):
 		// "Inflow" alone, with spending as negative numbers.
@@ -206,16 +212,6 @@ func (p *Profile) deviating(i int) (usual, other string) {
 		return "", ""
 	}
 	return values[0], values[1]
-}
-
-// hasPlus reports whether a positive amount of a column has an explicit sign.
-func (p *Profile) hasPlus(amount int) bool {
-	for _, cells := range p.sample[p.heading+1:] {
-		if n, ok := written.ScanNumber(at(cells, amount)); ok && n.Signed && !n.Negative {
-			return true
-		}
-	}
-	return false
 }
 
 // typeVotes compares the signs of the amounts with columns whose headings name a direction. It

@@ -127,7 +127,8 @@ func (r *Rows) quoted(text []byte, line int) ([]byte, error) {
 		// A single quote in the middle of a cell is part of the text. Only a quote at the end of
 		// the cell closes it.
 		after := i + 1
-		for after < len(text) && text[after] == ' ' {
+		for after < len(text) && text[after] != r.Delimiter &&
+			(text[after] == ' ' || text[after] == '\t') {
 			after++
 		}
 		if after == len(text) || text[after] == r.Delimiter {

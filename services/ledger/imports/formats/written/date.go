@@ -49,7 +49,7 @@ func ScanDate(s string) (d DateText, ok bool) {
 	if len(s) < 4 || len(s) > 48 {
 		return d, false
 	}
-	n := 0
+	n, era := 0, 0
 	for n < 3 {
 		s = skipSeparators(&d, n, s)
 		if s == "" {
@@ -59,11 +59,14 @@ func ScanDate(s string) (d DateText, ok bool) {
 		switch {
 		case r >= '0' && r <= '9':
 			var p Part
-			if p, s, ok = scanDigits(s); !ok {
+			if p, s, ok = scanDigits(s); !ok || p.Digits == 3 && n > 0 {
 				return d, false
 			}
 			if n == 0 && p.Digits >= 6 {
 				return compact(p, s)
+			}
+			if n == 0 && era > 0 && p.Digits <= 2 {
+				p = Part{p.value + era, 4}
 			}
 			d.Parts[n], n = p, n+1
 		case unicode.IsLetter(r):
@@ -74,6 +77,7 @@ func ScanDate(s string) (d DateText, ok bool) {
 			month, isMonth := months[foldMonth(s[:end])]
 			word := s[:end]
 			s = s[end:]
+			era = eras[word]
 			switch {
 			case isMonth:
 				d.Parts[n], n = Part{value: month}, n+1
@@ -86,6 +90,9 @@ func ScanDate(s string) (d DateText, ok bool) {
 	}
 	return d, isTime(s)
 }
+
+// eras maps the names of Japanese eras to the year before their first one.
+var eras = map[string]int{"R": 2018, "令和": 2018, "H": 1988, "平成": 1988}
 
 // isFiller reports whether a word may be part of a date without a meaning: a weekday before it, or
 // the ending of an ordinal or "de" inside.
@@ -118,10 +125,8 @@ func scanDigits(s string) (p Part, rest string, ok bool) {
 		p.value = p.value*10 + int(s[p.Digits]-'0')
 		p.Digits++
 	}
-	if p.Digits == 5 || p.Digits == 3 {
-		return p, s, false
-	}
-	return p, s[p.Digits:], true
+	isYear := p.Digits == 3 && p.value >= 80 && p.value < 150
+	return p, s[p.Digits:], p.Digits != 5 && (p.Digits != 3 || isYear)
 }
 
 // compact splits 6, 8, 12 or 14 digits into the parts of a date. The parts keep the positions of
@@ -139,12 +144,16 @@ func compact(p Part, rest string) (d DateText, ok bool) {
 		}
 		d.Parts = [3]Part{{v / 10000, 2}, {v / 100 % 100, 2}, {v % 100, 2}}
 		return d, true
+	case 7:
+		d.Parts = [3]Part{{v / 10000, 3}, {v / 100 % 100, 2}, {v % 100, 2}}
+		return d, v/10000 >= 80 && v/10000 < 150 && isTime(rest)
 	case 8:
 	default:
 		return d, false
 	}
-	if year := v / 10000; year >= 1900 && year <= 2100 {
-		d.Parts = [3]Part{{year, 4}, {v / 100 % 100, 2}, {v % 100, 2}}
+	year := fullYear(Part{v / 10000, 4})
+	if year >= 1900 && year <= 2100 && v/100%100 <= 12 {
+		d.Parts = [3]Part{{v / 10000, 4}, {v / 100 % 100, 2}, {v % 100, 2}}
 	} else {
 		d.Parts = [3]Part{{v / 1_000_000, 2}, {v / 10000 % 100, 2}, {v % 10000, 4}}
 	}
@@ -153,7 +162,7 @@ func compact(p Part, rest string) (d DateText, ok bool) {
 
 // isTime reports whether the text after a date is empty or a time of day, perhaps with a zone.
 func isTime(s string) bool {
-	s = strings.TrimLeft(s, "., T\u00a0\u202f-г'")
+	s = strings.TrimLeft(s, "., T\u00a0\u202f-/г'")
 	if s == "" || s == "Z" {
 		return true
 	}
@@ -213,9 +222,15 @@ func (d DateText) Date(order Orders) (time.Time, bool) {
 	return Day(fullYear(year), month.value, day.value)
 }
 
-// fullYear adds the century to a year of one or two digits: 70 to 99 are in the 20th century.
+// fullYear adds the century to a year of one or two digits: 70 to 99 are in the 20th century. It
+// converts the years of the Republic of China, which have three digits, and those of the Buddhist
+// era.
 func fullYear(year Part) int {
 	switch {
+	case year.Digits == 3:
+		return 1911 + year.value
+	case year.value > 2443 && year.value < 2643:
+		return year.value - 543
 	case year.Digits > 2:
 		return year.value
 	case year.value >= 70:

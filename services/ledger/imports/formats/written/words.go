@@ -5,8 +5,6 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/coffer-budget/coffer/internal/money"
 )
 
 // Fold returns text for comparisons: compatibility forms, lower case, no accents, single spaces
@@ -16,51 +14,6 @@ func Fold(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '-'
 	}), " ")
-}
-
-// symbols maps currency symbols to the currencies that they mean without doubt. "$", "kr" and "¥"
-// mean several.
-var symbols = map[string]string{
-	"€": "EUR", "£": "GBP", "円": "JPY", "人民币": "CNY", "rmb": "CNY", "zł": "PLN", "zl": "PLN",
-	"kč": "CZK", "kc": "CZK", "ft": "HUF", "r$": "BRL", "₹": "INR", "₽": "RUB", "₴": "UAH",
-	"₺": "TRY", "₩": "KRW", "₪": "ILS", "฿": "THB", "₫": "VND", "₱": "PHP", "₦": "NGN",
-	"us$": "USD", "fr": "CHF", "sfr": "CHF", "euro": "EUR", "euros": "EUR", "eur": "EUR",
-	"лв": "BGN", "lei": "RON", "a$": "AUD", "c$": "CAD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD",
-	"руб": "RUB", "₸": "KZT", "₼": "AZN", "₾": "GEL", "tl": "TRY",
-}
-
-// CurrencyOf returns the currency of a code or symbol, or "".
-func CurrencyOf(unit string) string {
-	unit = strings.ToLower(strings.Trim(unit, " .:()[]"))
-	if c, ok := money.ParseCurrency(unit); ok {
-		return c.Code()
-	}
-	return symbols[unit]
-}
-
-// CurrencyIn returns the currency that a text names as a word or symbol, such as "Amount (EUR)", or
-// "".
-func CurrencyIn(text string) string {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r)
-	}) {
-		// "CAD$" is the dollar of Canada.
-		word = strings.TrimSuffix(word, "$")
-		if lower := strings.ToLower(word); lower == "euros" || lower == "euro" || lower == "euroa" {
-			return "EUR"
-		}
-		if len(word) == 3 && word == strings.ToUpper(word) {
-			if c, ok := money.ParseCurrency(word); ok {
-				return c.Code()
-			}
-		}
-		if strings.IndexFunc(word, func(r rune) bool { return unicode.Is(unicode.Sc, r) }) >= 0 {
-			if code := symbols[strings.ToLower(word)]; code != "" {
-				return code
-			}
-		}
-	}
-	return ""
 }
 
 // The values of type columns, folded.
@@ -85,38 +38,6 @@ func WordSet(list string) map[string]bool {
 		set[Fold(word)] = true
 	}
 	return set
-}
-
-// balanceWords begin rows that only state a balance.
-var balanceWords = []string{
-	"anfangssaldo", "endsaldo", "kontostand", "alter kontostand", "neuer kontostand",
-	"opening balance", "closing balance", "beginning balance", "ending balance", "solde",
-	"saldo inicial", "saldo final", "saldo anterior", "saldo iniziale", "saldo finale",
-	"beginsaldo", "eindsaldo", "ancien solde", "nouveau solde", "balance brought forward",
-	"balance carried forward", "saldo poczatkowe", "saldo koncowe", "total",
-}
-
-// balanceRows are the whole texts of rows that state a balance although they have a date and an
-// amount: those of Splitwise and of banks in Brazil. Names such as "opening balance" are not among
-// them, because applications also give them to a first transaction.
-var balanceRows = map[string]bool{
-	"total balance": true, "saldo anterior": true, "s a l d o": true, "saldo do dia": true,
-}
-
-// IsBalanceRow reports whether the text of a cell shows that its row states a balance. Longer texts
-// are not folded, because each cell of a file is asked.
-func IsBalanceRow(text string) bool { return len(text) <= 24 && balanceRows[Fold(text)] }
-
-// StatesBalance reports whether a text begins with the name of a balance. Such a row is not a
-// transaction: importing it would count the balance twice.
-func StatesBalance(text string) bool {
-	text = Fold(text)
-	for _, words := range balanceWords {
-		if strings.HasPrefix(text, words) {
-			return true
-		}
-	}
-	return false
 }
 
 // SignOf reports whether a value of a type column means money out, and whether the value is known.

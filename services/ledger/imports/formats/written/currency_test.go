@@ -1,0 +1,33 @@
+package written_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+func TestCurrencyIn(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Crédito (R$)": "BRL", "入出金(円)": "JPY", "幣別：新臺幣": "TWD", "Soles": "PEN",
+		`יתרה בש"ח`: "ILS", "Amount (CAD$)": "CAD", "Betrag in EUR": "EUR", "Kurs US$": "USD",
+		"Conta a vista": "", "Importe $": "", "金额(元)": "", "Compra en sol y sombra": "",
+	} {
+		require.Equal(t, want, written.CurrencyIn(text), text)
+	}
+	require.Equal(t, "RUB", written.CurrencyOf("RUR"))
+	require.Equal(t, "PEN", written.CurrencyOf("sol"), "a unit may be a word of sentences")
+}
+
+func TestStatedBalance(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"SALDO INIZIALE": written.Opening, "Closing balance as of 31/01/2024": written.Closing,
+		"Kontostand am 31. Januar 2024": written.Closing, "期初余额": written.Opening,
+		"Total": "", "Closing balance transfer": "", "Solde prix prestations": "", "12.50": "",
+	} {
+		require.Equal(t, want, written.StatedBalance(text), text)
+	}
+}

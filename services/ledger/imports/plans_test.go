@@ -1,12 +1,18 @@
 package imports
 
 import (
+	"context"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -79,4 +85,46 @@ func TestFindPlans(t *testing.T) {
 		`SELECT count(*) FROM import_rows WHERE import_id = $1 AND status = 'matched'`,
 		m.GetId()).Scan(&matched))
 	require.Equal(t, rows, matched)
+}
+
+// accountStatements counts the statements that select the wallets of accounts.
+type accountStatements struct{ atomic.Int32 }
+
+// TraceQueryStart implements pgx.QueryTracer.
+func (c *accountStatements) TraceQueryStart(
+	ctx context.Context, _ *pgx.Conn, query pgx.TraceQueryStartData,
+) context.Context {
+	if strings.Contains(query.SQL, "FROM import_accounts") {
+		c.Add(1)
+	}
+	return ctx
+}
+
+// TraceQueryEnd implements pgx.QueryTracer.
+func (c *accountStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// TestCreateImportAccountStatements uploads a file with many accounts. Their wallets take a
+// statement for each page of rows, not one for each account.
+func TestCreateImportAccountStatements(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	p.assign(t, accountFile, "Travel card")
+	config, count := s.DB.Config(), &accountStatements{}
+	config.ConnConfig.Tracer = count
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	s.Service.Ledger.DB = pool
+	file := accountFile
+	for i := range 100 {
+		file += fmt.Sprintf("2026-04-01,Bakery,-3.50,EUR,Account %d\n", i)
+	}
+	resp, err := p.upload(&ledgerv1.CreateImportRequest{}, file)
+	require.NoError(t, err)
+	accounts := resp.GetImport().GetAccounts()
+	require.Len(t, accounts, 101)
+	require.Equal(t, p.Wallet.String(), accounts[100].GetWalletId())
+	require.Empty(t, accounts[0].GetWalletId())
+	require.LessOrEqual(t, count.Load(), int32(3))
 }

@@ -1,7 +1,12 @@
 package resolving
 
 import (
+	"context"
+	"maps"
+	"slices"
+
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -38,14 +43,40 @@ func (c *resolver) account(key string) *ledgerv1.ImportAccount {
 // recall returns the wallet that an earlier import assigned to an account, or an empty text. It
 // returns none if the user has chosen a wallet for the file, because that is the later choice.
 func (c *resolver) recall(key string) string {
-	if key == "" || c.selectWallet == nil || c.details.GetDefaults().GetWalletId() != "" {
+	wallet, ok := c.remembered[key]
+	if !ok || c.details.GetDefaults().GetWalletId() != "" {
 		return ""
 	}
-	wallet, err := c.selectWallet(key)
-	if err != nil {
-		c.failed = err
+	return wallet.String()
+}
+
+// remember selects the wallets that earlier imports assigned to the accounts that rows name first,
+// in one statement.
+func (d *Derivation) remember(ctx context.Context, tx pgx.Tx, rows []staging.Row) error {
+	macs := map[string][]byte{}
+	for _, r := range rows {
+		keys := []string{r.Account, d.c.otherAccounts[r.N]}
+		if r.Transfer != nil {
+			keys = append(keys, r.Transfer.Account)
+		}
+		for _, key := range keys {
+			if d.c.accounts[key] == nil && key != "" && macs[key] == nil {
+				macs[key] = d.key.MAC(key)
+			}
+		}
 	}
-	return wallet
+	d.c.remembered = map[string]uuid.UUID{}
+	if len(macs) == 0 || len(d.c.accounts) >= maxNames {
+		return nil
+	}
+	wallets, err := staging.SelectAccountWallets(ctx, tx, d.owner,
+		slices.Collect(maps.Values(macs)))
+	for key, mac := range macs {
+		if wallet, ok := wallets[string(mac)]; ok {
+			d.c.remembered[key] = wallet
+		}
+	}
+	return err
 }
 
 // adopt assigns the wallet of the same name to an account, or marks the account as one whose wallet

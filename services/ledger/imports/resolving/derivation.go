@@ -135,12 +135,9 @@ func (d *Derivation) Step(ctx context.Context, tx pgx.Tx, limit int) (finished b
 	return finished, err
 }
 
-// load makes the rows of a step load the history and the wallets of accounts with its transaction.
+// load makes the rows of a step load the history with its transaction.
 func (d *Derivation) load(ctx context.Context, tx pgx.Tx) {
 	d.c.loadMemory = func() (*learning.Memory, error) { return rules.Remember(ctx, tx, d.owner) }
-	d.c.selectWallet = func(account string) (string, error) {
-		return staging.SelectAccountWallet(ctx, tx, d.owner, d.key, account)
-	}
 }
 
 // next derives up to limit rows after the position, without writing them.
@@ -148,6 +145,12 @@ func (d *Derivation) next(ctx context.Context, tx pgx.Tx, limit int) ([]staging.
 	d.load(ctx, tx)
 	rows, err := staging.SelectRowsAfter(ctx, tx, d.owner, d.id, d.position, limit)
 	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	for i := range rows {
+		d.c.read(&rows[i])
+	}
+	if err := d.remember(ctx, tx, rows); err != nil {
 		return nil, err
 	}
 	named := d.Named()

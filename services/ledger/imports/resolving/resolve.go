@@ -50,14 +50,12 @@ type resolver struct {
 	// rules are the rules of the owner.
 	rules *matching.Set
 	// memory suggests categories from the owner's history. The first row that needs it loads it,
-	// because the history is expensive to read. failed is the error of that, of the rules or of
-	// selectWallet.
+	// because the history is expensive to read. failed is the error of that or of the rules.
 	memory     *learning.Memory
 	loadMemory func() (*learning.Memory, error)
 	failed     error
-	// selectWallet returns the wallet that an earlier import assigned to an account, or an empty
-	// text. It is nil if the rows can name no new account.
-	selectWallet func(account string) (string, error)
+	// remembered holds the wallets that earlier imports assigned to the new accounts of a step.
+	remembered map[string]uuid.UUID
 	// kept holds the earlier suggestions that still apply, by row. The nil UUID is none.
 	kept map[int32]uuid.UUID
 
@@ -148,7 +146,11 @@ func (c *resolver) name() {
 		})
 }
 
+// read reads the cells of a row again.
 func (c *resolver) read(r *staging.Row) {
+	if c.reader == nil {
+		return
+	}
 	record := c.reader.Record(statement.Record{N: int(r.N), Line: int(r.Line), Cells: r.Cells})
 	c.check.Add(&record)
 	c.ids.Assign(&record)
@@ -157,9 +159,6 @@ func (c *resolver) read(r *staging.Row) {
 
 // resolve derives what a row becomes.
 func (c *resolver) resolve(ctx context.Context, r *staging.Row) {
-	if c.reader != nil {
-		c.read(r)
-	}
 	if c.incomplete != nil {
 		r.FileProblem = c.incomplete.Name + " " + c.incomplete.Message
 	}

@@ -185,9 +185,6 @@ func (c *resolver) assigned(key string) bool {
 func (c *resolver) deriveAgain(
 	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, ns []int32,
 ) error {
-	reader := c.reader
-	c.reader = nil
-	defer func() { c.reader = reader }()
 	rows, err := staging.SelectNumbered(ctx, tx, owner, id, ns)
 	if err != nil {
 		return err

@@ -5226,7 +5226,7 @@ type ImportMapping struct {
 	// Pending Values of the status column that mean a payment that the bank has not booked: its row is pending.
 	Pending *[]string `json:"pending,omitempty"`
 
-	// SkipRows Number of rows before the heading.
+	// SkipRows Number of rows before the heading, up to 1000.
 	SkipRows int32 `json:"skipRows"`
 
 	// Void Values of the status column that mean that no money has moved: the row is skipped.

@@ -30,7 +30,7 @@ func TestNewReader(t *testing.T) {
 	t.Run("names all problems", func(t *testing.T) {
 		t.Parallel()
 		_, err := formats.NewReader(&mapping.Mapping{
-			Format: statement.CSV, SkipRows: -1, Currency: "ZZZ", Width: -1,
+			Format: statement.CSV, SkipRows: 1001, Currency: "ZZZ", Width: -1,
 			Columns: []mapping.Column{{Index: -1, Field: "nothing"}},
 		})
 		var invalid mapping.Errors

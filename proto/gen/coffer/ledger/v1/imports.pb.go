@@ -444,7 +444,7 @@ type ImportMapping struct {
 	Delimiter string `protobuf:"bytes,2,opt,name=delimiter,proto3" json:"delimiter,omitempty"`
 	// IANA name of the file's encoding.
 	Encoding string `protobuf:"bytes,3,opt,name=encoding,proto3" json:"encoding,omitempty"`
-	// Number of rows before the heading.
+	// Number of rows before the heading, up to 1000.
 	SkipRows int32 `protobuf:"varint,4,opt,name=skip_rows,json=skipRows,proto3" json:"skip_rows,omitempty"`
 	// The row after them is a heading.
 	Header bool `protobuf:"varint,5,opt,name=header,proto3" json:"header,omitempty"`

@@ -47,6 +47,9 @@ const (
 	FieldIgnore      = "ignore"
 )
 
+// maxSkipRows is the maximum number of rows before the heading. The console has the same.
+const maxSkipRows = 1000
+
 // Fields are all fields that a column can have.
 var Fields = []string{
 	FieldDate, FieldAmount, FieldDebit, FieldCredit, FieldType, FieldFee, FieldCurrency,
@@ -179,8 +182,8 @@ func (r *Reader) setFormats(m *Mapping) (invalid Errors) {
 	if !slices.Contains(known, m.Format) {
 		invalid.add("format", "must be csv, xlsx, qif or ynab")
 	}
-	if m.SkipRows < 0 || m.SkipRows > statement.MaxRows {
-		invalid.add("skipRows", fmt.Sprintf("must be between 0 and %d", statement.MaxRows))
+	if m.SkipRows < 0 || m.SkipRows > maxSkipRows {
+		invalid.add("skipRows", fmt.Sprintf("must be between 0 and %d", maxSkipRows))
 	}
 	if m.Currency != "" {
 		if _, ok := money.ParseCurrency(m.Currency); !ok {

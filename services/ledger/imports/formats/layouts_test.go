@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// layout is a labeled file: a line of known.jsonl or unseen.jsonl.
+// layout is a labeled file: a line of known.jsonl, unseen.jsonl or fresh.jsonl.
 type layout struct {
 	File     string  `json:"file"`
 	Source   string  `json:"source"`
@@ -34,23 +34,30 @@ type row struct {
 }
 
 // silent are layouts that are read wrongly without a word, with the reason. A layout that is no
-// longer silent must be removed.
+// longer silent must be removed. Those of fresh only have the kind of the error, because a reason
+// would need a look at them.
 var silent = map[string]string{
+	"fresh/fr-lcl.csv":            "rows that are no transactions",
+	"fresh/jp-yucho.csv":          "dates",
+	"fresh/pl-santander.csv":      "rows that are no transactions",
+	"fresh/pt-activobank.csv":     "dates",
+	"fresh/ua-pumb.csv":           "currencies",
 	"unseen/app-zenmoney.csv":     "amounts",
 	"unseen/ua-monobank-card.csv": "currencies",
 }
 
 // floors are the lowest accepted shares of exact layouts, in percent.
-var floors = map[string]int{"known": 90, "unseen": 90}
+var floors = map[string]int{"known": 90, "unseen": 90, "fresh": 88}
 
 // TestLayouts reads the files of banks and programs in testdata/layouts. known and unseen are used
-// to improve the importer. unseen was written without knowledge of it, and was kept out at first. A
+// to improve the importer. unseen was written without knowledge of it, and was kept out at first.
+// fresh was also written without knowledge of the importer, and must not be used to improve it. A
 // file is exact if the dates, amounts and currencies of all rows are right. It is warned if some
 // are wrong, but a warning or the problem of a row names the kind of the error. It is silent
 // otherwise.
 func TestLayouts(t *testing.T) {
 	t.Parallel()
-	for _, set := range []string{"known", "unseen"} {
+	for _, set := range []string{"known", "unseen", "fresh"} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
 			var table strings.Builder

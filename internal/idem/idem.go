@@ -136,12 +136,8 @@ func ReplayRejected(
 
 // Expire deletes the expired records.
 func Expire(ctx context.Context, q pg.Querier) error {
-	_, err := q.Exec(ctx,
+	return pg.Exec(ctx, q,
 		`DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`)
-	if err != nil {
-		return fmt.Errorf("deleting expired idempotency keys: %w", err)
-	}
-	return nil
 }
 
 // checkKey returns an error unless the key is empty or up to 255 printable ASCII characters.
@@ -160,17 +156,13 @@ func checkKey(key string) error {
 // claim inserts the record of a key and reports whether this call did so. It waits for a
 // transaction that has inserted the same key but not committed.
 func claim(ctx context.Context, tx pgx.Tx, call Call) (bool, error) {
-	tag, err := tx.Exec(ctx, `
+	return pg.Affected(ctx, tx, `
 		INSERT INTO idempotency_keys AS k (scope, key_hash, request_mac)
 		VALUES ($1, $2, $3)
 		ON CONFLICT (scope, key_hash) DO UPDATE
 		SET request_mac = EXCLUDED.request_mac, response = NULL, created_at = now()
 		WHERE k.created_at < now() - interval '24 hours'`,
 		call.Scope, call.keyHash(), call.requestMAC())
-	if err != nil {
-		return false, fmt.Errorf("claiming an idempotency key: %w", err)
-	}
-	return tag.RowsAffected() == 1, nil
 }
 
 func store(ctx context.Context, tx pgx.Tx, call Call, response proto.Message) error {
@@ -178,13 +170,9 @@ func store(ctx context.Context, tx pgx.Tx, call Call, response proto.Message) er
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx,
+	return pg.Exec(ctx, tx,
 		`UPDATE idempotency_keys SET response = $3 WHERE scope = $1 AND key_hash = $2`, call.Scope,
 		call.keyHash(), sealed)
-	if err != nil {
-		return fmt.Errorf("storing a response: %w", err)
-	}
-	return nil
 }
 
 // load fills response with the first response of the key. It returns pgx.ErrNoRows if the key was

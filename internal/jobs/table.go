@@ -63,28 +63,20 @@ func (t Table) Lease(ctx context.Context, q pg.Querier, d time.Duration) (Job, e
 // does not count was subtracted from j.Attempts. A chunk that made progress has reset the column,
 // which then stays 0.
 func (t Table) Release(ctx context.Context, q pg.Querier, j Job, pause time.Duration) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE `+t.Name+`
 		SET leased_until = now() + make_interval(secs => $4), attempts = least(attempts, $5)
 		WHERE `+t.leased(), j.OwnerID, j.ID, j.Lease, pause.Seconds(), j.Attempts)
-	if err != nil {
-		return fmt.Errorf("releasing job %s of %s: %w", j.ID, t.Name, err)
-	}
-	return nil
 }
 
 // Yield ends the lease of a job if another one waits, and reports whether it did. The attempt does
 // not count: the job has not failed, also if its chunks only read what it needs for the next ones.
 func (t Table) Yield(ctx context.Context, q pg.Querier, j Job) (bool, error) {
-	tag, err := q.Exec(ctx, `
+	return pg.Affected(ctx, q, `
 		UPDATE `+t.Name+`
 		SET leased_until = now(), attempts = least(attempts, $4)
 		WHERE `+t.leased()+` AND EXISTS (SELECT FROM `+t.Name+` WHERE `+t.waiting()+`)`,
 		j.OwnerID, j.ID, j.Lease, j.Attempts-1)
-	if err != nil {
-		return false, fmt.Errorf("yielding job %s of %s: %w", j.ID, t.Name, err)
-	}
-	return tag.RowsAffected() > 0, nil
 }
 
 // Renew renews the lease of a job and returns columns of its row. It returns ErrLostLease if
@@ -99,8 +91,5 @@ func Renew[T any](ctx context.Context, q pg.Querier, t Table, j Job, columns str
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, ErrLostLease
 	}
-	if err != nil {
-		return row, fmt.Errorf("renewing the lease of job %s of %s: %w", j.ID, t.Name, err)
-	}
-	return row, nil
+	return row, err
 }

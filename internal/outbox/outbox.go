@@ -108,14 +108,10 @@ func Add(ctx context.Context, tx pg.Querier, events ...Event) error {
 	for i := range rows.Traceparents {
 		rows.Traceparents[i] = Traceparent(ctx)
 	}
-	_, err = tx.Exec(ctx, `
+	return pg.Exec(ctx, tx, `
 		INSERT INTO outbox (id, user_id, subject, data, traceparent)
 		SELECT id, user_id, subject, data, traceparent
 		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::text[]) WITH ORDINALITY
 			AS e (id, user_id, subject, data, traceparent, position)
 		ORDER BY position`, rows.IDs, rows.UserIDs, rows.Subjects, rows.Data, rows.Traceparents)
-	if err != nil {
-		return fmt.Errorf("adding events: %w", err)
-	}
-	return nil
 }

@@ -3,9 +3,9 @@
 //
 // Open returns a traced pool whose connections use the schema in the URL's search_path. InTx runs a
 // function in a transaction, rolls back on error, panic or cancellation, and retries after a
-// serialization failure or deadlock. One and All scan rows into structs by column name. Migrate
-// updates a schema; CheckMigrated reports whether that is necessary, and the Await functions in
-// await.go wait until it has happened.
+// serialization failure or deadlock. One and All scan rows into structs by column name. The
+// errors of queries name the function that ran them. Migrate updates a schema; CheckMigrated
+// reports whether that is necessary, and the Await functions in await.go wait until that is done.
 //
 // Callers recognize errors by SQLSTATE and constraint name, never by text: IsViolation,
 // IsUnavailable and the other Is functions at the end of this file. Sweep deletes expired rows on a

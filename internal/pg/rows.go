@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -26,9 +27,9 @@ func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, err
 	case err != nil:
 		return zero, err
 	case len(all) == 0:
-		return zero, pgx.ErrNoRows
+		return zero, named(pgx.ErrNoRows)
 	case len(all) > 1:
-		return zero, pgx.ErrTooManyRows
+		return zero, named(pgx.ErrTooManyRows)
 	}
 	return all[0], nil
 }
@@ -39,9 +40,10 @@ func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, err
 func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, err
+		return nil, named(err)
 	}
-	return collect[T](rows)
+	all, err := collect[T](rows)
+	return all, named(err)
 }
 
 // collect scans rows into T's fields by column name. It maps columns to fields once per query.
@@ -97,7 +99,7 @@ func fields(row reflect.Value, columns []pgconn.FieldDescription) ([]any, error)
 	return targets, nil
 }
 
-type named struct {
+type namedField struct {
 	name  string
 	index []int
 }
@@ -106,11 +108,11 @@ var names sync.Map
 
 // namesOf returns the fields of a struct type, including those of embedded structs and without
 // those tagged db:"-".
-func namesOf(t reflect.Type) []named {
+func namesOf(t reflect.Type) []namedField {
 	if known, ok := names.Load(t); ok {
-		return known.([]named)
+		return known.([]namedField)
 	}
-	var found []named
+	var found []namedField
 	for _, field := range reflect.VisibleFields(t) {
 		if field.Anonymous {
 			continue
@@ -122,7 +124,7 @@ func namesOf(t reflect.Type) []named {
 		if name == "-" {
 			continue
 		}
-		found = append(found, named{name, field.Index})
+		found = append(found, namedField{name, field.Index})
 	}
 	names.Store(t, found)
 	return found
@@ -132,9 +134,10 @@ func namesOf(t reflect.Type) []named {
 func Value[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return *new(T), err
+		return *new(T), named(err)
 	}
-	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+	value, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+	return value, named(err)
 }
 
 // Values runs a query and returns the single value of each row. Without rows it returns an empty
@@ -142,9 +145,42 @@ func Value[T any](ctx context.Context, q Querier, sql string, args ...any) (T, e
 func Values[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, err
+		return nil, named(err)
 	}
-	return pgx.CollectRows(rows, pgx.RowTo[T])
+	values, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	return values, named(err)
+}
+
+// Exec runs a statement that returns no rows.
+func Exec(ctx context.Context, q Querier, sql string, args ...any) error {
+	_, err := q.Exec(ctx, sql, args...)
+	return named(err)
+}
+
+// Affected runs a statement and reports whether it wrote a row.
+func Affected(ctx context.Context, q Querier, sql string, args ...any) (bool, error) {
+	tag, err := q.Exec(ctx, sql, args...)
+	return tag.RowsAffected() > 0, named(err)
+}
+
+// named adds the function that ran a statement to its error: "accounts.selectWallet: ...". So a
+// query needs no text of its own that says the same.
+func named(err error) error {
+	if err == nil {
+		return nil
+	}
+	var callers [8]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])
+	for {
+		frame, more := frames.Next()
+		name := frame.Function[strings.LastIndexByte(frame.Function, '/')+1:]
+		if !strings.HasPrefix(name, "pg.") {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if !more {
+			return err
+		}
+	}
 }
 
 // IfNoRows returns unknown if a query found no row, and otherwise its error.
@@ -158,10 +194,6 @@ func IfNoRows(err, unknown error) error {
 // Lock serializes the transactions that change the number of a user's objects, so that concurrent
 // ones cannot exceed a limit. It holds until tx ends.
 func Lock(ctx context.Context, tx pgx.Tx, objects string, user uuid.UUID) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))`,
+	return Exec(ctx, tx, `SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))`,
 		objects, user.String())
-	if err != nil {
-		return fmt.Errorf("locking the %s of user %s: %w", objects, user, err)
-	}
-	return nil
 }

@@ -84,3 +84,31 @@ func TestIfNoRows(t *testing.T) {
 	require.Equal(t, broken, pg.IfNoRows(broken, unknown))
 	require.Equal(t, unknown, pg.IfNoRows(fmt.Errorf("selecting: %w", pgx.ErrNoRows), unknown))
 }
+
+func TestErrorsNameTheQuery(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, migrations)
+	const broken = `SELECT 1/0`
+	_, one := pg.One[struct{}](t.Context(), db, broken)
+	_, all := pg.All[struct{}](t.Context(), db, broken)
+	_, value := pg.Value[int](t.Context(), db, broken)
+	_, values := pg.Values[int](t.Context(), db, broken)
+	_, affected := pg.Affected(t.Context(), db, broken)
+	_, none := pg.Value[int](t.Context(), db, `SELECT 1 WHERE false`)
+	for _, err := range []error{
+		one, all, value, values, affected, none, pg.Exec(t.Context(), db, broken),
+	} {
+		require.ErrorContains(t, err, "pg_test.TestErrorsNameTheQuery: ")
+	}
+}
+
+func TestAffected(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, migrations)
+	require.NoError(t, pg.Exec(t.Context(), db, `INSERT INTO things (id, n) VALUES (3, 1)`))
+	for _, want := range []bool{true, false} {
+		done, err := pg.Affected(t.Context(), db, `DELETE FROM things WHERE id = 3`)
+		require.NoError(t, err)
+		require.Equal(t, want, done)
+	}
+}

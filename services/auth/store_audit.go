@@ -54,7 +54,7 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 	if err != nil {
 		return fmt.Errorf("encoding audit entries: %w", err)
 	}
-	_, err = q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO audit (id, user_id, type, outcome, at, last_at, times, session_id, address,
 			user_agent, sharing)
 		SELECT e.id, e.user_id, e.type, e.outcome, e.at, e.last_at, e.times, e.session_id,
@@ -64,10 +64,6 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 			times integer, session_id uuid, address text, user_agent text, sharing jsonb)
 		JOIN users u ON u.id = e.user_id
 		ON CONFLICT (user_id, id) DO NOTHING`, string(rows))
-	if err != nil {
-		return fmt.Errorf("inserting audit entries: %w", err)
-	}
-	return nil
 }
 
 // countAudit adds one to the user's failures of this type, hour and address. It does nothing if the
@@ -82,7 +78,7 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 // Simultaneous first failures of several addresses may each find a place, so an hour can have a few
 // more rows.
 func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, limit int) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address,
 			user_agent, failed_in)
 		SELECT @id, u.id, @type, @outcome, @at, @at, 1, @session,
@@ -100,35 +96,23 @@ func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time,
 			"address": e.Address, "agent": e.UserAgent, "user": e.UserID, "hour": hour,
 			"limit": limit,
 		})
-	if err != nil {
-		return fmt.Errorf("counting a failure in the audit trail: %w", err)
-	}
-	return nil
 }
 
 // selectAudit returns the entries of a user with an id below before, newest first.
 func selectAudit(
 	ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int,
 ) ([]auditEntry, error) {
-	entries, err := pg.All[auditEntry](ctx, q, `
+	return pg.All[auditEntry](ctx, q, `
 		SELECT id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent,
 			sharing
 		FROM audit
 		WHERE user_id = $1 AND id < $2
 		ORDER BY id DESC
 		LIMIT $3`, user, before, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the audit trail of user %s: %w", user, err)
-	}
-	return entries, nil
 }
 
 // deleteAudit deletes the entries of all users that are older than before. The index audit_at finds
 // the rows.
 func deleteAudit(ctx context.Context, q pg.Querier, before time.Time) error {
-	_, err := q.Exec(ctx, `DELETE FROM audit WHERE at < $1`, before)
-	if err != nil {
-		return fmt.Errorf("deleting audit entries: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM audit WHERE at < $1`, before)
 }

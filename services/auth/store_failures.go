@@ -64,23 +64,15 @@ func upsertKnownAddress(
 	if !network.IsValid() {
 		return nil
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO known_addresses AS k (user_id, network, last_used_at)
 		VALUES ($1, $2, $3)
 		ON CONFLICT (user_id, network) DO UPDATE
 			SET last_used_at = GREATEST(k.last_used_at, EXCLUDED.last_used_at)`, user, network, now)
-	if err != nil {
-		return fmt.Errorf("recording an address of user %s: %w", user, err)
-	}
-	return nil
 }
 
 func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) error {
-	_, err := q.Exec(ctx, `DELETE FROM known_addresses WHERE last_used_at < $1`, before)
-	if err != nil {
-		return fmt.Errorf("deleting known addresses: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM known_addresses WHERE last_used_at < $1`, before)
 }
 
 // countFailures adds one to the count of each subject. It starts a new window until ends if the
@@ -91,7 +83,7 @@ func countFailures(
 	ctx context.Context, q pg.Querier, subjects [][]byte, now, ends time.Time,
 ) error {
 	// The row lock of ON CONFLICT makes simultaneous counts exact.
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO login_failures AS f (subject, failures, ends_at)
 		SELECT s.subject, 1, $3
 		FROM unnest($1::bytea[]) AS s (subject)
@@ -100,26 +92,14 @@ func countFailures(
 		SET failures = CASE WHEN f.ends_at > $2 THEN f.failures + 1 ELSE 1 END,
 			ends_at = CASE WHEN f.ends_at > $2 THEN f.ends_at ELSE EXCLUDED.ends_at END`,
 		subjects, now, ends)
-	if err != nil {
-		return fmt.Errorf("counting failed attempts: %w", err)
-	}
-	return nil
 }
 
 // deleteFailuresOf resets the count of a subject. After the right password, prove calls it with the
 // pair.
 func deleteFailuresOf(ctx context.Context, q pg.Querier, subject []byte) error {
-	_, err := q.Exec(ctx, `DELETE FROM login_failures WHERE subject = $1`, subject)
-	if err != nil {
-		return fmt.Errorf("resetting failed attempts: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM login_failures WHERE subject = $1`, subject)
 }
 
 func deleteFailures(ctx context.Context, q pg.Querier, ended time.Time) error {
-	_, err := q.Exec(ctx, `DELETE FROM login_failures WHERE ends_at < $1`, ended)
-	if err != nil {
-		return fmt.Errorf("deleting failed attempts: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM login_failures WHERE ends_at < $1`, ended)
 }

@@ -28,7 +28,7 @@ type session struct {
 }
 
 func insertSession(ctx context.Context, q pg.Querier, s session) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO sessions (id, user_id, created_at, last_used_at, expires_at, user_agent,
 			ip_address)
 		VALUES (@id, @user, @created, @used, @expires, @agent, @address)`,
@@ -36,10 +36,6 @@ func insertSession(ctx context.Context, q pg.Querier, s session) error {
 			"id": s.ID, "user": s.UserID, "created": s.CreatedAt, "used": s.LastUsedAt,
 			"expires": s.ExpiresAt, "agent": s.UserAgent, "address": s.IPAddress,
 		})
-	if err != nil {
-		return fmt.Errorf("inserting a session: %w", err)
-	}
-	return nil
 }
 
 // prolongSession extends a session and returns its user, or pgx.ErrNoRows if the session was ended.
@@ -49,32 +45,24 @@ func insertSession(ctx context.Context, q pg.Querier, s session) error {
 func prolongSession(
 	ctx context.Context, q pg.Querier, id uuid.UUID, now, expires time.Time,
 ) (user, error) {
-	u, err := pg.One[user](ctx, q, `
+	return pg.One[user](ctx, q, `
 		UPDATE sessions s
 		SET last_used_at = GREATEST(s.last_used_at, $2), expires_at = $3
 		FROM users u
 		WHERE s.id = $1 AND s.revoked_at IS NULL AND u.id = s.user_id
 		RETURNING `+userColumns, id, now, expires)
-	if err != nil {
-		return user{}, fmt.Errorf("prolonging session %s: %w", id, err)
-	}
-	return u, nil
 }
 
 // useSession records that an access token of a session is issued, and returns its user, or
 // pgx.ErrNoRows if the session was ended. Unlike prolongSession it does not extend the session,
 // because no refresh token is issued.
 func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) (user, error) {
-	u, err := pg.One[user](ctx, q, `
+	return pg.One[user](ctx, q, `
 		UPDATE sessions s
 		SET last_used_at = GREATEST(s.last_used_at, $2)
 		FROM users u
 		WHERE s.id = $1 AND s.revoked_at IS NULL AND u.id = s.user_id
 		RETURNING `+userColumns, id, now)
-	if err != nil {
-		return user{}, fmt.Errorf("using session %s: %w", id, err)
-	}
-	return u, nil
 }
 
 // selectSessions returns the live sessions of a user with an id below before, newest first. The
@@ -82,16 +70,12 @@ func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) 
 func selectSessions(
 	ctx context.Context, q pg.Querier, user, before uuid.UUID, now time.Time, limit int,
 ) ([]session, error) {
-	sessions, err := pg.All[session](ctx, q, `
+	return pg.All[session](ctx, q, `
 		SELECT id, user_id, created_at, last_used_at, expires_at, revoked_at, user_agent, ip_address
 		FROM sessions
 		WHERE user_id = @user AND revoked_at IS NULL AND expires_at > @now AND id < @before
 		ORDER BY id DESC
 		LIMIT @limit`, pgx.NamedArgs{"user": user, "before": before, "now": now, "limit": limit})
-	if err != nil {
-		return nil, fmt.Errorf("selecting the sessions of user %s: %w", user, err)
-	}
-	return sessions, nil
 }
 
 // revokedSession is an ended session, as verifiers need it. LastUsedAt is the time at which its
@@ -109,16 +93,12 @@ type revokedSession struct {
 func selectRevokedSessions(
 	ctx context.Context, q pg.Querier, at time.Time, id uuid.UUID, live time.Time, limit int,
 ) ([]revokedSession, error) {
-	ended, err := pg.All[revokedSession](ctx, q, `
+	return pg.All[revokedSession](ctx, q, `
 		SELECT id, revoked_at, last_used_at
 		FROM sessions
 		WHERE revoked_at IS NOT NULL AND (revoked_at, id) > ($1, $2) AND last_used_at > $3
 		ORDER BY revoked_at, id
 		LIMIT `+strconv.Itoa(limit), at, id, live)
-	if err != nil {
-		return nil, fmt.Errorf("selecting ended sessions: %w", err)
-	}
-	return ended, nil
 }
 
 // revokeSession ends a session. It reports false if the session was not the user's or not live. Of
@@ -126,14 +106,10 @@ func selectRevokedSessions(
 func revokeSession(
 	ctx context.Context, q pg.Querier, user, id uuid.UUID, now time.Time,
 ) (bool, error) {
-	tag, err := q.Exec(ctx, `
+	return pg.Affected(ctx, q, `
 		UPDATE sessions
 		SET revoked_at = $3
 		WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > $3`, id, user, now)
-	if err != nil {
-		return false, fmt.Errorf("revoking session %s: %w", id, err)
-	}
-	return tag.RowsAffected() == 1, nil
 }
 
 // revokeOtherSessions ends all live sessions of a user but one, and returns the number of ended
@@ -158,40 +134,28 @@ func revokeOtherSessions(
 func revokeSessionOfUsedToken(
 	ctx context.Context, q pg.Querier, hash []byte, now time.Time,
 ) (session, error) {
-	ended, err := pg.One[session](ctx, q, `
+	return pg.One[session](ctx, q, `
 		UPDATE sessions s
 		SET revoked_at = $2
 		FROM refresh_tokens t
 		WHERE t.hash = $1 AND t.used_at IS NOT NULL AND s.id = t.session_id AND s.revoked_at IS NULL
 		RETURNING s.id, s.user_id, s.created_at, s.last_used_at, s.expires_at, s.revoked_at,
 			s.user_agent, s.ip_address`, hash, now)
-	if err != nil {
-		return session{}, fmt.Errorf("revoking the session of a used refresh token: %w", err)
-	}
-	return ended, nil
 }
 
 // deleteSessions deletes the sessions that expired or were ended before a time. Their refresh
 // tokens are deleted with them. expire passes a time that is long enough ago that no access token
 // of these sessions is valid.
 func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
-	_, err := q.Exec(ctx, `DELETE FROM sessions WHERE expires_at < $1 OR revoked_at < $1`, before)
-	if err != nil {
-		return fmt.Errorf("deleting sessions: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM sessions WHERE expires_at < $1 OR revoked_at < $1`, before)
 }
 
 func insertRefreshToken(
 	ctx context.Context, q pg.Querier, hash []byte, session uuid.UUID, expires time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO refresh_tokens (hash, session_id, expires_at)
 		VALUES ($1, $2, $3)`, hash, session, expires)
-	if err != nil {
-		return fmt.Errorf("inserting a refresh token: %w", err)
-	}
-	return nil
 }
 
 // useRefreshToken marks a token as used, stores its sealed successor if there is one, and returns
@@ -227,14 +191,10 @@ type replacedToken struct {
 func selectReplacedToken(
 	ctx context.Context, q pg.Querier, hash []byte, after time.Time,
 ) (replacedToken, error) {
-	t, err := pg.One[replacedToken](ctx, q, `
+	return pg.One[replacedToken](ctx, q, `
 		SELECT session_id, sealed_successor
 		FROM refresh_tokens
 		WHERE hash = $1 AND sealed_successor IS NOT NULL AND used_at > $2`, hash, after)
-	if err != nil {
-		return replacedToken{}, fmt.Errorf("selecting a replaced refresh token: %w", err)
-	}
-	return t, nil
 }
 
 func isUnusedRefreshToken(ctx context.Context, q pg.Querier, hash []byte) (bool, error) {
@@ -253,9 +213,5 @@ func isUnusedRefreshToken(ctx context.Context, q pg.Querier, hash []byte) (bool,
 // deleteRefreshTokens deletes tokens that expired before a time. Used ones are kept until then, to
 // recognize their reuse.
 func deleteRefreshTokens(ctx context.Context, q pg.Querier, expired time.Time) error {
-	_, err := q.Exec(ctx, `DELETE FROM refresh_tokens WHERE expires_at < $1`, expired)
-	if err != nil {
-		return fmt.Errorf("deleting refresh tokens: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM refresh_tokens WHERE expires_at < $1`, expired)
 }

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,27 +32,19 @@ const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.upd
 
 // insertUser violates usersEmailKey if another user has the e-mail.
 func insertUser(ctx context.Context, q pg.Querier, u user) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO users (id, name, email, password_hash, created_at, updated_at, version)
 		VALUES (@id, @name, @email, @hash, @created, @updated, @version)`,
 		pgx.NamedArgs{
 			"id": u.ID, "name": u.Name, "email": u.Email, "hash": u.PasswordHash,
 			"created": u.CreatedAt, "updated": u.UpdatedAt, "version": u.Version,
 		})
-	if err != nil {
-		return fmt.Errorf("inserting a user: %w", err)
-	}
-	return nil
 }
 
 // selectUserByEmail returns pgx.ErrNoRows if no user has the e-mail, which must be normalized by
 // parseEmail.
 func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, error) {
-	u, err := pg.One[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.email = $1`, email)
-	if err != nil {
-		return user{}, fmt.Errorf("selecting a user by e-mail: %w", err)
-	}
-	return u, nil
+	return pg.One[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.email = $1`, email)
 }
 
 // selectUserInSession returns pgx.ErrNoRows unless the session is the user's and live at now.
@@ -62,25 +53,17 @@ func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, e
 func selectUserInSession(
 	ctx context.Context, q pg.Querier, id, session uuid.UUID, now time.Time,
 ) (user, error) {
-	u, err := pg.One[user](ctx, q, `
+	return pg.One[user](ctx, q, `
 		SELECT `+userColumns+`
 		FROM users u
 		JOIN sessions s ON s.user_id = u.id
 		WHERE u.id = $1 AND s.id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3`,
 		id, session, now)
-	if err != nil {
-		return user{}, fmt.Errorf("selecting user %s of session %s: %w", id, session, err)
-	}
-	return u, nil
 }
 
 func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, error) {
-	users, err := pg.All[user](ctx, q,
+	return pg.All[user](ctx, q,
 		`SELECT `+userColumns+` FROM users u WHERE u.id = ANY($1) ORDER BY u.id`, ids)
-	if err != nil {
-		return nil, fmt.Errorf("selecting users: %w", err)
-	}
-	return users, nil
 }
 
 // lockPassword locks a user against changes of the password until the transaction ends. It returns
@@ -88,24 +71,16 @@ func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, er
 // simultaneous sign-ins of the user. A change of the password waits for them, and then also ends
 // their sessions.
 func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (user, error) {
-	u, err := pg.One[user](ctx, tx, `
+	return pg.One[user](ctx, tx, `
 		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`,
 		id, hash)
-	if err != nil {
-		return user{}, fmt.Errorf("locking the password of user %s: %w", id, err)
-	}
-	return u, nil
 }
 
 // lockUser locks a user against other changes until the transaction ends. It waits for sign-ins
 // that hold the lock of lockPassword.
 func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
-	u, err := pg.One[user](ctx, tx,
+	return pg.One[user](ctx, tx,
 		`SELECT `+userColumns+` FROM users u WHERE u.id = $1 FOR UPDATE`, id)
-	if err != nil {
-		return user{}, fmt.Errorf("locking user %s: %w", id, err)
-	}
-	return u, nil
 }
 
 // updateUser sets the fields that are not nil and increments the version. It violates usersEmailKey
@@ -113,16 +88,12 @@ func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
 func updateUser(
 	ctx context.Context, q pg.Querier, id uuid.UUID, name, email *string, now time.Time,
 ) (user, error) {
-	u, err := pg.One[user](ctx, q, `
+	return pg.One[user](ctx, q, `
 		UPDATE users u
 		SET name = COALESCE(@name, name), email = COALESCE(@email, email), updated_at = @now,
 			version = version + 1
 		WHERE id = @id
 		RETURNING `+userColumns, pgx.NamedArgs{"id": id, "name": name, "email": email, "now": now})
-	if err != nil {
-		return user{}, fmt.Errorf("updating user %s: %w", id, err)
-	}
-	return u, nil
 }
 
 // updatePassword sets the hash of the password. It reports false if the password has changed since
@@ -132,12 +103,8 @@ func updateUser(
 func updatePassword(
 	ctx context.Context, q pg.Querier, u user, hash string, now time.Time,
 ) (bool, error) {
-	tag, err := q.Exec(ctx, `
+	return pg.Affected(ctx, q, `
 		UPDATE users
 		SET password_hash = $3, updated_at = $4
 		WHERE id = $1 AND password_hash = $2`, u.ID, u.PasswordHash, hash, now)
-	if err != nil {
-		return false, fmt.Errorf("updating the password of user %s: %w", u.ID, err)
-	}
-	return tag.RowsAffected() == 1, nil
 }

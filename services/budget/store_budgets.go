@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -64,24 +63,16 @@ func countBudgets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 	if err := pg.Lock(ctx, tx, "budgets", owner); err != nil {
 		return 0, err
 	}
-	n, err := pg.Value[int64](ctx, tx, `SELECT count(*) FROM budgets WHERE owner_id = $1`, owner)
-	if err != nil {
-		return 0, fmt.Errorf("counting the budgets of %s: %w", owner, err)
-	}
-	return n, nil
+	return pg.Value[int64](ctx, tx, `SELECT count(*) FROM budgets WHERE owner_id = $1`, owner)
 }
 
 // insertBudget violates budgetsDuplicateKey if the owner has such a budget already.
 func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date,
 			end_date, wallet_id, category_ids, alert_thresholds, version, created_at, updated_at)
 		VALUES (@id, @owner, @name, @currency, @limit, @period, @start, @end, @wallet, @categories,
 			@thresholds, @version, @created, @updated)`, b.args())
-	if err != nil {
-		return fmt.Errorf("inserting a budget: %w", err)
-	}
-	return nil
 }
 
 func (b budget) args() pgx.NamedArgs {
@@ -98,11 +89,7 @@ func (b budget) args() pgx.NamedArgs {
 // only that sees the changes of the transaction that held the lock before. The lock does not block
 // inserts of rows that reference the budget.
 func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
-	_, err := tx.Exec(ctx, `SELECT id FROM budgets WHERE id = $1 FOR NO KEY UPDATE`, id)
-	if err != nil {
-		return fmt.Errorf("locking budget %s: %w", id, err)
-	}
-	return nil
+	return pg.Exec(ctx, tx, `SELECT id FROM budgets WHERE id = $1 FOR NO KEY UPDATE`, id)
 }
 
 // lockBudgetsOfCategory locks and returns an owner's budgets with a category. The order of ids is
@@ -111,31 +98,23 @@ func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 func lockBudgetsOfCategory(
 	ctx context.Context, tx pgx.Tx, owner, category uuid.UUID,
 ) ([]budget, error) {
-	budgets, err := pg.All[budget](ctx, tx, `
+	return pg.All[budget](ctx, tx, `
 		SELECT `+budgetColumns+`
 		FROM budgets b
 		WHERE b.owner_id = $1
 			AND $2 = ANY(b.category_ids)
 		ORDER BY b.id
 		FOR NO KEY UPDATE`, owner, category)
-	if err != nil {
-		return nil, fmt.Errorf("locking the budgets of category %s: %w", category, err)
-	}
-	return budgets, nil
 }
 
 // selectBudget returns pgx.ErrNoRows for an unknown id. It selects the membership of the user too,
 // whose status the caller must check: any user may be the reader.
 func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBudget, error) {
-	b, err := pg.One[seenBudget](ctx, q, `
+	return pg.One[seenBudget](ctx, q, `
 		SELECT `+budgetColumns+`, $2::uuid AS user_id, m.role, m.status, m.known_name
 		FROM budgets b
 		LEFT JOIN members m ON m.budget_id = b.id AND m.user_id = $2
 		WHERE b.id = $1`, id, user)
-	if err != nil {
-		return seenBudget{}, fmt.Errorf("selecting budget %s: %w", id, err)
-	}
-	return b, nil
 }
 
 // budgetList selects a page of a user's own budgets and of those in which the user's membership has
@@ -151,7 +130,7 @@ type budgetList struct {
 // many rows as the page has. The indexes are budgets_owner_id and members_user. The second LIMIT is
 // needed because each half may return a whole page.
 func selectBudgets(ctx context.Context, q pg.Querier, list budgetList) ([]seenBudget, error) {
-	budgets, err := pg.All[seenBudget](ctx, q, `
+	return pg.All[seenBudget](ctx, q, `
 		(SELECT `+budgetColumns+`, b.owner_id AS user_id, NULL AS role, NULL AS status,
 			NULL AS known_name
 		FROM budgets b
@@ -171,34 +150,22 @@ func selectBudgets(ctx context.Context, q pg.Querier, list budgetList) ([]seenBu
 			"user": list.user, "before": list.before, "statuses": list.statuses,
 			"limit": list.limit,
 		})
-	if err != nil {
-		return nil, fmt.Errorf("selecting budgets: %w", err)
-	}
-	return budgets, nil
 }
 
 // updateBudget violates budgetsDuplicateKey if the owner has another such budget.
 func updateBudget(ctx context.Context, q pg.Querier, b budget) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE budgets
 		SET name = @name, currency = @currency, limit_minor = @limit, period = @period,
 			start_date = @start, end_date = @end, wallet_id = @wallet, category_ids = @categories,
 			alert_thresholds = @thresholds, version = @version, updated_at = @updated
 		WHERE id = @id`, b.args())
-	if err != nil {
-		return fmt.Errorf("updating budget %s: %w", b.ID, err)
-	}
-	return nil
 }
 
 // deleteBudgetRow also deletes members, alerts and checks of the budget, by cascade. A trigger
 // queues the report to the ledger.
 func deleteBudgetRow(ctx context.Context, q pg.Querier, id uuid.UUID) error {
-	_, err := q.Exec(ctx, `DELETE FROM budgets WHERE id = $1`, id)
-	if err != nil {
-		return fmt.Errorf("deleting budget %s: %w", id, err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM budgets WHERE id = $1`, id)
 }
 
 // limitPeriod is a limit of a budget with the days on which it was in force. Currency is the
@@ -218,7 +185,7 @@ type limitPeriod struct {
 func selectLimits(
 	ctx context.Context, q pg.Querier, budget uuid.UUID, before time.Time, limit int,
 ) ([]limitPeriod, error) {
-	limits, err := pg.All[limitPeriod](ctx, q, `
+	return pg.All[limitPeriod](ctx, q, `
 		SELECT l.limit_minor, l.currency, l.last_day, d.first_day
 		FROM budgets b
 		CROSS JOIN LATERAL (
@@ -236,8 +203,4 @@ func selectLimits(
 		ORDER BY d.first_day DESC
 		LIMIT @limit`,
 		pgx.NamedArgs{"budget": budget, "before": before, "limit": limit})
-	if err != nil {
-		return nil, fmt.Errorf("selecting the limits of budget %s: %w", budget, err)
-	}
-	return limits, nil
 }

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,20 +41,16 @@ const memberColumns = `m.budget_id, m.user_id, m.role, m.share_bp, m.status, m.i
 
 // selectMember returns pgx.ErrNoRows if the user has no membership.
 func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) (member, error) {
-	m, err := pg.One[member](ctx, q, `
+	return pg.One[member](ctx, q, `
 		SELECT `+memberColumns+`
 		FROM members m
 		WHERE m.budget_id = $1 AND m.user_id = $2`, budgetID, userID)
-	if err != nil {
-		return member{}, fmt.Errorf("selecting a member of budget %s: %w", budgetID, err)
-	}
-	return m, nil
 }
 
 // upsertMember stores a membership. The caller must hold the budget's lock and have checked that
 // the former status permits the new one. An invitation after a rejection replaces the old row.
 func upsertMember(ctx context.Context, q pg.Querier, m member) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at,
 			known_name)
 		VALUES (@budget, @user, @role, @share, @status, @invited, @responded, @name)
@@ -68,34 +63,22 @@ func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 			"status": m.Status, "invited": m.InvitedAt, "responded": m.RespondedAt,
 			"name": m.KnownName,
 		})
-	if err != nil {
-		return fmt.Errorf("writing a member of budget %s: %w", m.BudgetID, err)
-	}
-	return nil
 }
 
 func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) error {
-	_, err := q.Exec(ctx,
+	return pg.Exec(ctx, q,
 		`DELETE FROM members WHERE budget_id = $1 AND user_id = $2`, budgetID, userID)
-	if err != nil {
-		return fmt.Errorf("deleting a member of budget %s: %w", budgetID, err)
-	}
-	return nil
 }
 
 // sumOtherShares returns the total share of a budget's pending and accepted members except m, in
 // hundredths of a percent. Pending members count, because they may accept at any time. The budget
 // must be locked.
 func sumOtherShares(ctx context.Context, q pg.Querier, m member) (int64, error) {
-	sum, err := pg.Value[int64](ctx, q, `
+	return pg.Value[int64](ctx, q, `
 		SELECT coalesce(sum(share_bp), 0)::bigint
 		FROM members
 		WHERE budget_id = $1 AND user_id <> $2 AND status IN ('pending', 'accepted')`,
 		m.BudgetID, m.UserID)
-	if err != nil {
-		return 0, fmt.Errorf("summing the shares of budget %s: %w", m.BudgetID, err)
-	}
-	return sum, nil
 }
 
 // moment is a position in a list that is ordered by time, newest first.
@@ -118,7 +101,7 @@ type memberList struct {
 // selectMembers returns a page of members, newest first. The index members_budget_invited has this
 // order.
 func selectMembers(ctx context.Context, q pg.Querier, list memberList) ([]member, error) {
-	members, err := pg.All[member](ctx, q, `
+	return pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
 		FROM members m
 		WHERE m.budget_id = @budget AND m.status = ANY(@statuses)
@@ -129,10 +112,6 @@ func selectMembers(ctx context.Context, q pg.Querier, list memberList) ([]member
 			"budget": list.budget, "statuses": list.statuses,
 			"at": list.before.At, "id": list.before.ID, "limit": list.limit,
 		})
-	if err != nil {
-		return nil, fmt.Errorf("selecting the members of budget %s: %w", list.budget, err)
-	}
-	return members, nil
 }
 
 // selectMembersOf returns the newest members of each budget that its reader may see, at most
@@ -148,7 +127,7 @@ func selectMembersOf(
 	for i, b := range budgets {
 		ids[i], withRejected[i] = b.ID, b.role().may(readRejected)
 	}
-	members, err := pg.All[member](ctx, q, `
+	return pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
 		FROM unnest(@ids::uuid[], @with_rejected::boolean[]) AS b (id, with_rejected)
 		CROSS JOIN LATERAL (
@@ -160,10 +139,6 @@ func selectMembersOf(
 		) m
 		ORDER BY m.budget_id, m.invited_at DESC, m.user_id DESC`,
 		pgx.NamedArgs{"ids": ids, "with_rejected": withRejected, "limit": perBudget})
-	if err != nil {
-		return nil, fmt.Errorf("selecting the members of a page of budgets: %w", err)
-	}
-	return members, nil
 }
 
 // selectMemberIDs returns the users with one of the statuses, without a limit. They receive an
@@ -171,29 +146,21 @@ func selectMembersOf(
 func selectMemberIDs(
 	ctx context.Context, q pg.Querier, budgetID uuid.UUID, statuses []status,
 ) ([]uuid.UUID, error) {
-	users, err := pg.Values[uuid.UUID](ctx, q, `
+	return pg.Values[uuid.UUID](ctx, q, `
 		SELECT user_id
 		FROM members
 		WHERE budget_id = $1 AND status = ANY($2)
 		ORDER BY user_id`, budgetID, statuses)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the members of budget %s: %w", budgetID, err)
-	}
-	return users, nil
 }
 
 // selectPendingMembers returns the users with a pending invitation, without a limit. They are
 // needed with their known names, for events that end the invitation.
 func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID) ([]member, error) {
-	members, err := pg.All[member](ctx, q, `
+	return pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
 		FROM members m
 		WHERE m.budget_id = $1 AND m.status = 'pending'
 		ORDER BY m.user_id`, budgetID)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the pending members of budget %s: %w", budgetID, err)
-	}
-	return members, nil
 }
 
 // selectInvitations returns a page of a user's pending invitations, newest first. They have the
@@ -202,7 +169,7 @@ func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID)
 func selectInvitations(
 	ctx context.Context, q pg.Querier, user uuid.UUID, before moment, limit int,
 ) ([]invitation, error) {
-	invitations, err := pg.All[invitation](ctx, q, `
+	return pg.All[invitation](ctx, q, `
 		SELECT `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id
 		FROM members m
 		JOIN budgets b ON b.id = m.budget_id
@@ -211,10 +178,6 @@ func selectInvitations(
 		ORDER BY m.invited_at DESC, m.budget_id DESC
 		LIMIT @limit`,
 		pgx.NamedArgs{"user": user, "at": before.At, "id": before.ID, "limit": limit})
-	if err != nil {
-		return nil, fmt.Errorf("selecting invitations: %w", err)
-	}
-	return invitations, nil
 }
 
 // countPendingInvitations returns the number of a user's pending invitations. A lock serializes the
@@ -223,12 +186,8 @@ func countPendingInvitations(ctx context.Context, tx pgx.Tx, user uuid.UUID) (in
 	if err := pg.Lock(ctx, tx, "invitations", user); err != nil {
 		return 0, err
 	}
-	n, err := pg.Value[int64](ctx, tx,
+	return pg.Value[int64](ctx, tx,
 		`SELECT count(*) FROM members WHERE user_id = $1 AND status = 'pending'`, user)
-	if err != nil {
-		return 0, fmt.Errorf("counting the pending invitations of user %s: %w", user, err)
-	}
-	return n, nil
 }
 
 // insertInvitationTry counts an invitation for the limits per day. user is nil for an e-mail
@@ -236,12 +195,8 @@ func countPendingInvitations(ctx context.Context, tx pgx.Tx, user uuid.UUID) (in
 func insertInvitationTry(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, user *uuid.UUID, at time.Time,
 ) error {
-	_, err := q.Exec(ctx,
+	return pg.Exec(ctx, q,
 		`INSERT INTO invitation_tries (owner_id, user_id, at) VALUES ($1, $2, $3)`, owner, user, at)
-	if err != nil {
-		return fmt.Errorf("counting an invitation by user %s: %w", owner, err)
-	}
-	return nil
 }
 
 // countInvitationsBy returns the number of invitations that an owner sent or tried to send since a
@@ -265,19 +220,11 @@ func countInvitationsTo(
 func countInvitations(
 	ctx context.Context, q pg.Querier, query string, user uuid.UUID, since time.Time,
 ) (int64, error) {
-	n, err := pg.Value[int64](ctx, q, query, user, since)
-	if err != nil {
-		return 0, fmt.Errorf("counting the invitations of user %s: %w", user, err)
-	}
-	return n, nil
+	return pg.Value[int64](ctx, q, query, user, since)
 }
 
 // deleteInvitationTries deletes the tries up to a time, which no limit counts any more. The index
 // invitation_tries_at finds the rows.
 func deleteInvitationTries(ctx context.Context, q pg.Querier, before time.Time) error {
-	_, err := q.Exec(ctx, `DELETE FROM invitation_tries WHERE at <= $1`, before)
-	if err != nil {
-		return fmt.Errorf("deleting old invitation tries: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM invitation_tries WHERE at <= $1`, before)
 }

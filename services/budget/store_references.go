@@ -26,22 +26,18 @@ type referenceSync struct {
 // rejected creation also settles its reservation. A new seq keeps a worker that has claimed the row
 // from deleting it. The reset of the lease makes the row due at once.
 func queueSettlement(ctx context.Context, q pg.Querier, r reservation) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO reference_syncs AS s (budget_id, owner_id, reservations)
 		VALUES ($1, $2, ARRAY[$3::uuid])
 		ON CONFLICT (budget_id) DO UPDATE
 		SET reservations = s.reservations || EXCLUDED.reservations, seq = DEFAULT,
 			leased_until = '-infinity'`, r.budget, r.owner, r.id)
-	if err != nil {
-		return fmt.Errorf("queueing a settlement for budget %s: %w", r.budget, err)
-	}
-	return nil
 }
 
 // queueSyncsOfCategory queues an owner's budgets that hold a category. They are ordered, so that
 // concurrent statements lock the rows in the same order.
 func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uuid.UUID) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO reference_syncs (budget_id, owner_id)
 		SELECT id, owner_id
 		FROM budgets
@@ -49,26 +45,18 @@ func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uui
 		ORDER BY id
 		ON CONFLICT (budget_id) DO UPDATE
 		SET seq = DEFAULT, leased_until = '-infinity'`, owner, category)
-	if err != nil {
-		return fmt.Errorf("queueing the budgets of category %s: %w", category, err)
-	}
-	return nil
 }
 
 // claimSyncs leases up to syncBatch of the oldest syncs that no other worker has. A failed sync is
 // repeated when its lease has expired, in the order of the changes.
 func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSync, error) {
-	syncs, err := pg.All[referenceSync](ctx, q, jobs.Due("reference_syncs", "budget_id")+`
+	return pg.All[referenceSync](ctx, q, jobs.Due("reference_syncs", "budget_id")+`
 		UPDATE reference_syncs s
 		SET leased_until = $2
 		FROM due
 		WHERE s.budget_id = due.budget_id
 		RETURNING s.budget_id, s.owner_id, s.reservations, s.seq`,
 		now, now.Add(syncLease), syncBatch)
-	if err != nil {
-		return nil, fmt.Errorf("claiming syncs: %w", err)
-	}
-	return syncs, nil
 }
 
 // claimSync leases the sync of one budget, also from another worker. It returns no row if the sync
@@ -76,15 +64,11 @@ func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSy
 func claimSync(
 	ctx context.Context, q pg.Querier, budget uuid.UUID, now time.Time,
 ) ([]referenceSync, error) {
-	syncs, err := pg.All[referenceSync](ctx, q, `
+	return pg.All[referenceSync](ctx, q, `
 		UPDATE reference_syncs
 		SET leased_until = $2
 		WHERE budget_id = $1
 		RETURNING budget_id, owner_id, reservations, seq`, budget, now.Add(syncLease))
-	if err != nil {
-		return nil, fmt.Errorf("claiming the sync of budget %s: %w", budget, err)
-	}
-	return syncs, nil
 }
 
 // selectSyncedBudgets returns the budgets that still exist. Deleted budgets are absent from the
@@ -114,22 +98,14 @@ func selectSyncedBudgets(
 // queued_at is the time of the oldest change that was not reported, and a repeated change does not
 // move it.
 func selectOldestSyncAge(ctx context.Context, q pg.Querier) (int64, error) {
-	age, err := pg.Value[int64](ctx, q, `
+	return pg.Value[int64](ctx, q, `
 		SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::bigint
 		FROM reference_syncs`)
-	if err != nil {
-		return 0, fmt.Errorf("selecting the oldest sync: %w", err)
-	}
-	return age, nil
 }
 
 // deleteSync deletes a sync, unless it was queued again since it was claimed.
 func deleteSync(ctx context.Context, q pg.Querier, s referenceSync) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		DELETE FROM reference_syncs
 		WHERE budget_id = $1 AND seq = $2`, s.BudgetID, s.Seq)
-	if err != nil {
-		return fmt.Errorf("deleting the sync of budget %s: %w", s.BudgetID, err)
-	}
-	return nil
 }

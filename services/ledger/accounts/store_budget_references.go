@@ -55,7 +55,7 @@ func reserveCategories(
 	ctx context.Context, q pg.Querier, owner, budget, reservation uuid.UUID, categories []uuid.UUID,
 	until time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id,
 			expires_at)
 		SELECT $1, $2, $3, id, id, $5
@@ -63,10 +63,6 @@ func reserveCategories(
 		ORDER BY id
 		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`,
 		owner, budget, reservation, categories, until)
-	if err != nil {
-		return fmt.Errorf("reserving categories for budget %s: %w", budget, err)
-	}
-	return nil
 }
 
 // shareReferencedCategories prevents the deletion of the categories of budgets until the
@@ -74,7 +70,7 @@ func reserveCategories(
 // SHARE is the lock that a foreign key takes, so concurrent requests do not wait for each other.
 func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		SELECT c.id
 		FROM categories c
 		WHERE (c.owner_id, c.id) IN (
@@ -88,10 +84,6 @@ func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetU
 		)
 		ORDER BY c.owner_id, c.id
 		FOR KEY SHARE`, f.heldOwners, f.held, f.owners, f.budgets)
-	if err != nil {
-		return fmt.Errorf("locking the categories of budgets: %w", err)
-	}
-	return nil
 }
 
 // upsertReferencingBudgets locks the budgets, records their versions, and returns the budgets whose
@@ -127,7 +119,7 @@ func upsertReferencingBudgets(
 // is kept, because a merge may have changed its category_id.
 func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id,
 			expires_at)
 		SELECT DISTINCT ON (h.owner_id, h.budget_id, h.id)
@@ -140,10 +132,6 @@ func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error
 		ORDER BY h.owner_id, h.budget_id, h.id
 		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`,
 		f.heldOwners, f.heldBudgets, f.held, uuid.Nil)
-	if err != nil {
-		return fmt.Errorf("recording the categories of budgets: %w", err)
-	}
-	return nil
 }
 
 // deleteUnheldReferences deletes recorded categories that budgets no longer hold. It does not
@@ -151,17 +139,13 @@ func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error
 // of the same budget remain until that write has ended.
 func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		DELETE FROM budget_references r
 		USING unnest($1::uuid[], $2::uuid[]) AS b (owner_id, budget_id)
 		WHERE r.owner_id = b.owner_id AND r.budget_id = b.budget_id AND r.reservation = $5
 			AND (r.budget_id, r.held_id) NOT IN (
 				SELECT budget_id, id FROM unnest($3::uuid[], $4::uuid[]) AS h (budget_id, id))`,
 		f.owners, f.budgets, f.heldBudgets, f.held, uuid.Nil)
-	if err != nil {
-		return fmt.Errorf("deleting categories that budgets no longer hold: %w", err)
-	}
-	return nil
 }
 
 // deleteReservations releases settled reservations, also those that no longer exist. The nil UUID
@@ -169,16 +153,12 @@ func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse)
 // those.
 func deleteReservations(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		DELETE FROM budget_references r
 		USING unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS s (owner_id, budget_id, reservation)
 		WHERE r.owner_id = s.owner_id AND r.budget_id = s.budget_id
 			AND r.reservation = s.reservation AND r.reservation <> $4`,
 		f.settledOwners, f.settledBudgets, f.settled, uuid.Nil)
-	if err != nil {
-		return fmt.Errorf("releasing the reservations of budgets: %w", err)
-	}
-	return nil
 }
 
 // selectHeldCategories returns the existing category for each id that budgets hold.
@@ -213,7 +193,7 @@ func selectHeldCategories(
 // under the owner's exclusive lock. The indexes budget_references_category and
 // merged_categories_category find the rows.
 func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH moved AS (
 			UPDATE budget_references SET category_id = $3
 			WHERE owner_id = $1 AND category_id = $2
@@ -223,10 +203,6 @@ func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUI
 		)
 		INSERT INTO merged_categories (owner_id, id, category_id)
 		VALUES ($1, $2, $3)`, owner, from, to)
-	if err != nil {
-		return fmt.Errorf("recording the merge of category %s: %w", from, err)
-	}
-	return nil
 }
 
 // deleteExpiredReservations deletes the reservations of a category that expired because the budget
@@ -235,24 +211,16 @@ func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUI
 func deleteExpiredReservations(
 	ctx context.Context, q pg.Querier, owner, category uuid.UUID, now time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		DELETE FROM budget_references
 		WHERE owner_id = $1 AND category_id = $2 AND expires_at <= $3`, owner, category, now)
-	if err != nil {
-		return fmt.Errorf("deleting expired reservations of category %s: %w", category, err)
-	}
-	return nil
 }
 
 // ExpireReferences deletes the expired reservations that were never settled, and the expired
 // versions of deleted budgets. The hourly cleanup of the service calls it. Partial indexes contain
 // only the rows that can expire, so the recorded categories of all budgets cost it nothing.
 func ExpireReferences(ctx context.Context, q pg.Querier, now time.Time) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH expired AS (DELETE FROM referencing_budgets WHERE expires_at <= $1)
 		DELETE FROM budget_references WHERE expires_at <= $1`, now)
-	if err != nil {
-		return fmt.Errorf("deleting expired reservations: %w", err)
-	}
-	return nil
 }

@@ -39,37 +39,25 @@ func countRows(ctx context.Context, tx pgx.Tx, table string, owner uuid.UUID) (i
 	if err != nil {
 		return 0, fmt.Errorf("locking the %s of %s: %w", table, owner, err)
 	}
-	count, err := pg.Value[int64](ctx, tx,
+	return pg.Value[int64](ctx, tx,
 		`SELECT count(*) FROM `+table+` WHERE owner_id = $1`, owner)
-	if err != nil {
-		return 0, fmt.Errorf("counting the %s of %s: %w", table, owner, err)
-	}
-	return count, nil
 }
 
 // insertCategory inserts a category. It violates categories_owner_name_key if the owner has a
 // category of that name, ignoring case.
 func insertCategory(ctx context.Context, q pg.Querier, c category) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO categories (owner_id, id, name, version, created_at, updated_at, color, icon,
 			kind)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		c.OwnerID, c.ID, c.Name, c.Version, c.CreatedAt, c.UpdatedAt, c.Color, c.Icon, c.Kind)
-	if err != nil {
-		return fmt.Errorf("inserting category %s: %w", c.ID, err)
-	}
-	return nil
 }
 
 // selectCategory returns a category, or pgx.ErrNoRows if the id is unknown or the category belongs
 // to another owner.
 func selectCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (category, error) {
-	c, err := pg.One[category](ctx, q,
+	return pg.One[category](ctx, q,
 		`SELECT `+categoryColumns+` FROM categories WHERE owner_id = $1 AND id = $2`, owner, id)
-	if err != nil {
-		return category{}, fmt.Errorf("selecting category %s: %w", id, err)
-	}
-	return c, nil
 }
 
 // selectCategories returns up to limit of an owner's categories with an id less than before, newest
@@ -77,16 +65,12 @@ func selectCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (cat
 func selectCategories(
 	ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int,
 ) ([]category, error) {
-	categories, err := pg.All[category](ctx, q, `
+	return pg.All[category](ctx, q, `
 		SELECT `+categoryColumns+`
 		FROM categories
 		WHERE owner_id = $1 AND id < $2
 		ORDER BY id DESC
 		LIMIT $3`, owner, before, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting categories: %w", err)
-	}
-	return categories, nil
 }
 
 // lockCategories prevents changes, deletions and new uses of categories until the transaction ends,
@@ -116,15 +100,11 @@ func lockCategories(
 // violates categories_owner_name_key like insertCategory. A trigger sets seq, because the statement
 // does not.
 func updateCategory(ctx context.Context, q pg.Querier, c category) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE categories
 		SET name = $3, version = $4, updated_at = $5, color = $6, icon = $7, kind = $8
 		WHERE owner_id = $1 AND id = $2`,
 		c.OwnerID, c.ID, c.Name, c.Version, c.UpdatedAt, c.Color, c.Icon, c.Kind)
-	if err != nil {
-		return fmt.Errorf("updating category %s: %w", c.ID, err)
-	}
-	return nil
 }
 
 // reassignTransactions changes the category of all transactions and splits of a category. It waits
@@ -143,7 +123,7 @@ func reassignTransactions(
 	if err != nil {
 		return fmt.Errorf("reassigning the transactions of category %s: %w", from, err)
 	}
-	_, err = q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH part AS (
 			UPDATE splits
 			SET category_id = $3
@@ -153,10 +133,6 @@ func reassignTransactions(
 		UPDATE transactions
 		SET version = version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND id IN (SELECT transaction_id FROM part)`, owner, from, to, at)
-	if err != nil {
-		return fmt.Errorf("reassigning the splits of category %s: %w", from, err)
-	}
-	return nil
 }
 
 // reassignRules makes the rules that set a category set another one. A trigger numbers the changed
@@ -165,21 +141,17 @@ func reassignTransactions(
 func reassignRules(
 	ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE rules
 		SET category_id = $3, version = version + 1, updated_at = $4
 		WHERE owner_id = $1 AND category_id = $2`, owner, from, to, at)
-	if err != nil {
-		return fmt.Errorf("reassigning the rules of category %s: %w", from, err)
-	}
-	return nil
 }
 
 // mergeTotals adds the monthly totals of one category to those of another, and deletes the former.
 // It violates monthly_totals_amount_range if a total would be out of range. The rows are inserted
 // in the same order as in the statement of package posting that updates the totals of transactions.
 func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH merged AS (
 			DELETE FROM monthly_totals
 			WHERE owner_id = $1 AND category_id = $2
@@ -197,10 +169,6 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 		SET income_minor = m.income_minor + EXCLUDED.income_minor,
 			expense_minor = m.expense_minor + EXCLUDED.expense_minor,
 			transaction_count = m.transaction_count + EXCLUDED.transaction_count`, owner, from, to)
-	if err != nil {
-		return fmt.Errorf("merging the totals of category %s: %w", from, err)
-	}
-	return nil
 }
 
 // deleteCategory deletes a category and its totals, and replaces it in the owner's settings by the
@@ -211,7 +179,7 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 func deleteCategory(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, target *uuid.UUID, at time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2),
 			preferred AS (
 				UPDATE settings
@@ -219,8 +187,4 @@ func deleteCategory(
 				WHERE owner_id = $1 AND default_category_id = $2
 			)
 		DELETE FROM categories WHERE owner_id = $1 AND id = $2`, owner, id, target, at)
-	if err != nil {
-		return fmt.Errorf("deleting category %s: %w", id, err)
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -21,27 +20,19 @@ type changedWallet struct {
 func selectChangedWallets(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int,
 ) ([]changedWallet, error) {
-	rows, err := pg.All[changedWallet](ctx, q, `
+	return pg.All[changedWallet](ctx, q, `
 		SELECT `+walletColumns+`, w.seq`+walletsAndBalances+`
 		WHERE w.owner_id = $1 AND (w.seq, w.id) > ($2, $3)
 		ORDER BY w.seq, w.id
 		LIMIT $4`, owner, after.Seq, after.ID, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting changed wallets: %w", err)
-	}
-	return rows, nil
 }
 
 // selectWalletsWithIDs returns the owner's wallets with the given ids, in the order of the ids.
 func selectWalletsWithIDs(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
 ) ([]wallet, error) {
-	wallets, err := pg.All[wallet](ctx, q,
+	return pg.All[wallet](ctx, q,
 		walletsWith+` WHERE w.owner_id = $1 AND w.id = ANY($2) ORDER BY w.id`, owner, ids)
-	if err != nil {
-		return nil, fmt.Errorf("selecting %d wallets: %w", len(ids), err)
-	}
-	return wallets, nil
 }
 
 // changedCategory is a category with the number of its last change.
@@ -55,14 +46,10 @@ type changedCategory struct {
 func selectChangedCategories(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int,
 ) ([]changedCategory, error) {
-	rows, err := pg.All[changedCategory](ctx, q, `
+	return pg.All[changedCategory](ctx, q, `
 		SELECT `+categoryColumns+`, seq
 		FROM categories
 		WHERE owner_id = $1 AND (seq, id) > ($2, $3)
 		ORDER BY seq, id
 		LIMIT $4`, owner, after.Seq, after.ID, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting changed categories: %w", err)
-	}
-	return rows, nil
 }

@@ -39,7 +39,7 @@ type wallet struct {
 // insertWallet inserts a wallet and its opening balance. The row of the balance must exist from the
 // start, also for a balance of zero: walletsAndBalances expects one in the wallet's own currency.
 func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH opened AS (
 			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, opening_date,
 				archived, version, created_at, updated_at, color, icon, position)
@@ -49,10 +49,6 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 		VALUES ($1, $2, $4, $5)`,
 		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.OpeningDate,
 		w.Archived, w.Version, w.CreatedAt, w.UpdatedAt, w.Color, w.Icon, w.Position)
-	if err != nil {
-		return fmt.Errorf("inserting wallet %s: %w", w.ID, err)
-	}
-	return nil
 }
 
 // walletsWith selects wallets w with their balances.
@@ -78,11 +74,7 @@ const walletsAndBalances = `
 // selectWallet returns a wallet, or pgx.ErrNoRows if the id is unknown or the wallet belongs to
 // another owner.
 func selectWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (wallet, error) {
-	w, err := pg.One[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1 AND w.id = $2`, owner, id)
-	if err != nil {
-		return wallet{}, fmt.Errorf("selecting wallet %s: %w", id, err)
-	}
-	return w, nil
+	return pg.One[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1 AND w.id = $2`, owner, id)
 }
 
 // selectWallets returns up to limit of an owner's wallets after a place, in the order of
@@ -92,16 +84,12 @@ func selectWallets(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, archived *bool, after walletPlace,
 	limit int,
 ) ([]wallet, error) {
-	wallets, err := pg.All[wallet](ctx, q, walletsWith+`
+	return pg.All[wallet](ctx, q, walletsWith+`
 		WHERE w.owner_id = $1 AND coalesce(w.position, 2147483647) >= $2
 			AND (coalesce(w.position, 2147483647) > $2 OR w.id < $3)
 			AND ($4::boolean IS NULL OR w.archived = $4)
 		ORDER BY coalesce(w.position, 2147483647), w.id DESC
 		LIMIT $5`, owner, after.Rank, after.ID, archived, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting wallets: %w", err)
-	}
-	return wallets, nil
 }
 
 // lockWalletRow prevents changes and the deletion of a wallet until the transaction ends.
@@ -124,7 +112,7 @@ func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error
 // posting.ShareOwner, so no other write of the owner changes the balance before the transaction
 // ends.
 func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH opened AS (
 			UPDATE wallet_balances
 			SET amount_minor = amount_minor + $3
@@ -136,10 +124,6 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) err
 		WHERE owner_id = $1 AND id = $2`,
 		w.OwnerID, w.ID, opened, w.Currency, w.Name, w.InitialMinor, w.OpeningDate,
 		w.Archived, w.Version, w.UpdatedAt, w.Color, w.Icon, w.Position)
-	if err != nil {
-		return fmt.Errorf("updating wallet %s: %w", w.ID, err)
-	}
-	return nil
 }
 
 // deleteWallet deletes a wallet, its balances and its totals, and removes it from the owner's
@@ -147,7 +131,7 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) err
 // Otherwise the totals are zero. The balances are deleted by ON DELETE CASCADE. The caller holds
 // the owner's lock.
 func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID, at time.Time) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2),
 			transfers AS (DELETE FROM monthly_transfers WHERE owner_id = $1 AND wallet_id = $2),
 			preferred AS (
@@ -156,8 +140,4 @@ func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID, at tim
 				WHERE owner_id = $1 AND default_wallet_id = $2
 			)
 		DELETE FROM wallets WHERE owner_id = $1 AND id = $2`, owner, id, at)
-	if err != nil {
-		return fmt.Errorf("deleting wallet %s: %w", id, err)
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package attachments
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -45,122 +44,88 @@ const selectTransactionSQL = `
 // selectTransaction returns a transaction of any owner, or pgx.ErrNoRows. The caller checks the
 // owner.
 func selectTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
-	t, err := pg.One[transaction](ctx, q, selectTransactionSQL, id)
-	if err != nil {
-		return transaction{}, fmt.Errorf("selecting transaction %s: %w", id, err)
-	}
-	return t, nil
+	return pg.One[transaction](ctx, q, selectTransactionSQL, id)
 }
 
 // lockTransaction is selectTransaction with a lock that prevents changes until the transaction
 // ends. The lock protects attachment_count, and keeps the transaction from being deleted or
 // becoming a leg.
 func lockTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
-	t, err := pg.One[transaction](ctx, q, selectTransactionSQL+` FOR UPDATE`, id)
-	if err != nil {
-		return transaction{}, fmt.Errorf("locking transaction %s: %w", id, err)
-	}
-	return t, nil
+	return pg.One[transaction](ctx, q, selectTransactionSQL+` FOR UPDATE`, id)
 }
 
 // addToCount changes the number of attachments of a transaction, whose row must be locked. Its
 // version stays, because clients change attachments without If-Match.
 func addToCount(ctx context.Context, tx pgx.Tx, owner, transaction uuid.UUID, n int) error {
-	_, err := tx.Exec(ctx, `
+	return pg.Exec(ctx, tx, `
 		UPDATE transactions
 		SET attachment_count = attachment_count + $3
 		WHERE id = $1 AND owner_id = $2`, transaction, owner, n)
-	if err != nil {
-		return fmt.Errorf("counting the attachments of transaction %s: %w", transaction, err)
-	}
-	return nil
 }
 
 // insertUploading inserts an attachment whose file will follow. It returns errTransactionNotFound
 // if the transaction has been deleted.
 func insertUploading(ctx context.Context, q pg.Querier, a attachment) error {
-	_, err := q.Exec(ctx, `
+	err := pg.Exec(ctx, q, `
 		INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at)
 		VALUES ($1, $2, $3, 'uploading', $4, $5)`,
 		a.OwnerID, a.ID, a.TransactionID, a.Name, a.CreatedAt)
 	if pg.IsViolation(err, "attachments_transaction_fkey") {
 		return errTransactionNotFound
 	}
-	if err != nil {
-		return fmt.Errorf("inserting attachment %s: %w", a.ID, err)
-	}
-	return nil
+	return err
 }
 
 // insertChunk inserts chunk n of a file. It returns errTransactionNotFound if the attachment was
 // deleted with its transaction.
 func insertChunk(ctx context.Context, q pg.Querier, a attachment, n int, content []byte) error {
-	_, err := q.Exec(ctx, `
+	err := pg.Exec(ctx, q, `
 		INSERT INTO attachment_chunks (owner_id, attachment_id, n, content)
 		VALUES ($1, $2, $3, $4)`, a.OwnerID, a.ID, n, content)
 	if pg.IsViolation(err, "attachment_chunks_attachment_fkey") {
 		return errTransactionNotFound
 	}
-	if err != nil {
-		return fmt.Errorf("inserting chunk %d of attachment %s: %w", n, a.ID, err)
-	}
-	return nil
+	return err
 }
 
 // updateReady makes an uploaded attachment visible. It returns false if Expire or a deletion of the
 // transaction has deleted it.
 func updateReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
-	tag, err := tx.Exec(ctx, `
+	return pg.Affected(ctx, tx, `
 		UPDATE attachments
 		SET status = 'ready', media_type = $3, size = $4, sha256 = $5
 		WHERE owner_id = $1 AND id = $2 AND status = 'uploading'`,
 		a.OwnerID, a.ID, a.MediaType, a.Size, a.SHA256)
-	if err != nil {
-		return false, fmt.Errorf("completing attachment %s: %w", a.ID, err)
-	}
-	return tag.RowsAffected() == 1, nil
 }
 
 // selectUsage returns the total size of an owner's ready attachments, in bytes. It reads their rows
 // by an index, 2000 rows in 2 ms. A stored sum would be faster, but would have to be corrected when
 // a foreign key deletes attachments with their transaction.
 func selectUsage(ctx context.Context, q pg.Querier, owner uuid.UUID) (int64, error) {
-	used, err := pg.Value[int64](ctx, q, `
+	return pg.Value[int64](ctx, q, `
 		SELECT coalesce(sum(size), 0)::bigint
 		FROM attachments
 		WHERE owner_id = $1 AND status = 'ready'`, owner)
-	if err != nil {
-		return 0, fmt.Errorf("adding up the attachments of owner %s: %w", owner, err)
-	}
-	return used, nil
 }
 
 // selectByContent returns the attachment of the same transaction with the same content, or
 // pgx.ErrNoRows. The unique index attachments_content permits one ready attachment per transaction
 // and content.
 func selectByContent(ctx context.Context, q pg.Querier, a attachment) (attachment, error) {
-	first, err := pg.One[attachment](ctx, q, `
+	return pg.One[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
 		FROM attachments
 		WHERE owner_id = $1 AND transaction_id = $2 AND sha256 = $3 AND status = 'ready'`,
 		a.OwnerID, a.TransactionID, a.SHA256)
-	if err != nil {
-		return attachment{}, fmt.Errorf("selecting an attachment by its content: %w", err)
-	}
-	return first, nil
 }
 
 // selectReady returns an attachment, or pgx.ErrNoRows if the id is unknown, the attachment is
 // another owner's, or it is not ready.
 func selectReady(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (attachment, error) {
-	a, err := pg.One[attachment](ctx, q, `
+	return pg.One[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
 		FROM attachments
 		WHERE owner_id = $1 AND id = $2 AND status = 'ready'`, owner, id)
-	if err != nil {
-		return attachment{}, fmt.Errorf("selecting attachment %s: %w", id, err)
-	}
-	return a, nil
 }
 
 // selectOfTransaction returns the attachments of a transaction, the oldest first. Ids are UUIDs of
@@ -168,51 +133,35 @@ func selectReady(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (attach
 func selectOfTransaction(
 	ctx context.Context, q pg.Querier, owner, transaction uuid.UUID,
 ) ([]attachment, error) {
-	all, err := pg.All[attachment](ctx, q, `
+	return pg.All[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
 		FROM attachments
 		WHERE owner_id = $1 AND transaction_id = $2 AND status = 'ready'
 		ORDER BY id`, owner, transaction)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the attachments of transaction %s: %w", transaction, err)
-	}
-	return all, nil
 }
 
 // selectChunk returns chunk n of an attachment, counted from 0, or pgx.ErrNoRows if the attachment
 // was deleted.
 func selectChunk(ctx context.Context, q pg.Querier, a attachment, n int) ([]byte, error) {
-	chunk, err := pg.Value[[]byte](ctx, q, `
+	return pg.Value[[]byte](ctx, q, `
 		SELECT content
 		FROM attachment_chunks
 		WHERE owner_id = $1 AND attachment_id = $2 AND n = $3`, a.OwnerID, a.ID, n)
-	if err != nil {
-		return nil, fmt.Errorf("selecting chunk %d of attachment %s: %w", n, a.ID, err)
-	}
-	return chunk, nil
 }
 
 // deleteReady deletes a visible attachment with its chunks. It returns false if the attachment does
 // not exist.
 func deleteReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
-	tag, err := tx.Exec(ctx,
+	return pg.Affected(ctx, tx,
 		`DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'ready'`,
 		a.OwnerID, a.ID)
-	if err != nil {
-		return false, fmt.Errorf("deleting attachment %s: %w", a.ID, err)
-	}
-	return tag.RowsAffected() == 1, nil
 }
 
 // deleteUploading deletes an attachment that is not visible, with its chunks.
 func deleteUploading(ctx context.Context, q pg.Querier, a attachment) error {
-	_, err := q.Exec(ctx,
+	return pg.Exec(ctx, q,
 		`DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'uploading'`,
 		a.OwnerID, a.ID)
-	if err != nil {
-		return fmt.Errorf("deleting the upload of attachment %s: %w", a.ID, err)
-	}
-	return nil
 }
 
 // ExpireInterval is the time between calls of Expire. An upload that remained when its process
@@ -226,10 +175,6 @@ const uploadAge = 2 * rpc.UploadTimeout
 // Expire deletes the uploads that began before uploadAge and have not ended. Their process stopped,
 // or could not discard them. The partial index attachments_uploading contains only such rows.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
-	_, err := q.Exec(ctx, `DELETE FROM attachments WHERE status = 'uploading' AND created_at < $1`,
+	return pg.Exec(ctx, q, `DELETE FROM attachments WHERE status = 'uploading' AND created_at < $1`,
 		now.Add(-uploadAge))
-	if err != nil {
-		return fmt.Errorf("deleting uploads that have not ended: %w", err)
-	}
-	return nil
 }

@@ -35,19 +35,15 @@ type walletRow struct {
 // another export has the lock, and does not wait for it: an export takes as long as its client
 // receives. No other statement takes this lock, so it cannot deadlock.
 func tryLock(ctx context.Context, q pg.Querier, owner uuid.UUID) (bool, error) {
-	locked, err := pg.Value[bool](ctx, q,
+	return pg.Value[bool](ctx, q,
 		`SELECT pg_try_advisory_xact_lock(hashtext('export'), hashtext($1))`, owner.String())
-	if err != nil {
-		return false, fmt.Errorf("locking the exports of %s: %w", owner, err)
-	}
-	return locked, nil
 }
 
 // selectWallets returns all wallets of the owner in the order of their creation, also those that a
 // filter excludes: the entry of a transfer may name them. The first transaction of each wallet is
 // one look at an index, whatever the number of transactions.
 func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, error) {
-	wallets, err := pg.All[walletRow](ctx, q, `
+	return pg.All[walletRow](ctx, q, `
 		SELECT w.id, w.name, w.currency, w.initial_minor, w.opening_date,
 			least(w.created_at, first.date, w.opening_date::timestamp AT TIME ZONE 'UTC') AS opened,
 			cardinality($2::uuid[]) = 0 OR w.id = ANY($2) AS selected
@@ -58,10 +54,6 @@ func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, er
 		) AS first ON true
 		WHERE w.owner_id = $1
 		ORDER BY w.created_at, w.id`, f.owner, notNull(f.wallets))
-	if err != nil {
-		return nil, fmt.Errorf("selecting the wallets of %s: %w", f.owner, err)
-	}
-	return wallets, nil
 }
 
 // matches is the condition for the transactions t of a filter. Its parameters $1 to $10 are those
@@ -173,10 +165,6 @@ func addLegs(
 
 // selectTagKeys returns the keys of the names of tags.
 func selectTagKeys(ctx context.Context, q pg.Querier, names []string) ([]string, error) {
-	keys, err := pg.Values[string](ctx, q,
+	return pg.Values[string](ctx, q,
 		`SELECT `+posting.TagKeySQL("name")+` FROM unnest($1::text[]) AS n (name)`, names)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the keys of %d tags: %w", len(names), err)
-	}
-	return keys, nil
 }

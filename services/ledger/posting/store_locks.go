@@ -2,10 +2,11 @@ package posting
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
 )
 
 // ownerLock is the SQL expression for the key of an owner's advisory lock. Each transaction that
@@ -37,15 +38,11 @@ const takeSeq = `
 // the owner wait until tx ends. Each write of wallets, categories, transactions, tags, rules or
 // settings calls it or LockOwner before its first statement on them.
 func ShareOwner(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
-	_, err := tx.Exec(ctx, `
+	return pg.Exec(ctx, tx, `
 		WITH locked AS MATERIALIZED (
 			SELECT pg_advisory_xact_lock_shared(`+ownerLock+`)
 			FROM (SELECT $1::uuid) AS o (owner_id)
 		)`+takeSeq, owner)
-	if err != nil {
-		return fmt.Errorf("sharing the lock of owner %s: %w", owner, err)
-	}
-	return nil
 }
 
 // LockOwner makes tx wait for all writes of the owner's balances and totals, and keeps new ones
@@ -53,13 +50,9 @@ func ShareOwner(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
 // after it see everything that was committed before, because the isolation level is READ COMMITTED:
 // each statement has a new snapshot.
 func LockOwner(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
-	_, err := tx.Exec(ctx, `
+	return pg.Exec(ctx, tx, `
 		WITH locked AS MATERIALIZED (
 			SELECT pg_advisory_xact_lock(`+ownerLock+`)
 			FROM (SELECT $1::uuid) AS o (owner_id)
 		)`+takeSeq, owner)
-	if err != nil {
-		return fmt.Errorf("locking owner %s: %w", owner, err)
-	}
-	return nil
 }

@@ -219,9 +219,5 @@ var applyPostingsStatement = `
 // owner's lock. It violates wallet_balances_amount_range or monthly_totals_amount_range if a sum
 // would be out of range.
 func applyPostings(ctx context.Context, q pg.Querier, postings []posting) error {
-	_, err := q.Exec(ctx, applyPostingsStatement, postingColumns.values(nil, postings)...)
-	if err != nil {
-		return fmt.Errorf("applying %d postings: %w", len(postings), err)
-	}
-	return nil
+	return pg.Exec(ctx, q, applyPostingsStatement, postingColumns.values(nil, postings)...)
 }

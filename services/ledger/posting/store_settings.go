@@ -3,7 +3,6 @@ package posting
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -18,8 +17,5 @@ func selectTimeZone(ctx context.Context, q pg.Querier, owner uuid.UUID) (string,
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("selecting the time zone of %s: %w", owner, err)
-	}
-	return zone, nil
+	return zone, err
 }

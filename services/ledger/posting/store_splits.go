@@ -70,14 +70,10 @@ func ReplaceSplits(ctx context.Context, q pg.Querier, t Transaction) error {
 	if err != nil {
 		return fmt.Errorf("deleting the splits of transaction %s: %w", t.ID, err)
 	}
-	_, err = q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO splits (`+splitColumns+`)
 		SELECT $1, $2, p.position - 1, p.category_id, $3, $4, $5, p.amount_minor, p.description
 		FROM unnest($6::uuid[], $7::bigint[], $8::text[]) WITH ORDINALITY
 			AS p (category_id, amount_minor, description, position)`,
 		t.OwnerID, t.ID, t.WalletID, t.Currency, t.Date, categories, amounts, descriptions)
-	if err != nil {
-		return fmt.Errorf("inserting the splits of transaction %s: %w", t.ID, err)
-	}
-	return nil
 }

@@ -92,14 +92,10 @@ func firstWritten(ts []Transaction) []string {
 func selectUsedTags(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, names []string,
 ) ([]usedTag, error) {
-	used, err := pg.All[usedTag](ctx, q, `
+	return pg.All[usedTag](ctx, q, `
 		SELECT u.given, u.key, coalesce(t.name, '') AS name
 		FROM (SELECT given, `+TagKeySQL("given")+` AS key FROM unnest($2::text[]) AS n (given)) AS u
 		LEFT JOIN tags t ON t.owner_id = $1 AND t.key = u.key`, owner, names)
-	if err != nil {
-		return nil, fmt.Errorf("selecting %d tags: %w", len(names), err)
-	}
-	return used, nil
 }
 
 // addTags inserts the tags that an owner does not have. Of several names with one key, the first

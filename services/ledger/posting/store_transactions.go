@@ -14,12 +14,8 @@ import (
 // the owner. The primary key is (id, owner_id), so an id is sufficient for an index lookup, unlike
 // in the other tables (ADR 14).
 func Select(ctx context.Context, q pg.Querier, id uuid.UUID) (Transaction, error) {
-	t, err := pg.One[Transaction](ctx, q,
+	return pg.One[Transaction](ctx, q,
 		`SELECT `+TransactionColumns+` FROM transactions t WHERE t.id = $1`, id)
-	if err != nil {
-		return Transaction{}, fmt.Errorf("selecting transaction %s: %w", id, err)
-	}
-	return t, nil
 }
 
 // Lock locks a transaction of any owner until the database transaction ends, and returns it without
@@ -28,7 +24,7 @@ func Select(ctx context.Context, q pg.Querier, id uuid.UUID) (Transaction, error
 // empty. The caller shares or holds the owner's lock, so that no transaction becomes a leg or stops
 // being one meanwhile.
 func Lock(ctx context.Context, q pg.Querier, id uuid.UUID) ([]Transaction, error) {
-	ts, err := pg.All[Transaction](ctx, q, `
+	return pg.All[Transaction](ctx, q, `
 		SELECT `+TransactionColumns+`
 		FROM transactions t
 		WHERE t.id IN (
@@ -41,16 +37,12 @@ func Lock(ctx context.Context, q pg.Querier, id uuid.UUID) ([]Transaction, error
 			WHERE named.id = $1)
 		ORDER BY t.id
 		FOR UPDATE`, id)
-	if err != nil {
-		return nil, fmt.Errorf("locking transaction %s: %w", id, err)
-	}
-	return ts, nil
 }
 
 // Update writes the changed fields and the version of t, except its splits. The caller corrects
 // balances and totals with Replace.
 func Update(ctx context.Context, q pg.Querier, t Transaction) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE transactions
 		SET wallet_id = $3, category_id = $4, currency = $5, amount_minor = $6, amount_e4 = $7,
 			description = $8, date = $9, version = $10, updated_at = $11, payee = $12, notes = $13,
@@ -59,10 +51,6 @@ func Update(ctx context.Context, q pg.Querier, t Transaction) error {
 		t.ID, t.OwnerID, t.WalletID, t.CategoryID, t.Currency, t.AmountMinor, t.AmountE4(),
 		t.Description, t.Date, t.Version, t.UpdatedAt, t.Payee, t.Notes, t.Tags, len(t.Splits),
 		t.TransferID)
-	if err != nil {
-		return fmt.Errorf("updating transaction %s: %w", t.ID, err)
-	}
-	return nil
 }
 
 // Delete deletes the rows of transactions of one owner. The caller corrects balances and totals
@@ -72,12 +60,8 @@ func Delete(ctx context.Context, q pg.Querier, ts ...Transaction) error {
 	for i, t := range ts {
 		ids[i] = t.ID
 	}
-	_, err := q.Exec(ctx, `DELETE FROM transactions WHERE owner_id = $1 AND id = ANY($2)`,
+	return pg.Exec(ctx, q, `DELETE FROM transactions WHERE owner_id = $1 AND id = ANY($2)`,
 		ts[0].OwnerID, ids)
-	if err != nil {
-		return fmt.Errorf("deleting %d transactions: %w", len(ts), err)
-	}
-	return nil
 }
 
 // DeleteUnusedReceipt deletes a receipt with its images after tx has deleted one of its
@@ -90,14 +74,10 @@ func DeleteUnusedReceipt(ctx context.Context, tx pgx.Tx, owner, receipt uuid.UUI
 	if err != nil {
 		return fmt.Errorf("locking receipt %s: %w", receipt, err)
 	}
-	_, err = tx.Exec(ctx, `
+	return pg.Exec(ctx, tx, `
 		DELETE FROM receipts r
 		WHERE r.owner_id = $1 AND r.id = $2
 			AND NOT EXISTS (
 				SELECT FROM transactions t WHERE t.owner_id = r.owner_id AND t.receipt_id = r.id)`,
 		owner, receipt)
-	if err != nil {
-		return fmt.Errorf("deleting receipt %s: %w", receipt, err)
-	}
-	return nil
 }

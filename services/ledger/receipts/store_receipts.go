@@ -2,7 +2,6 @@ package receipts
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,13 +25,9 @@ type receipt struct {
 // them is not a duplicate. It is an advisory lock because the receipt has no row yet, and precedes
 // the owner's lock in the order of all locks (posting, ownerLock).
 func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byte) error {
-	_, err := tx.Exec(ctx,
+	return pg.Exec(ctx, tx,
 		`SELECT pg_advisory_xact_lock(hashtextextended($1::text || encode($2, 'hex'), 0))`,
 		owner, hash)
-	if err != nil {
-		return fmt.Errorf("locking a receipt's file: %w", err)
-	}
-	return nil
 }
 
 // selectReceiptByFile returns the id of the newest receipt of a file, or pgx.ErrNoRows. Ids are
@@ -40,40 +35,28 @@ func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byt
 func selectReceiptByFile(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, hash []byte,
 ) (uuid.UUID, error) {
-	id, err := pg.Value[uuid.UUID](ctx, q, `
+	return pg.Value[uuid.UUID](ctx, q, `
 		SELECT id
 		FROM receipts
 		WHERE owner_id = $1 AND file_sha256 = $2
 		ORDER BY id DESC
 		LIMIT 1`, owner, hash)
-	if err != nil {
-		return uuid.Nil, fmt.Errorf("selecting a receipt by its file: %w", err)
-	}
-	return id, nil
 }
 
 // insertReceipt inserts a receipt. Several receipts of one owner may have the same file.
 func insertReceipt(ctx context.Context, q pg.Querier, r receipt) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO receipts (id, owner_id, file_sha256, content, created_at)
 		VALUES ($1, $2, $3, $4, $5)`, r.ID, r.OwnerID, r.FileHash, r.Content, r.CreatedAt)
-	if err != nil {
-		return fmt.Errorf("inserting a receipt: %w", err)
-	}
-	return nil
 }
 
 // selectReceipt returns a receipt, or pgx.ErrNoRows if the id is unknown or the receipt belongs to
 // another owner.
 func selectReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (receipt, error) {
-	r, err := pg.One[receipt](ctx, q, `
+	return pg.One[receipt](ctx, q, `
 		SELECT id, owner_id, file_sha256, content, created_at
 		FROM receipts
 		WHERE id = $1 AND owner_id = $2`, id, owner)
-	if err != nil {
-		return receipt{}, fmt.Errorf("selecting receipt %s: %w", id, err)
-	}
-	return r, nil
 }
 
 // selectReceipts returns up to limit of an owner's receipts with an id less than before, newest
@@ -81,56 +64,40 @@ func selectReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (rece
 func selectReceipts(
 	ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int,
 ) ([]receipt, error) {
-	rows, err := pg.All[receipt](ctx, q, `
+	return pg.All[receipt](ctx, q, `
 		SELECT id, owner_id, file_sha256, content, created_at
 		FROM receipts
 		WHERE owner_id = $1 AND id < $2
 		ORDER BY id DESC
 		LIMIT $3`, owner, before, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting receipts: %w", err)
-	}
-	return rows, nil
 }
 
 // lockTransactionsOf returns the transactions of a receipt. Their ids order the locks.
 func lockTransactionsOf(
 	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID,
 ) ([]posting.Transaction, error) {
-	ts, err := pg.All[posting.Transaction](ctx, q, `
+	return pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
 		WHERE t.owner_id = $1 AND t.receipt_id = $2
 		ORDER BY t.id
 		FOR UPDATE`, owner, receipt)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the transactions of receipt %s: %w", receipt, err)
-	}
-	return ts, nil
 }
 
 // removeReceipt removes a receipt from its transactions, which stay.
 func removeReceipt(
 	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, at time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE transactions
 		SET receipt_id = NULL, version = version + 1, updated_at = $3
 		WHERE owner_id = $1 AND receipt_id = $2`, owner, receipt, at)
-	if err != nil {
-		return fmt.Errorf("removing receipt %s from transactions: %w", receipt, err)
-	}
-	return nil
 }
 
 // deleteReceipt deletes a receipt, and reports whether the owner has it. The images are deleted by
 // ON DELETE CASCADE.
 func deleteReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
-	deleted, err := q.Exec(ctx, `DELETE FROM receipts WHERE owner_id = $1 AND id = $2`, owner, id)
-	if err != nil {
-		return false, fmt.Errorf("deleting receipt %s: %w", id, err)
-	}
-	return deleted.RowsAffected() == 1, nil
+	return pg.Affected(ctx, q, `DELETE FROM receipts WHERE owner_id = $1 AND id = $2`, owner, id)
 }
 
 // insertReceiptImages inserts the images of a receipt's pages. Pages are numbered from 1.
@@ -140,14 +107,10 @@ func insertReceiptImages(
 	if len(images) == 0 {
 		return nil
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO receipt_images (owner_id, receipt_id, page, content)
 		SELECT $1, $2, p.page, p.content
 		FROM unnest($3::bytea[]) WITH ORDINALITY AS p (content, page)`, owner, receipt, images)
-	if err != nil {
-		return fmt.Errorf("inserting images of receipt %s: %w", receipt, err)
-	}
-	return nil
 }
 
 // selectReceiptImage returns the image of a page, nil if none was stored for the page, or
@@ -155,14 +118,10 @@ func insertReceiptImages(
 func selectReceiptImage(
 	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, page int32,
 ) ([]byte, error) {
-	image, err := pg.Value[[]byte](ctx, q, `
+	return pg.Value[[]byte](ctx, q, `
 		SELECT i.content
 		FROM receipts r
 		LEFT JOIN receipt_images i
 			ON i.owner_id = r.owner_id AND i.receipt_id = r.id AND i.page = $3::int
 		WHERE r.owner_id = $1 AND r.id = $2`, owner, receipt, page)
-	if err != nil {
-		return nil, fmt.Errorf("selecting an image of receipt %s: %w", receipt, err)
-	}
-	return image, nil
 }

@@ -2,7 +2,6 @@ package request
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -25,15 +24,11 @@ func SelectOwned(
 	if len(wallets)+len(categories) == 0 {
 		return Owned{}, nil
 	}
-	o, err := pg.One[Owned](ctx, q, `
+	return pg.One[Owned](ctx, q, `
 		SELECT w.wallets, w.currency, c.categories
 		FROM (SELECT array_agg(id) AS wallets, coalesce(max(currency), '') AS currency
 				FROM wallets WHERE owner_id = $1 AND id = ANY($2)) AS w,
 			(SELECT array_agg(id) AS categories FROM categories
 				WHERE owner_id = $1 AND id = ANY($3)) AS c`,
 		owner, wallets, categories)
-	if err != nil {
-		return Owned{}, fmt.Errorf("selecting an owner's wallets and categories: %w", err)
-	}
-	return o, nil
 }

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -45,17 +44,13 @@ const changed = `r.n IS NOT NULL
 func selectExamples(
 	ctx context.Context, q pg.Querier, owner uuid.UUID,
 ) ([]learning.Example, error) {
-	examples, err := pg.All[learning.Example](ctx, q, `
+	return pg.All[learning.Example](ctx, q, `
 		SELECT t.payee, t.description, t.amount_minor < 0 AS expense, t.category_id,
 			CASE WHEN r.n IS NULL THEN t.external_id IS NULL AND t.receipt_id IS NULL
 				ELSE r.category_from = 'user' OR `+changed+` END AS chosen
 		`+history+`
 		WHERE t.category_id IS NOT NULL
 			AND (r.category_from IS DISTINCT FROM 'default' OR `+changed+`)`, owner)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the categories that %s used: %w", owner, err)
-	}
-	return examples, nil
 }
 
 // selectChoices returns the categories that the owner chose by hand for the newest transactions, by
@@ -63,7 +58,7 @@ func selectExamples(
 // since. Its payee is the one in the file, because rules run on it. A transaction with an external
 // id and without an import is not by hand: a program created it, or its import was deleted.
 func selectChoices(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]learning.Choice, error) {
-	choices, err := pg.All[learning.Choice](ctx, q, `
+	return pg.All[learning.Choice](ctx, q, `
 		SELECT coalesce(r.payee, t.payee) AS payee, t.category_id, count(*)
 		`+history+`
 		WHERE t.category_id IS NOT NULL AND t.receipt_id IS NULL
@@ -72,10 +67,6 @@ func selectChoices(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]learni
 			OR r.category_from = 'user'
 			OR `+changed+`)
 		GROUP BY 1, 2`, owner)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the categories that %s chose by hand: %w", owner, err)
-	}
-	return choices, nil
 }
 
 // selectEnabled returns the enabled rules of an owner that run on a source, by position. The
@@ -84,13 +75,9 @@ func selectChoices(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]learni
 func selectEnabled(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, source string,
 ) ([]Rule, error) {
-	rules, err := pg.All[Rule](ctx, q, `
+	return pg.All[Rule](ctx, q, `
 		SELECT `+ruleColumns+`
 		FROM `+ruleTables+`
 		WHERE r.owner_id = $1 AND r.enabled AND r.sources @> ARRAY[$2]
 		ORDER BY r.position, r.id`, owner, source)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the rules for %s: %w", source, err)
-	}
-	return rules, nil
 }

@@ -57,7 +57,7 @@ var jobTable = jobs.Table{
 func upsertJob(
 	ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w window, at time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO rule_jobs (owner_id, rule_id, status, total,
 			window_start, window_end, wallet_id, after_date, queued_at)
 		SELECT $1, $5, 'queued', (SELECT count(*) FROM transactions t WHERE `+inWindow+`),
@@ -69,10 +69,6 @@ func upsertJob(
 			after_id = '00000000-0000-0000-0000-000000000000', attempts = 0,
 			lease = NULL, leased_until = NULL, queued_at = EXCLUDED.queued_at`,
 		owner, w.Start, w.End, w.Wallet, rule, at)
-	if err != nil {
-		return fmt.Errorf("queuing rule %s: %w", rule, err)
-	}
-	return nil
 }
 
 // advance moves the position of a job behind a chunk, sets the status running, and resets the
@@ -81,15 +77,11 @@ func upsertJob(
 func advance(
 	ctx context.Context, q pg.Querier, j jobs.Job, date time.Time, id uuid.UUID, processed int,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE rule_jobs
 		SET status = 'running', after_date = $3, after_id = $4, done = done + $5,
 			total = greatest(total, done + $5), attempts = 0
 		WHERE owner_id = $1 AND rule_id = $2`, j.OwnerID, j.ID, date, id, processed)
-	if err != nil {
-		return fmt.Errorf("storing the progress of rule %s: %w", j.ID, err)
-	}
-	return nil
 }
 
 // endJob ends a job and its lease. It returns jobs.ErrLostLease if another replica has taken it.
@@ -115,17 +107,13 @@ func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem strin
 func lockNext(
 	ctx context.Context, tx pgx.Tx, owner uuid.UUID, p place, limit int,
 ) ([]posting.Transaction, error) {
-	ts, err := pg.All[posting.Transaction](ctx, tx, `
+	return pg.All[posting.Transaction](ctx, tx, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
 		WHERE `+inWindow+` AND (t.date, t.id) > ($5, $6)
 		ORDER BY t.date, t.id
 		LIMIT $7
 		FOR UPDATE`, owner, p.Start, p.End, p.Wallet, p.AfterDate, p.AfterID, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the next transactions of a rule: %w", err)
-	}
-	return ts, nil
 }
 
 // selectBefore returns up to limit transactions of a window before a place, newest first, without
@@ -134,16 +122,12 @@ func selectBefore(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, w window,
 	date time.Time, id uuid.UUID, limit int,
 ) ([]posting.Transaction, error) {
-	ts, err := pg.All[posting.Transaction](ctx, q, `
+	return pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
 		WHERE `+inWindow+` AND (t.date, t.id) < ($5, $6)
 		ORDER BY t.date DESC, t.id DESC
 		LIMIT $7`, owner, w.Start, w.End, w.Wallet, date, id, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting transactions for a preview: %w", err)
-	}
-	return ts, nil
 }
 
 // updateTransactions writes the fields of transactions that a rule may change, and their versions,
@@ -164,7 +148,7 @@ func updateTransactions(
 		notes = append(notes, t.Notes)
 		tags = append(tags, joinKeys(t.Tags))
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE transactions t
 		SET category_id = c.category_id, payee = c.payee, description = c.description,
 			notes = c.notes, tags = string_to_array(c.tags, ','), version = t.version + 1,
@@ -173,10 +157,6 @@ func updateTransactions(
 			AS c (id, category_id, payee, description, notes, tags)
 		WHERE t.id = c.id AND t.owner_id = $1`,
 		owner, ids, categories, payees, descriptions, notes, tags, ts[0].UpdatedAt)
-	if err != nil {
-		return fmt.Errorf("updating %d transactions: %w", len(ts), err)
-	}
-	return nil
 }
 
 // CountApplied counts the rows that rules have changed. counts has the number of rows for each
@@ -190,14 +170,10 @@ func CountApplied(
 	if len(rules) == 0 {
 		return nil
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE rules r
 		SET applied_count = least(r.applied_count::bigint + a.count, 2147483647)::integer,
 			last_applied_at = $4
 		FROM unnest($2::uuid[], $3::integer[]) AS a (id, count)
 		WHERE r.owner_id = $1 AND r.id = a.id AND a.count > 0`, owner, rules, counts, at)
-	if err != nil {
-		return fmt.Errorf("counting the applications of rules: %w", err)
-	}
-	return nil
 }

@@ -24,21 +24,13 @@ const ruleTables = `rules r LEFT JOIN rule_jobs j ON j.owner_id = r.owner_id AND
 // selectRule returns a rule, or pgx.ErrNoRows if the id is unknown or the rule belongs to another
 // owner.
 func selectRule(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Rule, error) {
-	r, err := pg.One[Rule](ctx, q,
+	return pg.One[Rule](ctx, q,
 		`SELECT `+ruleColumns+` FROM `+ruleTables+` WHERE r.owner_id = $1 AND r.id = $2`, owner, id)
-	if err != nil {
-		return Rule{}, fmt.Errorf("selecting rule %s: %w", id, err)
-	}
-	return r, nil
 }
 
 func selectRules(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Rule, error) {
-	rules, err := pg.All[Rule](ctx, q, `SELECT `+ruleColumns+` FROM `+ruleTables+
+	return pg.All[Rule](ctx, q, `SELECT `+ruleColumns+` FROM `+ruleTables+
 		` WHERE r.owner_id = $1 ORDER BY r.position, r.id`, owner)
-	if err != nil {
-		return nil, fmt.Errorf("selecting rules: %w", err)
-	}
-	return rules, nil
 }
 
 // Changed returns up to limit of an owner's rules that follow a place in the order of
@@ -46,16 +38,12 @@ func selectRules(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Rule, er
 func Changed(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int,
 ) ([]Rule, error) {
-	rules, err := pg.All[Rule](ctx, q, `
+	return pg.All[Rule](ctx, q, `
 		SELECT `+ruleColumns+`
 		FROM `+ruleTables+`
 		WHERE r.owner_id = $1 AND (r.seq, r.id) > ($2, $3)
 		ORDER BY r.seq, r.id
 		LIMIT $4`, owner, after.Seq, after.ID, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting changed rules: %w", err)
-	}
-	return rules, nil
 }
 
 // last is the number of an owner's rules and the position of the last one.
@@ -67,13 +55,9 @@ type last struct {
 // selectLast returns the number of an owner's rules and the position of the last one. The caller
 // shares the owner's lock, so that no other rule is created until its transaction ends.
 func selectLast(ctx context.Context, q pg.Querier, owner uuid.UUID) (last, error) {
-	l, err := pg.One[last](ctx, q,
+	return pg.One[last](ctx, q,
 		`SELECT count(*), coalesce(max(position), 0) AS position FROM rules WHERE owner_id = $1`,
 		owner)
-	if err != nil {
-		return last{}, fmt.Errorf("counting the rules of %s: %w", owner, err)
-	}
-	return l, nil
 }
 
 // patterns holds the conditions of a rule with a pattern.
@@ -83,14 +67,10 @@ type patterns struct{ Conditions []matching.Condition }
 func selectPatterns(
 	ctx context.Context, q pg.Querier, owner, except uuid.UUID,
 ) ([]patterns, error) {
-	rows, err := pg.All[patterns](ctx, q, `
+	return pg.All[patterns](ctx, q, `
 		SELECT conditions
 		FROM rules
 		WHERE owner_id = $1 AND id <> $2 AND conditions @> '[{"op": "matches"}]'`, owner, except)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the patterns of %s: %w", owner, err)
-	}
-	return rows, nil
 }
 
 // insertRule inserts a rule. It violates transactions_category_fkey or transactions_wallet_fkey if
@@ -128,7 +108,7 @@ func updateRule(ctx context.Context, q pg.Querier, r Rule) error {
 // their deletion (ADR 82). The slice is never nil, because a nil slice would be NULL, and a
 // comparison with NULL would delete no row.
 func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH removed AS (DELETE FROM rule_wallets
 			WHERE owner_id = $1 AND rule_id = $2 AND wallet_id <> ALL($3))
 		INSERT INTO rule_wallets (owner_id, rule_id, wallet_id)
@@ -137,10 +117,6 @@ func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 		ORDER BY w.id
 		ON CONFLICT (owner_id, rule_id, wallet_id) DO NOTHING`,
 		r.OwnerID, r.ID, append([]uuid.UUID{}, r.wallets()...))
-	if err != nil {
-		return fmt.Errorf("storing the wallets of rule %s: %w", r.ID, err)
-	}
-	return nil
 }
 
 // updatePositions numbers rules in the order of ids. It does not write rules whose position stays,
@@ -149,22 +125,14 @@ func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 func updatePositions(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, at time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE rules r
 		SET position = p.position, updated_at = $3
 		FROM unnest($2::uuid[]) WITH ORDINALITY AS p (id, position)
 		WHERE r.owner_id = $1 AND r.id = p.id AND r.position <> p.position`, owner, ids, at)
-	if err != nil {
-		return fmt.Errorf("ordering the rules of %s: %w", owner, err)
-	}
-	return nil
 }
 
 // deleteRule deletes a rule. Its wallets and its job are deleted by ON DELETE CASCADE.
 func deleteRule(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
-	_, err := q.Exec(ctx, `DELETE FROM rules WHERE owner_id = $1 AND id = $2`, owner, id)
-	if err != nil {
-		return fmt.Errorf("deleting rule %s: %w", id, err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM rules WHERE owner_id = $1 AND id = $2`, owner, id)
 }

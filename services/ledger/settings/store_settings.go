@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,17 +36,14 @@ func Select(ctx context.Context, q pg.Querier, owner uuid.UUID) (Row, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Row{OwnerID: owner, TimeZone: "UTC", WeekStart: "monday"}, nil
 	}
-	if err != nil {
-		return Row{}, fmt.Errorf("selecting the settings of %s: %w", owner, err)
-	}
-	return r, nil
+	return r, err
 }
 
 // upsert writes the settings of an owner. The caller has called posting.ShareOwner, so the version
 // that it read is still the current one. A deletion of a default wallet or category waits until
 // this transaction ends (posting.LockOwner).
 func upsert(ctx context.Context, q pg.Querier, r Row) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO settings (owner_id, time_zone, week_start, locale, base_currency,
 			default_wallet_id, default_category_id, version, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -57,8 +53,4 @@ func upsert(ctx context.Context, q pg.Querier, r Row) error {
 			version = $8, updated_at = $9`,
 		r.OwnerID, r.TimeZone, r.WeekStart, r.Locale, r.BaseCurrency, r.DefaultWalletID,
 		r.DefaultCategoryID, r.Version, r.UpdatedAt)
-	if err != nil {
-		return fmt.Errorf("writing the settings of %s: %w", r.OwnerID, err)
-	}
-	return nil
 }

@@ -46,11 +46,7 @@ var stateStatement = func() string {
 }()
 
 func selectState(ctx context.Context, q pg.Querier, owner uuid.UUID) (state, error) {
-	s, err := pg.One[state](ctx, q, stateStatement, owner)
-	if err != nil {
-		return state{}, fmt.Errorf("selecting the number of owner %s: %w", owner, err)
-	}
-	return s, nil
+	return pg.One[state](ctx, q, stateStatement, owner)
 }
 
 // numberRows gives the number that tx has taken to the owner's rows without a number. The caller
@@ -93,16 +89,12 @@ type tag struct {
 func selectTags(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, seq int64, key string, limit int,
 ) ([]tag, error) {
-	rows, err := pg.All[tag](ctx, q, `
+	return pg.All[tag](ctx, q, `
 		SELECT key, name, color, seq
 		FROM tags
 		WHERE owner_id = $1 AND seq >= $2 AND (seq > $2 OR key > ($3 COLLATE "C"))
 		ORDER BY seq, key COLLATE "C"
 		LIMIT $4`, owner, seq, key, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting changed tags: %w", err)
-	}
-	return rows, nil
 }
 
 type tombstone struct {
@@ -119,17 +111,13 @@ type tombstone struct {
 func selectTombstones(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, seq int64, kind, id string, limit int,
 ) ([]tombstone, error) {
-	rows, err := pg.All[tombstone](ctx, q, `
+	return pg.All[tombstone](ctx, q, `
 		SELECT kind, id, wallet_id, seq, deleted_at
 		FROM tombstones
 		WHERE owner_id = $1 AND seq >= $2 AND
 			(seq > $2 OR (kind, id) > ($3 COLLATE "C", $4 COLLATE "C"))
 		ORDER BY seq, kind COLLATE "C", id COLLATE "C"
 		LIMIT $5`, owner, seq, kind, id, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting deleted objects: %w", err)
-	}
-	return rows, nil
 }
 
 // maxSwept is the number of tombstones whose owners a sweep locks together.

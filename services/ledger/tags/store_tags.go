@@ -28,7 +28,7 @@ type tag struct {
 // selectTags returns the tags of an owner by name. It finds the tagged transactions with the index
 // transactions_tags, and counts them once for all tags.
 func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, error) {
-	tags, err := pg.All[tag](ctx, q, `
+	return pg.All[tag](ctx, q, `
 		SELECT t.key, t.name, t.color, t.created_at, t.seq, coalesce(c.count, 0) AS count
 		FROM tags t
 		LEFT JOIN (
@@ -39,26 +39,18 @@ func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, erro
 		) AS c ON c.key = t.key
 		WHERE t.owner_id = $1
 		ORDER BY t.key COLLATE "und-x-icu", t.key`, owner)
-	if err != nil {
-		return nil, fmt.Errorf("selecting tags: %w", err)
-	}
-	return tags, nil
 }
 
 // selectTag returns the tag of a name, ignoring case, or pgx.ErrNoRows. The query repeats the
 // condition tags <> '{}' of the partial index transactions_tags. Otherwise PostgreSQL would not use
 // the index.
 func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag, error) {
-	t, err := pg.One[tag](ctx, q, `
+	return pg.One[tag](ctx, q, `
 		SELECT t.key, t.name, t.color, t.created_at, t.seq,
 			(SELECT count(*) FROM transactions x
 				WHERE x.owner_id = $1 AND x.tags <> '{}' AND x.tags @> ARRAY[t.key]) AS count
 		FROM tags t
 		WHERE t.owner_id = $1 AND t.key = `+posting.TagKeySQL("$2::text"), owner, name)
-	if err != nil {
-		return tag{}, fmt.Errorf("selecting a tag: %w", err)
-	}
-	return t, nil
 }
 
 // newTag returns t with another name, and with the key of that name. PostgreSQL derives the key,
@@ -74,23 +66,15 @@ func newTag(ctx context.Context, q pg.Querier, name string, t tag) (tag, error) 
 
 // insertTag inserts a tag, or changes the name and the color of the tag with its key.
 func insertTag(ctx context.Context, q pg.Querier, owner uuid.UUID, t tag) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO tags (owner_id, key, name, color, created_at)
 		VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (owner_id, key) DO UPDATE SET name = EXCLUDED.name, color = EXCLUDED.color`,
 		owner, t.Key, t.Name, t.Color, t.CreatedAt)
-	if err != nil {
-		return fmt.Errorf("writing a tag: %w", err)
-	}
-	return nil
 }
 
 func deleteTag(ctx context.Context, q pg.Querier, owner uuid.UUID, key string) error {
-	_, err := q.Exec(ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = $2`, owner, key)
-	if err != nil {
-		return fmt.Errorf("deleting a tag: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM tags WHERE owner_id = $1 AND key = $2`, owner, key)
 }
 
 // replaceKey replaces a tag of all transactions by another one. A transaction that has both keeps
@@ -101,29 +85,21 @@ func deleteTag(ctx context.Context, q pg.Querier, owner uuid.UUID, key string) e
 func replaceKey(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, from, to string, at time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE transactions
 		SET tags = CASE WHEN $2 <> $3 AND tags @> ARRAY[$3::text] THEN array_remove(tags, $2)
 			ELSE array_replace(tags, $2, $3) END,
 			version = version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND tags <> '{}' AND tags @> ARRAY[$2::text]`, owner, from, to, at)
-	if err != nil {
-		return fmt.Errorf("replacing a tag of transactions: %w", err)
-	}
-	return nil
 }
 
 // removeKey removes a tag from all transactions. The caller holds the owner's lock.
 func removeKey(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, at time.Time) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE transactions
 		SET tags = array_remove(tags, $2), version = version + 1, updated_at = $3,
 			seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND tags <> '{}' AND tags @> ARRAY[$2::text]`, owner, key, at)
-	if err != nil {
-		return fmt.Errorf("removing a tag from transactions: %w", err)
-	}
-	return nil
 }
 
 // addsTag is the SQL condition on an action a of a rule that adds the tag with key $2, and
@@ -143,7 +119,7 @@ var (
 func renameInRules(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, from, name string, at time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE rules
 		SET actions = (
 				SELECT jsonb_agg(CASE WHEN `+addsTag+` THEN
@@ -162,10 +138,6 @@ func renameInRules(
 			EXISTS (SELECT FROM jsonb_array_elements(actions) AS a WHERE `+addsTag+`)
 			OR EXISTS (SELECT FROM jsonb_array_elements(conditions) AS c WHERE `+tagValues+`))`,
 		owner, from, name, at)
-	if err != nil {
-		return fmt.Errorf("renaming a tag in rules: %w", err)
-	}
-	return nil
 }
 
 // removeFromRules removes the action that adds a tag from rules. A rule needs an action: one
@@ -174,7 +146,7 @@ func renameInRules(
 func removeFromRules(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, key string, at time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE rules
 		SET actions = coalesce((
 				SELECT jsonb_agg(a.value ORDER BY a.n)
@@ -185,8 +157,4 @@ func removeFromRules(
 		WHERE owner_id = $1
 			AND EXISTS (SELECT FROM jsonb_array_elements(actions) AS a WHERE `+addsTag+`)`,
 		owner, key, at)
-	if err != nil {
-		return fmt.Errorf("removing a tag from rules: %w", err)
-	}
-	return nil
 }

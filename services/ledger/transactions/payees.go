@@ -80,7 +80,7 @@ type payee struct {
 func selectPayees(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, prefix string, limit int,
 ) ([]payee, error) {
-	rows, err := pg.All[payee](ctx, q, fmt.Sprintf(`
+	return pg.All[payee](ctx, q, fmt.Sprintf(`
 		SELECT (array_agg(t.payee ORDER BY t.date DESC, t.id DESC))[1] AS name, count(*) AS count,
 			max(t.date) AS last_date,
 			(array_agg(t.category_id ORDER BY t.date DESC, t.id DESC))[1] AS category_id
@@ -96,8 +96,4 @@ func selectPayees(
 		GROUP BY lower(t.payee COLLATE "und-x-icu")
 		ORDER BY count(*) DESC, max(t.date) DESC, name
 		LIMIT %d`, scannedRows, limit), owner, likeEscaped(prefix)+"%")
-	if err != nil {
-		return nil, fmt.Errorf("selecting payees: %w", err)
-	}
-	return rows, nil
 }

@@ -57,11 +57,7 @@ func walkTransactions(
 	ctx context.Context, q pg.Querier, l transactionList,
 ) ([]posting.Transaction, error) {
 	c := l.conditions()
-	rows, err := pg.All[posting.Transaction](ctx, q, c.walk(l), c.args...)
-	if err != nil {
-		return nil, fmt.Errorf("selecting transactions nearby: %w", err)
-	}
-	return rows, nil
+	return pg.All[posting.Transaction](ctx, q, c.walk(l), c.args...)
 }
 
 // collectTransactions reads all matching rows and sorts them. There are few of them, because those
@@ -72,12 +68,8 @@ func collectTransactions(
 	ctx context.Context, q pg.Querier, l transactionList,
 ) ([]posting.Transaction, error) {
 	c := l.conditions()
-	rows, err := pg.All[posting.Transaction](ctx, q, c.collect(l),
+	return pg.All[posting.Transaction](ctx, q, c.collect(l),
 		slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
-	if err != nil {
-		return nil, fmt.Errorf("collecting transactions: %w", err)
-	}
-	return rows, nil
 }
 
 // scanTransactions examines the next rows of the list and returns those that match, and the last

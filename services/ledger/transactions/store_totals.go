@@ -38,12 +38,8 @@ func totalTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]
 	// In this order, the dates are conditions on the rows that are read, not filters.
 	l.after, l.sort = nil, newestFirst
 	c := l.conditions()
-	totals, err := pg.All[listTotals](ctx, q, c.total(l),
+	return pg.All[listTotals](ctx, q, c.total(l),
 		slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
-	if err != nil {
-		return nil, fmt.Errorf("adding up transactions: %w", err)
-	}
-	return totals, nil
 }
 
 // total returns a statement that adds up the matching rows. Its subquery limits the rows that are
@@ -91,7 +87,7 @@ func totalMonths(ctx context.Context, q pg.Querier, list transactionList) ([]lis
 			AND ($3::date IS NULL OR month < $3)
 			AND (coalesce(cardinality($4::uuid[]), 0) = 0 OR wallet_id = ANY($4))
 			AND ($5 = '' OR currency = $5)`
-	totals, err := pg.All[listTotals](ctx, q, `
+	return pg.All[listTotals](ctx, q, `
 		SELECT currency, true AS matching, false AS capped,
 			sum(count)::bigint AS count, sum(income)::bigint AS income,
 			sum(expense)::bigint AS expense
@@ -106,8 +102,4 @@ func totalMonths(ctx context.Context, q pg.Querier, list transactionList) ([]lis
 		GROUP BY currency
 		HAVING sum(count) > 0
 		ORDER BY currency`, list.owner, list.from, list.end, list.wallets, list.currency)
-	if err != nil {
-		return nil, fmt.Errorf("adding up months: %w", err)
-	}
-	return totals, nil
 }

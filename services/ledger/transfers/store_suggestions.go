@@ -22,7 +22,7 @@ import (
 func selectPairs(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, from, end time.Time,
 ) ([]pair, error) {
-	pairs, err := pg.All[pair](ctx, q, fmt.Sprintf(`
+	return pg.All[pair](ctx, q, fmt.Sprintf(`
 		WITH examined AS MATERIALIZED (
 			SELECT id, wallet_id, currency, amount_minor, date,
 				(date AT TIME ZONE 'UTC')::date AS day
@@ -48,10 +48,6 @@ func selectPairs(
 		WHERE o.amount_minor < 0 AND i.wallet_id <> o.wallet_id
 		ORDER BY abs(apart), o.id, i.id
 		LIMIT %[1]d`, examinedRows, examinedPerDay, maxDaysApart), owner, from, end)
-	if err != nil {
-		return nil, fmt.Errorf("selecting pairs of transactions: %w", err)
-	}
-	return pairs, nil
 }
 
 // counterpart is a transaction that may be the leg at a position, from 1.
@@ -73,7 +69,7 @@ func selectCounterparts(
 		wallets[i], currencies[i] = t.WalletID, t.Currency
 		amounts[i], days[i] = t.AmountMinor, t.Date.UTC()
 	}
-	found, err := pg.All[counterpart](ctx, q, fmt.Sprintf(`
+	return pg.All[counterpart](ctx, q, fmt.Sprintf(`
 		SELECT l.position, c.id
 		FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::date[]) WITH ORDINALITY
 			AS l (wallet_id, currency, amount_minor, day, position)
@@ -90,8 +86,4 @@ func selectCounterparts(
 		) AS c
 		ORDER BY c.apart, l.position, c.id`, maxDaysApart),
 		owner, wallets, currencies, amounts, days)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the counterparts of %d legs: %w", len(legs), err)
-	}
-	return found, nil
 }

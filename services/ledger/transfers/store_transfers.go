@@ -216,15 +216,11 @@ func selectTransfers(
 // selectExamined returns the place of the last transfer that a page may examine, or pgx.ErrNoRows
 // if the list ends before.
 func selectExamined(ctx context.Context, q pg.Querier, l transferList) (position, error) {
-	end, err := pg.One[position](ctx, q, `
+	return pg.One[position](ctx, q, `
 		SELECT o.date, o.id
 		FROM transactions o
 		WHERE `+outgoing+`
 		ORDER BY o.date DESC, o.id DESC
 		OFFSET `+strconv.Itoa(examinedTransfers-1)+`
 		LIMIT 1`, l.owner, l.from, l.end, l.after.Date, l.after.ID)
-	if err != nil {
-		return position{}, fmt.Errorf("selecting the last transfer to examine: %w", err)
-	}
-	return end, nil
 }

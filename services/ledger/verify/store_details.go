@@ -98,7 +98,7 @@ func repairDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	if err != nil {
 		return fmt.Errorf("repairing the parts of owner %s: %w", owner, err)
 	}
-	_, err = q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH files AS MATERIALIZED (
 			SELECT transaction_id AS id, count(*) AS attachment_count
 			FROM attachments
@@ -111,8 +111,4 @@ func repairDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 			seq = (SELECT taken_seq($1))
 		WHERE t.owner_id = $1 AND t.attachment_count <> coalesce((
 			SELECT f.attachment_count FROM files f WHERE f.id = t.id), 0)`, owner)
-	if err != nil {
-		return fmt.Errorf("repairing the numbers of attachments of owner %s: %w", owner, err)
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -96,7 +95,7 @@ const computedSums = `computed_balances AS MATERIALIZED (
 // absent, because deletions leave rows of zero. The FULL JOINs also find sums that are stored
 // without transactions, and transactions without a stored sum.
 func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Difference, error) {
-	differences, err := pg.All[Difference](ctx, q, `
+	return pg.All[Difference](ctx, q, `
 		WITH `+computedSums+`
 		SELECT wallet_id, NULL::uuid AS category_id, NULL::date AS month, currency,
 			coalesce(b.amount_minor, 0) AS stored_income, 0::bigint AS stored_expense,
@@ -133,10 +132,6 @@ func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Di
 		WHERE (m.in_minor, m.out_minor, m.transfer_count)
 			IS DISTINCT FROM (coalesce(c.in_minor, 0), coalesce(c.out_minor, 0),
 				coalesce(c.transfer_count, 0))`, owner)
-	if err != nil {
-		return nil, fmt.Errorf("recomputing the balances and totals of owner %s: %w", owner, err)
-	}
-	return differences, nil
 }
 
 // repairBalances replaces the balances of an owner with recomputed ones. The caller holds the
@@ -144,7 +139,7 @@ func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Di
 // balance, and the inserted ones do. The wallets get the owner's number, so that the owner's
 // devices receive the new balances.
 func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH `+computedSums+`, surplus AS (
 			DELETE FROM wallet_balances b
 			WHERE owner_id = $1 AND NOT EXISTS (
@@ -164,17 +159,13 @@ func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 		SET seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND id IN (
 			SELECT wallet_id FROM surplus UNION SELECT wallet_id FROM repaired)`, owner)
-	if err != nil {
-		return fmt.Errorf("repairing the balances of owner %s: %w", owner, err)
-	}
-	return nil
 }
 
 // repairTransfers replaces the monthly transfers of an owner with recomputed ones. The caller holds
 // the owner's lock. The condition of the update leaves correct rows unwritten, so a repair of one
 // sum does not rewrite all of them.
 func repairTransfers(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH `+computedSums+`, surplus AS (
 			DELETE FROM monthly_transfers m
 			WHERE owner_id = $1 AND NOT EXISTS (
@@ -190,17 +181,13 @@ func repairTransfers(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 			transfer_count = EXCLUDED.transfer_count
 		WHERE (m.in_minor, m.out_minor, m.transfer_count)
 			<> (EXCLUDED.in_minor, EXCLUDED.out_minor, EXCLUDED.transfer_count)`, owner)
-	if err != nil {
-		return fmt.Errorf("repairing the transfers of owner %s: %w", owner, err)
-	}
-	return nil
 }
 
 // repairTotals replaces the monthly totals of an owner with recomputed ones, like repairTransfers.
 // The caller holds the owner's lock, and has repaired the parts, because a change of a part also
 // changes the totals.
 func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH `+computedSums+`, surplus AS (
 			DELETE FROM monthly_totals m
 			WHERE owner_id = $1 AND NOT EXISTS (
@@ -222,17 +209,13 @@ func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 				m.transaction_count, m.refund_minor, m.further_parts)
 			<> (EXCLUDED.income_minor, EXCLUDED.expense_minor,
 				EXCLUDED.transaction_count, EXCLUDED.refund_minor, EXCLUDED.further_parts)`, owner)
-	if err != nil {
-		return fmt.Errorf("repairing the totals of owner %s: %w", owner, err)
-	}
-	return nil
 }
 
 // selectOwnerAfter returns the owner with the next greater id that has wallets, totals or
 // transfers, or pgx.ErrNoRows after the last one. Each branch reads one row of a primary key.
 // Owners of transactions have wallets, and totals without wallets are differences.
 func selectOwnerAfter(ctx context.Context, q pg.Querier, owner uuid.UUID) (uuid.UUID, error) {
-	next, err := pg.Value[uuid.UUID](ctx, q, `
+	return pg.Value[uuid.UUID](ctx, q, `
 		SELECT owner_id
 		FROM (
 			(SELECT owner_id FROM wallets WHERE owner_id > $1 ORDER BY owner_id LIMIT 1)
@@ -243,8 +226,4 @@ func selectOwnerAfter(ctx context.Context, q pg.Querier, owner uuid.UUID) (uuid.
 		) AS o
 		ORDER BY owner_id
 		LIMIT 1`, owner)
-	if err != nil {
-		return uuid.Nil, fmt.Errorf("selecting the owner after %s: %w", owner, err)
-	}
-	return next, nil
 }

@@ -2,7 +2,6 @@ package signing
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,43 +25,27 @@ type Key struct {
 // schema. The lock does not keep other replicas from reading the keys, so signing continues during
 // a rotation.
 func lock(ctx context.Context, tx pgx.Tx) error {
-	_, err := tx.Exec(ctx,
+	return pg.Exec(ctx, tx,
 		`SELECT pg_advisory_xact_lock(hashtext('coffer signing keys'), hashtext(current_schema()))`)
-	if err != nil {
-		return fmt.Errorf("locking the signing keys: %w", err)
-	}
-	return nil
 }
 
 // Select returns all keys, oldest ActiveFrom first.
 func Select(ctx context.Context, q pg.Querier) ([]Key, error) {
-	keys, err := pg.All[Key](ctx, q, `
+	return pg.All[Key](ctx, q, `
 		SELECT kid, public_key, sealed_private_key, active_from
 		FROM signing_keys
 		ORDER BY active_from, kid`)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the signing keys: %w", err)
-	}
-	return keys, nil
 }
 
 // insert inserts a key. The caller holds the lock of lock.
 func insert(ctx context.Context, q pg.Querier, k Key) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO signing_keys (kid, public_key, sealed_private_key, active_from)
 		VALUES ($1, $2, $3, $4)`, k.KID, k.PublicKey, k.SealedPrivateKey, k.ActiveFrom)
-	if err != nil {
-		return fmt.Errorf("inserting a signing key: %w", err)
-	}
-	return nil
 }
 
 // remove deletes keys by id. Tokens that they signed are invalid from the next reload of a verifier
 // on.
 func remove(ctx context.Context, q pg.Querier, kids []string) error {
-	_, err := q.Exec(ctx, `DELETE FROM signing_keys WHERE kid = ANY($1)`, kids)
-	if err != nil {
-		return fmt.Errorf("deleting signing keys: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM signing_keys WHERE kid = ANY($1)`, kids)
 }

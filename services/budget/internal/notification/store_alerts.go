@@ -2,7 +2,6 @@ package notification
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -68,42 +67,30 @@ type claimedCheck struct {
 func selectBudgetsWithThresholds(
 	ctx context.Context, q pg.Querier, owners []uuid.UUID,
 ) ([]budget, error) {
-	budgets, err := pg.All[budget](ctx, q, `
+	return pg.All[budget](ctx, q, `
 		SELECT `+budgetColumns+`
 		FROM budgets b
 		WHERE b.owner_id = ANY($1) AND cardinality(b.alert_thresholds) > 0`, owners)
-	if err != nil {
-		return nil, fmt.Errorf("selecting budgets with thresholds: %w", err)
-	}
-	return budgets, nil
 }
 
 // lockBudget returns a budget and serializes the changes of it until tx ends. It returns
 // pgx.ErrNoRows if the budget was deleted. It takes the same lock as the changes of budgets, so the
 // thresholds and the limit are those of the version that is compared.
 func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) (budget, error) {
-	b, err := pg.One[budget](ctx, tx, `
+	return pg.One[budget](ctx, tx, `
 		SELECT `+budgetColumns+`
 		FROM budgets b
 		WHERE b.id = $1
 		FOR NO KEY UPDATE`, id)
-	if err != nil {
-		return budget{}, fmt.Errorf("locking budget %s: %w", id, err)
-	}
-	return b, nil
 }
 
 // selectAcceptedMembers returns the users who accepted the invitation to a budget, without a limit.
 func selectAcceptedMembers(ctx context.Context, q pg.Querier, id uuid.UUID) ([]uuid.UUID, error) {
-	users, err := pg.Values[uuid.UUID](ctx, q, `
+	return pg.Values[uuid.UUID](ctx, q, `
 		SELECT user_id
 		FROM members
 		WHERE budget_id = $1 AND status = 'accepted'
 		ORDER BY user_id`, id)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the members of budget %s: %w", id, err)
-	}
-	return users, nil
 }
 
 // upsertChecks queues checks, or queues them again. They must be sorted, so that concurrent
@@ -117,7 +104,7 @@ func upsertChecks(ctx context.Context, q pg.Querier, checks []check) error {
 	for i, c := range checks {
 		ids[i], days[i] = c.BudgetID, c.Day
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO alert_checks (budget_id, day)
 		SELECT b.id, c.day
 		FROM unnest($1::uuid[], $2::date[]) WITH ORDINALITY AS c (budget_id, day, position)
@@ -125,37 +112,25 @@ func upsertChecks(ctx context.Context, q pg.Querier, checks []check) error {
 		ORDER BY c.position
 		ON CONFLICT (budget_id, day) DO UPDATE
 		SET seq = DEFAULT, leased_until = '-infinity'`, ids, days)
-	if err != nil {
-		return fmt.Errorf("queueing checks: %w", err)
-	}
-	return nil
 }
 
 // claimChecks leases the oldest checks that no other worker has. They are skipped until the lease
 // expires, also by other replicas.
 func claimChecks(ctx context.Context, q pg.Querier, now time.Time) ([]claimedCheck, error) {
-	checks, err := pg.All[claimedCheck](ctx, q, jobs.Due("alert_checks", "budget_id, day")+`
+	return pg.All[claimedCheck](ctx, q, jobs.Due("alert_checks", "budget_id, day")+`
 		UPDATE alert_checks c
 		SET leased_until = $2
 		FROM due, budgets b
 		WHERE c.budget_id = due.budget_id AND c.day = due.day AND b.id = c.budget_id
 		RETURNING `+budgetColumns+`, c.day, c.seq`, now, now.Add(checkLease), checkBatch)
-	if err != nil {
-		return nil, fmt.Errorf("claiming checks: %w", err)
-	}
-	return checks, nil
 }
 
 // deleteCheck deletes a check, unless it was queued again since it was claimed. Otherwise the
 // change that queued it again would be lost.
 func deleteCheck(ctx context.Context, q pg.Querier, c claimedCheck) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		DELETE FROM alert_checks
 		WHERE budget_id = $1 AND day = $2 AND seq = $3`, c.ID, c.Day, c.Seq)
-	if err != nil {
-		return fmt.Errorf("deleting a check of budget %s: %w", c.ID, err)
-	}
-	return nil
 }
 
 // insertAlerts records reached thresholds of a window, and returns those that were not recorded
@@ -169,7 +144,7 @@ func insertAlerts(
 	if len(thresholds) == 0 {
 		return nil, nil
 	}
-	raised, err := pg.Values[int32](ctx, q, `
+	return pg.Values[int32](ctx, q, `
 		WITH raised AS (
 			INSERT INTO alerts (budget_id, window_start, threshold, raised_at)
 			SELECT $1, $2, threshold, $4
@@ -178,8 +153,4 @@ func insertAlerts(
 			RETURNING threshold
 		)
 		SELECT threshold FROM raised ORDER BY threshold`, budgetID, windowStart, thresholds, at)
-	if err != nil {
-		return nil, fmt.Errorf("inserting alerts of budget %s: %w", budgetID, err)
-	}
-	return raised, nil
 }

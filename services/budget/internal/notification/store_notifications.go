@@ -43,14 +43,10 @@ func insertNotifications(ctx context.Context, q pg.Querier, notifications []noti
 		ids, users, types = append(ids, n.ID), append(users, n.UserID), append(types, n.Type)
 		data, times = append(data, n.Data), append(times, n.CreatedAt)
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO notifications (id, user_id, type, data, created_at)
 		SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::timestamptz[])
 		ON CONFLICT DO NOTHING`, ids, users, types, data, times)
-	if err != nil {
-		return fmt.Errorf("inserting notifications: %w", err)
-	}
-	return nil
 }
 
 // notificationList selects a page of a user's notifications, after the position before, and up to
@@ -67,7 +63,7 @@ type notificationList struct {
 func selectNotifications(
 	ctx context.Context, q pg.Querier, list notificationList,
 ) ([]notification, error) {
-	notifications, err := pg.All[notification](ctx, q, `
+	return pg.All[notification](ctx, q, `
 		SELECT `+notificationColumns+`
 		FROM notifications n
 		WHERE n.user_id = @user AND ((n.read_at IS NULL), n.id) < (@unread, @id)
@@ -78,22 +74,14 @@ func selectNotifications(
 			"user": list.user, "unread": list.before.Unread, "id": list.before.ID,
 			"last_unread": list.last.Unread, "last_id": list.last.ID, "limit": list.limit,
 		})
-	if err != nil {
-		return nil, fmt.Errorf("selecting notifications: %w", err)
-	}
-	return notifications, nil
 }
 
 // countUnread returns the number of a user's unread notifications. The condition has the form of
 // the expression in the index notifications_unread_first, which contains the unread ones as one
 // range.
 func countUnread(ctx context.Context, q pg.Querier, user uuid.UUID) (int64, error) {
-	n, err := pg.Value[int64](ctx, q,
+	return pg.Value[int64](ctx, q,
 		`SELECT count(*) FROM notifications WHERE user_id = $1 AND (read_at IS NULL)`, user)
-	if err != nil {
-		return 0, fmt.Errorf("counting notifications: %w", err)
-	}
-	return n, nil
 }
 
 // updateNotification sets or clears the time of reading, and keeps an earlier time. It returns
@@ -101,15 +89,11 @@ func countUnread(ctx context.Context, q pg.Querier, user uuid.UUID) (int64, erro
 func updateNotification(
 	ctx context.Context, q pg.Querier, user, id uuid.UUID, readAt *time.Time,
 ) (notification, error) {
-	n, err := pg.One[notification](ctx, q, `
+	return pg.One[notification](ctx, q, `
 		UPDATE notifications n
 		SET read_at = CASE WHEN $3::timestamptz IS NOT NULL THEN coalesce(n.read_at, $3) END
 		WHERE n.user_id = $1 AND n.id = $2
 		RETURNING `+notificationColumns, user, id, readAt)
-	if err != nil {
-		return notification{}, fmt.Errorf("updating notification %s: %w", id, err)
-	}
-	return n, nil
 }
 
 // readNotifications marks a user's unread notifications as read and returns their number.
@@ -127,19 +111,11 @@ func readNotifications(
 
 // deleteNotification reports whether the user had a notification with this id.
 func deleteNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID) (bool, error) {
-	tag, err := q.Exec(ctx, `DELETE FROM notifications WHERE user_id = $1 AND id = $2`, user, id)
-	if err != nil {
-		return false, fmt.Errorf("deleting notification %s: %w", id, err)
-	}
-	return tag.RowsAffected() == 1, nil
+	return pg.Affected(ctx, q, `DELETE FROM notifications WHERE user_id = $1 AND id = $2`, user, id)
 }
 
 // deleteNotifications deletes all notifications from before a time. The hourly cleanup calls it.
 // The index notifications_created_at finds the rows.
 func deleteNotifications(ctx context.Context, q pg.Querier, before time.Time) error {
-	_, err := q.Exec(ctx, `DELETE FROM notifications WHERE created_at < $1`, before)
-	if err != nil {
-		return fmt.Errorf("deleting old notifications: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM notifications WHERE created_at < $1`, before)
 }

@@ -80,7 +80,7 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 		times = append(times, d.CreatedAt)
 		repeats = append(repeats, d.Repeat)
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO webhook_deliveries
 			(id, user_id, webhook_id, event_id, repeat, type, body, next_attempt_at, created_at)
 		SELECT id, user_id, webhook_id, event_id, repeat, type, body, created_at, created_at
@@ -89,10 +89,6 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 			AS d (id, user_id, webhook_id, event_id, repeat, type, body, created_at)
 		ON CONFLICT (user_id, webhook_id, event_id, repeat) DO NOTHING`,
 		ids, users, webhooks, events, repeats, types, bodies, times)
-	if err != nil {
-		return fmt.Errorf("inserting deliveries: %w", err)
-	}
-	return nil
 }
 
 // selectEnabledWebhooks returns the enabled webhooks of users. Deliveries for disabled webhooks are
@@ -100,14 +96,10 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 func selectEnabledWebhooks(
 	ctx context.Context, q pg.Querier, users []uuid.UUID,
 ) ([]webhook, error) {
-	webhooks, err := pg.All[webhook](ctx, q, `
+	return pg.All[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
 		FROM webhooks w
 		WHERE w.user_id = ANY($1) AND w.enabled`, users)
-	if err != nil {
-		return nil, fmt.Errorf("selecting webhooks of users: %w", err)
-	}
-	return webhooks, nil
 }
 
 // deliveryList selects a page of a webhook's log. Without a status, it selects all deliveries.
@@ -121,29 +113,21 @@ type deliveryList struct {
 // selectDeliveries returns a page of a webhook's log, newest first. Ids are UUIDv7, so their order
 // is the order of creation.
 func selectDeliveries(ctx context.Context, q pg.Querier, l deliveryList) ([]delivery, error) {
-	deliveries, err := pg.All[delivery](ctx, q, `
+	return pg.All[delivery](ctx, q, `
 		SELECT `+listedColumns+`, ''::bytea AS body
 		FROM webhook_deliveries d
 		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.id < $3
 			AND ($4::text IS NULL OR d.status = $4)
 		ORDER BY d.id DESC
 		LIMIT $5`, l.user, l.webhook, l.before, l.status, l.limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting deliveries of webhook %s: %w", l.webhook, err)
-	}
-	return deliveries, nil
 }
 
 // selectDelivery returns pgx.ErrNoRows if the user's webhook has no delivery with this id.
 func selectDelivery(ctx context.Context, q pg.Querier, w webhook, id uuid.UUID) (delivery, error) {
-	d, err := pg.One[delivery](ctx, q, `
+	return pg.One[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
 		FROM webhook_deliveries d
 		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.id = $3`, w.UserID, w.ID, id)
-	if err != nil {
-		return delivery{}, fmt.Errorf("selecting delivery %s: %w", id, err)
-	}
-	return d, nil
 }
 
 // countRepeats returns the number of redeliveries of an event. A lock serializes the redeliveries
@@ -152,14 +136,10 @@ func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
 	if err := lockWebhook(ctx, tx, d.UserID, d.WebhookID); err != nil {
 		return 0, err
 	}
-	repeats, err := pg.Value[int32](ctx, tx, `
+	return pg.Value[int32](ctx, tx, `
 		SELECT max(repeat)
 		FROM webhook_deliveries
 		WHERE user_id = $1 AND webhook_id = $2 AND event_id = $3`, d.UserID, d.WebhookID, d.EventID)
-	if err != nil {
-		return 0, fmt.Errorf("counting deliveries of event %s: %w", d.EventID, err)
-	}
-	return repeats, nil
 }
 
 // claimWebhook leases the webhook with the oldest due delivery, or returns pgx.ErrNoRows if no
@@ -169,7 +149,7 @@ func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
 func claimWebhook(
 	ctx context.Context, q pg.Querier, now, until time.Time, maxLeased int,
 ) (webhook, error) {
-	claimed, err := pg.One[webhook](ctx, q, `
+	return pg.One[webhook](ctx, q, `
 		WITH RECURSIVE first AS (
 			(
 				SELECT user_id, webhook_id, next_attempt_at
@@ -207,57 +187,41 @@ func claimWebhook(
 		FROM due
 		WHERE w.user_id = due.user_id AND w.id = due.id
 		RETURNING `+webhookColumns, now, until, maxLeased)
-	if err != nil {
-		return webhook{}, fmt.Errorf("claiming a webhook: %w", err)
-	}
-	return claimed, nil
 }
 
 // releaseWebhook ends the lease that was taken until a time, and records failures and pause. If
 // that lease has expired and another worker has one, nothing changes. So a worker that was too slow
 // cannot end the lease of its successor.
 func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, paused time.Time) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE webhooks
 		SET leased_until = '-infinity', failures = $4, failing_since = $5, paused_until = $6
 		WHERE user_id = $1 AND id = $2 AND leased_until = $3`,
 		w.UserID, w.ID, until, w.Failures, w.FailingSince, paused)
-	if err != nil {
-		return fmt.Errorf("releasing webhook %s: %w", w.ID, err)
-	}
-	return nil
 }
 
 // selectDue returns the due deliveries of a webhook, the oldest first. The order keeps events in
 // the order of their creation, unless one is retried. The partial index webhook_deliveries_pending
 // has this order.
 func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time) ([]delivery, error) {
-	deliveries, err := pg.All[delivery](ctx, q, `
+	return pg.All[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
 		FROM webhook_deliveries d
 		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.status = 'pending'
 			AND d.next_attempt_at <= $3
 		ORDER BY d.next_attempt_at, d.id
 		LIMIT $4`, w.UserID, w.ID, now, batchSize)
-	if err != nil {
-		return nil, fmt.Errorf("selecting due deliveries of webhook %s: %w", w.ID, err)
-	}
-	return deliveries, nil
 }
 
 // updateDelivery records the result of an attempt.
 func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE webhook_deliveries
 		SET status = $4, attempts = $5, next_attempt_at = $6, last_attempt_at = $7,
 			response_status = $8, error = $9, duration_ms = $10
 		WHERE user_id = $1 AND webhook_id = $2 AND id = $3`,
 		d.UserID, d.WebhookID, d.ID, d.Status, d.Attempts, d.NextAttemptAt, d.LastAttemptAt,
 		d.ResponseStatus, d.Error, d.DurationMS)
-	if err != nil {
-		return fmt.Errorf("recording delivery %s: %w", d.ID, err)
-	}
-	return nil
 }
 
 // expireDeliveries fails the pending deliveries from before a time, and deletes all deliveries from
@@ -271,9 +235,5 @@ func expireDeliveries(ctx context.Context, q pg.Querier, failBefore, deleteBefor
 	if err != nil {
 		return fmt.Errorf("failing expired deliveries: %w", err)
 	}
-	_, err = q.Exec(ctx, `DELETE FROM webhook_deliveries WHERE created_at < $1`, deleteBefore)
-	if err != nil {
-		return fmt.Errorf("deleting old deliveries: %w", err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM webhook_deliveries WHERE created_at < $1`, deleteBefore)
 }

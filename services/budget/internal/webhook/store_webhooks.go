@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -69,89 +68,61 @@ func countWebhooks(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error
 	if err := pg.Lock(ctx, tx, "webhooks", user); err != nil {
 		return 0, err
 	}
-	n, err := pg.Value[int64](ctx, tx, `SELECT count(*) FROM webhooks WHERE user_id = $1`, user)
-	if err != nil {
-		return 0, fmt.Errorf("counting webhooks: %w", err)
-	}
-	return n, nil
+	return pg.Value[int64](ctx, tx, `SELECT count(*) FROM webhooks WHERE user_id = $1`, user)
 }
 
 func insertWebhook(ctx context.Context, q pg.Querier, w webhook) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO webhooks (id, user_id, url, description, events, enabled, secret, version,
 			created_at, updated_at)
 		VALUES (@id, @user, @url, @description, @events, @enabled, @secret, @version, @created,
 			@updated)`, w.args())
-	if err != nil {
-		return fmt.Errorf("inserting a webhook: %w", err)
-	}
-	return nil
 }
 
 // selectWebhooks returns a page of a user's webhooks, newest first.
 func selectWebhooks(
 	ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int,
 ) ([]webhook, error) {
-	webhooks, err := pg.All[webhook](ctx, q, `
+	return pg.All[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
 		FROM webhooks w
 		WHERE w.user_id = $1 AND w.id < $2
 		ORDER BY w.id DESC
 		LIMIT $3`, user, before, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting webhooks: %w", err)
-	}
-	return webhooks, nil
 }
 
 // selectWebhook returns pgx.ErrNoRows if the user has no webhook with this id.
 func selectWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) (webhook, error) {
-	w, err := pg.One[webhook](ctx, q, `
+	return pg.One[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
 		FROM webhooks w
 		WHERE w.user_id = $1 AND w.id = $2`, user, id)
-	if err != nil {
-		return webhook{}, fmt.Errorf("selecting webhook %s: %w", id, err)
-	}
-	return w, nil
 }
 
 // lockWebhook serializes the changes of one webhook until tx ends. It locks nothing if the user has
 // no webhook with this id. Deliveries may be inserted meanwhile, because the lock does not block
 // foreign keys.
 func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
-	_, err := tx.Exec(ctx,
+	return pg.Exec(ctx, tx,
 		`SELECT id FROM webhooks WHERE user_id = $1 AND id = $2 FOR NO KEY UPDATE`, user, id)
-	if err != nil {
-		return fmt.Errorf("locking webhook %s: %w", id, err)
-	}
-	return nil
 }
 
 // updateWebhook also resets failures and pause, because the user's change may have repaired the
 // webhook. It does not end a lease: a worker that is sending continues with the former URL until
 // its batch ends.
 func updateWebhook(ctx context.Context, q pg.Querier, w webhook) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE webhooks
 		SET url = @url, description = @description, events = @events, enabled = @enabled,
 			disabled_reason = @reason, secret = @secret, previous_secret = @previous,
 			previous_until = @until, failures = 0, failing_since = NULL, paused_until = '-infinity',
 			version = @version, updated_at = @updated
 		WHERE user_id = @user AND id = @id`, w.args())
-	if err != nil {
-		return fmt.Errorf("updating webhook %s: %w", w.ID, err)
-	}
-	return nil
 }
 
 // deleteWebhook also deletes the deliveries of the webhook, by cascade.
 func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error {
-	_, err := q.Exec(ctx, `DELETE FROM webhooks WHERE user_id = $1 AND id = $2`, user, id)
-	if err != nil {
-		return fmt.Errorf("deleting webhook %s: %w", id, err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM webhooks WHERE user_id = $1 AND id = $2`, user, id)
 }
 
 // disableWebhook disables a webhook, unless its user has changed the URL since w was read. The
@@ -159,12 +130,8 @@ func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error 
 func disableWebhook(
 	ctx context.Context, q pg.Querier, w webhook, reason disabledReason, at time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE webhooks
 		SET enabled = false, disabled_reason = $5, version = version + 1, updated_at = $3
 		WHERE user_id = $1 AND id = $2 AND url = $4 AND enabled`, w.UserID, w.ID, at, w.URL, reason)
-	if err != nil {
-		return fmt.Errorf("disabling webhook %s: %w", w.ID, err)
-	}
-	return nil
 }

@@ -12,6 +12,7 @@
 //
 //   - dashboard.go, figures.go, largest.go, store_summary.go, store_largest.go: GetSummary.
 //     figures.go is the rule that turns rows into the response
+//   - store_parts.go: the whole months of a window, and the days before and after them
 //   - store_transfers.go: the sums of transfers by wallet, in the same batch
 //   - daily.go, store_daily.go, tags.go, store_tags.go: the days and the tags of a summary, the
 //     only sums that read all transactions of a window

@@ -87,9 +87,10 @@ func (p person) summarizeOften(t *testing.T) {
 	r, err := pg.One[row](p.Ctx, db, `
 		SELECT count(*) AS statements, max(custom_plans) AS planned
 		FROM pg_prepared_statements
-		WHERE generic_plans + custom_plans >= 30`)
+		WHERE generic_plans + custom_plans >= 10`)
 	require.NoError(t, err)
-	require.Equal(t, row{Statements: 7, Planned: 5}, r)
+	// Three statements are the same for all windows, and four depend on the parts of a window.
+	require.Equal(t, row{Statements: 3 + 2*4, Planned: 5}, r)
 }
 
 // fiftyBudgets asks for windows of a year that begin and end within a month.

@@ -60,48 +60,6 @@ var hidden = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// movementsOf selects the movements of a window: the monthly totals of its whole months, and the
-// transactions and splits of the days before and after them. So the cost is independent of the
-// window's length and of the history. It excludes rows without a category: a leg of a transfer is
-// no movement, and of a split transaction the splits are selected.
-//
-// A split counts with the type of its transaction (ADR 103). Moved counts transactions and splits,
-// so it is 0 only if nothing moved. Count counts transactions.
-var movementsOf = `(
-		SELECT wallet_id, category_id, currency, income_minor - refund_minor AS income,
-			expense_minor - refund_minor AS expense,
-			transaction_count AS moved, transaction_count - further_parts AS count
-		FROM monthly_totals
-		WHERE owner_id = @owner AND month >= @months_from AND month < @months_end
-			AND (@currency = '' OR currency = @currency)
-		UNION ALL` + movementsOfDays("head") + `
-		UNION ALL` + movementsOfDays("tail") + `
-	)`
-
-// movementsOfDays selects the movements of the days before or after the whole months of a window.
-// All splits of a transaction have its date, so their sum is its amount. The window function has
-// the order of the index splits_date.
-func movementsOfDays(part string) string {
-	return strings.ReplaceAll(`
-		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0),
-			greatest(-amount_minor, 0), 1, 1
-		FROM transactions
-		WHERE owner_id = @owner AND date >= @part_from AND date < @part_end
-			AND category_id IS NOT NULL
-			AND (@currency = '' OR currency = @currency)
-		UNION ALL
-		SELECT wallet_id, category_id, currency, CASE WHEN whole > 0 THEN amount_minor ELSE 0 END,
-			CASE WHEN whole < 0 THEN -amount_minor ELSE 0 END, 1,
-			CASE WHEN position = 0 THEN 1 ELSE 0 END
-		FROM (
-			SELECT wallet_id, category_id, currency, amount_minor, position,
-				sum(amount_minor) OVER (PARTITION BY date, transaction_id) AS whole
-			FROM splits
-			WHERE owner_id = @owner AND date >= @part_from AND date < @part_end
-				AND (@currency = '' OR currency = @currency)
-		) AS s`, "@part", "@"+part)
-}
-
 // args returns the arguments of the statements for a period.
 func (q summaryQuery) args(p calendar.Period) pgx.NamedArgs {
 	head, months, tail := p.Parts()
@@ -125,21 +83,23 @@ func laterMonths(p calendar.Period) time.Time {
 	return month
 }
 
-// movementsStatement returns the sums by currency, by category and by wallet. In each row, the
+// movementsStatements return the sums by currency, by category and by wallet. In each row, the
 // columns that it is not grouped by are NULL. Totals whose transactions were all deleted remain in
 // the table with a count of zero, and are omitted.
-var movementsStatement = hidden.Replace(`
+var movementsStatements = byParts(func(p parts) string {
+	return `
 	SELECT s.wallet_id, s.category_id, coalesce(c.name, '') AS name, s.currency, s.income,
 		s.expense, s.count
 	FROM (
 		SELECT wallet_id, category_id, currency,
 			sum(income)::bigint AS income, sum(expense)::bigint AS expense,
 			sum(count)::bigint AS count, sum(moved) AS moved
-		FROM ` + movementsOf + ` AS m
+		FROM ` + p.movements() + ` AS m
 		GROUP BY GROUPING SETS ((currency), (category_id, currency), (wallet_id, currency))
 	) AS s
 	LEFT JOIN categories c ON c.owner_id = @owner AND c.id = s.category_id
-	WHERE s.moved > 0`)
+	WHERE s.moved > 0`
+})
 
 // queueMovements adds up the window by currency, by category and by wallet in one pass.
 func queueMovements(batch *pgx.Batch, q summaryQuery, f *figures) {
@@ -148,7 +108,8 @@ func queueMovements(batch *pgx.Batch, q summaryQuery, f *figures) {
 		WalletID   *uuid.UUID `db:"wallet_id"`
 		CategoryID *uuid.UUID `db:"category_id"`
 	}
-	batch.Queue(movementsStatement, q.args(q.period)).Query(func(rows pgx.Rows) error {
+	sql := movementsStatements[partsOf(q.period)]
+	batch.Queue(sql, q.args(q.period)).Query(func(rows pgx.Rows) error {
 		moved, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[row])
 		for _, r := range moved {
 			switch {
@@ -166,18 +127,22 @@ func queueMovements(batch *pgx.Batch, q summaryQuery, f *figures) {
 	})
 }
 
-// previousStatement returns the sums by currency of a window. Balances are not read:
+// previousStatements return the sums by currency of a window. Balances are not read:
 // openingBalances computes them.
-var previousStatement = hidden.Replace(`
+var previousStatements = byParts(func(p parts) string {
+	return `
 	SELECT currency, sum(income)::bigint AS income, sum(expense)::bigint AS expense,
 		sum(count)::bigint AS count
-	FROM ` + movementsOf + ` AS m
+	FROM ` + p.movements() + ` AS m
 	GROUP BY currency
-	HAVING sum(moved) > 0`)
+	HAVING sum(moved) > 0`
+})
 
 // queuePrevious adds up the window that ends where the requested one starts.
 func queuePrevious(batch *pgx.Batch, q summaryQuery, into *[]movement) {
-	batch.Queue(previousStatement, q.args(q.period.Previous())).Query(collect(into))
+	previous := q.period.Previous()
+	sql := previousStatements[partsOf(previous)]
+	batch.Queue(sql, q.args(previous)).Query(collect(into))
 }
 
 // trendStatement reads monthly totals only, because a trend consists of whole months.
@@ -199,8 +164,10 @@ func queueTrend(batch *pgx.Batch, q summaryQuery, into *[]movement) {
 // balancesStatement returns a row per wallet and currency. The window function adds the total of
 // all wallets in the currency. An opening balance is a movement at the start of its opening day: in
 // the window it is opened, and after the window the balance excludes it. A wallet without an
-// opening day has always had its opening balance.
-var balancesStatement = hidden.Replace(`
+// opening day has always had its opening balance. days selects the transactions of the days between
+// the window and the later months.
+func balancesStatement(days string) string {
+	return hidden.Replace(`
 	SELECT wallet_id, name, currency, own, opened, balance::bigint AS balance,
 		(sum(balance) OVER (PARTITION BY currency))::bigint AS total
 	FROM (
@@ -222,23 +189,34 @@ var balancesStatement = hidden.Replace(`
 				UNION ALL
 				SELECT wallet_id, currency, in_minor - out_minor
 				FROM monthly_transfers
-				WHERE owner_id = @owner AND month >= @later_months
-				UNION ALL
-				SELECT wallet_id, currency, amount_minor
-				FROM transactions
-				WHERE owner_id = @owner AND date >= @end AND date < @later_from
+				WHERE owner_id = @owner AND month >= @later_months` + days + `
 			) AS m
 			GROUP BY wallet_id, currency
 		) AS later ON later.wallet_id = b.wallet_id AND later.currency = b.currency
 		WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)
 	) AS held`)
+}
+
+// The statements of windows that end with a month, and of all others.
+var (
+	balancesOfMonth = balancesStatement("")
+	balancesOfDays  = balancesStatement(`
+				UNION ALL
+				SELECT wallet_id, currency, amount_minor
+				FROM transactions
+				WHERE owner_id = @owner AND date >= @end AND date < @later_from`)
+)
 
 // queueBalances reads the balances at the end of the window: the current balances minus the later
 // movements. The movements are the opening balances, the totals and transfers of whole months, and
 // the transactions in the rest of the window's last month. So the default window, which usually has
 // nothing after it, costs two index lookups.
 func queueBalances(batch *pgx.Batch, q summaryQuery, into *[]walletBalance) {
-	batch.Queue(balancesStatement, q.args(q.period)).Query(collect(into))
+	sql := balancesOfDays
+	if q.period.End.Equal(laterMonths(q.period)) {
+		sql = balancesOfMonth
+	}
+	batch.Queue(sql, q.args(q.period)).Query(collect(into))
 }
 
 // collect returns a function that reads the rows of a queued statement into a slice.

@@ -54,7 +54,6 @@ func (s *Stack) Resume(ctx context.Context, name string) error {
 	return nil
 }
 
-// part returns the part with a name.
 func (s *Stack) part(name string) (*supervised, error) {
 	i := slices.IndexFunc(s.parts, func(p *supervised) bool { return p.part.name() == name })
 	if i < 0 {

@@ -19,7 +19,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
-// database is the name of the database on a stack's private server.
 const database = "coffer"
 
 // owner is the role that owns the schemas and runs the migrations. No service uses it.
@@ -56,7 +55,6 @@ func prepareDatabase(
 	if err := restrict(ctx, urls[""], database); err != nil {
 		return nil, fmt.Errorf("granting rights on the database: %w", err)
 	}
-	// as returns the URL of a role, with a search_path unless schema is empty.
 	as := func(role, schema string) string {
 		u := *u
 		u.User = url.UserPassword(role, passwords[role])
@@ -161,7 +159,6 @@ func (s *Stack) borrowDatabase(ctx context.Context, superuser string) (map[strin
 	return prepareDatabase(ctx, superuser, database, passwords)
 }
 
-// roles returns the names of all roles that a stack uses.
 func roles() []string {
 	names := []string{owner}
 	for _, s := range schemas {

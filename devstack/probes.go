@@ -41,7 +41,6 @@ func serving(ctx context.Context, conn *grpc.ClientConn) error {
 	return nil
 }
 
-// ready is the gateway's probe: /readyz.
 func ready(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

@@ -22,8 +22,7 @@ type secrets struct {
 	// ServiceKey authenticates RPCs between services and encrypts values
 	// (docs/configuration.md).
 	ServiceKey string `json:"serviceKey"`
-	// NATS is the password of the user coffer.
-	NATS string `json:"nats"`
+	NATS       string `json:"nats"`
 	// Passwords maps PostgreSQL's roles to their passwords. pgserver stores the password of the
 	// superuser.
 	Passwords map[string]string `json:"passwords"`
@@ -125,7 +124,6 @@ func lock(dir string) (unlock func() error, err error) {
 	return f.Close, nil
 }
 
-// writeAt writes a text at the start of a file.
 func writeAt(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)
 	return err

@@ -22,8 +22,7 @@ import (
 const (
 	// readyTime limits the start of a service. It is long because the machine may be compiling at
 	// the same time.
-	readyTime = time.Minute
-	// stopTimeout limits how long Stop waits for the requests in flight of a service.
+	readyTime   = time.Minute
 	stopTimeout = 5 * time.Second
 )
 
@@ -36,7 +35,6 @@ type service struct {
 	// lis is the open listener of a service that has not begun yet.
 	lis   net.Listener
 	serve serve
-	// probe returns an error while the service is not ready.
 	probe func(ctx context.Context, addr string) error
 
 	// broken has room for one failure, see report. cancel is nil while the service is not running,
@@ -50,10 +48,8 @@ type service struct {
 	unrequested bool
 }
 
-// name implements part.
 func (s *service) name() string { return s.title }
 
-// failures implements part.
 func (s *service) failures() <-chan error { return s.broken }
 
 // begin runs the service without waiting until it is ready, because services wait for each other.
@@ -91,7 +87,6 @@ func reason(err error) error {
 	return err
 }
 
-// start implements part.
 func (s *service) start(ctx context.Context) error {
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -99,7 +94,6 @@ func (s *service) start(ctx context.Context) error {
 	return s.await(ctx)
 }
 
-// await returns when the service is ready, or with an error when it ended or readyTime is over.
 func (s *service) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
@@ -118,7 +112,6 @@ func (s *service) await(ctx context.Context) error {
 	}
 }
 
-// closeUnused closes the listener of a service that was never started.
 func (s *service) closeUnused() error {
 	if s.lis == nil {
 		return nil
@@ -243,7 +236,6 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 	if s.PostgresDir != "" && environment["STORAGE_FOLDER"] == "" {
 		environment["STORAGE_FOLDER"] = s.PostgresDir
 	}
-	// link returns an address as it is, or the address of a proxy in front of it.
 	link := config.Link
 	if link == nil {
 		link = func(_, _, addr string) (string, error) { return addr, nil }

@@ -28,10 +28,8 @@ type postgres struct {
 	stopping chan struct{}
 }
 
-// name implements part.
 func (p *postgres) name() string { return "postgres" }
 
-// failures implements part.
 func (p *postgres) failures() <-chan error { return p.broken }
 
 // start implements part. A goroutine reports the end of the server unless stop or kill caused it.
@@ -54,7 +52,6 @@ func (p *postgres) start(ctx context.Context) error {
 	return nil
 }
 
-// stop implements part.
 func (p *postgres) stop() error {
 	if p.stopping == nil {
 		return nil
@@ -95,7 +92,6 @@ type natsServer struct {
 	broken  chan error
 }
 
-// name implements part.
 func (n *natsServer) name() string { return "nats" }
 
 // failures implements part. The relays of the services detect that the server stores no events.
@@ -151,13 +147,11 @@ func (n *natsServer) start(ctx context.Context) error {
 	return n.reports.EnsureStream(ctx)
 }
 
-// url returns the URL with user and password.
 func (n *natsServer) url() string {
 	u := url.URL{Scheme: "nats", User: url.UserPassword(natsUser, n.password), Host: n.addr}
 	return u.String()
 }
 
-// stop implements part.
 func (n *natsServer) stop() error {
 	if n.reports != nil {
 		n.reports.Close()

@@ -17,11 +17,9 @@ const (
 	lastRestart = 15 * time.Second
 )
 
-// supervised is a part that is started again when it fails.
 type supervised struct {
 	part part
-	// mu serializes Halt, Kill, Resume and restarts of the part.
-	mu sync.Mutex
+	mu   sync.Mutex
 	// halted is set while the part must stay stopped.
 	halted bool
 }

@@ -17,8 +17,7 @@ import (
 // that auth trusts the client's address (ADR 49).
 type connections struct {
 	auth, ledger, budget grpc.ClientConnInterface
-	// trust carries the service key, for calls that the gateway makes to auth without a user's
-	// request.
+	// trust is the connection with the service key, for the gateway's own calls to auth.
 	trust grpc.ClientConnInterface
 	close func()
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// probeTime limits the time to check the services for readiness.
 const probeTime = time.Second
 
 // readiness handles the readiness probe. The gateway is ready without budget, because the other

@@ -17,7 +17,6 @@ import (
 
 var errMethodNotAllowed = apierr.New(restv1.Reason_METHOD_NOT_ALLOWED)
 
-// router answers the requests that match no RPC and no endpoint.
 type router struct {
 	paths transcoding.Paths
 	site  console.Console
@@ -80,7 +79,6 @@ func (t *router) handleRoutingError(
 	response.Fail(ctx, t.log, w, errMethodNotAllowed)
 }
 
-// notFound serves the console if it has the path, and otherwise answers 404.
 func (t *router) notFound(w http.ResponseWriter, r *http.Request) {
 	if !t.site.Answer(w, r) {
 		response.Fail(r.Context(), t.log, w, errRouteNotFound)

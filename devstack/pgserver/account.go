@@ -15,7 +15,6 @@ import (
 // shared is a folder that every account can enter and that survives a reboot.
 const shared = "/var/tmp"
 
-// account is the operating system's account that runs the server.
 type account struct {
 	name     string
 	uid, gid uint32
@@ -61,7 +60,6 @@ func accountOf(uid uint32) account {
 	return a
 }
 
-// nameOf returns the name of an account for messages, or its number if it has no name.
 func nameOf(uid uint32) string {
 	id := strconv.FormatUint(uint64(uid), 10)
 	if u, err := user.LookupId(id); err == nil {
@@ -70,7 +68,6 @@ func nameOf(uid uint32) string {
 	return id
 }
 
-// ownerOf returns the uid of a file's owner, and false on systems without uids.
 func ownerOf(info fs.FileInfo) (uint32, bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -79,7 +76,6 @@ func ownerOf(info fs.FileInfo) (uint32, bool) {
 	return stat.Uid, true
 }
 
-// give makes the account the owner of a file.
 func (a account) give(name string) error {
 	if a.own {
 		return nil
@@ -176,8 +172,6 @@ func folderMode() fs.FileMode {
 	return 0o700
 }
 
-// credential returns the credential of a process that runs as the account, nil for the account of
-// this process.
 func credential(a account) *syscall.Credential {
 	if a.own {
 		return nil

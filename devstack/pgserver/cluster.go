@@ -51,7 +51,6 @@ func locate(o Options) (cluster, error) {
 	return c, MakeDir(c.dir)
 }
 
-// data returns PostgreSQL's data directory.
 func (c cluster) data() string { return filepath.Join(c.dir, "data") }
 
 // adoptOwner selects the owner of an existing cluster to run it, because PostgreSQL does not start
@@ -77,8 +76,6 @@ func (c *cluster) adoptOwner() error {
 	return nil
 }
 
-// version returns the major version of the PostgreSQL that created the cluster, or "" if there is
-// no cluster yet.
 func (c cluster) version() string {
 	text, err := os.ReadFile(filepath.Join(c.data(), "PG_VERSION"))
 	if err != nil {
@@ -117,7 +114,6 @@ func (c cluster) refuseRunning(ctx context.Context) error {
 	return nil
 }
 
-// commandLine returns the command line of a process. known is false if it cannot be read.
 func commandLine(ctx context.Context, pid int) (command string, known bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil && runtime.GOOS != "linux" {
@@ -127,7 +123,6 @@ func commandLine(ctx context.Context, pid int) (command string, known bool) {
 	return string(text), err == nil
 }
 
-// create creates the cluster if it does not exist, and returns the superuser's password.
 func (c cluster) create(ctx context.Context, bin string) (string, error) {
 	password, err := c.password()
 	if err != nil || c.version() != "" {
@@ -235,7 +230,6 @@ func (c cluster) serve(ctx context.Context, bin string, port int) (*process, err
 	return p, nil
 }
 
-// log returns the path of the server's log.
 func (c cluster) log() string { return filepath.Join(c.dir, "server.log") }
 
 // prepare makes a command run as the cluster's account, with a minimal environment. The user's PG*
@@ -246,7 +240,6 @@ func (c cluster) prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = attributes(c.runsAs)
 }
 
-// lastLog returns the last lines of the server's log and the log's path.
 func (c cluster) lastLog() string {
 	text, err := os.ReadFile(c.log())
 	if err != nil {
@@ -255,7 +248,6 @@ func (c cluster) lastLog() string {
 	return tail(string(text)) + "\nmore in " + c.log()
 }
 
-// tail returns the last four lines of a text, each on a new indented line.
 func tail(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return "\n  " + strings.Join(lines[max(0, len(lines)-4):], "\n  ")

@@ -22,7 +22,6 @@ var errNotFound = errors.New(
 		"or set PG_BIN to the folder with initdb and postgres",
 )
 
-// binaries is a folder with initdb and postgres.
 type binaries struct {
 	dir   string
 	major int
@@ -55,8 +54,6 @@ func find(ctx context.Context, given, version string) (string, error) {
 	return choose(found, version)
 }
 
-// choose returns the first folder with the version, or with a supported version if version is
-// empty.
 func choose(found []binaries, version string) (string, error) {
 	if len(found) == 0 {
 		return "", errNotFound
@@ -81,7 +78,6 @@ func choose(found []binaries, version string) (string, error) {
 		oldest, strings.Join(has, ", "))
 }
 
-// candidates returns the folders that may contain the binaries, the preferred ones first.
 func candidates(ctx context.Context) []string {
 	var dirs []string
 	if name, err := exec.LookPath("initdb"); err == nil {
@@ -112,7 +108,6 @@ func candidates(ctx context.Context) []string {
 // postgres --version.
 var number = regexp.MustCompile(`\d+`)
 
-// newestFirst compares two folders by the version in their names, for sorting.
 func newestFirst(a, b string) int {
 	version := func(s string) int {
 		n, _ := strconv.Atoi(number.FindString(s))

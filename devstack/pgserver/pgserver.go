@@ -36,8 +36,7 @@ const (
 	// readyTime limits a start. Recovery after a crash can take long; a clean start takes a tenth
 	// of a second.
 	readyTime = 2 * time.Minute
-	// stopTime limits each kind of shutdown, which includes a checkpoint.
-	stopTime = 20 * time.Second
+	stopTime  = 20 * time.Second
 )
 
 // Options configure a server.
@@ -61,8 +60,7 @@ type Server struct {
 	URL string
 	// Dir is the folder of the cluster. It differs from Options.Dir if the server's account may not
 	// enter that.
-	Dir string
-	// Port is the server's port on 127.0.0.1.
+	Dir  string
 	Port int
 
 	cluster cluster
@@ -169,7 +167,6 @@ func (s *Server) Kill() {
 	<-s.process.done
 }
 
-// await returns when the server accepts connections.
 func (s *Server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
@@ -188,7 +185,6 @@ func (s *Server) await(ctx context.Context) error {
 	}
 }
 
-// ping connects once.
 func ping(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -234,7 +230,6 @@ func (c cluster) port(ctx context.Context) (int, error) {
 	return port, nil
 }
 
-// isFree reports whether a port of 127.0.0.1 can be opened.
 func isFree(ctx context.Context, port int) bool {
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	lis, err := ports.Listen(ctx, addr)

@@ -46,7 +46,6 @@ const (
 // version is set by the linker: -X github.com/coffer-budget/coffer/internal/app.version=1.2.3.
 var version string
 
-// process is the configuration of every process.
 type process struct {
 	Listen   string     `env:"LISTEN_ADDR" envDefault:":9000"`
 	Metrics  string     `env:"METRICS_ADDR" envDefault:":9464"`
@@ -150,7 +149,6 @@ func serve[C any](
 ) (err error) {
 	p, processErr := ParseEnv[process](nil)
 	config, configErr := ParseEnv[C](nil)
-	// One message names the problems of both configurations.
 	if err := errors.Join(processErr, configErr); err != nil {
 		return err
 	}

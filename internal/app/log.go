@@ -52,7 +52,6 @@ func (g grpcLogger) Errorln(args ...any) { g.Error(args...) }
 
 func (g grpcLogger) Errorf(format string, args ...any) { g.Error(fmt.Sprintf(format, args...)) }
 
-// contextHandler adds the request id, trace id and user id of the context to each line.
 type contextHandler struct{ slog.Handler }
 
 func (h contextHandler) Handle(ctx context.Context, r slog.Record) error {

@@ -30,7 +30,6 @@ const (
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 10 * time.Second
 
-	// pruneEvery is the time between removals of sessions whose tokens have expired.
 	pruneEvery = 5 * time.Minute
 )
 
@@ -134,7 +133,6 @@ func (v *Verifier) loadRevoked(ctx context.Context) error {
 	}
 }
 
-// add merges a page. A page may repeat sessions.
 func (v *Verifier) add(page Revoked) {
 	now := v.now()
 	v.mu.Lock()

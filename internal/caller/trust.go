@@ -22,7 +22,6 @@ const (
 
 // Trust loads the state that a Verifier verifies tokens against.
 type Trust struct {
-	// Keys returns the public keys by kid.
 	Keys func(ctx context.Context) (map[string]ed25519.PublicKey, error)
 	// Revoked returns the page of ended sessions after a cursor; the first page is after "".
 	Revoked func(ctx context.Context, cursor string) (Revoked, error)
@@ -35,8 +34,7 @@ type Revoked struct {
 	Sessions map[uuid.UUID]uint32
 	// Cursor continues after this page, or after the last page with sessions that were ended since.
 	Cursor string
-	// More reports whether the next page can be read now.
-	More bool
+	More   bool
 }
 
 // FromAuth returns a Trust that calls the auth service.

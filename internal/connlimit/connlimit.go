@@ -29,8 +29,7 @@ import (
 
 // Limits are the numbers of connections that may be open at the same time; 0 means no limit.
 type Limits struct {
-	Total int
-	// PerAddress applies to an IPv4 address or 64 bits of IPv6.
+	Total      int
 	PerAddress int
 }
 
@@ -39,12 +38,10 @@ type Listener struct {
 	net.Listener
 	limits Limits
 
-	mu    sync.Mutex
-	conns map[*conn]bool
-	// counts holds the number of open connections of each client address.
+	mu     sync.Mutex
+	conns  map[*conn]bool
 	counts map[string]int
-	// idle holds the connections without a request, those idle for the longest time first.
-	idle *list.List
+	idle   *list.List
 
 	refused, evicted metric.Int64Counter
 	attributes       metric.MeasurementOption
@@ -55,8 +52,7 @@ type conn struct {
 	net.Conn
 	listener *Listener
 	address  string
-	// idle is the connection's place in the list, or nil.
-	idle *list.Element
+	idle     *list.Element
 	// once guards Close, and err is its result: a server may close a connection several times.
 	once sync.Once
 	err  error
@@ -165,8 +161,7 @@ func (l *Listener) admit(c *conn) (victim *conn, ok bool) {
 	return victim, ok
 }
 
-// longestIdle returns the connection that has been idle for the longest time, of one address unless
-// that is empty, or nil.
+// longestIdle looks at the connections of one address, unless that is empty.
 func (l *Listener) longestIdle(address string) *conn {
 	for e := l.idle.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*conn); address == "" || c.address == address {

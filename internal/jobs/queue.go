@@ -21,7 +21,6 @@ const (
 	// leaseTime is the time after which another replica may take the job of a replica that does not
 	// renew its lease.
 	leaseTime = 6 * time.Second
-	// leasePoll is shorter than PollInterval, because users wait for jobs.
 	leasePoll = time.Second
 	// turnChunks is the number of chunks after which a job lets another one run.
 	turnChunks = 10
@@ -43,14 +42,11 @@ var ErrLostLease = errors.New("another replica has taken the job")
 // Job is a job that this replica leases.
 type Job struct {
 	OwnerID uuid.UUID `db:"owner_id"`
-	// ID is the id of the import or of the rule.
-	ID    uuid.UUID
-	Lease uuid.UUID
-	// Status is the status of the job when it was leased.
-	Status string
+	ID      uuid.UUID
+	Lease   uuid.UUID
+	Status  string
 	// Attempts is the number of leases since the job last made progress, including this one.
-	Attempts int
-	// LeaseTime is the duration of the lease, which each chunk renews.
+	Attempts  int
 	LeaseTime time.Duration `db:"-"`
 }
 
@@ -64,8 +60,7 @@ type Chunk func(ctx context.Context, p *Pace) (finished bool, err error)
 type Handler struct {
 	// Chunks returns the function that runs the chunks of a job, one with each call.
 	Chunks func(j Job) Chunk
-	// Fail ends a job with an error.
-	Fail func(ctx context.Context, j Job, reason string) error
+	Fail   func(ctx context.Context, j Job, reason string) error
 }
 
 // Queue runs the jobs of a table, one at a time. Each replica has one queue of each table.
@@ -120,7 +115,6 @@ func (q *Queue) runNext(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// release ends the lease of a job after an error.
 func (q *Queue) release(ctx context.Context, j Job, err error) {
 	pause := Backoff(j.Attempts, firstPause, lastPause)
 	switch {
@@ -179,7 +173,6 @@ func (q *Queue) runTurn(ctx context.Context, j Job) error {
 	}
 }
 
-// runChunk runs a chunk, and adapts the next one to its duration.
 func runChunk(ctx context.Context, run Chunk, p *Pace) (finished bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
 	defer cancel()

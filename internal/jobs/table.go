@@ -15,8 +15,7 @@ import (
 // leased_until and attempts. A statement that ends a job sets lease and leased_until to NULL, and
 // one that stores progress sets attempts to 0.
 type Table struct {
-	Name, ID string
-	// Unfinished is the condition on a job that has not ended.
+	Name, ID   string
 	Unfinished string
 	// QueuedAt is the time at which a job was queued, and Remaining the number of its rows that are
 	// not processed.
@@ -25,7 +24,6 @@ type Table struct {
 	Endless string
 }
 
-// waiting is the condition on a job that no replica leases.
 func (t Table) waiting() string {
 	return t.Unfinished + ` AND (leased_until IS NULL OR leased_until < now())`
 }

@@ -193,8 +193,7 @@ func (r *reloading) Clone() credentials.TransportCredentials {
 	return &reloading{files: r.files, server: r.server, last: r.last}
 }
 
-// OverrideServerName implements credentials.TransportCredentials, which still requires it although
-// nothing calls it.
+// OverrideServerName is never called, but credentials.TransportCredentials requires it.
 func (r *reloading) OverrideServerName(string) error {
 	return errors.New("a service's name is not overridden")
 }

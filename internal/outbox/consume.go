@@ -23,14 +23,12 @@ const (
 	// consumeBatch is the maximum number of events that share a transaction. maxBatch limits their
 	// size.
 	consumeBatch = 256
-	// fetchTimeout is how long one pull request waits for an event.
 	fetchTimeout = 30 * time.Second
 )
 
 // Consumer configures a durable JetStream consumer. All replicas that use its name share the
 // events.
 type Consumer struct {
-	// Name is unique in the installation, for example auth-audit.
 	Name string
 	// Subject selects events by type, for example ledger.v1.transaction.created; * matches one
 	// token. There is only one subject, and Apply ignores the events it does not need: with several

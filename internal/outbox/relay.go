@@ -19,8 +19,7 @@ import (
 )
 
 const (
-	// relayBatch is the maximum number of events published per query of the outbox. A query ends
-	// before with an event that reaches maxBatch.
+	// relayBatch is the maximum number of events published per query of the outbox.
 	relayBatch = 256
 	// minPollInterval is how long an event may wait while there is traffic. The relay polls because
 	// a NOTIFY takes a lock that all committing transactions share.
@@ -28,12 +27,10 @@ const (
 	// maxPollInterval is the limit to which the interval doubles while there are no events and no
 	// wake messages.
 	maxPollInterval = 10 * time.Second
-	// retryInterval is the delay after an error.
-	retryInterval = time.Second
+	retryInterval   = time.Second
 	// relayTimeout limits one query-and-publish cycle. A connection that hangs is closed after it,
 	// which releases the lock.
-	relayTimeout = 30 * time.Second
-	// publishTimeout limits the wait for the acknowledgments of one batch.
+	relayTimeout   = 30 * time.Second
 	publishTimeout = 5 * time.Second
 	// syncDelay is how long an event stays in the outbox after NATS acknowledged it. NATS syncs to
 	// disk every second (sync_interval). Syncing each message costs a fifth of the database's
@@ -144,7 +141,6 @@ func (b *Bus) Wake() {
 // its messages.
 func wakeSubject(service string) string { return "outbox." + service }
 
-// relayOnce publishes one batch of events and returns how many NATS acknowledged.
 func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, done *progress) (int, error) {
 	// NATS may have restarted and lost acknowledged events that were not on disk. All events in the
 	// outbox are published again, and NATS drops those it has.
@@ -179,13 +175,11 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, done *progress)
 	}
 	done.cursor = max(done.cursor, done.watermark)
 	if len(entries) == relayBatch || dataSize(entries) >= maxBatch {
-		// More events may follow.
 		done.cursor = min(done.cursor, entries[len(entries)-1].Seq)
 	}
 	return len(published), b.deleteStored(ctx, conn, done)
 }
 
-// dataSize returns the size of the data of all entries in bytes.
 func dataSize(entries []entry) int {
 	size := 0
 	for _, e := range entries {
@@ -233,7 +227,6 @@ func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 	return acknowledged, nil
 }
 
-// message encodes the event in the binary mode of the CloudEvents protocol binding for NATS.
 func (e entry) message(service string) (*nats.Msg, error) {
 	var data anypb.Any
 	if err := proto.Unmarshal(e.Data, &data); err != nil {

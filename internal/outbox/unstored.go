@@ -11,7 +11,6 @@ import (
 // unstoredSubject is a core NATS subject: the stream does not store its messages.
 const unstoredSubject = "outbox.unstored"
 
-// errNotAcknowledged is returned when NATS does not acknowledge an event within publishTimeout.
 var errNotAcknowledged = errors.New("NATS did not acknowledge the event")
 
 // reportUnstored announces that NATS is connected but stores no events. A server whose disk was

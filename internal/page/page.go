@@ -18,7 +18,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// defaultLimit and maxLimit are the page sizes of all lists.
 const (
 	defaultLimit = 50
 	maxLimit     = 200
@@ -77,8 +76,7 @@ func (c Cursors) Open(scope, cursor string, position any) error {
 	return nil
 }
 
-// Page returns the page size of a list request and decodes its cursor into position. Without a
-// cursor, position is unchanged.
+// Page returns the page size of a list request and decodes its cursor into position.
 func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (int, error) {
 	rows, problem := Limit(limit)
 	if problem != nil {
@@ -92,17 +90,12 @@ func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (
 
 // Query describes one page of a list of rows, whose order is that of their positions.
 type Query[Row, Position any] struct {
-	// Scope is the list, its owner and its filters.
-	Scope string
-	// Limit and Cursor are the values of the request.
-	Limit  *int32
-	Cursor string
-	// First is the position before the first page.
-	First Position
-	// Position returns the position of a row.
+	Scope    string
+	Limit    *int32
+	Cursor   string
+	First    Position
 	Position func(Row) Position
-	// Select returns up to limit rows after a position.
-	Select func(after Position, limit int) ([]Row, error)
+	Select   func(after Position, limit int) ([]Row, error)
 	// Size returns the size of a row, see Fitting. It is nil for lists whose rows are small.
 	Size func(Row) int
 }

@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	awaitPause = 500 * time.Millisecond
-	// awaitLogEvery is the shortest time between two log lines of a waiting command.
+	awaitPause    = 500 * time.Millisecond
 	awaitLogEvery = 15 * time.Second
 	// awaitAttempt limits one attempt. The address of a service without pods drops packets instead
 	// of refusing the connection.
@@ -38,8 +37,7 @@ func AwaitServer(ctx context.Context, url string, limit time.Duration, log *slog
 	})
 }
 
-// AwaitMigrations waits until the schema of url has all migrations, at most for limit. It only
-// reads, with the service's role.
+// AwaitMigrations waits until the schema of url has all migrations, at most for limit.
 func AwaitMigrations(
 	ctx context.Context, url string, migrations fs.FS, limit time.Duration, log *slog.Logger,
 ) error {

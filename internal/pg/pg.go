@@ -83,8 +83,7 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// Ping returns nil if PostgreSQL is available. It acquires a connection; the pool checks a
-// connection that was idle for a second.
+// Ping returns nil if PostgreSQL is available.
 func Ping(ctx context.Context, pool *pgxpool.Pool) error {
 	return pool.AcquireFunc(ctx, func(*pgxpool.Conn) error { return nil })
 }
@@ -155,7 +154,6 @@ func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return true
 	}
-	// The connection broke during a response, or was already closed.
 	for _, broken := range []error{
 		io.ErrUnexpectedEOF, io.EOF, pgconn.ErrConnClosed, net.ErrClosed,
 	} {
@@ -183,8 +181,7 @@ func IsDataError(err error) bool {
 	return strings.HasPrefix(s, "22") || strings.HasPrefix(s, "23")
 }
 
-// IsRetryable reports whether err is a serialization failure or a deadlock. The transaction can be
-// tried again.
+// IsRetryable reports whether err is a serialization failure or a deadlock.
 func IsRetryable(err error) bool {
 	s := state(err)
 	return s == "40001" || s == "40P01"

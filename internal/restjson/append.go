@@ -22,12 +22,10 @@ type span struct {
 
 func (s span) in(message []byte) []byte { return message[s.start:s.end] }
 
-// usualFields is the number of fields for which spans need no allocation. Few messages have more.
+// usualFields is the number of fields for which spans need no allocation.
 const usualFields = 16
 
-// append appends an encoded message as a JSON object.
 func (p *plan) append(b, message []byte) ([]byte, error) {
-	// The array is on the stack.
 	var room [usualFields]span
 	spans := room[:]
 	if len(p.fields) > len(room) {
@@ -137,7 +135,6 @@ func (f *plannedField) appendList(b, fields []byte) ([]byte, error) {
 	b = append(b, '[')
 	first := true
 	for value := range f.each(fields) {
-		// A packed list has all its numbers in one value.
 		for once := !f.packed; once || len(value) > 0; once = false {
 			if !first {
 				b = append(b, ',')

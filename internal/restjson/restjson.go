@@ -62,9 +62,8 @@ func Headers(d protoreflect.MessageDescriptor) []Header { return planOf(d).heade
 // plan describes the encoding of one message type. It is not changed after planOf, so requests
 // share it.
 type plan struct {
-	fields  []plannedField
-	headers []Header
-	// byNumber maps field numbers to indexes in fields, -1 for numbers without a field.
+	fields   []plannedField
+	headers  []Header
 	byNumber []int
 	// any is set for google.protobuf.Any. It is encoded as the message that it contains.
 	any bool
@@ -81,11 +80,9 @@ type plannedField struct {
 	// many is set for lists and maps. The values of a packed list follow each other without tags.
 	many, packed bool
 	// key is the field's JSON name with quotes and colon.
-	key string
-	// decimal is set for a string that is a number in JSON.
+	key     string
 	decimal bool
-	// omit is set if the field is omitted when it is unset, see isOmitted.
-	omit bool
+	omit    bool
 	// omitWith is the index of the field that the option omit_with names, -1 without the option.
 	omitWith int
 }

@@ -104,8 +104,7 @@ type Server struct {
 	// shorter in tests.
 	maxTimeout, maxTransfer time.Duration
 	log                     *slog.Logger
-	// services are the registered services, whose health is reported by full name.
-	services []string
+	services                []string
 }
 
 // NewServer returns a server that verifies users' tokens with verifier. It may be nil if no RPC is
@@ -135,7 +134,6 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
 			MinTime: 10 * time.Second, PermitWithoutStream: true,
 		}),
-		// The first is the outermost.
 		grpc.ChainUnaryInterceptor(s.shedLoad, s.finish, s.recover, s.deadline, s.authorize),
 		grpc.ChainStreamInterceptor(s.stream),
 	)
@@ -232,7 +230,6 @@ func (s *Server) finished(
 			attrs = append(attrs, slog.Any("error", err))
 		case shown.Code == codes.Internal, shown.Code == codes.Unavailable,
 			shown.Code == codes.DeadlineExceeded:
-			// A declared error, often caused by the client, such as a file that is not a receipt.
 			// It must not alert an operator.
 			level = slog.LevelWarn
 			attrs = append(attrs, slog.Any("error", err))
@@ -245,7 +242,6 @@ func (s *Server) finished(
 	return nil
 }
 
-// infrastructure reports whether a method belongs to gRPC itself: health and reflection.
 func infrastructure(fullMethod string) bool { return strings.HasPrefix(fullMethod, "/grpc.") }
 
 func (s *Server) recover(

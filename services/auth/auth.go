@@ -72,7 +72,6 @@ type Config struct {
 	KeyRotation time.Duration `env:"KEY_ROTATION" envDefault:"720h"`
 }
 
-// check returns an error that names every invalid value.
 func (c Config) check() error {
 	var problems []error
 	if c.AccessTTL < time.Second {
@@ -92,16 +91,14 @@ func (c Config) check() error {
 type server struct {
 	authv1.UnsafeAuthServiceServer
 
-	db     *pgxpool.Pool
-	config Config
-	hasher *password.Hasher
-	keys   *signing.Ring
-	// cursors seals the positions of lists with the service key, so that all replicas accept them.
+	db      *pgxpool.Pool
+	config  Config
+	hasher  *password.Hasher
+	keys    *signing.Ring
 	cursors page.Cursors
 	// wake makes the relay publish new events soon.
 	wake func()
-	// now is the time of all decisions and of all stored timestamps.
-	now func() time.Time
+	now  func() time.Time
 	// newID returns a UUIDv7, so ids sort by the time of creation and lists use the id as their
 	// position.
 	newID func() uuid.UUID

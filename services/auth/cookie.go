@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	// cookieMode is the value of the parameter session that puts the refresh token into a cookie.
 	cookieMode = "cookie"
 	// webClient is the value of the header X-Coffer-Client that a request with the cookie needs.
 	// Browsers send a header of this name to another site only if that site permits it, and the
@@ -48,7 +47,6 @@ func isFromOtherSite(r browserRequest) bool {
 	return (r.GetOrigin() != "" || r.GetFetchSite() != "") && !isFromOwnSite(r)
 }
 
-// checkMode returns the problem of the parameter session.
 func checkMode(mode string) *apierr.Field {
 	if mode == "" || mode == cookieMode {
 		return nil
@@ -56,7 +54,6 @@ func checkMode(mode string) *apierr.Field {
 	return &apierr.Field{Name: "session", Message: "must be " + cookieMode}
 }
 
-// presentedToken is the refresh token of a request.
 type presentedToken struct {
 	text string
 	// cookie is set if the token was sent in the session cookie.

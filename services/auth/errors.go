@@ -5,7 +5,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// The public errors of the service. docs/errors.md lists them with their HTTP statuses.
 var (
 	errEmailAlreadyExists = apierr.New(restv1.Reason_EMAIL_ALREADY_EXISTS)
 	errUserNotFound       = apierr.New(restv1.Reason_USER_NOT_FOUND)

@@ -19,7 +19,6 @@ import (
 // lock a user out: an address that is known to the account, and a session, are subject only to the
 // limit of the pair (ADR 48).
 const (
-	// failuresPerPair limits one account from one address, or in one session.
 	failuresPerPair = 10
 	// failuresPerAccount limits one account from all addresses that are not known.
 	failuresPerAccount = 50
@@ -30,7 +29,6 @@ const (
 	// again.
 	failureWindow = 15 * time.Minute
 
-	// knownAddressKept is the time for which an address is known after a sign-in.
 	knownAddressKept = 90 * 24 * time.Hour
 )
 
@@ -39,11 +37,9 @@ const (
 type attempt struct {
 	// Hashes of the subjects. The table must not contain e-mails and addresses in clear text.
 	account, address, pair []byte
-	// user is uuid.Nil for an e-mail without an account.
-	user uuid.UUID
+	user                   uuid.UUID
 	// network is the network of the client; invalid if its address is unknown.
 	network netip.Prefix
-	// session reports that the attempt is made in a session of the user.
 	session bool
 	// failed is the audit entry of a failure.
 	failed auditEntry
@@ -66,7 +62,6 @@ func loginAttempt(email string, u user, address netip.Addr, failed auditEntry) a
 	}
 }
 
-// sessionAttempt returns an attempt to prove the password again in a session.
 func sessionAttempt(u user, session uuid.UUID, address netip.Addr, failed auditEntry) attempt {
 	a := loginAttempt(u.Email, u, address, failed)
 	a.pair, a.session = subject("session", session.String()), true
@@ -80,8 +75,6 @@ func subject(kind, name string) []byte {
 	return h[:]
 }
 
-// prefixOf returns the network that caller.Network names, as a prefix. It is invalid for an unknown
-// address.
 func prefixOf(address netip.Addr) netip.Prefix {
 	bits := 64
 	if address.Is4() {

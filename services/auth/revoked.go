@@ -24,7 +24,6 @@ const (
 	revokedScope = "revoked sessions"
 )
 
-// revokedPosition is the position of a cursor: the next page continues after At and ID.
 type revokedPosition struct {
 	At time.Time
 	ID uuid.UUID

@@ -26,8 +26,7 @@ import (
 const tokenType = "Bearer"
 
 type tokens struct {
-	access string
-	// refresh is empty if the browser already has a newer one, see repeatCookie.
+	access  string
 	refresh string
 }
 
@@ -145,7 +144,6 @@ func (s *server) startSession(
 	return u, t, err
 }
 
-// issue stores the hash of a new refresh token of a session, and returns it with an access token.
 func (s *server) issue(
 	ctx context.Context, tx pgx.Tx, id caller.Identity, refresh string, now time.Time,
 ) (tokens, error) {
@@ -231,8 +229,7 @@ func (s *server) ListSessions(
 	return resp, nil
 }
 
-// RevokeSession ends a session of the acting user, possibly the session of the call. For sessions
-// of other users it returns errSessionNotFound.
+// RevokeSession ends a session of the acting user, possibly the session of the call.
 func (s *server) RevokeSession(
 	ctx context.Context, req *authv1.RevokeSessionRequest,
 ) (*authv1.RevokeSessionResponse, error) {
@@ -264,7 +261,6 @@ func parseLogin(req *authv1.LoginRequest) (email string, err error) {
 	return email, p.Err()
 }
 
-// proto converts the session. It marks the session as current if current is its id.
 func (s session) proto(current uuid.UUID) *authv1.Session {
 	return &authv1.Session{
 		Id:         s.ID.String(),

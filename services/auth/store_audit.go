@@ -98,7 +98,6 @@ func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time,
 		})
 }
 
-// selectAudit returns the entries of a user with an id below before, newest first.
 func selectAudit(
 	ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int,
 ) ([]auditEntry, error) {

@@ -10,17 +10,14 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// usersEmailKey is the name of the unique index on e-mails.
 const usersEmailKey = "users_email_key"
 
 // user is a row of users. Version counts the changes of the profile and is its ETag; a change of
 // the password does not count.
 type user struct {
-	ID   uuid.UUID
-	Name string
-	// Email is normalized by parseEmail.
-	Email string
-	// PasswordHash is a PHC string.
+	ID           uuid.UUID
+	Name         string
+	Email        string
 	PasswordHash string    `db:"password_hash"`
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at"`

@@ -67,32 +67,28 @@ type Config struct {
 	Events outbox.Config
 	// DatabaseURL connects with the service's own role. Its search_path names the service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// AuthAddr and LedgerAddr are the host:port of auth and of the ledger.
-	AuthAddr   string `env:"AUTH_ADDR,required,notEmpty"`
-	LedgerAddr string `env:"LEDGER_ADDR,required,notEmpty"`
+	AuthAddr    string `env:"AUTH_ADDR,required,notEmpty"`
+	LedgerAddr  string `env:"LEDGER_ADDR,required,notEmpty"`
 	// WebhookPrivateAddresses lets every user send requests into the service's network. It is for
 	// development.
 	WebhookPrivateAddresses bool `env:"WEBHOOK_PRIVATE_ADDRESSES" envDefault:"false"`
 }
 
-// server implements BudgetService.
 type server struct {
 	budgetv1.UnsafeBudgetServiceServer
 
-	db     *pgxpool.Pool
-	auth   authv1.AuthServiceClient
-	ledger ledgerv1.LedgerServiceClient
-	// cursors seals positions in lists with the service key.
+	db      *pgxpool.Pool
+	auth    authv1.AuthServiceClient
+	ledger  ledgerv1.LedgerServiceClient
 	cursors page.Cursors
 	// notifications and webhooks implement the other two services. They write in the transactions
 	// of this package.
 	notifications *notification.Server
 	webhooks      *webhook.Server
-	// syncs reports the categories of budgets to the ledger.
-	syncs *jobs.Worker
-	log   *slog.Logger
-	now   func() time.Time
-	newID func() uuid.UUID
+	syncs         *jobs.Worker
+	log           *slog.Logger
+	now           func() time.Time
+	newID         func() uuid.UUID
 }
 
 var _ budgetv1.BudgetServiceServer = (*server)(nil)

@@ -171,7 +171,6 @@ func (s *server) change(
 
 // replace stores the next version of a locked budget, and publishes the change to the owner and the
 // accepted members. It returns BUDGET_ALREADY_EXISTS if the change makes the budget a duplicate.
-// The caller holds the lock of the budget.
 func (s *server) replace(
 	ctx context.Context, tx pgx.Tx, before, after budget, by uuid.UUID,
 ) (budget, error) {
@@ -257,8 +256,7 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 	return s.notifications.PublishEach(ctx, tx, events...)
 }
 
-// budgetFor returns a budget if the acting user's role permits the action. It returns
-// BUDGET_NOT_FOUND for an unknown id.
+// budgetFor returns a budget if the acting user's role permits the action.
 func (s *server) budgetFor(
 	ctx context.Context, q pg.Querier, id uuid.UUID, do action,
 ) (seenBudget, error) {

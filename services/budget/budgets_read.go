@@ -121,8 +121,7 @@ func (s *server) budgetDetail(
 }
 
 // page returns a page of budgets with progress and members, with one call to the ledger and one to
-// auth, made concurrently. A pending member gets the contents of the invitation only, and the
-// ledger and auth are not asked about that budget.
+// auth, made concurrently.
 func (s *server) page(
 	ctx context.Context, at *time.Time, budgets []seenBudget,
 ) ([]*budgetv1.ListedBudget, error) {
@@ -204,7 +203,6 @@ func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 	return m
 }
 
-// proto returns the budget with the reader's role, without progress and members.
 func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 	s := b.snapshot()
 	m := &budgetv1.Budget{

@@ -36,7 +36,6 @@ func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	return s.webhooks.QueueDeliveries(ctx, tx, events)
 }
 
-// wake makes the workers look for queued work.
 func (s *server) wake() {
 	s.notifications.Alerts.Wake()
 	s.syncs.Wake()

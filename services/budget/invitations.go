@@ -38,11 +38,9 @@ const (
 	maxPendingInvitations = 100
 )
 
-// invitee is the user whom a request invites, by e-mail, with the terms of the invitation.
 type invitee struct {
 	email string
 	role  string
-	// share is in hundredths of a percent, or nil if the invitation has none.
 	share *int32
 }
 
@@ -247,7 +245,6 @@ func parseRole(p *apierr.Problems, role string) string {
 	return role
 }
 
-// parsePercent returns a share in hundredths of a percent.
 func parsePercent(p *apierr.Problems, percent string) *int32 {
 	bp, err := money.ParseDecimal(percent, 2)
 	if err != nil || bp <= 0 || bp > maxShareBP {

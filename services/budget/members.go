@@ -24,10 +24,8 @@ import (
 )
 
 const (
-	// maxMembersInBudget limits the members in the response of one budget; the list has all.
 	maxMembersInBudget = 200
-	// maxMembersInList is the number of members of each budget in a list of budgets.
-	maxMembersInList = 20
+	maxMembersInList   = 20
 	// maxNames is the number of users that auth returns in one call. Only a page of budgets can
 	// have more members; the others are then without a name.
 	maxNames = 1000
@@ -124,7 +122,6 @@ func (s *server) RemoveMember(
 	return &budgetv1.RemoveMemberResponse{Id: memberID.String()}, nil
 }
 
-// removed returns the event that the member receives when the acting user ends the membership.
 func (b seenBudget) removed(m member) *budgetv1.MemberRemoved {
 	return &budgetv1.MemberRemoved{
 		BudgetId: b.ID.String(), BudgetName: m.nameOf(b.budget), OwnerId: b.OwnerID.String(),
@@ -288,7 +285,6 @@ func (m member) version() int64 {
 	return int64(h.Sum64() >> 1)
 }
 
-// sharePercent returns the share as a decimal number, or nil for a member without a share.
 func (m member) sharePercent() *string {
 	if m.ShareBP == nil {
 		return nil

@@ -25,7 +25,6 @@ const (
 	dateProblem = "must be a date, YYYY-MM-DD, of the years 1900 to 2200"
 )
 
-// defaultThresholds are the thresholds of a budget that is created without any in the request.
 var defaultThresholds = []int32{80, 100}
 
 // parseBudgetID returns INVALID_BUDGET_ID for a malformed id, and not VALIDATION_ERROR, because the
@@ -96,7 +95,6 @@ func required(p *apierr.Problems, field, value string, set func(*apierr.Problems
 	set(p, value)
 }
 
-// parseUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err

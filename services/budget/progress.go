@@ -16,7 +16,6 @@ import (
 // members.
 const optionalTimeout = 1500 * time.Millisecond
 
-// standing is what a budget's answer takes from the ledger.
 type standing struct {
 	// progress is nil if the wallet was deleted or the ledger is unavailable: a budget without
 	// progress is better than an error.

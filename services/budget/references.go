@@ -26,7 +26,6 @@ import (
 // ledger. The response repairs the budget if a category was merged or deleted.
 
 const (
-	// syncBatch is the maximum of the RPC.
 	syncBatch = 100
 	// syncLease is longer than syncTimeout, so that two workers rarely report the same budget. The
 	// ledger ignores an older report.
@@ -125,7 +124,6 @@ func (s *server) newSyncs() *jobs.Worker {
 			if err != nil {
 				return false, err
 			}
-			// A full batch suggests that more are due.
 			return len(due) == syncBatch, s.sync(ctx, due)
 		})
 }
@@ -258,7 +256,6 @@ func currentCategories(held []uuid.UUID, current []string) (kept, lost []uuid.UU
 	return kept, lost, nil
 }
 
-// categoriesLost returns the event that reports lost categories to the owner.
 func (b budget) categoriesLost(lost, remaining []uuid.UUID) *budgetv1.BudgetCategoriesLost {
 	return &budgetv1.BudgetCategoriesLost{
 		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(),

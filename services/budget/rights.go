@@ -2,7 +2,6 @@ package budget
 
 import "slices"
 
-// role is the role of a user in a budget.
 type role string
 
 const (
@@ -16,7 +15,6 @@ const (
 	stranger role = "stranger"
 )
 
-// action is an operation on a budget that needs a right.
 type action string
 
 const (
@@ -42,10 +40,8 @@ var rights = map[role][]action{
 	stranger: {},
 }
 
-// may reports whether the role permits an action.
 func (r role) may(a action) bool { return slices.Contains(rights[r], a) }
 
-// role returns the role of the reader.
 func (b seenBudget) role() role {
 	switch {
 	// The owner has no membership row.
@@ -71,7 +67,6 @@ func (r role) visible() []status {
 	return []status{pending, accepted}
 }
 
-// status is the status of a membership.
 type status string
 
 const (
@@ -82,7 +77,6 @@ const (
 	rejected status = "rejected"
 )
 
-// actor is the user who changes the status of a membership.
 type actor bool
 
 const (
@@ -90,7 +84,6 @@ const (
 	byMember actor = true
 )
 
-// transition is a change of a membership's status by one side.
 type transition struct {
 	from status
 	by   actor

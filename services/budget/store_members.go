@@ -10,7 +10,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// member is a row of members.
 type member struct {
 	BudgetID uuid.UUID `db:"budget_id"`
 	UserID   uuid.UUID `db:"user_id"`
@@ -28,7 +27,6 @@ type member struct {
 	KnownName *string `db:"known_name"`
 }
 
-// invitation is a pending membership with the parts of the budget that the invited user may see.
 type invitation struct {
 	member
 	BudgetName string    `db:"budget_name"`
@@ -81,16 +79,13 @@ func sumOtherShares(ctx context.Context, q pg.Querier, m member) (int64, error) 
 		m.BudgetID, m.UserID)
 }
 
-// moment is a position in a list that is ordered by time, newest first.
 type moment struct {
 	At time.Time
 	ID uuid.UUID
 }
 
-// newest is the position before the first entry of any list.
 var newest = moment{At: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), ID: uuid.Max}
 
-// memberList selects a page of the members of a budget with one of the statuses.
 type memberList struct {
 	budget   uuid.UUID
 	statuses []status

@@ -11,7 +11,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// referenceSync is a row of reference_syncs.
 type referenceSync struct {
 	BudgetID uuid.UUID `db:"budget_id"`
 	OwnerID  uuid.UUID `db:"owner_id"`

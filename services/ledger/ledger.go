@@ -86,7 +86,6 @@ var Migrations embed.FS
 // Config is the service's configuration, read from the environment.
 type Config struct {
 	rpc.Config
-	// Events configures the connection to NATS.
 	Events outbox.Config
 	// DatabaseURL is a postgres:// URL with the service's own role. Its search_path names the
 	// service's schema.
@@ -102,7 +101,6 @@ type Config struct {
 	StorageFolder string `env:"STORAGE_FOLDER"`
 }
 
-// server implements LedgerService with the RPC methods of the subpackages.
 type server struct {
 	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeLedgerServiceServer

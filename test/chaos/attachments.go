@@ -9,9 +9,7 @@ import (
 	"strings"
 )
 
-// attachment is the file of a transaction in the model.
 type attachment struct {
-	// id is empty until a response contains it.
 	id, content string
 	// deleted is set after an acknowledged deletion, and uncertain after one with an unknown
 	// result.
@@ -34,7 +32,6 @@ func (u *user) attach(ctx context.Context, t *record) {
 	}
 }
 
-// upload uploads the file of a transaction until the result is known.
 func (t *record) upload(ctx context.Context) {
 	t.file = &attachment{content: strings.Repeat(t.mark, 1000)}
 	var form bytes.Buffer
@@ -62,8 +59,6 @@ func (t *record) upload(ctx context.Context) {
 	})
 }
 
-// checkAttachments requires that each uploaded file exists once, with its content, and no deleted
-// one.
 func (u *user) checkAttachments(ctx context.Context, is transactions) {
 	for _, t := range u.records {
 		if _, exists := is[t.id]; !exists || t.file == nil || t.maybeAbsent {

@@ -34,17 +34,14 @@ type Options struct {
 	// Seed determines the operations and the faults. Their interleaving depends on the machine.
 	Seed uint64
 	// Length is the duration of load and faults. Setup and checks take additional time.
-	Length time.Duration
-	// Users is the number of users. It is even, because each user shares a budget with the next.
-	Users int
-	// Programs is the folder with the services' programs.
+	Length   time.Duration
+	Users    int
 	Programs string
 	// Only selects the faults with this substring in their names. Empty selects all.
 	Only string
 	// EventTimeout limits the time for events to be processed after the last fault.
 	EventTimeout time.Duration
-	// Log gets a line for each fault.
-	Log io.Writer
+	Log          io.Writer
 }
 
 // Report is the result of a run.
@@ -71,21 +68,18 @@ const maxFindings = 5
 // run is the state that the stages share. Several goroutines use it at the same time.
 type run struct {
 	Options
-	stack *devstack.Stack
-	// links are the connections that the faults disturb.
+	stack  *devstack.Stack
 	links  *links
 	engine engine
 	users  []*user
 	began  time.Time
 
-	// The counters of the report.
 	acknowledged, rejected, unknown, reads, faults, events atomic.Int64
 
 	// lock protects findings, found and the log.
 	lock     sync.Mutex
 	findings []string
-	// found counts the findings by format.
-	found map[string]int
+	found    map[string]int
 }
 
 // reportf reports a violated guarantee. The format identifies the kind of the finding.
@@ -98,7 +92,6 @@ func (r *run) reportf(format string, values ...any) {
 	}
 }
 
-// logf writes a line with the time since the start to the log.
 func (r *run) logf(format string, values ...any) {
 	r.lock.Lock()
 	defer r.lock.Unlock()

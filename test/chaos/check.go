@@ -84,7 +84,6 @@ func (u *user) check(ctx context.Context, bus *outbox.Bus) {
 	u.checkEvents(ctx, bus, is)
 }
 
-// list returns all items of a list.
 func (u *user) list(ctx context.Context, path, name string) []any {
 	var all []any
 	separator := "?"

@@ -125,7 +125,6 @@ func (u *user) inspect(request string, a response) {
 	}
 }
 
-// text returns the value at a path like "transaction.id", or "" if there is none.
 func (a response) text(path string) string {
 	v := a.at(path)
 	if v == nil {
@@ -134,7 +133,6 @@ func (a response) text(path string) string {
 	return fmt.Sprint(v)
 }
 
-// at returns the value at a path, or nil if there is none.
 func (a response) at(path string) any {
 	var v any = a.body
 	for step := range strings.SplitSeq(path, ".") {
@@ -147,7 +145,6 @@ func (a response) at(path string) any {
 	return v
 }
 
-// list returns the array at a path, or nil if there is none.
 func (a response) list(path string) []any {
 	l, _ := a.at(path).([]any)
 	return l

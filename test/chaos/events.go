@@ -11,13 +11,11 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// history is the content of the events of one transaction.
 type history struct {
 	// last is the state after the last event, or nil after the deletion.
 	last             *ledgerv1.Transaction
 	created, deleted bool
-	// updates counts the events of updates.
-	updates int
+	updates          int
 }
 
 // checkEvents reads all events of the user, ignoring repeats. For each transaction, they must

@@ -65,7 +65,6 @@ type engine struct {
 	neural, pids, real string
 }
 
-// signalNeural sends a signal to the running processes of the neural engine.
 func (e engine) signalNeural(signal syscall.Signal) error {
 	processes, err := os.ReadDir(e.pids)
 	if err != nil {
@@ -113,7 +112,6 @@ func (e *engine) installNeural(dir string) error {
 	return os.WriteFile(filepath.Join(e.neural, "ocr-neural"), []byte(script), 0o755)
 }
 
-// newEngine writes the scripts into dir.
 func newEngine(dir string) (engine, error) {
 	// Each run waits before it starts. A receipt takes several runs, so receipts that are in
 	// progress are delayed, too.
@@ -128,10 +126,8 @@ func newEngine(dir string) (engine, error) {
 	return e, errors.Join(err, e.installNeural(dir))
 }
 
-// fault begins a disturbance, and ends it after a random duration.
 type fault struct {
-	name string
-	// min and max limit the random duration.
+	name       string
 	min, max   time.Duration
 	begin, end func(ctx context.Context) error
 }
@@ -256,7 +252,6 @@ func (r *run) awaitRecovery(ctx context.Context) {
 	})
 }
 
-// pause waits until d has passed or ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -264,7 +259,6 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// within polls the condition until it is true, and returns false after the limit.
 func within(ctx context.Context, limit time.Duration, condition func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

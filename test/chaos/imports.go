@@ -22,21 +22,17 @@ const (
 	maxStatements = 100
 )
 
-// statement is an imported file in the model.
 type statement struct {
 	owner *user
 	// id is empty until a response contains it. An upload without a response may leave another
 	// import, which is never committed.
-	id string
-	// mark is the prefix of the descriptions of its rows.
+	id   string
 	mark string
 	// number makes the amounts of its rows different from those of other files, so that no row
 	// matches a transaction.
 	number, rows int
-	// undo is set if the import is undone after its commit.
-	undo bool
-	// creates is set if the commit creates the wallets and the categories of the rows.
-	creates bool
+	undo         bool
+	creates      bool
 }
 
 // importStatement imports a file, and in one of three cases undoes the import. In another one of
@@ -61,15 +57,12 @@ func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
 	u.retry(ctx, s.proceed)
 }
 
-// amount returns the amount of a row in cents.
 func (s *statement) amount(row int) int64 { return -int64(1000*s.number + row) }
 
-// named returns the name of a wallet or category that the commit creates.
 func (s *statement) named(kind string, n int) string {
 	return fmt.Sprintf("%s %s %d", s.mark, kind, n)
 }
 
-// form returns the multipart body of the upload and its content type.
 func (s *statement) form() (form []byte, contentType string, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -150,7 +143,6 @@ func (s *statement) proceed(ctx context.Context) bool {
 	return false
 }
 
-// assignments returns the body of the PATCH before the commit.
 func (s *statement) assignments() object {
 	if !s.creates {
 		category := s.owner.budget.category
@@ -215,7 +207,6 @@ func (u *user) checkImports(ctx context.Context) {
 	}
 }
 
-// named returns the ids of all objects of a list by their names.
 func (u *user) named(ctx context.Context, path, list string) map[string][]string {
 	ids := map[string][]string{}
 	for _, o := range u.list(ctx, "/api/v1/"+path, list) {

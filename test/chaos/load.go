@@ -186,7 +186,6 @@ func (u *user) contend(ctx context.Context, random *rand.Rand) {
 	u.contended.states = append(u.contended.states, v)
 }
 
-// remove deletes a transaction of the session.
 func (u *user) remove(ctx context.Context, t *record) {
 	if t.frozen {
 		return

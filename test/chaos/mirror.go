@@ -59,7 +59,6 @@ func (m *mirror) follow(ctx context.Context, u *user) bool {
 	return true
 }
 
-// checkMirror requires that the mirror equals the lists.
 func (u *user) checkMirror(ctx context.Context) {
 	if !within(ctx, time.Minute, func() bool { return u.mirror.follow(ctx, u) }) {
 		u.reportf("%s cannot follow the changes", u.mark)
@@ -81,7 +80,6 @@ func (u *user) checkMirror(ctx context.Context) {
 	u.compareMirror("tag", tags)
 }
 
-// compareMirror compares the objects of a kind.
 func (u *user) compareMirror(kind string, listed map[string]any) {
 	objects := u.mirror.objects[kind]
 	for id, o := range listed {
@@ -101,12 +99,10 @@ func (u *user) compareMirror(kind string, listed map[string]any) {
 // receive each event at least once.
 type stream struct {
 	user *user
-	// last is the id of the last received event, from which the next connection resumes.
 	last string
 
 	// lock protects seen, which checks read while events arrive.
 	lock sync.Mutex
-	// seen has the ids of the received events.
 	seen map[string]bool
 }
 
@@ -186,7 +182,6 @@ func (s *stream) take(event string) {
 	s.seen[e.ID] = true
 }
 
-// has reports whether the event was received.
 func (s *stream) has(id string) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()

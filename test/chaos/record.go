@@ -9,16 +9,13 @@ import (
 	"strings"
 )
 
-// record is a transaction in the model: the states that it may have according to the responses.
 type record struct {
 	owner *user
 	// mark is the prefix of its description. key is its idempotency key, or "" for a request
 	// without one.
 	mark, key string
-	// id is empty until a response contains it.
-	id string
-	// etag is the entity tag of the last response.
-	etag string
+	id        string
+	etag      string
 	// states are the possible states. With maybeAbsent, the transaction may also not exist.
 	states      []version
 	maybeAbsent bool
@@ -28,8 +25,7 @@ type record struct {
 	// frozen is set if the transaction is no longer changed, because an unanswered request may
 	// still change it.
 	frozen bool
-	// file is the attachment, or nil if none was uploaded.
-	file *attachment
+	file   *attachment
 	// changed counts acknowledged changes, and uncertain changes with an unknown result.
 	changed, uncertain int
 }
@@ -66,12 +62,10 @@ func (t *record) body(v version) object {
 	return body
 }
 
-// decimal returns the absolute value of an amount for a request.
 func decimal(amount *big.Rat) json.Number {
 	return json.Number(new(big.Rat).Abs(amount).FloatString(2))
 }
 
-// outcome is the result of a write.
 type outcome int
 
 // A write with an unknown outcome may have been applied, or may still be applied.
@@ -114,7 +108,6 @@ func (u *user) newRecord(random *rand.Rand) *record {
 	return t
 }
 
-// make sends the create request and reports whether the result is known.
 func (t *record) make(ctx context.Context, v version) bool {
 	var headers []string
 	if t.key != "" {
@@ -146,7 +139,6 @@ func (t *record) repeat(ctx context.Context, v version) {
 	}
 }
 
-// unexpectedRejection reports the rejection of a valid change.
 func (t *record) unexpectedRejection(action string, a response) {
 	t.frozen = true
 	t.owner.reportf("%s %s %s was rejected: %s", action, t.id, t.mark, a.raw)

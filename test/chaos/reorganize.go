@@ -31,7 +31,6 @@ func (u *user) reorganize(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// addWallet creates a wallet and adds it to the list from which the sessions choose.
 func (u *user) addWallet(ctx context.Context) {
 	name := strings.TrimSuffix(u.nextMark(), ";")
 	u.retry(ctx, func(ctx context.Context) bool {
@@ -46,7 +45,6 @@ func (u *user) addWallet(ctx context.Context) {
 	})
 }
 
-// addCategory creates a category and adds it to the list from which the sessions choose.
 func (u *user) addCategory(ctx context.Context) {
 	name := strings.TrimSuffix(u.nextMark(), ";")
 	u.retry(ctx, func(ctx context.Context) bool {
@@ -139,7 +137,6 @@ func (u *user) target(id string) string {
 	return id
 }
 
-// wasMerged reports whether a merge of a category or tag of the transaction was requested.
 func (u *user) wasMerged(v version) bool {
 	u.lock.Lock()
 	defer u.lock.Unlock()
@@ -191,7 +188,6 @@ func (u *user) checkReferences(ctx context.Context, is transactions) {
 	}
 }
 
-// deletedTag is the target of a deleted tag in the model.
 const deletedTag = "deleted"
 
 // retireTag renames a tag, merges it into another one, or deletes it, while the sessions use it. A

@@ -10,13 +10,10 @@ import (
 	"strings"
 )
 
-// transfer is a transfer in the model. Both transactions have its mark as their description.
 type transfer struct {
-	owner *user
-	mark  string
-	// id is empty until a response contains it, out and in are the ids of the transactions.
-	id, out, in string
-	// states, maybeAbsent and frozen have the same meaning as in record.
+	owner               *user
+	mark                string
+	id, out, in         string
 	states              []pair
 	maybeAbsent, frozen bool
 	// legs are the listed transactions.
@@ -37,7 +34,6 @@ type leg struct {
 	transfer string
 }
 
-// transferOf returns the transfer with the mark in a description, or nil.
 func (u *user) transferOf(description string) *transfer {
 	u.lock.Lock()
 	defer u.lock.Unlock()
@@ -45,7 +41,6 @@ func (u *user) transferOf(description string) *transfer {
 	return u.transfers[mark+";"]
 }
 
-// moveMoney creates a transfer, or changes, unlinks, matches or deletes one.
 func (u *user) moveMoney(ctx context.Context, random *rand.Rand) {
 	var known []*transfer
 	for _, t := range u.transfers {
@@ -87,7 +82,6 @@ func (u *user) anyPair(random *rand.Rand) pair {
 	return p
 }
 
-// body returns the request body for a state.
 func (t *transfer) body(p pair) object {
 	return object{
 		"fromWalletId": p.from.id, "amount": decimal(p.amount),
@@ -98,7 +92,6 @@ func (t *transfer) body(p pair) object {
 	}
 }
 
-// currency returns the currency of a wallet.
 func (u *user) currency(w *wallet) string {
 	if w == u.dollars {
 		return "USD"
@@ -106,7 +99,6 @@ func (u *user) currency(w *wallet) string {
 	return "EUR"
 }
 
-// createTransfer creates a transfer with a key.
 func (u *user) createTransfer(ctx context.Context, random *rand.Rand) {
 	t := &transfer{owner: u, mark: u.nextMark(), states: []pair{u.anyPair(random)}, frozen: true}
 	u.lock.Lock()
@@ -128,13 +120,11 @@ func (u *user) createTransfer(ctx context.Context, random *rand.Rand) {
 	})
 }
 
-// change replaces the wallets and amounts of a transfer.
 func (t *transfer) change(ctx context.Context, p pair) {
 	a, result := t.owner.write(ctx, http.MethodPatch, "/api/v1/transfers/"+t.id, t.body(p))
 	t.settle("the update of", p, a, result)
 }
 
-// unlink makes the transfer two transactions in a category.
 func (t *transfer) unlink(ctx context.Context, category string) {
 	p := t.states[0]
 	p.category = category
@@ -143,7 +133,6 @@ func (t *transfer) unlink(ctx context.Context, category string) {
 	t.settle("unlinking", p, a, result)
 }
 
-// match makes the two transactions a transfer again.
 func (t *transfer) match(ctx context.Context) {
 	p := t.states[0]
 	p.category = ""
@@ -169,7 +158,6 @@ func (t *transfer) settle(action string, p pair, a response, result outcome) {
 	}
 }
 
-// remove deletes a transfer.
 func (t *transfer) remove(ctx context.Context) {
 	a, result := t.owner.write(ctx, http.MethodDelete, "/api/v1/transfers/"+t.id, nil)
 	t.frozen, t.maybeAbsent = true, true
@@ -198,7 +186,6 @@ func (u *user) checkTransfers() {
 	}
 }
 
-// is reports whether the two legs are in a state.
 func (t *transfer) is(p pair) bool {
 	out, in := t.legs[0], t.legs[1]
 	if out.amount.Sign() > 0 {

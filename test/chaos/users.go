@@ -11,7 +11,6 @@ import (
 
 type object = map[string]any
 
-// password is the password of every user.
 const password = "a long enough secret"
 
 // user is a user with a token and the model of their data, which the load updates and the checks
@@ -23,15 +22,12 @@ type user struct {
 	mark      string
 	email, id string
 	token     string
-	// partner is the member of this user's budget.
-	partner *user
+	partner   *user
 	// wallets and categories are in use; the first two of each stay until the end.
 	wallets    []*wallet
 	categories []string
-	// dollars is the wallet of the transfers between currencies.
-	dollars *wallet
-	// tags are in use, like categories.
-	tags []string
+	dollars    *wallet
+	tags       []string
 	// transfers has the transfers by mark. The first session changes them.
 	transfers map[string]*transfer
 	mirror    mirror
@@ -55,8 +51,7 @@ type user struct {
 	batches []*batch
 	// number counts the marks of transactions, and scanned the uploaded receipts.
 	number, scanned int
-	// categoryNames are the names of the requested categories.
-	categoryNames []string
+	categoryNames   []string
 	// overwritten has the versions of the contended transaction on which an accepted change was
 	// based.
 	overwritten map[string]bool
@@ -69,7 +64,6 @@ type batch struct {
 	acknowledged bool
 }
 
-// wallet is a wallet with its opening balance.
 type wallet struct {
 	id      string
 	opening *big.Rat

@@ -9,14 +9,11 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// version is a state of a transaction: the fields that updates can change.
 type version struct {
-	amount *big.Rat
-	// category is empty for a transaction with splits.
+	amount           *big.Rat
 	wallet, category string
 	splits           []split
-	// tag is the only tag, or empty.
-	tag, text string
+	tag, text        string
 }
 
 // split is a part of a transaction. Its amount has the sign of the transaction, and the opposite
@@ -48,7 +45,6 @@ func (v version) categories() []string {
 	return all
 }
 
-// in returns the part of the amount that is in a category.
 func (v version) in(category string) *big.Rat {
 	if v.category == category {
 		return v.amount
@@ -100,7 +96,6 @@ func (t *record) compare(is version) {
 	}
 }
 
-// versionOf converts a transaction of a response.
 func versionOf(transaction any) version {
 	a := response{body: object{"t": transaction}}
 	v := version{

@@ -17,7 +17,6 @@ import (
 // service.
 const maxAttempts = 20
 
-// object is a JSON object.
 type object = map[string]any
 
 // amount returns cents in the major unit, as a JSON number with all its digits.
@@ -35,7 +34,6 @@ type client struct {
 	url, id, email, token string
 }
 
-// apiError is the error response of the API.
 type apiError struct {
 	Status    int
 	Code      string `json:"code"`
@@ -88,13 +86,11 @@ func (c *client) create(
 	return resource.ID, nil
 }
 
-// share invites a user to a budget.
 func (c *client) share(ctx context.Context, budget, email, role string, percent int) error {
 	return c.call(ctx, http.MethodPost, "/api/v1/budgets/"+budget+"/share",
 		object{"email": email, "role": role, "sharePercent": percent}, nil)
 }
 
-// accept accepts an invitation of this user to a budget.
 func (c *client) accept(ctx context.Context, budget string) error {
 	return c.call(ctx, http.MethodPatch, "/api/v1/budgets/"+budget+"/members/"+c.id,
 		object{"status": "accepted"}, nil)

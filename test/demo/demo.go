@@ -29,7 +29,6 @@ import (
 var ErrExists = errors.New("the account exists already")
 
 const (
-	// Password is the password of the accounts.
 	Password = "a household of two"
 	// batchSize is the number of transactions in a request, below the maximum of the API.
 	batchSize = 250
@@ -39,19 +38,14 @@ const (
 
 // Options select the account and the amount of data.
 type Options struct {
-	// URL is the URL of the gateway, without a trailing slash.
 	URL string
 	// Email is the address of the account. PartnerEmail is the address of the user with whom it
 	// shares a budget.
 	Email, PartnerEmail string
-	// Days is the number of days before Now with transactions.
-	Days int
-	// Receipts is the number of photographs to upload, at most len(receipts).
-	Receipts int
-	// Seed selects merchants, amounts and days.
-	Seed uint64
-	// Now is the time of the last transactions.
-	Now time.Time
+	Days                int
+	Receipts            int
+	Seed                uint64
+	Now                 time.Time
 }
 
 // Account holds the numbers of created resources, for the summary that make demo prints.
@@ -59,14 +53,12 @@ type Account struct {
 	Wallets, Categories, Transactions, Transfers, Budgets, Receipts, Rules, Imports int
 }
 
-// filler holds the ids of the resources of one run.
 type filler struct {
 	Options
 	user *client
 	// wallets and categories map names to ids.
 	wallets, categories map[string]string
-	// latest maps names of categories to the ids of their latest transactions.
-	latest map[string]string
+	latest              map[string]string
 }
 
 // Fill creates the account and its partner and fills both. It returns ErrExists if the account
@@ -201,7 +193,6 @@ func (f *filler) createTransactions(ctx context.Context, entries []entry) error 
 	return nil
 }
 
-// transaction returns the body that creates an entry.
 func (f *filler) transaction(e entry) object {
 	body := object{
 		"amount": amount(e.cents), "type": e.kind, "currency": currencyOf(e.wallet),
@@ -220,7 +211,6 @@ func (f *filler) transaction(e entry) object {
 	return body
 }
 
-// createTransfers creates the transfers, oldest first.
 func (f *filler) createTransfers(ctx context.Context, entries []entry) error {
 	for _, e := range entries {
 		body := object{
@@ -235,7 +225,6 @@ func (f *filler) createTransfers(ctx context.Context, entries []entry) error {
 	return nil
 }
 
-// attach attaches photographs of papers to the latest transactions of their categories.
 func (f *filler) attach(ctx context.Context) error {
 	for i, p := range papers {
 		id, ok := f.latest[p.category]
@@ -254,7 +243,6 @@ func (f *filler) attach(ctx context.Context) error {
 	return nil
 }
 
-// uploadReceipts uploads photographs of receipts of the last days.
 func (f *filler) uploadReceipts(ctx context.Context) error {
 	for i, r := range receipts[:f.Receipts] {
 		day := f.Now.AddDate(0, 0, -2*i-1)

@@ -40,7 +40,6 @@ func main() {
 	}
 }
 
-// command runs the program with its arguments.
 func command(args []string) error {
 	if len(args) == 0 {
 		return run()
@@ -60,7 +59,6 @@ func command(args []string) error {
 	return errors.New("usage: coffer [backup FOLDER | restore FOLDER]")
 }
 
-// run starts the stack, prints its addresses, and stops it after a signal.
 func run() error {
 	app.RelaxGC()
 	config, err := app.ParseEnv[devstack.Config](nil)

@@ -23,7 +23,6 @@ import (
 	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
-// variable holds the superuser's URL for tests.
 const variable = "TEST_DATABASE_URL"
 
 func main() {
@@ -34,7 +33,6 @@ func main() {
 	os.Exit(code)
 }
 
-// run starts the server and the command, and returns the exit code.
 func run(args []string) (code int, err error) {
 	if len(args) == 0 {
 		return 2, errors.New("no command given")
@@ -60,7 +58,6 @@ func run(args []string) (code int, err error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
-		// The command has already printed its error.
 		return exit.ExitCode(), nil
 	}
 	if err != nil {

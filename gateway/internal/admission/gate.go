@@ -17,8 +17,7 @@ type Gate struct {
 
 	verifier *caller.Verifier
 	limits   *rateLimit
-	// hops is the number of trusted proxies.
-	hops int
+	hops     int
 }
 
 // NewGate returns a gate. requests is the limit per second (RATE_LIMIT) and hops the number of

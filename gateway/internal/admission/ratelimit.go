@@ -16,7 +16,6 @@ import (
 var errRateLimited = apierr.New(restv1.Reason_RATE_LIMITED)
 
 const (
-	// burstSeconds is the size of a burst, in seconds of the rate.
 	burstSeconds = 5
 	// maxBuckets limits the memory. The bucket that was unused for the longest time is removed, and
 	// its caller starts with a full one.
@@ -32,7 +31,7 @@ type rateLimit struct {
 	now       func() time.Time
 }
 
-// newRateLimit returns a rate limiter, or nil for 0, which limits nothing.
+// newRateLimit returns nil for 0, which limits nothing.
 func newRateLimit(perSecond float64, now func() time.Time) (*rateLimit, error) {
 	if perSecond <= 0 {
 		return nil, nil

@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	// hashedNames is the folder of the files whose names contain a hash of their contents.
 	hashedNames = "assets/"
 
 	// policy permits the console no inline code, no eval and no other origin. Charts are SVG
@@ -47,8 +46,7 @@ type file struct {
 	// cacheControl permits a year for files with a hash in their name, and requires the comparison
 	// of the ETag for all others.
 	cacheControl string
-	// variants are the precompressed variants and finally the file as it is. Each client accepts at
-	// least the last one.
+	// variants are the precompressed variants and finally the file as it is.
 	variants []variant
 }
 
@@ -111,7 +109,6 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", f.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(v.body)))
-	// If this fails, the connection is closed and no client is left to inform.
 	_, _ = w.Write(v.body)
 }
 
@@ -126,7 +123,6 @@ func (f *file) accepted(h http.Header) variant {
 	return f.variants[len(f.variants)-1]
 }
 
-// acceptsCoding reports whether Accept-Encoding names the coding and does not exclude it with q=0.
 func acceptsCoding(h http.Header, coding string) bool {
 	for offer := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		name, parameters, _ := strings.Cut(offer, ";")

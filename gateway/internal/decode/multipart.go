@@ -33,9 +33,8 @@ const (
 type form struct {
 	fields  fields
 	message protoreflect.Message
-	// seen counts the values of each field, in the query and in the form.
-	seen map[string]int
-	bad  *problems
+	seen    map[string]int
+	bad     *problems
 }
 
 // decodeForm fills m from a form, part by part in any order: bytes fields are files, messages are

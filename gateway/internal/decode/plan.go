@@ -18,22 +18,19 @@ import (
 // Plan maps the fields of an RPC's request message to the parts of the HTTP request. It is computed
 // once per RPC and safe for concurrent use.
 type Plan struct {
-	// message creates requests of the generated Go type. Streams of events use its fields.
+	// message creates requests of the generated Go type.
 	message protoreflect.MessageType
 	// hasBody is set if requests have a body. Otherwise all fields except those in the path and
 	// headers are in the query.
-	hasBody bool
-	// isChange is set for a PATCH, whose absent fields stay as they are.
+	hasBody  bool
 	isChange bool
 	// multipart is set if the body is a form that is decoded as a whole, such as that of a receipt.
-	// An upload has file instead.
 	multipart bool
 	// file holds the pieces of an upload's file, and fileHeader describes it. Both are nil for
 	// other RPCs, and fileHeader if the service does not need it.
 	file, fileHeader protoreflect.FieldDescriptor
 	// path holds the fields in the path. The mux passes their values by the names in the proto.
-	path []protoreflect.FieldDescriptor
-	// headers holds the fields in headers, with the names of the headers.
+	path    []protoreflect.FieldDescriptor
 	headers []restjson.Header
 	// cookie is the field of the session cookie, and site the field of this site's origin. They are
 	// nil if the message has none.
@@ -47,12 +44,8 @@ type fields map[string]*field
 
 type field struct {
 	protoreflect.FieldDescriptor
-	// decimal is set for a string field that takes a JSON number and keeps its digits.
-	decimal bool
-	// nullEmpties is set for a field that null sets to its empty value.
-	nullEmpties bool
-	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service
-	// reports it.
+	decimal        bool
+	nullEmpties    bool
 	forwardInvalid bool
 	fields         fields
 	// values is the only field of a message that wraps a list. In JSON the message is the bare

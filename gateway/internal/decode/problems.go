@@ -14,7 +14,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/restjson"
 )
 
-// These are the messages for invalid fields. They state the allowed values.
 const (
 	problemString  = "must be a string"
 	problemNumber  = "must be a number"
@@ -38,8 +37,6 @@ const (
 	maxFieldLength = 100
 )
 
-// problems collects the problems of a request's fields: at most maxProblems, each with a name of
-// limited length.
 type problems struct{ fields []apierr.Field }
 
 func (p *problems) full() bool { return len(p.fields) >= maxProblems }
@@ -50,7 +47,6 @@ func (p *problems) add(field, message string) {
 	}
 }
 
-// sort sorts the problems by field, so that the response does not depend on the order of a map.
 func (p *problems) sort() {
 	slices.SortFunc(p.fields, func(a, b apierr.Field) int { return cmp.Compare(a.Name, b.Name) })
 }

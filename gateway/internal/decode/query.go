@@ -70,8 +70,6 @@ func (f fields) unknownParameter() string {
 	return "is unknown: the query parameters of this operation are " + strings.Join(f.names(), ", ")
 }
 
-// setText sets a field that is not a list to the value that a query parameter or a form field has
-// as text.
 func setText(m protoreflect.Message, field *field, name, text string, bad *problems) {
 	v, problem := parseText(field, text)
 	if problem != "" {

@@ -23,9 +23,7 @@ const (
 
 // Service has the connection to a service, and the other parts that its operations share.
 type Service struct {
-	// Conn is the connection to the service.
-	Conn grpc.ClientConnInterface
-	// Limiter limits the concurrent requests to the service.
+	Conn    grpc.ClientConnInterface
 	Limiter *admission.Limiter
 	Gate    *admission.Gate
 	Log     *slog.Logger
@@ -33,7 +31,6 @@ type Service struct {
 	Stopping <-chan struct{}
 }
 
-// operation is a route and the service that has its RPC.
 type operation struct {
 	route *Route
 	*Service

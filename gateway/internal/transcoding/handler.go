@@ -82,7 +82,6 @@ func (h *Handler) serve(
 	return h.respond(w, r, reply, buffer)
 }
 
-// extendRead gives the client of a form the time of the route's deadline to send it.
 func (h *Handler) extendRead(w http.ResponseWriter, r *http.Request) {
 	until := time.Now().Add(multipartDeadline + readReserve)
 	if err := http.NewResponseController(w).SetReadDeadline(until); err != nil {

@@ -9,13 +9,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/restjson"
 )
 
-// location builds the path of a created resource, for the header Location.
 type location struct {
 	resource protoreflect.FieldDescriptor
 	segments []segment
 }
 
-// segment is a part of a path: a text, or the value of a field of the resource.
 type segment struct {
 	text  string
 	field protoreflect.FieldDescriptor
@@ -38,7 +36,6 @@ func newLocation(resource protoreflect.FieldDescriptor, path string) *location {
 	return l
 }
 
-// path returns the path of the resource in a reply, or "" if the reply has none.
 func (l *location) path(reply []byte) string {
 	resource := restjson.Value(reply, l.resource).Bytes()
 	if len(resource) == 0 {

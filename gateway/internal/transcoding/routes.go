@@ -93,7 +93,6 @@ func findLocation(post, get *Route) *location {
 	return nil
 }
 
-// returns reports whether the reply of r has a message of the type of a resource.
 func (r *Route) returns(resource protoreflect.FieldDescriptor) bool {
 	fields := r.Method.Output().Fields()
 	for i := range fields.Len() {
@@ -104,7 +103,6 @@ func (r *Route) returns(resource protoreflect.FieldDescriptor) bool {
 	return false
 }
 
-// downloads reports whether r downloads a file of the collection to which post adds one.
 func (r *Route) downloads(post *Route) bool {
 	collection := post.Template[strings.LastIndex(post.Template, "/"):]
 	return r.Download && strings.HasSuffix(r.Template, collection+"/{id}")

@@ -19,14 +19,12 @@ const (
 	maxPosition = 1_000_000
 )
 
-// parseName returns the name of a wallet or category. A name has 1 to 100 characters.
 func parseName(p *apierr.Problems, s string) *string {
 	name, problem := text.Name("name", s)
 	p.Field(problem)
 	return &name
 }
 
-// colorForm matches the colors of CSS with six digits.
 var colorForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 
 // parseColor returns a color as it was sent, or "" for none. Names of colors and short forms are
@@ -96,7 +94,6 @@ func parsePosition(p *apierr.Problems, s string) *int32 {
 	return checkPosition(p, int32(n))
 }
 
-// checkPosition returns the position of a wallet, and adds a problem if it is out of range.
 func checkPosition(p *apierr.Problems, n int32) *int32 {
 	if n < 0 || n > maxPosition {
 		p.Invalid("position", "must be a whole number from 0 to 1000000")
@@ -108,7 +105,6 @@ func checkPosition(p *apierr.Problems, n int32) *int32 {
 // field except name removes it.
 type categoryChanges struct{ name, color, icon, kind *string }
 
-// parseCategoryChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseCategoryChanges(req *ledgerv1.UpdateCategoryRequest) (categoryChanges, error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return categoryChanges{}, err
@@ -130,7 +126,6 @@ func parseCategoryChanges(req *ledgerv1.UpdateCategoryRequest) (categoryChanges,
 	return parsed, p.Err()
 }
 
-// apply sets the changed fields of a category.
 func (c categoryChanges) apply(to *category) {
 	request.Set(&to.Name, c.name)
 	request.Set(&to.Color, c.color)
@@ -138,7 +133,6 @@ func (c categoryChanges) apply(to *category) {
 	request.Set(&to.Kind, c.kind)
 }
 
-// parseCategory validates the request and returns the category, still without id and owner.
 func parseCategory(req *ledgerv1.CreateCategoryRequest) (category, error) {
 	var p apierr.Problems
 	c := category{

@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	// maxSyncs is the maximum number of budgets in one SyncReferences request.
 	maxSyncs = 100
 	// reservationLife is how long a category stays reserved if the budget service never settles the
 	// reservation, because it stopped between reserving and writing the budget. The versions of

@@ -58,7 +58,6 @@ func (s *Accounts) AddCategory(
 	return c.ID, s.addCategory(ctx, tx, c)
 }
 
-// newCategory returns the category of a request.
 func (s *Accounts) newCategory(
 	ctx context.Context, req *ledgerv1.CreateCategoryRequest,
 ) (category, error) {
@@ -68,7 +67,6 @@ func (s *Accounts) newCategory(
 	return c, err
 }
 
-// addCategory inserts a category with its event, unless the owner has too many.
 func (s *Accounts) addCategory(ctx context.Context, tx pgx.Tx, c category) error {
 	n, err := countRows(ctx, tx, "categories", c.OwnerID)
 	if err != nil {
@@ -244,7 +242,6 @@ func (s *Accounts) merge(ctx context.Context, tx pgx.Tx, owner, from, target uui
 	return err
 }
 
-// matchVersion returns one of the locked categories if its version matches If-Match.
 func matchVersion(locked map[uuid.UUID]category, id uuid.UUID, ifMatch string) (category, error) {
 	c, ok := locked[id]
 	switch {
@@ -285,7 +282,6 @@ func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, target uuid.U
 	return id, target, nil
 }
 
-// proto returns c as the API shows it.
 func (c category) proto() *ledgerv1.Category {
 	return &ledgerv1.Category{
 		Id: c.ID.String(), Name: c.Name, Color: c.Color, Icon: c.Icon, Kind: c.Kind,

@@ -39,8 +39,6 @@ func isEmoji(s string) bool {
 	return true
 }
 
-// isEmojiElement reports whether s is one symbol, optionally with a skin tone or a variation
-// selector.
 func isEmojiElement(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	if !unicode.Is(pictographs, r) {
@@ -53,7 +51,6 @@ func isEmojiElement(s string) bool {
 	return size == len(s)
 }
 
-// isRegional reports whether r is a regional indicator.
 func isRegional(r rune) bool { return r >= firstLetter && r <= lastLetter }
 
 // pictographs contains the characters beyond ASCII with the property Emoji of Unicode 14. It also

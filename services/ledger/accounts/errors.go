@@ -5,7 +5,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// The public errors of the package.
 var (
 	errWalletInUse           = apierr.New(restv1.Reason_WALLET_IN_USE)
 	errWalletLimitReached    = apierr.New(restv1.Reason_WALLET_LIMIT_REACHED)

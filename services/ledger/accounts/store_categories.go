@@ -11,7 +11,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// category is a row of categories.
 type category struct {
 	ID      uuid.UUID
 	OwnerID uuid.UUID `db:"owner_id"`
@@ -25,7 +24,6 @@ type category struct {
 	UpdatedAt time.Time `db:"updated_at"`
 }
 
-// categoryColumns are the columns of a category.
 const categoryColumns = `id, owner_id, name, color, icon, kind, version, created_at, updated_at`
 
 // countRows returns the number of an owner's rows in table wallets or categories. A lock serializes

@@ -9,7 +9,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// changedWallet is a wallet with the number of its last change.
 type changedWallet struct {
 	wallet
 	Seq int64
@@ -27,7 +26,6 @@ func selectChangedWallets(
 		LIMIT $4`, owner, after.Seq, after.ID, limit)
 }
 
-// selectWalletsWithIDs returns the owner's wallets with the given ids, in the order of the ids.
 func selectWalletsWithIDs(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
 ) ([]wallet, error) {
@@ -35,7 +33,6 @@ func selectWalletsWithIDs(
 		walletsWith+` WHERE w.owner_id = $1 AND w.id = ANY($2) ORDER BY w.id`, owner, ids)
 }
 
-// changedCategory is a category with the number of its last change.
 type changedCategory struct {
 	category
 	Seq int64

@@ -10,7 +10,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// wallet is a row of wallets with its balances.
 type wallet struct {
 	ID       uuid.UUID
 	OwnerID  uuid.UUID `db:"owner_id"`
@@ -22,10 +21,8 @@ type wallet struct {
 	// days.
 	OpeningDate *time.Time `db:"opening_date"`
 	Archived    bool
-	// Color and Icon are empty if the owner set none.
 	Color, Icon string
-	// Position is nil if the owner set none.
-	Position *int32
+	Position    *int32
 	// Version starts at 1 and increases with each change of the row, but not with the balance.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
@@ -51,7 +48,6 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 		w.Archived, w.Version, w.CreatedAt, w.UpdatedAt, w.Color, w.Icon, w.Position)
 }
 
-// walletsWith selects wallets w with their balances.
 const walletsWith = `SELECT ` + walletColumns + walletsAndBalances
 
 const walletColumns = `w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.opening_date,

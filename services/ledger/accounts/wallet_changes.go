@@ -20,13 +20,11 @@ type walletChanges struct {
 	noPosition bool
 	// initial is the opening balance in the major unit. It stays text because its decimals depend
 	// on the wallet's currency.
-	initial     *string
-	openingDate *time.Time
-	// noOpeningDate is set if the request removes the opening day.
+	initial       *string
+	openingDate   *time.Time
 	noOpeningDate bool
 }
 
-// parseWalletChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return walletChanges{}, err
@@ -97,7 +95,6 @@ func (c walletChanges) apply(w *wallet) error {
 	return nil
 }
 
-// formatDay returns a day as the API shows it, or "" for none.
 func formatDay(day *time.Time) string {
 	if day == nil {
 		return ""

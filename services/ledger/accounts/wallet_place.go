@@ -18,7 +18,6 @@ type walletPlace struct {
 	ID   uuid.UUID
 }
 
-// place returns the place of w.
 func (w wallet) place() walletPlace {
 	if w.Position == nil {
 		return walletPlace{unranked, w.ID}

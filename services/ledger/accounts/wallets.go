@@ -83,7 +83,6 @@ func (s *Accounts) newWallet(
 	return created, nil
 }
 
-// addWallet inserts a wallet with its event, unless the owner has too many.
 func (s *Accounts) addWallet(ctx context.Context, tx pgx.Tx, w wallet) error {
 	n, err := countRows(ctx, tx, "wallets", w.OwnerID)
 	if err != nil {

@@ -182,7 +182,6 @@ func own(
 	return t, nil
 }
 
-// ready returns one of the caller's attachments that is ready.
 func ready(ctx context.Context, q pg.Querier, id uuid.UUID) (attachment, error) {
 	a, err := selectReady(ctx, q, caller.ID(ctx), id)
 	return a, pg.IfNoRows(err, errAttachmentNotFound)

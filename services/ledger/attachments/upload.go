@@ -29,12 +29,10 @@ import (
 )
 
 const (
-	// maxFile is the maximum size of a file in bytes.
 	maxFile = 10 << 20
 	// chunkSize is the size of a stored chunk. An upload keeps one in memory.
 	chunkSize = 256 << 10
-	// maxName is the maximum length of a name in characters.
-	maxName = 255
+	maxName   = 255
 	// fetchedCode is the response's code if the transaction has the file already.
 	fetchedCode = "ATTACHMENT_FETCHED"
 	// discardTime limits the time to delete a failed upload. If it does not suffice, Expire deletes
@@ -42,7 +40,6 @@ const (
 	discardTime = 5 * time.Second
 )
 
-// accepted are the media types of attachments, besides text.
 var accepted = []string{media.JPEG, media.PNG, media.WebP, media.GIF, media.HEIC, media.PDF}
 
 type upload = grpc.ClientStreamingServer[
@@ -89,7 +86,6 @@ func (s *Attachments) CreateAttachment(stream upload) error {
 	return stream.SendAndClose(resp)
 }
 
-// begin inserts an attachment whose file will follow, if its transaction may have attachments.
 func (s *Attachments) begin(ctx context.Context, a attachment) error {
 	t, err := own(ctx, s.DB, a.TransactionID, selectTransaction)
 	if err != nil {
@@ -270,7 +266,6 @@ func (r *recognizer) add(piece []byte) bool {
 	return r.kind != "" || r.text.Check(piece)
 }
 
-// mediaType returns the type of the whole file, or "" if it is not accepted.
 func (r *recognizer) mediaType() string {
 	switch {
 	case r.kind != "":

@@ -103,7 +103,6 @@ func (e *beancountEncoder) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(e.out, format, args...)
 }
 
-// posting writes a posting, with its description as metadata.
 func (e *beancountEncoder) posting(l line) {
 	e.printf("  %s  %s", l.account, l.amount)
 	if l.price != "" {

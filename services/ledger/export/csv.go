@@ -25,8 +25,7 @@ type csvEncoder struct {
 	rows *csv.Writer
 	// bom is set if the request wants a byte order mark. Without it, Excel reads UTF-8 as the
 	// encoding of the system.
-	bom bool
-	// wallets and categories hold the names by id. The names of wallets are unique.
+	bom                 bool
 	wallets, categories map[uuid.UUID]string
 }
 
@@ -94,7 +93,6 @@ func (e *csvEncoder) end() error {
 	return e.rows.Error()
 }
 
-// part holds the cells of a row that differ between a transaction and its parts.
 type part struct {
 	id string
 	// amount is in minor units of the transaction's currency.

@@ -7,7 +7,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// The public errors of the package.
 var (
 	errUnsupportedFormat = apierr.New(restv1.Reason_UNSUPPORTED_EXPORT_FORMAT)
 	errExportRunning     = apierr.New(restv1.Reason_RATE_LIMITED).

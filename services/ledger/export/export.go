@@ -43,11 +43,9 @@ const maxRunning = 4
 
 // Exports implements ExportService.
 type Exports struct {
-	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeExportServiceServer
 
 	*posting.Ledger
-	// running has an element per running export.
 	running chan struct{}
 }
 
@@ -67,13 +65,11 @@ type encoder interface {
 	end() error
 }
 
-// format describes the files of a format.
 type format struct {
 	mediaType, extension string
 	encoder              func(w io.Writer, req *ledgerv1.ExportTransactionsRequest) encoder
 }
 
-// supported holds the formats by the value of the parameter format.
 var supported = map[string]format{
 	"csv":       {"text/csv; charset=utf-8", "csv", newCSV},
 	"json":      {"application/x-ndjson", "jsonl", newJSON},
@@ -83,7 +79,6 @@ var supported = map[string]format{
 
 // books holds the contents of an export without the transactions: the wallets and the categories.
 type books struct {
-	// wallets and categories are in the order of their creation.
 	wallets    []wallet
 	categories []category
 	// whole is set if the export has all transactions of its wallets from the first one on. Only
@@ -96,14 +91,12 @@ type books struct {
 
 type wallet struct {
 	walletRow
-	// shown is the wallet as the API shows it.
 	shown *ledgerv1.Wallet
 }
 
 type category struct {
-	ID   uuid.UUID
-	Name string
-	// shown is the category as the API shows it.
+	ID    uuid.UUID
+	Name  string
 	shown *ledgerv1.Category
 }
 
@@ -227,7 +220,6 @@ func write(ctx context.Context, q pg.Querier, chosen filter, to encoder) error {
 	}
 }
 
-// selectBooks returns the contents of an export without the transactions.
 func selectBooks(ctx context.Context, q pg.Querier, f filter) (books, error) {
 	whole := f.from == nil && len(f.categories)+len(f.tags) == 0 && f.Origin == (request.Origin{})
 	b := books{whole: whole, end: f.end}

@@ -99,7 +99,6 @@ func (e *hledgerEncoder) posting(l line) {
 	e.printf("\n")
 }
 
-// currencies returns the currencies of the wallets and their balances.
 func currencies(b books) map[string]bool {
 	codes := map[string]bool{}
 	for _, w := range b.wallets {

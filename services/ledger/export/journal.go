@@ -41,10 +41,8 @@ func newChart(b books, roots [3]string, segment func(string) string) chart {
 
 type line struct {
 	account, amount string
-	// price is the total price in another currency, or empty.
-	price string
-	// comment is the description of a part of a split.
-	comment string
+	price           string
+	comment         string
 }
 
 // repeats reports whether the entry of the other leg already contains the transfer of t. An entry
@@ -98,7 +96,6 @@ func (c chart) transfer(t entry, own line) []line {
 	}
 }
 
-// category returns the account of a category, by the sign of the transaction.
 func (c chart) category(amount int64, id uuid.UUID) string {
 	if amount < 0 {
 		return c.expenses[id]

@@ -16,10 +16,9 @@ import (
 const pageSize = 2000
 
 type walletRow struct {
-	ID       uuid.UUID
-	Name     string
-	Currency string
-	// InitialMinor is the opening balance in minor units of Currency.
+	ID           uuid.UUID
+	Name         string
+	Currency     string
 	InitialMinor int64 `db:"initial_minor"`
 	// Opened is the creation of the wallet, or its first transaction or its opening day if that is
 	// earlier.
@@ -163,7 +162,6 @@ func addLegs(
 	return entries, nil
 }
 
-// selectTagKeys returns the keys of the names of tags.
 func selectTagKeys(ctx context.Context, q pg.Querier, names []string) ([]string, error) {
 	return pg.Values[string](ctx, q,
 		`SELECT `+posting.TagKeySQL("name")+` FROM unnest($1::text[]) AS n (name)`, names)

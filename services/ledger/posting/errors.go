@@ -7,7 +7,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// The public errors of the package.
 var (
 	errCurrencyLimitReached = apierr.New(restv1.Reason_WALLET_CURRENCY_LIMIT_REACHED)
 	errTagLimitReached      = apierr.New(restv1.Reason_LIMIT_REACHED).With("tags",

@@ -20,8 +20,7 @@ import (
 
 // Ledger holds the resources that all RPC methods share. Each server of RPC methods embeds it.
 type Ledger struct {
-	DB *pgxpool.Pool
-	// Wake makes the relay publish new events soon.
+	DB    *pgxpool.Pool
 	Wake  func()
 	Now   func() time.Time
 	NewID func() uuid.UUID

@@ -55,8 +55,7 @@ type posting struct {
 	category      *uuid.UUID
 	currency      string
 	month         time.Time
-	// amount is in minor units. sign is 1 if the posting adds it and -1 if it removes it.
-	amount, sign int64
+	amount, sign  int64
 }
 
 // postings returns the effects of transactions: one for each, or one for each part of a split
@@ -88,7 +87,6 @@ func Replace(ctx context.Context, q pg.Querier, before, after []Transaction) err
 	return ClientError(applyPostings(ctx, q, slices.Concat(removed, added)))
 }
 
-// reverses reports whether p and o together have no effect.
 func (p posting) reverses(o posting) bool {
 	sameCategory := p.category == o.category ||
 		p.category != nil && o.category != nil && *p.category == *o.category

@@ -24,7 +24,6 @@ type column[Rows any] struct {
 // their names and their values.
 type columns[Rows any] []column[Rows]
 
-// names returns the names of the columns, separated by commas.
 func (c columns[Rows]) names() string {
 	names := make([]string, len(c))
 	for i := range c {
@@ -33,8 +32,6 @@ func (c columns[Rows]) names() string {
 	return strings.Join(names, ", ")
 }
 
-// parameters returns the parameters of the columns, separated by commas. The number of the first
-// one is given.
 func (c columns[Rows]) parameters(first int) string {
 	parameters := make([]string, len(c))
 	for i := range c {
@@ -43,7 +40,6 @@ func (c columns[Rows]) parameters(first int) string {
 	return strings.Join(parameters, ", ")
 }
 
-// values appends the arrays of the columns to args.
 func (c columns[Rows]) values(args []any, rows Rows) []any {
 	args = slices.Grow(args, len(c))
 	for i := range c {
@@ -138,7 +134,6 @@ var otherColumns = columns[insertion]{
 	recordField("response", func(r *idem.Record) []byte { return r.Response }),
 }
 
-// rowColumns are the columns of the rows.
 var rowColumns = slices.Concat(transactionColumns, otherColumns)
 
 // partColumns are the columns of the parts of split transactions. item is the place of the
@@ -151,7 +146,6 @@ var partColumns = columns[insertion]{
 	partField("description", "text", func(p *part) string { return p.Description }),
 }
 
-// postingColumns are the columns of postings.
 var postingColumns = columns[[]posting]{
 	postingField("owner_id", "uuid", func(p *posting) uuid.UUID { return p.owner }),
 	postingField("wallet_id", "uuid", func(p *posting) uuid.UUID { return p.wallet }),
@@ -162,6 +156,5 @@ var postingColumns = columns[[]posting]{
 	postingField("sign", "bigint", func(p *posting) int64 { return p.sign }),
 }
 
-// splitColumns are the columns of table splits that Insert writes.
 const splitColumns = `owner_id, transaction_id, position, category_id, wallet_id, currency, date,
 	amount_minor, description`

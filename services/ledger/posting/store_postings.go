@@ -62,7 +62,6 @@ const applyPostingsSQL = `balance AS (
 const sumsSQL = `sum(sign * greatest(amount_minor, 0))::bigint,
 				sum(sign * greatest(-amount_minor, 0))::bigint, sum(sign)::bigint`
 
-// insertSQL is the statement of Insert, which describes it.
 var insertSQL = `
 		WITH own AS MATERIALIZED (
 			SELECT i.*
@@ -189,7 +188,6 @@ func insertArgs(lockTimeout time.Duration, in insertion) []any {
 	return partColumns.values(rowColumns.values(args, in), in)
 }
 
-// partsOf returns the parts of ts.
 func partsOf(ts []Transaction) []part {
 	n := 0
 	for i := range ts {
@@ -207,7 +205,6 @@ func partsOf(ts []Transaction) []part {
 	return parts
 }
 
-// applyPostingsStatement is the statement of applyPostings.
 var applyPostingsStatement = `
 		WITH posting AS (
 			SELECT *

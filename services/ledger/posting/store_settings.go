@@ -10,7 +10,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// selectTimeZone returns the name of the time zone in an owner's settings, or "" without settings.
 func selectTimeZone(ctx context.Context, q pg.Querier, owner uuid.UUID) (string, error) {
 	zone, err := pg.Value[string](ctx, q,
 		`SELECT time_zone FROM settings WHERE owner_id = $1`, owner)

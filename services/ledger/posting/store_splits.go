@@ -18,7 +18,6 @@ func AddDetails(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transac
 	return addTagNames(ctx, q, owner, ts)
 }
 
-// addSplits loads the splits of those transactions that have some.
 func addSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transaction) error {
 	var ids []uuid.UUID
 	for _, t := range ts {

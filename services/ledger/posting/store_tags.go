@@ -12,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// maxTags is the maximum number of tags per owner.
 const maxTags = 2000
 
 // TagKeySQL returns the SQL expression for the key of a tag whose name is the given expression.
@@ -69,7 +68,6 @@ func UseTags(
 	return nil
 }
 
-// setTags sets the tags of t to the tags with the given names, each once.
 func (t *Transaction) setTags(used map[string]usedTag, given []string) {
 	t.Tags, t.TagNames = []string{}, nil
 	for _, name := range given {

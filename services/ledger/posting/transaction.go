@@ -11,7 +11,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// The values of a transaction's type.
 const (
 	Expense  = "expense"
 	Income   = "income"
@@ -47,8 +46,7 @@ type Transaction struct {
 	Splits     []Split `db:"-"`
 	// ExternalID is the id that a client or a bank gave the transaction. It is unique in the
 	// wallet.
-	ExternalID *string `db:"external_id"`
-	// ImportID is set if an import created the transaction.
+	ExternalID      *string    `db:"external_id"`
 	ImportID        *uuid.UUID `db:"import_id"`
 	AttachmentCount int        `db:"attachment_count"`
 	// Version starts at 1 and increases with each change. The ETag contains it.
@@ -164,7 +162,6 @@ func (s Split) proto(t Transaction) *ledgerv1.Split {
 	}
 }
 
-// idText returns the text of an id, or an empty text for nil.
 func idText(id *uuid.UUID) string {
 	if id == nil {
 		return ""

@@ -7,7 +7,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// errTooManyReads is the public error for a read that finds its user's queue full.
 var errTooManyReads = apierr.New(restv1.Reason_RATE_LIMITED).
 	WithMessage("Too many searches and summaries at once, try again later").
 	After(time.Second)

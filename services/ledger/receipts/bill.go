@@ -36,7 +36,6 @@ func (u upload) correctedBill(
 	return b, nil
 }
 
-// mismatch returns the message for corrected lines that do not add up to the total.
 func (b bill) mismatch(currency money.Currency) string {
 	if b.unreadable {
 		return "cannot be added up: the tax, tip, discount or rounding that was read " +

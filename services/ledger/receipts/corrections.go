@@ -82,7 +82,6 @@ func (c *corrections) parseLines(p *apierr.Problems) {
 	}
 }
 
-// correctedText parses a text that must not be empty.
 func correctedText(p *apierr.Problems, field, s string) string {
 	parsed, problem := text.Description(field, s)
 	if problem == nil && parsed == "" {
@@ -92,7 +91,6 @@ func correctedText(p *apierr.Problems, field, s string) string {
 	return parsed
 }
 
-// correctedAmount returns an amount in ten-thousandths of the major unit.
 func correctedAmount(p *apierr.Problems, field, s string) int64 {
 	if s == "" {
 		p.Invalid(field, "is required")

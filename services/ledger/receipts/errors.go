@@ -5,7 +5,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// The public errors of the package.
 var (
 	errReceiptFileRequired = apierr.New(restv1.Reason_RECEIPT_FILE_REQUIRED).
 				WithMessage("Exactly one non-empty file is required in the field receipt")

@@ -62,11 +62,9 @@ const (
 // Receipts implements the RPCs of receipts.
 type Receipts struct {
 	*posting.Ledger
-	OCR ocrv1.OCRServiceClient
-	Log *slog.Logger
-	// Cursors seals the cursors of ListReceipts.
-	Cursors page.Cursors
-	// corrected counts the corrected fields of stored receipts.
+	OCR       ocrv1.OCRServiceClient
+	Log       *slog.Logger
+	Cursors   page.Cursors
 	corrected metric.Int64Counter
 }
 
@@ -142,8 +140,6 @@ func (s *Receipts) CreateTransactionsFromReceipt(
 	return resp, err
 }
 
-// reading is a recognized receipt with its images and the transactions to create from it, still
-// without ids.
 type reading struct {
 	upload
 	receipt      *ocrv1.Receipt
@@ -151,12 +147,9 @@ type reading struct {
 	transactions []posting.Transaction
 	// categorized reports for each transaction whether the user corrected the category of its line.
 	categorized []bool
-	// applied has the rules that matched, and appliedTo the number of transactions that each of
-	// them matched.
-	applied   []uuid.UUID
-	appliedTo []int32
-	// changed has the fields that the user corrected.
-	changed []string
+	applied     []uuid.UUID
+	appliedTo   []int32
+	changed     []string
 }
 
 // readReceipt corrects a recognized receipt and splits it into transactions. If the receipt has no
@@ -212,8 +205,6 @@ func (s *Receipts) readReceipt(
 	return out, nil
 }
 
-// preview returns the response of a dry run: the transactions that would be created, without ids
-// and timestamps.
 func (s *Receipts) preview(
 	ctx context.Context, r reading,
 ) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {

@@ -40,7 +40,6 @@ func (s *Receipts) applyRules(ctx context.Context, r *reading) error {
 	return nil
 }
 
-// countRules adds the rules that matched one transaction.
 func (r *reading) countRules(matched []uuid.UUID) {
 	for _, id := range matched {
 		at := slices.Index(r.applied, id)

@@ -84,7 +84,6 @@ func lockTransactionsOf(
 		FOR UPDATE`, owner, receipt)
 }
 
-// removeReceipt removes a receipt from its transactions, which stay.
 func removeReceipt(
 	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, at time.Time,
 ) error {

@@ -21,17 +21,15 @@ import (
 // upload is a validated request to recognize a receipt.
 type upload struct {
 	owner, wallet, category uuid.UUID
-	// currency is the wallet's currency.
-	currency money.Currency
-	file     []byte
+	currency                money.Currency
+	file                    []byte
 	// hash is the SHA-256 of the file. It identifies duplicates.
 	hash            []byte
 	mode            string
 	rejectDuplicate bool
 	keepImage       bool
 	// showImage adds images of the pages to the response of a dry run.
-	showImage bool
-	// withoutRules switches the user's rules off.
+	showImage    bool
 	withoutRules bool
 	corrections  corrections
 }

@@ -39,8 +39,7 @@ import (
 
 const (
 	// maxYears is the maximum length of a window. It limits the months that a summary adds up.
-	maxYears = 10
-	// trendMonths is the number of calendar months in the trend.
+	maxYears    = 10
 	trendMonths = 12
 	// maxSummaryRows limits the rows by category and those by wallet. With names of 100 characters
 	// of four bytes, each list takes about 1 MB, the largest expenses take at most maxLargestBytes,
@@ -51,7 +50,6 @@ const (
 // Reports implements the RPCs that compute sums over a period.
 type Reports struct {
 	*posting.Ledger
-	// Reads limits each user's summaries.
 	Reads *reads.Gates
 }
 
@@ -121,13 +119,10 @@ func (s *Reports) currentMonth(ctx context.Context, owner uuid.UUID) (time.Time,
 	return calendar.MonthOf(today), err
 }
 
-// summaryQuery is a parsed request for a summary.
 type summaryQuery struct {
-	owner  uuid.UUID
-	period calendar.Period
-	// currency restricts the summary to one currency. If it is empty, the summary contains all.
-	currency string
-	// daily adds the totals of the days, and tags the totals of the tags.
+	owner       uuid.UUID
+	period      calendar.Period
+	currency    string
 	daily, tags bool
 }
 
@@ -158,7 +153,6 @@ func parseSummary(req *ledgerv1.GetSummaryRequest, month time.Time) (summaryQuer
 	return q, p.Err()
 }
 
-// problem returns the reason why a summary cannot have its period, or nil.
 func problem(q summaryQuery) *apierr.Field {
 	switch p := q.period; {
 	case p.Empty():

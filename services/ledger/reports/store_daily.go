@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// day contains the totals of a day (UTC) in one currency, both positive and in minor units.
 type day struct {
 	Day             time.Time
 	Currency        string
@@ -33,7 +32,6 @@ var dailyStatement = hidden.Replace(`
 	GROUP BY day, currency
 	ORDER BY day, currency`)
 
-// queueDays adds up the transactions of the window by day and currency.
 func queueDays(batch *pgx.Batch, q summaryQuery, into *[]day) {
 	batch.Queue(dailyStatement, q.args(q.period)).Query(collect(into))
 }

@@ -53,7 +53,6 @@ var recentStatement = hidden.Replace(`
 	ORDER BY t.date DESC, t.id DESC
 	LIMIT 5`)
 
-// queueRecent selects the five newest transactions of the window.
 func queueRecent(batch *pgx.Batch, q summaryQuery, into *[]posting.Transaction) {
 	batch.Queue(recentStatement, q.args(q.period)).Query(collect(into))
 }

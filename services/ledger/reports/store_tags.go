@@ -39,7 +39,6 @@ var tagsStatement = hidden.Replace(`
 	) AS t
 	LEFT JOIN tags g ON g.owner_id = @owner AND g.key = t.key`)
 
-// queueTags adds up the transactions of the window by tag and currency.
 func queueTags(batch *pgx.Batch, q summaryQuery, into *[]tagged) {
 	batch.Queue(tagsStatement, q.args(q.period)).Query(collect(into))
 }

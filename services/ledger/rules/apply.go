@@ -29,12 +29,9 @@ const (
 	// longer history counts its newest transactions only, while the job applies the rule to all of
 	// them. Patterns examine fewer if they take RequestSteps before.
 	maxPreviewed = 20_000
-	// previewRows is the number of transactions that it reads together.
-	previewRows = 5000
-	// maxExamples is the maximum number of examples in a preview.
-	maxExamples = 10
-	// maxTags is the maximum number of tags of a transaction.
-	maxTags = 20
+	previewRows  = 5000
+	maxExamples  = 10
+	maxTags      = 20
 )
 
 // ApplyRule applies one of the caller's rules to existing transactions: it queues a job, or with

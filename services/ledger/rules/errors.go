@@ -8,7 +8,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
-// The public errors of the package.
 var (
 	errInvalidID      = apierr.New(restv1.Reason_INVALID_RULE_ID)
 	errInvalidPattern = apierr.New(restv1.Reason_INVALID_RULE_PATTERN)

@@ -58,7 +58,6 @@ func (s *Rules) OrderRules(
 	return resp, nil
 }
 
-// parseOrder returns distinct ids.
 func parseOrder(given []string) ([]uuid.UUID, error) {
 	ids := make([]uuid.UUID, 0, min(len(given), maxRules))
 	for i, s := range given {

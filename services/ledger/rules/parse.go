@@ -13,7 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
-// The values of the field match.
 const (
 	matchAll = "all"
 	matchAny = "any"
@@ -29,7 +28,6 @@ const (
 	maxBytes = 16 << 10
 )
 
-// parseRule returns a new rule without id and owner, and adds a problem for each invalid field.
 func parseRule(p *apierr.Problems, req *ledgerv1.CreateRuleRequest) Rule {
 	r := Rule{Enabled: req.Enabled == nil || req.GetEnabled(), Stop: req.GetStop()}
 	r.setName(p, req.GetName())
@@ -45,7 +43,6 @@ func parseRule(p *apierr.Problems, req *ledgerv1.CreateRuleRequest) Rule {
 	return r
 }
 
-// change returns r with the fields that a request changes, and adds a problem for each invalid one.
 func (r Rule) change(p *apierr.Problems, req *ledgerv1.UpdateRuleRequest) Rule {
 	if req.Name != nil {
 		r.setName(p, req.GetName())
@@ -79,14 +76,12 @@ func isEmpty(req *ledgerv1.UpdateRuleRequest) bool {
 		req.Actions == nil && req.Stop == nil && req.On == nil
 }
 
-// setName accepts 1 to 100 characters.
 func (r *Rule) setName(p *apierr.Problems, s string) {
 	name, problem := text.Name("name", s)
 	p.Field(problem)
 	r.Name = name
 }
 
-// setMatch accepts all and any.
 func (r *Rule) setMatch(p *apierr.Problems, s string) {
 	if s != matchAll && s != matchAny {
 		p.Invalid("match", "must be all or any")
@@ -109,7 +104,6 @@ func (r *Rule) setSources(p *apierr.Problems, sources []string) {
 	r.Sources = slices.Compact(slices.Sorted(slices.Values(sources)))
 }
 
-// setConditions accepts 1 to 10 conditions.
 func (r *Rule) setConditions(p *apierr.Problems, conditions []*ledgerv1.RuleCondition) {
 	r.Conditions = nil
 	if len(conditions) < 1 || len(conditions) > maxConditions {
@@ -121,7 +115,6 @@ func (r *Rule) setConditions(p *apierr.Problems, conditions []*ledgerv1.RuleCond
 	}
 }
 
-// checkSize accepts conditions and actions whose values have at most maxBytes together.
 func (r *Rule) checkSize(p *apierr.Problems) {
 	size := 0
 	for _, c := range r.Conditions {
@@ -138,7 +131,6 @@ func (r *Rule) checkSize(p *apierr.Problems) {
 	}
 }
 
-// parseCondition returns a condition. path is its place in the request, for problems.
 func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) matching.Condition {
 	c := matching.Condition{Field: m.GetField(), Op: m.GetOp(), Not: m.GetNot()}
 	ops, known := matching.Ops[c.Field]

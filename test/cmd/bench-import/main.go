@@ -27,14 +27,12 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// label is a line of the manifest.
 type label struct {
 	// File is the path in the folder, and Format a format of package formats.
 	File   string `json:"file"`
 	Format string `json:"format"`
 	// Expect is rows, or error for a file that must be rejected.
-	Expect string `json:"expect"`
-	// Currency is the currency of rows without one.
+	Expect   string `json:"expect"`
 	Currency string `json:"currency"`
 	// Rows holds the right rows. Also holds other lists that count as right, for example with the
 	// value date instead of the booking date.
@@ -68,7 +66,6 @@ func main() {
 	}
 }
 
-// run scores the folder in the flags.
 func run() error {
 	data := flag.String("data", "", "folder with manifest.jsonl")
 	out := flag.String("out", "", "file for the predictions, as JSON lines")
@@ -124,7 +121,6 @@ func run() error {
 	return table(os.Stdout, scores)
 }
 
-// read parses a file as the importer does.
 func read(path, locale string) (prediction, *mapping.Mapping) {
 	p := prediction{Rows: []row{}}
 	file, err := os.Open(path)
@@ -186,7 +182,6 @@ func convert(r io.Reader, locale string) ([]statement.Record, *mapping.Mapping, 
 	return records, proposed, err
 }
 
-// report prints a wrong file.
 func report(l label, p prediction, s result, proposed *mapping.Mapping) {
 	fmt.Printf("WRONG %s: expected %s, %d of %d rows, %d returned, currency %d of %d, error: %s\n",
 		l.File, l.Expect, s.hit, s.rows, len(p.Rows), s.currencyRight, s.currencies, p.Error)
@@ -198,7 +193,6 @@ func report(l label, p prediction, s result, proposed *mapping.Mapping) {
 	}
 }
 
-// table prints the scores by format.
 func table(w io.Writer, scores map[string]*score) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t,
@@ -220,7 +214,6 @@ func table(w io.Writer, scores map[string]*score) error {
 	return t.Flush()
 }
 
-// share formats a part of a whole.
 func share(part, whole int) string {
 	if whole == 0 {
 		return "-"

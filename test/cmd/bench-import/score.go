@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// result is the result of one file.
 type result struct {
 	// expected is the label's Expect. right is set if all rows are right, or if a broken file was
 	// rejected.
@@ -18,13 +17,11 @@ type result struct {
 	payees, payeeRight        int
 }
 
-// score adds up results.
 type score struct {
 	files, exact, broken, rejected                                int
 	rows, hit, got, currencies, currencyRight, payees, payeeRight int
 }
 
-// add adds the result of a file.
 func (s *score) add(r result) {
 	if r.expected == "error" {
 		s.broken++
@@ -38,7 +35,6 @@ func (s *score) add(r result) {
 	s.payees, s.payeeRight = s.payees+r.payees, s.payeeRight+r.payeeRight
 }
 
-// one returns 1 for true.
 func one(b bool) int {
 	if b {
 		return 1
@@ -91,7 +87,6 @@ func judge(l label, p prediction) result {
 	return r
 }
 
-// key returns date and amount of a row, with equal amounts in one form.
 func key(r row) string {
 	amount, ok := new(big.Rat).SetString(r.Amount)
 	if !ok {
@@ -100,7 +95,6 @@ func key(r row) string {
 	return r.Date + " " + amount.RatString()
 }
 
-// count returns how often each row occurs.
 func count(rows []row, key func(row) string) map[string]int {
 	n := make(map[string]int)
 	for _, r := range rows {
@@ -109,7 +103,6 @@ func count(rows []row, key func(row) string) map[string]int {
 	return n
 }
 
-// common returns the number of rows that both have.
 func common(a, b map[string]int) int {
 	n := 0
 	for k, c := range a {
@@ -118,7 +111,6 @@ func common(a, b map[string]int) int {
 	return n
 }
 
-// equal reports whether both have the same rows.
 func equal(a, b map[string]int) bool {
 	if len(a) != len(b) {
 		return false

@@ -58,7 +58,6 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 		if costs[name] < 1 {
 			continue
 		}
-		// NATS is embedded in this process.
 		title := map[string]string{"bench": "NATS"}[name]
 		if title == "" {
 			title = name

@@ -96,9 +96,8 @@ func (b *bench) idle(ctx context.Context) error {
 
 // process is this process or one of its descendants. Times are in ticks, and resident is in bytes.
 type process struct {
-	name        string
-	pid, parent int
-	// ticks is the processor time in user and kernel mode.
+	name            string
+	pid, parent     int
 	ticks, resident int
 	// reaped is the processor time of its children that have ended.
 	reaped int

@@ -27,14 +27,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/app"
 )
 
-// options are the settings of the command line.
 type options struct {
 	// rounds is the number of measurements of each side of a comparison, and length the duration of
 	// one.
 	rounds int
 	length time.Duration
-	// rows is the number of transactions in the large ledger.
-	rows int
+	rows   int
 	// only is the theme to measure. Empty means all.
 	only string
 	// vegeta is the command of the load generator for overload. It is empty if overload is not

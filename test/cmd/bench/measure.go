@@ -20,8 +20,7 @@ type comparison struct {
 	atLeast, atMost float64
 	// absolute applies the goal to our figure instead of the ratio.
 	absolute bool
-	// ours measures Coffer once.
-	ours func(context.Context) (float64, error)
+	ours     func(context.Context) (float64, error)
 	// theirs measures the baseline once. If it is nil, the goal applies to our figure.
 	theirs func(context.Context) (float64, error)
 }
@@ -65,7 +64,6 @@ func (b *bench) add(c comparison, ours, theirs []float64) {
 	b.table.WriteString(row)
 }
 
-// row formats the row of the table.
 func (c comparison) row(ours, theirs []float64) string {
 	// Columns that do not apply remain empty.
 	against, ratio, goal, met := "", "", "", ""
@@ -95,7 +93,6 @@ func (c comparison) row(ours, theirs []float64) string {
 		c.what, short(median(ours)), c.unit, against, ratio, goal, met)
 }
 
-// verdict is the last column of the table.
 func verdict(met bool) string {
 	if met {
 		return "met"
@@ -103,7 +100,6 @@ func verdict(met bool) string {
 	return "**missed**"
 }
 
-// short formats a figure with three significant digits.
 func short(v float64) string {
 	if v >= 100 {
 		return fmt.Sprintf("%.0f", v)
@@ -111,7 +107,6 @@ func short(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// median returns the upper median of values, which must not be empty.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]

@@ -25,8 +25,7 @@ const (
 	// responses.
 	maxInFlight    = 2000
 	overloadRounds = 3
-	// noResponse takes the place of an HTTP status.
-	noResponse = -1
+	noResponse     = -1
 	// minShare is the goal for the throughput at the highest rate, as a share of the maximum
 	// throughput.
 	minShare = 0.8
@@ -109,7 +108,6 @@ func (b *bench) overload(ctx context.Context) error {
 	return nil
 }
 
-// medianOf returns the median of one figure of several runs.
 func medianOf(outcomes []outcome, figure func(outcome) float64) float64 {
 	values := make([]float64, 0, len(outcomes))
 	for _, o := range outcomes {
@@ -216,5 +214,4 @@ func (b *bench) writeTargets(s *stack) error {
 	return os.WriteFile(b.targets(), targets.Bytes(), 0o600)
 }
 
-// targets returns the name of the file with the requests.
 func (b *bench) targets() string { return filepath.Join(b.dir, "targets.json") }

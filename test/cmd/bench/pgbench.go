@@ -42,7 +42,6 @@ var createSQL string
 //go:embed prepare.sql
 var prepareSQL string
 
-// prepareBaseline creates the owners of the baseline's transactions in the ledger's tables.
 func (s *stack) prepareBaseline(ctx context.Context) error {
 	conn, err := s.superuser(ctx)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/ledgertest"
 )
 
-// firstPage requests the newest transactions of a user.
 const firstPage = "/api/v1/transaction?limit=50"
 
 // pageSQL is the query of that page. It reads one row more than the page has, like the ledger,
@@ -97,8 +96,6 @@ func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]us
 	return readers, ledgertest.Fill(ctx, conn, monthsEnd, owners...)
 }
 
-// compareLists compares the first page in both ledgers, and the slowest combination of filter and
-// order with a page without them.
 func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few user) error {
 	err := b.compareMedians(ctx, comparison{
 		what: fmt.Sprintf("first page of a user with 100 000 of %d transactions, "+
@@ -135,7 +132,6 @@ func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few
 	return err
 }
 
-// listRequests returns a request for each combination of filter and order.
 func listRequests(ctx context.Context, u user) ([]request, error) {
 	var wallets struct{ Wallets []struct{ ID string } }
 	var categories struct{ Categories []struct{ ID string } }
@@ -206,7 +202,6 @@ func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
 		s, s.writers[0].gets(path), s, s.writers[1].gets(path))
 }
 
-// compareMedians compares the median latencies of two requests, with four clients each.
 func (b *bench) compareMedians(
 	ctx context.Context, c comparison, s *stack, r request, against *stack, smaller request,
 ) error {

@@ -32,7 +32,6 @@ type replica struct {
 	processes []*exec.Cmd
 }
 
-// scale measures replicas and partitions for docs/scale.md.
 func (b *bench) scale(ctx context.Context) error {
 	s, err := b.stack(ctx, "large")
 	if err != nil {
@@ -90,8 +89,6 @@ func (b *bench) compareReplicas(ctx context.Context, base *stack) (err error) {
 	return nil
 }
 
-// comparePartitions compares the unchanged ledger on tables with 16 partitions with the ledger on
-// tables without partitions.
 func (b *bench) comparePartitions(ctx context.Context, base *stack) (err error) {
 	conn, err := base.superuser(ctx)
 	if err != nil {
@@ -220,7 +217,6 @@ func (br *replica) start(
 // listening matches the log line with the address of a service.
 var listening = regexp.MustCompile(`"msg":"starting".*"address":"([^"]+)"`)
 
-// await sends a request until it succeeds.
 func (br *replica) await(ctx context.Context) error {
 	// A list requires the gateway, the ledger and its database.
 	u := br.writers[0]
@@ -240,7 +236,6 @@ func (br *replica) await(ctx context.Context) error {
 	}
 }
 
-// stop terminates both processes.
 func (br *replica) stop() error {
 	var failures []error
 	for _, p := range br.processes {

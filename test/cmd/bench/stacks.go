@@ -29,15 +29,12 @@ type bench struct {
 	endpoint  string
 	// stacks are the running stacks by name.
 	stacks map[string]*stack
-	// table has the rows for the page.
-	table strings.Builder
+	table  strings.Builder
 }
 
-// stack is a running Coffer with users.
 type stack struct {
 	*devstack.Stack
-	dir string
-	// writers have a wallet and a category each.
+	dir     string
 	writers []user
 }
 
@@ -80,7 +77,6 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 	return b, nil
 }
 
-// close stops all stacks and removes their data.
 func (b *bench) close() error {
 	var failures []error
 	for _, s := range b.stacks {
@@ -127,7 +123,6 @@ func (b *bench) stack(ctx context.Context, name string) (*stack, error) {
 	return s, s.prepareBaseline(ctx)
 }
 
-// stop stops one stack, to free the machine for the following measurements.
 func (b *bench) stop(name string) error {
 	s := b.stacks[name]
 	delete(b.stacks, name)

@@ -8,8 +8,6 @@ import (
 	"time"
 )
 
-// sync measures the full copy of an account through the gateway, in pages of 1000, and a request
-// without news.
 func (b *bench) sync(ctx context.Context) error {
 	s, err := b.stack(ctx, "large")
 	if err != nil {

@@ -14,12 +14,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// user is a registered user with a token.
 type user struct {
-	// base is the URL of the gateway.
-	base, token string
-	id          uuid.UUID
-	// wallet and category are empty until createResources.
+	base, token      string
+	id               uuid.UUID
 	wallet, category string
 }
 
@@ -48,7 +45,6 @@ func (s *stack) newUser(ctx context.Context) (user, error) {
 	return u, nil
 }
 
-// createResources creates a wallet and a category.
 func (u *user) createResources(ctx context.Context) error {
 	var wallet struct{ Wallet struct{ ID string } }
 	var category struct{ Category struct{ ID string } }
@@ -73,7 +69,6 @@ func (u user) call(ctx context.Context, method, path string, body, answer any) e
 	return u.send(ctx, method, path, "application/json", sent, answer)
 }
 
-// previews uploads a receipt with dryRun, so that no transaction is created.
 func (u user) previews(ctx context.Context, photo []byte) error {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -117,7 +112,6 @@ func (u user) send(ctx context.Context, method, path, kind string, body []byte, 
 	return json.NewDecoder(resp.Body).Decode(answer)
 }
 
-// gets returns a GET request for wrk.
 func (u user) gets(path string) request {
 	return request{method: http.MethodGet, path: path, token: u.token}
 }
@@ -130,7 +124,6 @@ func (u user) creates() request {
 	}
 }
 
-// imports returns a request for wrk that creates n transactions in bulk.
 func (u user) imports(n int) request {
 	// Identical transactions are valid, because only keys make requests idempotent.
 	items := strings.Join(slices.Repeat([]string{u.transaction()}, n), ",")
@@ -140,7 +133,6 @@ func (u user) imports(n int) request {
 	}
 }
 
-// transaction returns the JSON of an expense.
 func (u user) transaction() string {
 	return fmt.Sprintf(
 		`{"amount":12.3,"type":"expense","currency":"EUR","date":"2026-03-14",`+

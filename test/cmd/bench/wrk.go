@@ -21,15 +21,11 @@ type request struct{ method, path, token, body string }
 // load describes the clients of a run. Each client sends the requests in turn over a persistent
 // connection. It sends the next one immediately after a response, or after a pause.
 type load struct {
-	// clients is the number of connections.
 	clients  int
 	requests []request
-	// pause is the average time between a response and the next request.
-	pause time.Duration
-	// keyed is the share of requests with an Idempotency-Key.
-	keyed float64
-	// name distinguishes loads that run at the same time.
-	name string
+	pause    time.Duration
+	keyed    float64
+	name     string
 }
 
 // result is the result of a run. Latencies are in milliseconds.
@@ -69,7 +65,6 @@ var (
 	wrkSlow   = regexp.MustCompile(`99%\s+([0-9.]+[a-z]+)`)
 )
 
-// parseWrk parses the output of wrk with --latency.
 func parseWrk(out []byte) (result, error) {
 	perSecond := wrkRate.FindSubmatch(out)
 	middle := wrkMedian.FindSubmatch(out)

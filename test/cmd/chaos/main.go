@@ -40,7 +40,6 @@ func main() {
 	}
 }
 
-// run builds the programs, runs the faults and prints the report.
 func run(ctx context.Context, o chaos.Options) (err error) {
 	// During faults, the logs of this process contain expected errors only. The services write
 	// their logs to files.

@@ -36,7 +36,6 @@ func main() {
 	}
 }
 
-// run fills the account and prints the result.
 func run(ctx context.Context, o demo.Options) error {
 	a, err := demo.Fill(ctx, o)
 	switch {

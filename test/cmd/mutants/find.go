@@ -12,12 +12,10 @@ import (
 	"strings"
 )
 
-// mutant is one change of a source file.
 type mutant struct {
-	file string
-	line int
-	kind string
-	// source[from:to] becomes text.
+	file      string
+	line      int
+	kind      string
 	from, to  int
 	old, text string
 }
@@ -28,7 +26,6 @@ func (m mutant) String() string {
 		m.file, m.line, m.kind, oneLine(m.old), oneLine(m.text))
 }
 
-// apply returns the mutated source.
 func (m mutant) apply(source []byte) []byte {
 	return slices.Concat(source[:m.from], []byte(m.text), source[m.to:])
 }
@@ -43,7 +40,6 @@ func oneLine(s string) string {
 	return s
 }
 
-// find returns the mutants of a package's files, without tests.
 func find(dir string) ([]mutant, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -73,12 +69,10 @@ func find(dir string) ([]mutant, error) {
 type finder struct {
 	file   string
 	source []byte
-	// set maps positions of the syntax tree to offsets in the source.
-	set   *token.FileSet
-	found []mutant
+	set    *token.FileSet
+	found  []mutant
 }
 
-// findIn returns the mutants of one file, in the order of their positions.
 func findIn(file string, source []byte) ([]mutant, error) {
 	f := &finder{file: file, source: source, set: token.NewFileSet()}
 	parsed, err := parser.ParseFile(f.set, file, source, 0)
@@ -100,7 +94,6 @@ func findIn(file string, source []byte) ([]mutant, error) {
 			f.lock(n)
 		case *ast.BinaryExpr:
 			f.comparison(n)
-		// SQL is in string literals.
 		case *ast.BasicLit:
 			if n.Kind == token.STRING {
 				f.statement(n)
@@ -112,10 +105,8 @@ func findIn(file string, source []byte) ([]mutant, error) {
 	return f.found, nil
 }
 
-// offset returns the position in the source.
 func (f *finder) offset(p token.Pos) int { return f.set.Position(p).Offset }
 
-// add adds a mutant that replaces the source from one offset to another.
 func (f *finder) add(kind string, from, to int, text string) {
 	f.found = append(f.found, mutant{
 		file: f.file, line: 1 + strings.Count(string(f.source[:from]), "\n"), kind: kind,
@@ -124,7 +115,6 @@ func (f *finder) add(kind string, from, to int, text string) {
 	})
 }
 
-// text returns the source of a node.
 func (f *finder) text(n ast.Node) string {
 	return string(f.source[f.offset(n.Pos()):f.offset(n.End())])
 }
@@ -172,7 +162,6 @@ func isCondition(e ast.Expr) bool {
 	return false
 }
 
-// leaves reports whether a block ends with return, break, continue or goto.
 func leaves(body *ast.BlockStmt) bool {
 	if len(body.List) == 0 {
 		return false
@@ -184,7 +173,6 @@ func leaves(body *ast.BlockStmt) bool {
 	return false
 }
 
-// isFailure reports whether a condition is err != nil.
 func isFailure(cond ast.Expr) bool {
 	b, ok := cond.(*ast.BinaryExpr)
 	if !ok || b.Op != token.NEQ {
@@ -208,7 +196,6 @@ func callsChecking(init ast.Stmt) bool {
 	return ok && checking.MatchString(calledName(call))
 }
 
-// calledName returns the name of the called function or method, or "" for other calls.
 func calledName(call *ast.CallExpr) string {
 	switch fun := call.Fun.(type) {
 	case *ast.Ident:

@@ -50,7 +50,6 @@ func main() {
 	}
 }
 
-// runner tests the mutants of one package.
 type runner struct {
 	dir, temp, tests string
 	// tester is the folder whose tests run.
@@ -153,7 +152,6 @@ const (
 	invalid  verdictOf = "does not compile"
 )
 
-// failure matches the name of a failed test, or of a failed subtest.
 var failure = regexp.MustCompile(`--- FAIL: (\S+)`)
 
 // test builds the package's tests with a mutant, or without one, and runs them. failed is the name

@@ -34,8 +34,7 @@ const (
 
 // Config is what a Ring needs of its service.
 type Config struct {
-	DB *pgxpool.Pool
-	// ServiceKey derives the key that encrypts private keys.
+	DB         *pgxpool.Pool
 	ServiceKey string
 	// Rotation is the time for which a key signs, at least MinRotation. AccessTTL is the lifetime
 	// of an access token.
@@ -78,7 +77,6 @@ func (k *Ring) Run(ctx context.Context) {
 	}
 }
 
-// signer returns the key that signs at present, or apierr.Unavailable before the first load.
 func (k *Ring) signer() (privateKey, error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -124,7 +122,6 @@ func (k *Ring) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// isBehind reports whether rotate has something to do.
 func (k *Ring) isBehind(stored []Key) bool {
 	now := k.Now()
 	_, due := nextKey(k.open(stored), now, k.Rotation)

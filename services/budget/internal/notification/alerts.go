@@ -184,7 +184,6 @@ func (s *Server) settle(
 	return deleteCheck(ctx, tx, check)
 }
 
-// thresholdReached returns the event of an alert, with the amounts at the time of the check.
 func (b budget) thresholdReached(
 	threshold int32, w calendar.Period, spent int64,
 ) *budgetv1.BudgetThresholdReached {

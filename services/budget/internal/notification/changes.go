@@ -12,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
-// change is a place where an event may have changed the spending.
 type change struct {
 	// wallet is empty and day is zero if a category took over transactions of any wallet and day.
 	wallet, category string
@@ -41,7 +40,6 @@ func changesOf(event proto.Message) []change {
 	return nil
 }
 
-// importedPlaces returns the places of a part of an import.
 func importedPlaces(event interface {
 	GetWalletIds() []string
 	GetCategoryIds() []string

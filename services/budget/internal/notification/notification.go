@@ -48,9 +48,8 @@ type Dependencies struct {
 	Bus       *outbox.Bus
 	WakeRelay func()
 	Log       *slog.Logger
-	// Now and NewID are replaced in tests.
-	Now   func() time.Time
-	NewID func() uuid.UUID
+	Now       func() time.Time
+	NewID     func() uuid.UUID
 }
 
 // Server implements NotificationService, and publishes events for the other services of the package
@@ -64,11 +63,10 @@ type Server struct {
 	bus       *outbox.Bus
 	wakeRelay func()
 	streams   streams
-	// Alerts does due checks.
-	Alerts *jobs.Worker
-	log    *slog.Logger
-	now    func() time.Time
-	newID  func() uuid.UUID
+	Alerts    *jobs.Worker
+	log       *slog.Logger
+	now       func() time.Time
+	newID     func() uuid.UUID
 }
 
 var _ budgetv1.NotificationServiceServer = (*Server)(nil)

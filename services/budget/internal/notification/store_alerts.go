@@ -13,7 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
-// budget holds the columns of budgets that alerts depend on.
 type budget struct {
 	ID          uuid.UUID
 	OwnerID     uuid.UUID `db:"owner_id"`
@@ -35,7 +34,6 @@ type budget struct {
 const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date,
 	b.end_date, b.wallet_id, b.category_ids, b.alert_thresholds, b.version`
 
-// timeframe returns the period and the dates of the budget.
 func (b budget) timeframe() spending.Timeframe {
 	return spending.Timeframe{Period: b.Period, Start: b.StartDate, End: b.EndDate}
 }

@@ -11,17 +11,13 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// notification is a row of notifications.
 type notification struct {
-	// ID is the id of the event.
 	ID     uuid.UUID
 	UserID uuid.UUID `db:"user_id"`
 	// Type is the event's type, such as budget.v1.budget.deleted. It is repeated from Data for SQL
 	// and clients.
-	Type string
-	// Data is a google.protobuf.Any.
-	Data []byte
-	// ReadAt is nil while the notification is unread.
+	Type      string
+	Data      []byte
 	ReadAt    *time.Time `db:"read_at"`
 	CreatedAt time.Time  `db:"created_at"`
 }
@@ -109,7 +105,6 @@ func readNotifications(
 	return tag.RowsAffected(), nil
 }
 
-// deleteNotification reports whether the user had a notification with this id.
 func deleteNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID) (bool, error) {
 	return pg.Affected(ctx, q, `DELETE FROM notifications WHERE user_id = $1 AND id = $2`, user, id)
 }

@@ -19,8 +19,7 @@ import (
 
 const (
 	// heartbeat is the interval of empty messages, by which both ends detect a broken connection.
-	heartbeat = 15 * time.Second
-	// maxStreams limits the open streams of a user at one replica.
+	heartbeat  = 15 * time.Second
 	maxStreams = 10
 )
 
@@ -30,8 +29,6 @@ type streams struct {
 	open map[uuid.UUID]int
 }
 
-// enter counts a stream of the user, and reports whether the limit allows it. leave must follow if
-// it does.
 func (s *streams) enter(user uuid.UUID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +39,6 @@ func (s *streams) enter(user uuid.UUID) bool {
 	return true
 }
 
-// leave ends the stream of a successful enter.
 func (s *streams) leave(user uuid.UUID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

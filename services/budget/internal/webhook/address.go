@@ -41,7 +41,6 @@ var specialPurpose = []netip.Prefix{
 type destinations bool
 
 const (
-	// internetOnly allows https URLs and public addresses.
 	internetOnly destinations = false
 	// privateToo also allows http URLs, names without a dot, and private and loopback addresses,
 	// for development. Link-local addresses stay excluded, because cloud providers serve
@@ -49,7 +48,6 @@ const (
 	privateToo destinations = true
 )
 
-// contains reports whether a webhook may connect to the address.
 func (d destinations) contains(addr netip.Addr) bool {
 	if public(addr) {
 		return true
@@ -59,7 +57,6 @@ func (d destinations) contains(addr netip.Addr) bool {
 	return d == privateToo && addr.Zone() == "" && (addr.IsPrivate() || addr.IsLoopback())
 }
 
-// public reports whether an address is globally routed and in no special-purpose range.
 func public(addr netip.Addr) bool {
 	if addr.Zone() != "" {
 		return false

@@ -27,7 +27,6 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	for _, event := range events {
 		users = append(users, event.UserID)
 	}
-	// One statement reads the webhooks of all users of a batch.
 	webhooks, err := selectEnabledWebhooks(ctx, tx, users)
 	if err != nil {
 		return err
@@ -187,7 +186,6 @@ func (s *Server) TestWebhook(
 	return resp, nil
 }
 
-// testDelivery returns a delivery of a new WebhookTested event.
 func (s *Server) testDelivery(w webhook) (delivery, error) {
 	data := &budgetv1.WebhookTested{WebhookId: w.ID.String()}
 	e := outbox.Received{
@@ -201,7 +199,6 @@ func (s *Server) testDelivery(w webhook) (delivery, error) {
 	return s.newDelivery(w, e, body), nil
 }
 
-// newDelivery returns the first delivery of an event to a webhook, due at once.
 func (s *Server) newDelivery(w webhook, e outbox.Received, body []byte) delivery {
 	now := s.now().UTC()
 	return delivery{

@@ -26,14 +26,12 @@ func parsePatterns(p *apierr.Problems, patterns []string) []string {
 	return append([]string{}, patterns...)
 }
 
-// matches reports whether each part of the pattern is * or equals the same part of the type.
 func matches(pattern, eventType string) bool {
 	wanted, parts := strings.Split(pattern, "."), strings.Split(eventType, ".")
 	return slices.EqualFunc(wanted, parts,
 		func(want, part string) bool { return want == "*" || want == part })
 }
 
-// subscribes reports whether the webhook receives events of a type.
 func (w webhook) subscribes(eventType string) bool {
 	matching := func(pattern string) bool { return matches(pattern, eventType) }
 	return len(w.Events) == 0 || slices.ContainsFunc(w.Events, matching)

@@ -20,8 +20,7 @@ const (
 	// failingTime. A single delivery has about 25 attempts, so it cannot disable a webhook.
 	failingTime     = 5 * 24 * time.Hour
 	failingAttempts = 50
-	// statusGone is the HTTP status of an address that was removed permanently.
-	statusGone = 410
+	statusGone      = 410
 )
 
 // attempted returns the delivery after an attempt. problem is empty if it succeeded. jitter, from 0

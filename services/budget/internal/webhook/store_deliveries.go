@@ -11,7 +11,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// deliveryStatus is the status of a delivery, as stored and as returned to users.
 type deliveryStatus string
 
 const (
@@ -20,7 +19,6 @@ const (
 	failed    deliveryStatus = "failed"
 )
 
-// delivery is a row of webhook_deliveries.
 type delivery struct {
 	ID        uuid.UUID
 	UserID    uuid.UUID `db:"user_id"`
@@ -31,21 +29,18 @@ type delivery struct {
 	Repeat int32
 	// Type is the type of the event, such as ledger.v1.wallet.updated. It is stored for the log,
 	// because Body is not decoded again.
-	Type string
-	// Body is the encoded event.
+	Type   string
 	Body   []byte
 	Status deliveryStatus
 	// Attempts counts the requests that were sent, or that failed before.
 	Attempts int32
 	// NextAttemptAt is the time from which a pending delivery is due. It has no meaning in another
 	// status.
-	NextAttemptAt time.Time  `db:"next_attempt_at"`
-	LastAttemptAt *time.Time `db:"last_attempt_at"`
-	// ResponseStatus is the HTTP status of the last attempt, or nil if it got no response.
-	ResponseStatus *int32 `db:"response_status"`
+	NextAttemptAt  time.Time  `db:"next_attempt_at"`
+	LastAttemptAt  *time.Time `db:"last_attempt_at"`
+	ResponseStatus *int32     `db:"response_status"`
 	// Error is the code of publicReason, or nil if the last attempt succeeded.
-	Error *string
-	// DurationMS is the duration of the last attempt.
+	Error      *string
 	DurationMS *int32    `db:"duration_ms"`
 	CreatedAt  time.Time `db:"created_at"`
 }
@@ -213,7 +208,6 @@ func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time) ([]d
 		LIMIT $4`, w.UserID, w.ID, now, batchSize)
 }
 
-// updateDelivery records the result of an attempt.
 func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
 	return pg.Exec(ctx, q, `
 		UPDATE webhook_deliveries

@@ -10,7 +10,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// webhook is a row of webhooks.
 type webhook struct {
 	ID          uuid.UUID
 	UserID      uuid.UUID `db:"user_id"`
@@ -35,13 +34,10 @@ type webhook struct {
 	UpdatedAt time.Time `db:"updated_at"`
 }
 
-// disabledReason is the reason for which Coffer disabled a webhook.
 type disabledReason string
 
 const (
-	// gone is the reason after a response with status 410.
-	gone disabledReason = "gone"
-	// failing is the reason after days without a successful attempt.
+	gone    disabledReason = "gone"
 	failing disabledReason = "failing"
 )
 

@@ -38,8 +38,7 @@ import (
 type Dependencies struct {
 	DB      *pgxpool.Pool
 	Cursors page.Cursors
-	// Sealer encrypts the secrets of webhooks in the database.
-	Sealer seal.Key
+	Sealer  seal.Key
 	// PrivateAddresses allows deliveries to private and loopback addresses. It is for development.
 	PrivateAddresses bool
 	Log              *slog.Logger

@@ -214,7 +214,6 @@ func (s *Server) RotateWebhookSecret(
 	return resp, nil
 }
 
-// newSecret sets a new sealed secret and returns it in plain text for the user.
 func (s *Server) newSecret(w *webhook) (string, error) {
 	bits := make([]byte, 32)
 	if _, err := rand.Read(bits); err != nil {
@@ -273,7 +272,6 @@ func parseDescription(p *apierr.Problems, s string) string {
 	return description
 }
 
-// proto converts the webhook, without its secrets.
 func (w webhook) proto() *budgetv1.Webhook {
 	m := &budgetv1.Webhook{
 		Id:          w.ID.String(),

@@ -12,7 +12,6 @@ import (
 // maxWords is the size of the vocabulary: the most frequent words.
 const maxWords = 5000
 
-// classifier is a multinomial naive Bayes classifier with add-one smoothing.
 type classifier struct {
 	categories []uuid.UUID
 	// vocabulary numbers the words. counts has the uses of a word in each category, and totals
@@ -20,8 +19,7 @@ type classifier struct {
 	vocabulary map[string]int
 	counts     [][]float64
 	totals     []float64
-	// uses has the transactions of each category.
-	uses []float64
+	uses       []float64
 	// calibrations holds one calibration per novelty.
 	calibrations [novelties]calibration
 }
@@ -36,7 +34,6 @@ const (
 	novelties
 )
 
-// train returns a classifier, or nil if there are no two categories to distinguish.
 func train(keys map[string]map[uuid.UUID]int, words map[string][]string) *classifier {
 	c := &classifier{vocabulary: vocabularyOf(keys, words)}
 	index := map[uuid.UUID]int{}
@@ -72,7 +69,6 @@ func train(keys map[string]map[uuid.UUID]int, words map[string][]string) *classi
 	return c
 }
 
-// vocabularyOf numbers the most frequent words.
 func vocabularyOf(keys map[string]map[uuid.UUID]int, words map[string][]string) map[string]int {
 	frequency := map[string]int{}
 	for key, uses := range keys {
@@ -96,7 +92,6 @@ func vocabularyOf(keys map[string]map[uuid.UUID]int, words map[string][]string) 
 	return vocabulary
 }
 
-// add counts n transactions of a category with some words. A negative n takes them back.
 func (c *classifier) add(words []string, category int, n float64) {
 	c.uses[category] += n
 	for _, w := range words {
@@ -135,7 +130,6 @@ func (c *classifier) rank(words []string) (ranked []int, margin float64, known, 
 	return ranked, scores[ranked[0]] - scores[ranked[1]], known, novelty
 }
 
-// suggest returns the most probable category if its confidence is sufficient.
 func (c *classifier) suggest(words []string) Suggestion {
 	ranked, margin, known, novelty := c.rank(words)
 	if known == 0 {

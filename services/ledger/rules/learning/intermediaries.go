@@ -13,13 +13,11 @@ import (
 //go:embed intermediaries.txt
 var intermediaryList string
 
-// intermediary is a payment service that stands between a payer and a merchant.
 type intermediary struct {
 	name []string
 	// starred services have short names, such as "SQ", that count only before a star.
 	starred bool
-	// own are the further words of the service.
-	own []string
+	own     []string
 }
 
 var intermediaries, merchantPhrases = readIntermediaries(intermediaryList)
@@ -91,7 +89,6 @@ func (s intermediary) without(words []string) string {
 	return text
 }
 
-// lettersOf returns the words of a text without case, digits and punctuation.
 func lettersOf(text string) string {
 	return strings.Join(strings.FieldsFunc(matching.Fold(text), func(r rune) bool {
 		return !unicode.IsLetter(r)

@@ -28,14 +28,12 @@ const (
 	MinConfidence = 0.6
 	// minShare is the share of the transactions of a key that must have one category, and minUses
 	// their number. A choice of the owner counts like choiceUses transactions.
-	minShare   = 0.66
-	minUses    = 2
-	choiceUses = 2
-	// maxAlternatives is the maximum number of further categories in a suggestion.
+	minShare        = 0.66
+	minUses         = 2
+	choiceUses      = 2
 	maxAlternatives = 2
 )
 
-// The reasons of a suggestion.
 const (
 	Exact   = "exact"
 	Similar = "similar"
@@ -54,7 +52,6 @@ type Suggestion struct {
 // not safe for concurrent use before Learn.
 type Memory struct{ kinds [2]kind }
 
-// kind is the memory of expenses or income.
 type kind struct {
 	// keys has the uses of each key by category. Those of a key in chosen are choices of the owner.
 	keys   map[string]map[uuid.UUID]int
@@ -145,7 +142,6 @@ func exact(uses map[uuid.UUID]int, weight int) (Suggestion, bool) {
 	}, true
 }
 
-// ranking returns categories by their uses, the most frequent one first.
 func ranking(uses map[uuid.UUID]int) []uuid.UUID {
 	ranked := make([]uuid.UUID, 0, len(uses))
 	for category := range uses {
@@ -169,7 +165,6 @@ func keyOf(payee, description string) string {
 	return lettersOf(payee)
 }
 
-// startMark precedes the first word of a key among its words. No key has this character.
 const startMark = "^"
 
 // wordsOf returns the distinct words of a key with at least two letters, and the first of them

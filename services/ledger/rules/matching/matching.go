@@ -19,7 +19,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// The fields of conditions.
 const (
 	Payee       = "payee"
 	Description = "description"
@@ -33,7 +32,6 @@ const (
 	Tag      = "tag"
 )
 
-// The operators of conditions.
 const (
 	Is         = "is"
 	Contains   = "contains"
@@ -46,7 +44,6 @@ const (
 	In         = "in"
 )
 
-// The kinds of actions.
 const (
 	SetCategory    = "setCategory"
 	AddTag         = "addTag"
@@ -112,8 +109,7 @@ type Transaction struct {
 	Income   bool
 	Currency string
 	Wallet   uuid.UUID
-	// Tags are names.
-	Tags []string
+	Tags     []string
 }
 
 // Outcome is what rules change.
@@ -125,10 +121,8 @@ type Outcome struct {
 	DecidedBy  uuid.UUID
 	// Payee, Description and Notes are nil if no rule sets them.
 	Payee, Description, Notes *string
-	// Tags are names to add, in the order of the rules.
-	Tags []string
-	// Matched are the rules whose conditions were met.
-	Matched []uuid.UUID
+	Tags                      []string
+	Matched                   []uuid.UUID
 }
 
 // ErrSteps is returned for patterns that would take too many steps.

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The texts of a subject.
 const (
 	payeeText = iota
 	descriptionText
@@ -29,8 +28,7 @@ var textsOf = map[string][]int{
 type subject struct {
 	Transaction
 	texts [textCount]folded
-	// tags are folded.
-	tags []string
+	tags  []string
 	// left is the number of steps that patterns may still take. It is negative after they would
 	// have taken more.
 	left int64
@@ -53,7 +51,6 @@ func (s *subject) take(program int, texts []int) bool {
 	return s.left >= 0
 }
 
-// kind returns the value of the field type.
 func (s *subject) kind() string {
 	if s.Income {
 		return income

@@ -47,7 +47,6 @@ func insertResult(
 	return err
 }
 
-// deleteResults deletes the results stored before a time.
 func deleteResults(ctx context.Context, q pg.Querier, before time.Time) error {
 	if _, err := q.Exec(ctx, `DELETE FROM results WHERE created_at < $1`, before); err != nil {
 		return fmt.Errorf("deleting results: %w", err)

@@ -16,8 +16,7 @@ const (
 	// maxSuggested is the maximum number of rules in a response. Proposals with the most choices
 	// come first.
 	maxSuggested = 20
-	// maxName is the maximum length of a rule's name, in characters.
-	maxName = 100
+	maxName      = 100
 )
 
 // SuggestRules suggests rules for payees whose categories the caller chose by hand. A payee that a
@@ -63,7 +62,6 @@ func (s *Rules) SuggestRules(
 	return resp, nil
 }
 
-// ruleFor returns the fields of a rule for a proposal, as CreateRule accepts them.
 func ruleFor(p learning.Proposal) *ledgerv1.RuleSuggestion {
 	name := []rune(p.Payee)
 	return &ledgerv1.RuleSuggestion{

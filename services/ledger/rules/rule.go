@@ -12,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
-// The sources of transactions that a rule runs on.
 const (
 	OnImport  = "import"
 	OnReceipt = "receipt"
@@ -30,10 +29,8 @@ type Rule struct {
 	// deleted rules leave gaps.
 	Position int32
 	// MatchAny is set if one condition suffices. Otherwise all conditions must match.
-	MatchAny bool `db:"match_any"`
-	// Stop is set if later rules do not run when this one matches.
-	Stop bool
-	// Sources holds the values of the field on.
+	MatchAny   bool `db:"match_any"`
+	Stop       bool
 	Sources    []string
 	Conditions []matching.Condition
 	// Actions has an empty value for matching.SetCategory. Its category is CategoryID, a column
@@ -46,14 +43,13 @@ type Rule struct {
 	LastAppliedAt *time.Time `db:"last_applied_at"`
 	// Version starts at 1 and increases with each change of the fields that a PATCH can change. The
 	// ETag contains it.
-	Version   int64
-	CreatedAt time.Time `db:"created_at"`
-	UpdatedAt time.Time `db:"updated_at"`
-	// JobStatus is nil if the rule was never applied to existing transactions.
-	JobStatus  *string `db:"job_status"`
-	JobDone    int64   `db:"job_done"`
-	JobTotal   int64   `db:"job_total"`
-	JobProblem string  `db:"job_problem"`
+	Version    int64
+	CreatedAt  time.Time `db:"created_at"`
+	UpdatedAt  time.Time `db:"updated_at"`
+	JobStatus  *string   `db:"job_status"`
+	JobDone    int64     `db:"job_done"`
+	JobTotal   int64     `db:"job_total"`
+	JobProblem string    `db:"job_problem"`
 	// Seq is the place of the last change among the writes of the owner.
 	Seq int64
 }

@@ -41,7 +41,6 @@ import (
 )
 
 const (
-	// maxRules is the maximum number of rules of a user.
 	maxRules = 500
 	// maxWait is the longest time that GetRule waits for progress. It is within the deadline of an
 	// ordinary request.
@@ -52,11 +51,9 @@ const (
 
 // Rules implements RuleService.
 type Rules struct {
-	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeRuleServiceServer
 
 	*posting.Ledger
-	// Jobs runs the jobs that apply rules to existing transactions.
 	Jobs  *jobs.Queue
 	reads *reads.Gates
 }

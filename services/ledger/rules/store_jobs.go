@@ -13,7 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// The values of a job's status.
 const (
 	queued  = "queued"
 	running = "running"
@@ -84,7 +83,6 @@ func advance(
 		WHERE owner_id = $1 AND rule_id = $2`, j.OwnerID, j.ID, date, id, processed)
 }
 
-// endJob ends a job and its lease. It returns jobs.ErrLostLease if another replica has taken it.
 func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem string) error {
 	tag, err := q.Exec(ctx, `
 		UPDATE rule_jobs

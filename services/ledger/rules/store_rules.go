@@ -12,13 +12,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
-// ruleColumns are the columns of a rule r with its job j.
 const ruleColumns = `r.owner_id, r.id, r.name, r.enabled, r.position, r.match_any, r.stop,
 	r.sources, r.conditions, r.actions, r.category_id, r.applied_count, r.last_applied_at, r.version,
 	r.created_at, r.updated_at, j.status AS job_status, coalesce(j.done, 0) AS job_done,
 	coalesce(j.total, 0) AS job_total, coalesce(j.problem, '') AS job_problem, r.seq`
 
-// ruleTables join the rules with their jobs.
 const ruleTables = `rules r LEFT JOIN rule_jobs j ON j.owner_id = r.owner_id AND j.rule_id = r.id`
 
 // selectRule returns a rule, or pgx.ErrNoRows if the id is unknown or the rule belongs to another
@@ -46,7 +44,6 @@ func Changed(
 		LIMIT $4`, owner, after.Seq, after.ID, limit)
 }
 
-// last is the number of an owner's rules and the position of the last one.
 type last struct {
 	Count    int64
 	Position int32
@@ -60,10 +57,8 @@ func selectLast(ctx context.Context, q pg.Querier, owner uuid.UUID) (last, error
 		owner)
 }
 
-// patterns holds the conditions of a rule with a pattern.
 type patterns struct{ Conditions []matching.Condition }
 
-// selectPatterns returns the conditions of an owner's other rules that have patterns.
 func selectPatterns(
 	ctx context.Context, q pg.Querier, owner, except uuid.UUID,
 ) ([]patterns, error) {

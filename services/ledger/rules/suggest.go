@@ -22,10 +22,8 @@ import (
 const (
 	// maxItems is the maximum number of items in a request. It limits the work after the history
 	// has been learned.
-	maxItems = 100
-	// byRule is the reason of a suggestion whose category a rule sets.
-	byRule = "rule"
-	// confidenceDecimals is the number of decimals of a confidence.
+	maxItems           = 100
+	byRule             = "rule"
 	confidenceDecimals = 4
 )
 
@@ -77,7 +75,6 @@ func (s *Rules) SuggestCategories(
 	return resp, nil
 }
 
-// parseItems returns the transactions of a request, and the wallets that they name.
 func parseItems(
 	p *apierr.Problems, given []*ledgerv1.SuggestionItem,
 ) ([]matching.Transaction, []uuid.UUID) {

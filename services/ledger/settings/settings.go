@@ -36,7 +36,6 @@ var errInvalidTimeZone = apierr.New(restv1.Reason_INVALID_TIME_ZONE)
 
 // Server implements SettingsService.
 type Server struct {
-	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeSettingsServiceServer
 
 	*posting.Ledger
@@ -114,7 +113,6 @@ type changes struct {
 // not know which subtags exist.
 var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
-// parseChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseChanges(p *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (changes, error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err

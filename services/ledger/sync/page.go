@@ -12,13 +12,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 )
 
-// entry is a changed or deleted object at its position.
 type entry struct {
 	position
 	message proto.Message
 	// wallet is the wallet of a transaction or of its tombstone.
-	wallet uuid.UUID
-	// transfer is the transfer whose outgoing leg the entry is, or nil.
+	wallet   uuid.UUID
 	transfer *ledgerv1.Transfer
 	// last ends the page, because more entries of its list were not read.
 	last bool

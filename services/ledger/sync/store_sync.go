@@ -15,7 +15,6 @@ import (
 
 // state is the owner's row of table owners. Its numbers are 0 before the owner's first write.
 type state struct {
-	// Seq is the number of the owner's last write.
 	Seq int64
 	// SweptSeq is the greatest number of a deleted tombstone. A reader at a lower number may have
 	// missed the tombstone.

@@ -15,7 +15,6 @@ import (
 // the owner wrote it.
 type tag struct {
 	Key, Name string
-	// Color is empty if the owner set none.
 	Color     string
 	CreatedAt time.Time `db:"created_at"`
 	// Seq is the number of the write that last changed the row (ADR 83). It is also the version of

@@ -40,7 +40,6 @@ import (
 // 50,000 took longer than that (ADR 112).
 const maxChanged = 10_000
 
-// The public errors of the package.
 var (
 	errTagNotFound      = apierr.New(restv1.Reason_TAG_NOT_FOUND)
 	errTagAlreadyExists = apierr.New(restv1.Reason_TAG_ALREADY_EXISTS)
@@ -50,7 +49,6 @@ var (
 
 // Server implements TagService.
 type Server struct {
-	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeTagServiceServer
 
 	*posting.Ledger
@@ -100,7 +98,6 @@ func (s *Server) GetTag(
 	return &ledgerv1.GetTagResponse{Tag: t.proto(), Etag: etag.Format(t.Seq)}, nil
 }
 
-// named returns the tag of a name, or errTagNotFound.
 func named(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag, error) {
 	name, problem := text.Tag("tag", name)
 	if problem != nil {
@@ -114,10 +111,8 @@ func named(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag
 // the color.
 type changes struct{ name, color *string }
 
-// color matches the colors of tags.
 var color = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 
-// parseChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseChanges(req *ledgerv1.UpdateTagRequest) (changes, error) {
 	if req.Name == nil && req.Color == nil {
 		return changes{}, apierr.EmptyUpdate

@@ -54,12 +54,10 @@ var writers = max(4, 2*runtime.GOMAXPROCS(0))
 // skips requests of an owner for whom another writer is writing, so that statements never wait for
 // each other's numbers and balances.
 type batcher struct {
-	db *pgxpool.Pool
-	// committed is called after each commit.
+	db        *pgxpool.Pool
 	committed func()
 
-	mu sync.Mutex
-	// queue is in order of arrival.
+	mu    sync.Mutex
 	queue []*pendingCreate
 	// busy holds the owners of the statements in progress.
 	busy map[uuid.UUID]bool
@@ -67,7 +65,6 @@ type batcher struct {
 	wake chan struct{}
 }
 
-// pendingCreate is the transaction of one request, from submit until its outcome is known.
 type pendingCreate struct {
 	// ctx is the context of the request. If it ends before a writer takes the request, nothing is
 	// written.
@@ -80,7 +77,6 @@ type pendingCreate struct {
 	done chan outcome
 }
 
-// outcome is the result of a pendingCreate.
 type outcome struct {
 	// written is false if the wallet or the category does not belong to the owner, or if the
 	// idempotency key was used before.
@@ -97,7 +93,6 @@ func newBatcher(db *pgxpool.Pool, committed func()) *batcher {
 	return &batcher{db: db, committed: committed, busy: map[uuid.UUID]bool{}, wake: wake}
 }
 
-// measure publishes the length of the queue as a metric until stop is called.
 func (b *batcher) measure() (stop func() error, err error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/ledger")
 	length, err := meter.Int64ObservableGauge("ledger.queue.length",

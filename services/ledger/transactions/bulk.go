@@ -139,7 +139,6 @@ func bulkProblems(ctx context.Context, q pg.Querier, owner uuid.UUID, items []bu
 	return p.Err()
 }
 
-// createTagged inserts a transaction with tags, and the tags that the owner did not have.
 func (s *Transactions) createTagged(
 	ctx context.Context, t posting.Transaction, call idem.Call,
 	resp *ledgerv1.CreateTransactionResponse,

@@ -21,18 +21,16 @@ import (
 type changes struct {
 	// amount is a positive decimal in the major unit. It stays text because its allowed decimals
 	// depend on the currency, which may be the old one.
-	amount      *string
-	description *string
-	date        *time.Time
-	currency    *money.Currency
-	wallet      *uuid.UUID
-	category    *uuid.UUID
-	// kind is expense or income.
+	amount       *string
+	description  *string
+	date         *time.Time
+	currency     *money.Currency
+	wallet       *uuid.UUID
+	category     *uuid.UUID
 	kind         *string
 	payee, notes *string
-	// tags are names, as the request has them.
-	tags       *[]string
-	externalID *string
+	tags         *[]string
+	externalID   *string
 	// splits is empty, and not nil, if the request ends a split.
 	splits *[]part
 }
@@ -120,14 +118,12 @@ func (c *changes) setAmount(p *apierr.Problems, s string) {
 	c.amount = &s
 }
 
-// setDescription accepts up to 1000 characters, and an empty text.
 func (c *changes) setDescription(p *apierr.Problems, s string) {
 	description, problem := text.Description("description", s)
 	p.Field(problem)
 	c.description = &description
 }
 
-// setDate accepts the formats of calendar.ParseTime.
 func (c *changes) setDate(p *apierr.Problems, s string) {
 	date, _, ok := calendar.ParseTime(s)
 	if !ok {
@@ -137,7 +133,6 @@ func (c *changes) setDate(p *apierr.Problems, s string) {
 	c.date = &date
 }
 
-// setCurrency accepts an ISO 4217 code in upper or lower case.
 func (c *changes) setCurrency(p *apierr.Problems, s string) {
 	if currency := request.ParseCurrency(p, "currency", s); currency != (money.Currency{}) {
 		c.currency = &currency
@@ -162,21 +157,18 @@ func (c *changes) setKind(p *apierr.Problems, s string) {
 	c.kind = &s
 }
 
-// setPayee accepts up to 200 characters, and an empty text.
 func (c *changes) setPayee(p *apierr.Problems, s string) {
 	payee, problem := text.Payee("payee", s)
 	p.Field(problem)
 	c.payee = &payee
 }
 
-// setNotes accepts up to 4000 characters, and an empty text.
 func (c *changes) setNotes(p *apierr.Problems, s string) {
 	notes, problem := text.Notes("notes", s)
 	p.Field(problem)
 	c.notes = &notes
 }
 
-// setTags accepts the names of request.ParseTags.
 func (c *changes) setTags(p *apierr.Problems, names []string) {
 	tags := request.ParseTags(p, names)
 	c.tags = &tags
@@ -226,8 +218,6 @@ func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transa
 	return t
 }
 
-// applyDetails sets the fields of t that depend on no other field. posting.UseTags sets the tags
-// later.
 func (c changes) applyDetails(t *posting.Transaction) {
 	request.Set(&t.Payee, c.payee)
 	request.Set(&t.Notes, c.notes)

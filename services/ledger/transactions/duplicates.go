@@ -13,7 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// externalKey is the index that decides whether an external id is unique in its wallet.
 const externalKey = "transactions_external"
 
 // selectExternal returns the stored transactions with the wallets and the external ids of given
@@ -66,7 +65,6 @@ func (s *Transactions) rejected(ctx context.Context, t posting.Transaction, err 
 	return duplicate(ids[0].ID)
 }
 
-// duplicate returns TRANSACTION_DUPLICATE with the id of the first transaction.
 func duplicate(first uuid.UUID) *apierr.Error {
 	return errTransactionDuplicate.With("externalId", first.String())
 }

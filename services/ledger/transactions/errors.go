@@ -5,7 +5,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// The public errors of the package.
 var (
 	errInvalidTransactionID     = apierr.New(restv1.Reason_INVALID_TRANSACTION_ID)
 	errTransactionNotFound      = apierr.New(restv1.Reason_TRANSACTION_NOT_FOUND)

@@ -14,10 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// maxFilterIDs is the maximum number of wallets, and of categories, in a list's filters.
 const maxFilterIDs = 100
 
-// maxFilterTags is the maximum number of tags in a list's filters.
 const maxFilterTags = 200
 
 // parseList validates the filters, the order and the limit of a request, and returns all problems.
@@ -66,7 +64,6 @@ func parseList(
 	return list, problems
 }
 
-// parseDetails validates the filters by payee and by tags.
 func (l *transactionList) parseDetails(p *apierr.Problems, req *ledgerv1.ListTransactionsRequest) {
 	payee, problem := text.Payee("payee", req.GetPayee())
 	p.Field(problem)
@@ -99,7 +96,6 @@ func (l transactionList) checkBounds(p *apierr.Problems) {
 	}
 }
 
-// parseFilterIDs parses at most maxFilterIDs ids.
 func parseFilterIDs(
 	p *apierr.Problems, field string, ss []string, malformed *apierr.Error,
 ) []uuid.UUID {

@@ -61,7 +61,6 @@ func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string)
 	return l, err
 }
 
-// transfer returns the transfer of a leg.
 func (l locked) transfer() transfers.Transfer { return transfers.Of(l.Transaction, *l.other) }
 
 // changeLeg changes a leg of a transfer and returns it. The fields that both legs share change in
@@ -126,7 +125,6 @@ func (c changes) checkLeg(t posting.Transaction) error {
 	return e
 }
 
-// applyShared sets the fields that both legs of a transfer share.
 func (c changes) applyShared(t *posting.Transaction) {
 	request.Set(&t.Description, c.description)
 	request.Set(&t.Date, c.date)

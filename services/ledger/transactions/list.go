@@ -131,10 +131,8 @@ type transactionList struct {
 	// minE4 and maxE4 are inclusive limits of the signed amount in ten-thousandths of the major
 	// unit, which fit all currencies.
 	minE4, maxE4 *int64
-	// substring is contained in the payee, the description or the notes, ignoring case.
-	substring string
-	// payee is the whole payee, ignoring case.
-	payee string
+	substring    string
+	payee        string
 	// tagNames are the tags of the request, and tags their keys. The list has the transactions with
 	// at least one of them.
 	tagNames, tags []string
@@ -149,7 +147,6 @@ type transactionList struct {
 	limit int
 }
 
-// The values of parameter sort.
 const (
 	newestFirst   = "-date"
 	oldestFirst   = "date"
@@ -168,10 +165,8 @@ type position struct {
 // byAmount reports whether the list is sorted by amount, and otherwise by date.
 func (l transactionList) byAmount() bool { return l.sort == leastAmount || l.sort == largestAmount }
 
-// descending reports whether the list begins with the newest date or the largest amount.
 func (l transactionList) descending() bool { return strings.HasPrefix(l.sort, "-") }
 
-// position returns the position of a row, for page.Cut.
 func (l transactionList) position(t posting.Transaction) any {
 	return position{Date: t.Date, AmountE4: t.AmountE4(), ID: t.ID}
 }

@@ -66,7 +66,6 @@ func (s *Transactions) ListPayees(
 	return resp, nil
 }
 
-// payee is a payee with the date and the category of its newest transaction.
 type payee struct {
 	Name       string
 	Count      int64

@@ -85,7 +85,6 @@ func hasTrigram(s string) bool {
 // searched is the expression of the index of searches.
 const searched = `lower((t.payee || ' ' || t.description || ' ' || t.notes) COLLATE "und-x-icu")`
 
-// likeEscaped returns s as a pattern of LIKE that matches s only.
 func likeEscaped(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }

@@ -24,7 +24,6 @@ const (
 // transaction.
 var categoryBesideSplits = &apierr.Field{Name: "categoryId", Message: "must be absent with splits"}
 
-// part is a part of a split transaction in a request.
 type part struct {
 	// category is nil if it is invalid and among the problems.
 	category *uuid.UUID

@@ -158,7 +158,6 @@ func (c *conditions) addKind(l transactionList, ofAmount *[]condition) {
 	}
 }
 
-// addPlace restricts the list to the owner, and to the rows after the previous page.
 func (c *conditions) addPlace(list transactionList) {
 	c.add(&c.bounds, "t.owner_id = %s", value{list.owner, "$%d::uuid"})
 	c.owner = len(c.args)
@@ -220,7 +219,6 @@ func (c *conditions) addParts(l transactionList) {
 	c.categories = len(c.args)
 }
 
-// all joins one form of conditions with AND.
 func all(conditions []condition, form func(condition) string) string {
 	texts := make([]string, len(conditions))
 	for i, c := range conditions {

@@ -169,7 +169,6 @@ func (c *conditions) collect(l transactionList) string {
 // parameterized LIMIT returns 10 % of the rows.
 func (l transactionList) limited() string { return fmt.Sprintf("LIMIT %d", l.limit) }
 
-// order returns the ORDER BY clause.
 func (l transactionList) order() string {
 	key, direction := "t.date", ""
 	if l.byAmount() {

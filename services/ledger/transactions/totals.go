@@ -13,10 +13,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// includeTotals is the value of parameter include that requests the totals of a list.
 const includeTotals = "totals"
 
-// checkInclude adds a problem for an unknown value of parameter include.
 func checkInclude(p *apierr.Problems, include []string) {
 	for _, part := range include {
 		if part != includeTotals {

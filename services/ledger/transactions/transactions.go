@@ -54,7 +54,6 @@ type Transactions struct {
 	// bulks limits concurrent bulk creates to the number of cores, because more would only hold
 	// memory.
 	bulks rpc.Gate
-	// reads limits each user's expensive lists.
 	reads *reads.Gates
 }
 
@@ -128,7 +127,6 @@ func (s *Transactions) CreateTransaction(
 	return resp, nil
 }
 
-// begin sets the id, the owner, the first version and the times of a new transaction.
 func (s *Transactions) begin(t *posting.Transaction, owner uuid.UUID, now time.Time) {
 	t.ID, t.OwnerID, t.Version = s.NewID(), owner, 1
 	t.CreatedAt, t.UpdatedAt = now, now
@@ -265,7 +263,6 @@ func (s *Transactions) DeleteTransaction(
 	return &ledgerv1.DeleteTransactionResponse{Id: id.String()}, nil
 }
 
-// addDetails loads the splits and the tags of one transaction.
 func addDetails(ctx context.Context, q pg.Querier, t *posting.Transaction) error {
 	one := []posting.Transaction{*t}
 	err := posting.AddDetails(ctx, q, t.OwnerID, one)

@@ -72,7 +72,6 @@ func parseTransfer(p *apierr.Problems, req *ledgerv1.CreateTransferRequest) chan
 	return parsed
 }
 
-// parseTransferUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseTransferUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransferRequest) (changes, error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
@@ -114,7 +113,6 @@ func (c *sideChanges) setAmount(p *apierr.Problems, f sideFields, s *string) {
 	c.amount = s
 }
 
-// setCurrency accepts an ISO 4217 code in upper or lower case.
 func (c *sideChanges) setCurrency(p *apierr.Problems, f sideFields, s *string) {
 	if s == nil {
 		return
@@ -124,7 +122,6 @@ func (c *sideChanges) setCurrency(p *apierr.Problems, f sideFields, s *string) {
 	}
 }
 
-// setDate accepts the formats of calendar.ParseTime.
 func (c *changes) setDate(p *apierr.Problems, s *string) {
 	if s == nil {
 		return
@@ -137,7 +134,6 @@ func (c *changes) setDate(p *apierr.Problems, s *string) {
 	c.date = &date
 }
 
-// setDescription accepts up to 1000 characters, and an empty text.
 func (c *changes) setDescription(p *apierr.Problems, s *string) {
 	if s == nil {
 		return
@@ -147,7 +143,6 @@ func (c *changes) setDescription(p *apierr.Problems, s *string) {
 	c.description = &description
 }
 
-// setNotes accepts up to 4000 characters, and an empty text.
 func (c *changes) setNotes(p *apierr.Problems, s *string) {
 	if s == nil {
 		return
@@ -157,13 +152,11 @@ func (c *changes) setNotes(p *apierr.Problems, s *string) {
 	c.notes = &notes
 }
 
-// setTags accepts the names of request.ParseTags.
 func (c *changes) setTags(p *apierr.Problems, names []string) {
 	tags := request.ParseTags(p, names)
 	c.tags = &tags
 }
 
-// wallets returns the wallets that the changes name.
 func (c changes) wallets() []uuid.UUID {
 	var ids []uuid.UUID
 	for _, id := range []*uuid.UUID{c.from.wallet, c.to.wallet} {
@@ -222,7 +215,6 @@ func (c changes) apply(p *apierr.Problems, t Transfer, currencies map[uuid.UUID]
 	return t
 }
 
-// apply sets the wallet and the currency of a leg.
 func (c sideChanges) apply(leg *posting.Transaction) {
 	request.Set(&leg.WalletID, c.wallet)
 	if c.currency != nil {

@@ -5,7 +5,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// The public errors of the package.
 var (
 	errAmountMismatch           = apierr.New(restv1.Reason_TRANSFER_AMOUNT_MISMATCH)
 	errSameWallet               = apierr.New(restv1.Reason_TRANSFER_SAME_WALLET)

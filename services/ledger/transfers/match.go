@@ -21,7 +21,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// The fields of MatchTransfer.
 const (
 	outField = "outTransactionId"
 	inField  = "inTransactionId"

@@ -92,7 +92,6 @@ func selectTransactions(
 	return byID(ctx, q, owner, ts)
 }
 
-// byID returns transactions of an owner by their ids, with splits and tags.
 func byID(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction,
 ) (map[uuid.UUID]posting.Transaction, error) {
@@ -166,8 +165,6 @@ type transferList struct {
 	limit     int
 }
 
-// examinedTransfers is the maximum number of transfers that a page with a filter by wallet
-// examines.
 const examinedTransfers = 10_000
 
 // outgoing is the condition on the outgoing legs o in the window of a list, after the previous

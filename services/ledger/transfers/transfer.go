@@ -32,13 +32,10 @@ func Of(a, b posting.Transaction) Transfer {
 	return Transfer{Out: a, In: b}
 }
 
-// id returns the id of the transfer.
 func (t Transfer) id() uuid.UUID { return *t.Out.TransferID }
 
-// legs returns both transactions, the outgoing one first.
 func (t Transfer) legs() []posting.Transaction { return []posting.Transaction{t.Out, t.In} }
 
-// inOneCurrency reports whether the amounts have the same currency.
 func (t Transfer) inOneCurrency() bool { return t.Out.Currency == t.In.Currency }
 
 // next returns t with the version after both versions of before, so that no leg repeats an ETag
@@ -112,10 +109,8 @@ func rate(out int64, outDecimals int, in int64, inDecimals int) string {
 	return text
 }
 
-// power returns ten to the power of n.
 func power(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// halfToEven rounds a positive number to an integer.
 func halfToEven(r *big.Rat) *big.Int {
 	whole, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
 	half := rest.Lsh(rest, 1).Cmp(r.Denom())

@@ -46,12 +46,10 @@ import (
 
 // Transfers implements the RPCs of transfers.
 type Transfers struct {
-	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeTransferServiceServer
 	*posting.Ledger
 	Cursors page.Cursors
-	// Reads limits each user's expensive reads.
-	Reads *reads.Gates
+	Reads   *reads.Gates
 }
 
 var _ ledgerv1.TransferServiceServer = (*Transfers)(nil)
@@ -129,7 +127,6 @@ func (s *Transfers) useNewTags(ctx context.Context, tx pgx.Tx, t Transfer) (Tran
 	return s.useTags(ctx, tx, t)
 }
 
-// useTags is posting.UseTags for both legs.
 func (s *Transfers) useTags(ctx context.Context, tx pgx.Tx, t Transfer) (Transfer, error) {
 	legs := t.legs()
 	err := posting.UseTags(ctx, tx, t.Out.OwnerID, s.Now(), legs)

@@ -119,7 +119,6 @@ func verifyAll(ctx context.Context, db *pgxpool.Pool, repair bool, out io.Writer
 		"verify -repair replaces what follows from other rows", remaining)
 }
 
-// compare returns the sums and the details of an owner that differ.
 func compare(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]fmt.Stringer, error) {
 	sums, err := selectDifferences(ctx, q, owner)
 	if err != nil {

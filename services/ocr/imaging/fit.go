@@ -40,7 +40,6 @@ func Fit(img image.Image, w, h int) *image.RGBA {
 	return out
 }
 
-// channels is the number of colors in a line.
 const channels = 3
 
 func narrow(line []float64, row []uint8, columns []mixture) {

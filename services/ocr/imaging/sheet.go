@@ -106,7 +106,6 @@ func lettersOnRow(words []letterGroup, area image.Rectangle) int {
 	return n
 }
 
-// grid divides a page into square cells.
 type grid struct {
 	size, columns, rows int
 	cells               []letterGroup

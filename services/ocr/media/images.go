@@ -17,11 +17,9 @@ import (
 
 const (
 	// imagePixels is enough to read small print.
-	imagePixels = 3_000_000
-	// imageQuality is the quality of the JPEG, from 1 to 100.
+	imagePixels  = 3_000_000
 	imageQuality = 80
-	// maxImage is the largest stored image in bytes.
-	maxImage = 2 << 20
+	maxImage     = 2 << 20
 )
 
 // Images returns the first pages of a file as JPEGs, rotated as EXIF says, so that boxes of

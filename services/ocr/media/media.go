@@ -37,7 +37,6 @@ const (
 	MaxPixels = 50_000_000
 	// MaxEdge rejects strips of 1 x 50 000 000 pixels, the worst case of every step.
 	MaxEdge = 20_000
-	// maxText is the maximum size of a text file in bytes.
 	maxText = 256 << 10
 	// workPixels is the size to which larger images are scaled down before any other step.
 	workPixels = 12_000_000

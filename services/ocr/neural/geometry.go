@@ -25,7 +25,6 @@ func (q quad) at(x, y float64) point {
 	return q.origin.plus(q.along.times(x)).plus(q.down.times(y))
 }
 
-// reversed returns the same area, read from the opposite side.
 func (q quad) reversed() quad {
 	return quad{q.at(1, 1), q.along.times(-1), q.down.times(-1)}
 }

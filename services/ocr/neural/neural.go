@@ -62,7 +62,6 @@ func New(detector, recognizer Model, alphabet string) (*Engine, error) {
 const (
 	// legible is the mean confidence of sampled rows above which a page is upright.
 	legible = 0.85
-	// sampled is the number of rows that show whether a page is upside down.
 	sampled = 8
 	// minConfidence is the mean confidence below which a row is dropped. Print that shines through
 	// from the back is mirrored, so its confidence is lower.
@@ -124,7 +123,6 @@ func (e *Engine) Read(img *image.Gray) (Page, error) {
 	return out, nil
 }
 
-// opposite returns the quad on the page turned by 180 degrees.
 func (q quad) opposite(page image.Point) quad {
 	origin := point{float64(page.X) - q.origin.x, float64(page.Y) - q.origin.y}
 	return quad{origin, q.along.times(-1), q.down.times(-1)}

@@ -26,7 +26,6 @@ const (
 	maxAngle = math.Pi / 4
 )
 
-// response is the JSON of a response.
 type response struct {
 	Quarters int            `json:"quarters"`
 	Angle    float64        `json:"angle"`
@@ -48,9 +47,7 @@ var errRequest = errors.New("invalid request")
 
 // Request is a page that the engine shall read. The pixels can be written several times.
 type Request struct {
-	// Size is the size of the page in pixels.
-	Size image.Point
-	// pixels are the gray values, row by row.
+	Size   image.Point
 	pixels io.ReaderAt
 }
 

@@ -33,7 +33,6 @@ func (r *row) words() []Word {
 // space.
 var glued = regexp.MustCompile(`[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{4}([0-9]{1,2}:[0-9]{2})`)
 
-// timeAt reports whether a time of day begins at a character, directly behind a date.
 func (r *row) timeAt(i int) bool {
 	// A byte per character keeps the positions.
 	text := make([]byte, len(r.text))
@@ -83,7 +82,6 @@ func (r *row) next(i int) float64 {
 	return r.text[i].middle
 }
 
-// ink marks the pixels of print in the image of a row.
 type ink struct {
 	w, h    int
 	pixels  []bool

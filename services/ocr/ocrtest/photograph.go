@@ -64,7 +64,6 @@ func Photograph(text string, pixels int, grain uint64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// printed renders the paper in a monospaced font.
 func printed(lines []string, paper image.Point, size float64) (*image.Gray, error) {
 	f, err := opentype.Parse(gomonobold.TTF)
 	if err != nil {

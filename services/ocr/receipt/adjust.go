@@ -6,7 +6,6 @@ type adjustment struct {
 	tax, tip, discount, rounding int64
 }
 
-// sum returns the amount that leads from the goods to the total.
 func (a adjustment) sum() int64 { return a.tax + a.tip - a.discount + a.rounding }
 
 // plausible reports whether tax and tip are at most as high as the goods.

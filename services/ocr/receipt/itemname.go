@@ -8,7 +8,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// itemName returns the text of a line without its figures, or "" if the rest is no name.
 func itemName(l *printed.Line) string {
 	head := l.BeforeMoney()
 	if !printed.Lettered.MatchString(head) {

@@ -86,7 +86,6 @@ func itemRegion(lines []*printed.Line) []*printed.Line {
 }
 
 var (
-	// quantityTimesPrice matches "2 x 1.50" or "3 pcs @".
 	quantityTimesPrice = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|` +
 		`\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
 	quantityFirst = regexp.MustCompile(`^\d{1,2}\s*[xX×]?\s+\p{L}`)
@@ -146,7 +145,6 @@ func (r *itemReader) readQuantity(l *printed.Line, price printed.Amount) {
 	}
 }
 
-// item reads a line with a price, and gives it the pending name or quantity.
 func (r *itemReader) item(line *printed.Line, price printed.Amount) {
 	it := newItem(line, itemName(line), price)
 	if head := line.BeforeMoney(); line.Exact && it.quantity == 0 &&

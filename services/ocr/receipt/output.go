@@ -100,10 +100,8 @@ func (it draftItem) item() Item {
 	return out
 }
 
-// lineField returns the field name of line i in Evidence.
 func lineField(i int) string { return "lines[" + strconv.Itoa(i) + "]" }
 
-// quantityString formats thousandths as a decimal string without trailing zeros.
 func quantityString(milli int64) string {
 	return strconv.FormatFloat(float64(milli)/1000, 'f', -1, 64)
 }

@@ -28,10 +28,8 @@ import (
 // Receipt is the result of reading an image or a text. Amounts are decimal strings with a point and
 // at least two decimals. A field that was not found is empty.
 type Receipt struct {
-	Merchant string
-	// Date is YYYY-MM-DD.
-	Date string
-	// Currency is an ISO 4217 code.
+	Merchant                                      string
+	Date                                          string
 	Currency                                      string
 	Subtotal, Tax, Tip, Discount, Rounding, Total string
 	Items                                         []Item

@@ -15,7 +15,6 @@ type reconciler struct {
 // not possible.
 type repair func(r reconciler, draft []draftItem) (items, bool)
 
-// repairs are tried in this order, the most reliable first.
 var repairs = []repair{
 	subset(withQuantity), subset(belowNames), reconciler.useProducts, reconciler.useRereads,
 	reconciler.replaceOne, reconciler.fixOneDigit, reconciler.dropOne, reconciler.otherColumn,
@@ -57,14 +56,11 @@ func (r reconciler) reconcile(draft []draftItem) items {
 	return plain
 }
 
-// balance returns the list as reconciled after the given number of repairs, or false if it does not
-// add up to the total.
 func (r reconciler) balance(list []draftItem, repairs int) (items, bool) {
 	adj, ok := r.adjustment(list)
 	return reconciled(list, adj, repairs), ok
 }
 
-// adjustment returns the printed amounts that lead from the lines to the total.
 func (r reconciler) adjustment(list []draftItem) (adjustment, bool) {
 	sum := sumOf(list)
 	if r.sums.roundedTo(sum, r.total) {
@@ -77,7 +73,6 @@ func (r reconciler) adjustment(list []draftItem) (adjustment, bool) {
 	return adj, ok && adj.plausible(sum)
 }
 
-// reconciled returns the list as the result of the given number of repairs.
 func reconciled(list []draftItem, adj adjustment, repairs int) items {
 	return items{
 		list: list, reconciled: true, repairs: repairs, adjustment: adj,

@@ -45,7 +45,6 @@ func belowNames(draft []draftItem) []draftItem {
 	return out
 }
 
-// useProducts replaces the amount of every line that prints quantity and price by their product.
 func (r reconciler) useProducts(draft []draftItem) (items, bool) {
 	list := slices.Clone(draft)
 	changes := 0

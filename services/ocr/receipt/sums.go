@@ -6,7 +6,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// labeled is an amount with the line whose words name its kind.
 type labeled struct {
 	printed.Amount
 	at *printed.Line
@@ -80,7 +79,6 @@ func amountBelow(lines []*printed.Line, i int) bool {
 	return next.Kind == printed.KindNone && len(next.Tokens) <= 1 && next.PriceCount() == 1
 }
 
-// addRates records the percentages of a tax line without an amount.
 func (s *sums) addRates(l *printed.Line) {
 	for _, a := range l.Amounts {
 		if a.Percent && a.Value > 0 && !slices.Contains(s.rates, a.Value) {
@@ -115,7 +113,6 @@ func (s *sums) add(o sums) {
 	}
 }
 
-// of returns the list for a kind of amount, or nil for kinds that have none.
 func (s *sums) of(k printed.Kind) *[]labeled {
 	switch k {
 	case printed.KindTotal:

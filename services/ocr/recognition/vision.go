@@ -55,8 +55,7 @@ type vision struct {
 // VisionConfig configures the endpoint. If URL is empty, there is no endpoint.
 type VisionConfig struct {
 	// URL is the API's root, e.g. https://host/v1; /chat/completions is added.
-	URL string `env:"OCR_VISION_URL"`
-	// Model is the model's name at the endpoint.
+	URL   string `env:"OCR_VISION_URL"`
 	Model string `env:"OCR_VISION_MODEL"`
 	// Key is sent as a bearer token if it is set.
 	Key string `env:"OCR_VISION_KEY,unset"`

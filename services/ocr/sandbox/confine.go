@@ -5,6 +5,5 @@ package sandbox
 type Rights struct {
 	// Programs allows to open files by name and to start programs, which are confined, too.
 	Programs bool
-	// Network allows connections.
-	Network bool
+	Network  bool
 }

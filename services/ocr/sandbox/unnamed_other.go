@@ -21,5 +21,4 @@ func Unnamed() (*os.File, error) {
 	return f, nil
 }
 
-// ownGroup makes a program the leader of a process group.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -35,8 +35,7 @@ const (
 	Columns Mode = 4
 	// Block expects one uniform block of text. It finds rows that the layout analysis of Columns
 	// discards as noise.
-	Block Mode = 6
-	// SingleRow expects one row of text.
+	Block     Mode = 6
 	SingleRow Mode = 7
 )
 

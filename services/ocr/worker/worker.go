@@ -38,7 +38,6 @@ import (
 )
 
 const (
-	// command is the only argument of a worker.
 	command = "ocr-worker"
 	// heap is enough for an image of the maximum size in any format. addressSpace also counts what
 	// Go only reserves.
@@ -61,10 +60,9 @@ var inherited = []string{
 type Reader struct {
 	config recognition.Config
 	// texts reads files that are no images. It needs no engine.
-	texts   recognition.Reader
-	program string
-	neural  *process.Process
-	// installed is set if the neural engine was installed at the start.
+	texts     recognition.Reader
+	program   string
+	neural    *process.Process
 	installed bool
 	heap      int64
 	// left is the processor time that the jobs of a receipt may still take, or nil without a limit.

@@ -34,8 +34,7 @@ var errModel = errors.New("invalid ONNX model")
 type graph struct {
 	// model and fields are the encoded fields of the model and of its graph that do not change.
 	model, fields []byte
-	// nodes are in the order of execution.
-	nodes []*node
+	nodes         []*node
 	// constants are the encoded tensors by name, and results the names of the model's outputs.
 	constants map[string][]byte
 	results   []string
@@ -52,7 +51,6 @@ type node struct {
 	encoded    []byte
 }
 
-// tensor is a constant of 32-bit floats.
 type tensor struct {
 	dimensions []uint64
 	values     []float32

@@ -20,7 +20,6 @@ import (
 )
 
 const (
-	// Program is the program's name in the folder with its models.
 	Program = "ocr-neural"
 	// The process ends after idleTime without a request, because its models occupy memory.
 	idleTime = 10 * time.Minute
@@ -137,7 +136,6 @@ func (p *Process) exchange(ctx context.Context, req neural.Request) (neural.Page
 	return page, err
 }
 
-// send sends a page to the process, which it starts if none runs.
 func (p *Process) send(ctx context.Context, req neural.Request) (neural.Page, error) {
 	if p.child != nil && p.child.hasEnded() {
 		p.discard()
@@ -158,7 +156,6 @@ func (p *Process) send(ctx context.Context, req neural.Request) (neural.Page, er
 	return page, err
 }
 
-// discard kills the process and returns its error messages.
 func (p *Process) discard() string {
 	complaint := p.child.kill()
 	p.child = nil

@@ -23,7 +23,6 @@ type Date struct {
 	ordered bool
 	score   float64
 	at      *printed.Line
-	// fromRow is set if the date comes from the recognition of a single row.
 	fromRow bool
 	// weekday is the weekday on the same line, or nil unless the line names exactly one.
 	weekday *time.Weekday
@@ -43,7 +42,6 @@ func Find(lines []*printed.Line, fromRows bool) []Date {
 	return all
 }
 
-// dateCandidate is a day with the total score of the places where it was read.
 type dateCandidate struct {
 	day       time.Time
 	score     float64

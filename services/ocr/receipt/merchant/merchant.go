@@ -142,7 +142,6 @@ func beginsContinued(l *printed.Line) bool {
 	return continuation.MatchString(l.Text) || continuationWords.Find(l.Tokens) == 0
 }
 
-// opensBracket reports whether the text ends in an open bracket with letters inside.
 func opensBracket(text string) bool {
 	at := strings.LastIndexAny(text, "({[")
 	return at >= 0 && inBracket(text[at:], ")}]")
@@ -212,7 +211,6 @@ func nameScore(line *printed.Line, i, typical int) float64 {
 	return score
 }
 
-// lowerCase reports whether most of at least three words begin in lower case, as in a slogan.
 func lowerCase(text string) bool {
 	words, lower := 0, 0
 	for _, w := range strings.Fields(text) {

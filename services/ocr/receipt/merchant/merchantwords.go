@@ -76,8 +76,7 @@ var (
 	// wrong letters.
 	continuationWords = printed.PhraseList(`enterprise,enterprises,holdings,industries,trading`)
 	// postalCode matches a line that starts with a postal code before the name of a town.
-	postalCode = regexp.MustCompile(`^\W*(?:[A-Z]{1,2}-)?\d{5}\s+\p{Lu}\p{L}+\W*$`)
-	// slogan matches the end of a sentence.
+	postalCode   = regexp.MustCompile(`^\W*(?:[A-Z]{1,2}-)?\d{5}\s+\p{Lu}\p{L}+\W*$`)
 	slogan       = regexp.MustCompile(`\p{Ll}{2,}\s?[.!?]\W*$`)
 	openingHours = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:öf+nungszeiten|opening hours?|` +
 		`business hours?|operating hours?|geöf+net|horaires?|horarios?|orari[oa]?|waktu operasi|` +
@@ -102,7 +101,6 @@ var (
 	// otherDomains belong to mail providers and makers of card terminals.
 	otherDomains = strings.Fields(
 		"gmail hotmail yahoo outlook facebook web gmx ingenico verifone payone sumup adyen")
-	// tradingAs matches the text before the name under which a company is known to its customers.
 	tradingAs = regexp.MustCompile(`(?i)\b(?:trading as|t/a|d/?b/?a|doing business as|` +
 		`handelnd (?:als|unter)|nom commercial|nombre comercial|insegna)\b[\s:.]*(.*\pL{3}.*)`)
 	// ownedBy matches the text before the name of the owner, and thanks the text before the name of

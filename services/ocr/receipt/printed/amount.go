@@ -213,8 +213,6 @@ var (
 	perGallon = regexp.MustCompile(`[$£]\s?\d+\.\d{3}$`)
 )
 
-// marked reports whether a currency before the number, or its place at the end of the text, marks a
-// price.
 func (a Amount) marked(text, currency string) bool {
 	before := text[:a.Start]
 	hasSign := currencySign.MatchString(before) || endsWithCode(before, currency)

@@ -21,7 +21,6 @@ const (
 	KindRounding
 	// KindCount is a number of articles, of points or of savings: "Total items 4".
 	KindCount
-	// KindHeader is the row of column titles.
 	KindHeader
 )
 

@@ -1,8 +1,10 @@
 package imports
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -177,4 +179,20 @@ func TestUpdateImportFailsMapping(t *testing.T) {
 			s.RequireConsistent(t)
 		})
 	}
+}
+
+// TestGetImportWait waits for a job that does not run. A request with a deadline gets a response
+// before it.
+func TestGetImportWait(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	m := p.mustUpload(t, largeStatement(1))
+	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(p.Ctx, time.Second+waitStep)
+	defer cancel()
+	resp, err := p.GetImport(ctx, &ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(8))})
+	require.NoError(t, err)
+	require.Equal(t, staging.Queued, resp.GetImport().GetStatus())
 }

@@ -19,6 +19,8 @@ const (
 	// of most updates at once. It is within the deadline of an ordinary request, also on a busy
 	// machine.
 	updateWait = 4 * time.Second
+	// answerTime is the time for the last read of a waiting request and its response.
+	answerTime = time.Second
 )
 
 const (
@@ -85,10 +87,15 @@ func (s *Imports) await(ctx context.Context, u *update, d time.Duration) error {
 	return nil
 }
 
-// wait reads an import again until a condition is met or a time has passed, and returns it.
+// wait reads an import again until a condition is met or a time has passed, and returns it. It
+// returns answerTime before the deadline of the request: the gateway repeats a read whose replica
+// was killed, and then less time is left than the client wants to wait.
 func (s *Imports) wait(
 	ctx context.Context, e staging.Import, d time.Duration, met func(now staging.Import) bool,
 ) (staging.Import, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		d = min(d, time.Until(deadline)-answerTime)
+	}
 	for passed := time.After(d); d > 0 && !met(e); {
 		select {
 		case <-ctx.Done():

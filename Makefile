@@ -92,10 +92,10 @@ bench-import: ## Read a folder of labeled statements and score the results (DATA
 	@go run ./test/cmd/bench-import -data $(abspath $(or $(DATA),$(error name the statements: make bench-import DATA=folder))) -out .cache/statements.jsonl $(BENCHFLAGS)
 
 .PHONY: bench-import-job
-bench-import-job: ## Upload, commit and undo an import of 100 000 rows, and print the time and the memory of each step (IMPORT_ROWS=10000: fewer rows)
+bench-import-job: ## Upload, change, commit and undo an import through REST while its two ledgers are killed, and print the time of each step (IMPORT_ROWS=10000: fewer rows)
 	@devstack/install.sh test
 	@$(WITH_POSTGRES)
-	@$(BIN)/with-postgres go test -run '^$$' -bench '^BenchmarkImport$$' -benchtime 1x -timeout 1h ./services/ledger/imports/
+	@IMPORT_ROWS=$(or $(IMPORT_ROWS),199999) $(BIN)/with-postgres go test -run '^TestImportKilled$$' -count=1 -v -timeout 1h ./test/production
 
 .PHONY: fuzz
 fuzz: ## Fuzz each parser of data from outside, a minute each (FUZZTIME=10m; FUZZ=FuzzCSV: only the targets with that name)

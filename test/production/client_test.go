@@ -10,6 +10,8 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/netip"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,16 +23,18 @@ type user struct {
 	cluster                 *cluster
 	token, wallet, category string
 	budget                  string
+	// repeated counts the requests that were repeated after 503.
+	repeated *atomic.Int64
 }
 
 var httpClient = &http.Client{
-	Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16},
+	Timeout: 5 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 16},
 }
 
 // newUser registers a user with an empty wallet, a category and a budget.
 func (c *cluster) newUser() *user {
 	c.t.Helper()
-	u := &user{cluster: c}
+	u := &user{cluster: c, repeated: &atomic.Int64{}}
 	email := fmt.Sprintf("p%d@example.com", rand.Int64())
 	u.must(c.t, "/auth/register",
 		map[string]any{"name": "Ada", "email": email, "password": "a long enough secret"})
@@ -58,11 +62,16 @@ func (u *user) must(t *testing.T, path string, body map[string]any) map[string]a
 
 // earn creates an income of 1.
 func (u *user) earn() error {
-	_, err := u.call(http.MethodPost, "/transaction", map[string]any{
+	_, err := u.call(http.MethodPost, "/transaction", u.income())
+	return err
+}
+
+// income returns an income of 1.
+func (u *user) income() map[string]any {
+	return map[string]any{
 		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01",
 		"walletId": u.wallet, "categoryId": u.category,
-	})
-	return err
+	}
 }
 
 // progressTimeout is the time that the budget service waits for the progress of a budget before it
@@ -111,16 +120,31 @@ func (u *user) balance(t *testing.T) int {
 	return int(answer["wallet"].(map[string]any)["balance"].(float64))
 }
 
-func (u *user) call(method, path string, body map[string]any) (map[string]any, error) {
+func (u *user) call(
+	method, path string, body map[string]any, key ...string,
+) (map[string]any, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	return u.send(method, path, "application/json", bytes.NewReader(text))
+	return u.send(method, path, "application/json", bytes.NewReader(text), key...)
 }
 
-// send returns an error unless the response is a success.
-func (u *user) send(method, path, mediaType string, body io.Reader) (map[string]any, error) {
+// failure is a response that is no success.
+type failure struct {
+	status     int
+	retryAfter time.Duration
+	text       string
+}
+
+// Error implements error.
+func (f *failure) Error() string { return f.text }
+
+// send returns an error unless the response is a success: a failure, or that of the connection. key
+// is the Idempotency-Key.
+func (u *user) send(
+	method, path, mediaType string, body io.Reader, key ...string,
+) (map[string]any, error) {
 	gateways := u.cluster.names.lookup(name("gateway"))
 	if len(gateways) == 0 {
 		return nil, errors.New("no gateway is in DNS")
@@ -134,6 +158,9 @@ func (u *user) send(method, path, mediaType string, body io.Reader) (map[string]
 	if u.token != "" {
 		req.Header.Set("Authorization", "Bearer "+u.token)
 	}
+	if len(key) > 0 {
+		req.Header.Set("Idempotency-Key", key[0])
+	}
 	resp, err := httpClient.Do(req)
 	if err != nil {
 		return nil, err
@@ -144,7 +171,9 @@ func (u *user) send(method, path, mediaType string, body io.Reader) (map[string]
 		return nil, fmt.Errorf("%s: %w", resp.Status, err)
 	}
 	if resp.StatusCode >= 300 {
-		return nil, fmt.Errorf("%s %s: %d %v", method, path, resp.StatusCode, answer)
+		text := fmt.Sprintf("%s %s: %d %v", method, path, resp.StatusCode, answer)
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+		return nil, &failure{resp.StatusCode, time.Duration(seconds) * time.Second, text}
 	}
 	return answer, nil
 }

@@ -147,11 +147,16 @@ func (c *cluster) await(instances ...*instance) {
 	c.t.Helper()
 	var addrs []netip.Addr
 	for _, i := range instances {
-		require.Eventually(c.t, func() bool { return i.ready(c.t.Context()) == nil }, time.Minute,
-			20*time.Millisecond, "%s did not get ready", i.service)
+		i.await(c.t)
 		addrs = append(addrs, i.addr)
 	}
 	c.names.add(name(instances[0].service), addrs...)
+}
+
+func (i *instance) await(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool { return i.ready(t.Context()) == nil }, time.Minute,
+		20*time.Millisecond, "%s did not get ready", i.service)
 }
 
 func (i *instance) at() string { return netip.AddrPortFrom(i.addr, uint16(i.port)).String() }

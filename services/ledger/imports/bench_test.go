@@ -61,41 +61,6 @@ func heapOf(f func()) int64 {
 	return <-highest - before
 }
 
-// BenchmarkImport uploads, commits and undoes a file of 100 000 rows, or as many as IMPORT_ROWS
-// says. It reports the time and the memory of each step.
-func BenchmarkImport(b *testing.B) {
-	n := rowsFromEnv(b, 100_000)
-	file := largeStatement(n)
-	step := func(name string, f func()) {
-		start := time.Now()
-		heap := heapOf(f)
-		b.ReportMetric(time.Since(start).Seconds(), name+"-s")
-		b.ReportMetric(float64(heap)/(1<<20), name+"-MiB")
-	}
-	for b.Loop() {
-		s := setup(b)
-		p := newPerson(b, s)
-		var m *ledgerv1.Import
-		step("upload", func() {
-			resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, file)
-			require.NoError(b, err)
-			m = resp.GetImport()
-		})
-		step("update", func() {
-			_, err := p.UpdateImport(p.Ctx,
-				&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{
-					WalletId: new(p.Wallet.String()), ExpenseCategoryId: new(p.Category.String()),
-				}})
-			require.NoError(b, err)
-			m = p.finish(b, m)
-		})
-		step("commit", func() { m = p.commit(b, m) })
-		require.EqualValues(b, n, m.GetCounts().GetBooked())
-		step("undo", func() { m = p.undo(b, m, false) })
-		s.RequireConsistent(b)
-	}
-}
-
 // BenchmarkUpdateImportRows changes one row of a staged file of 100 000 rows, or as many as
 // IMPORT_ROWS says.
 func BenchmarkUpdateImportRows(b *testing.B) {

@@ -137,7 +137,6 @@ func TestConcurrentWrites(t *testing.T) {
 			// Each first write has a separate database, so that a server runs no jobs of another
 			// one's imports.
 			s := setup(t)
-			installPauses(t, s.DB)
 			p := newPausedServer(t, s, fmt.Sprint("first ", i))
 			p.runFirst(t, first, i < len(plainWrites))
 		})
@@ -168,6 +167,7 @@ func (p pausedServer) runFirst(t *testing.T, first request, plain bool) {
 // runPairs runs the first write with each second one. Each pair has separate holdings.
 func (p pausedServer) runPairs(t *testing.T, pause string, first request, seconds []request) {
 	t.Helper()
+	installPauses(t, p.DB, pause)
 	owners := map[uuid.UUID]string{}
 	all := p.newHoldings(t, len(seconds))
 	for i, second := range seconds {

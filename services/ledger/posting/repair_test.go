@@ -13,7 +13,7 @@ import (
 func TestRepairOwnerDuringWrites(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	installPauses(t, s.DB)
+	installPauses(t, s.DB, "BEFORE outbox")
 	p := newPausedServer(t, s, "repair")
 	for _, first := range writes {
 		h := p.newHoldings(t, 1)[0]

@@ -15,7 +15,7 @@ import (
 func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	installPauses(t, s.DB)
+	installPauses(t, s.DB, "BEFORE categories", "BEFORE wallets", "BEFORE transactions")
 	for name, test := range map[string]struct {
 		pause  string
 		update func(h holdings) error

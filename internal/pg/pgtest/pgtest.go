@@ -8,7 +8,8 @@
 // Behind and Besides run a call while another transaction is open, to test locks.
 //
 // The migrations are executed once for each server, into a template. Databases of tests are copies
-// of it. Their tables have the same ids, so a query of pg_locks must also compare the database.
+// of it. NewFilled does the same with rows that several tests read. Their tables have the same ids,
+// so a query of pg_locks must also compare the database.
 package pgtest
 
 import (
@@ -36,6 +37,26 @@ const schema = "test"
 // New returns a pool on a new database with the migrations applied.
 func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 	t.Helper()
+	return open(t, migrations, Rows{})
+}
+
+// Rows are the rows of a filled template.
+type Rows struct {
+	// Version changes with the rows.
+	Version string
+	// Insert inserts the rows in a database with the migrations.
+	Insert func(context.Context, *pgx.Conn) error
+}
+
+// NewFilled returns a pool on a new database with the migrations and rows that take seconds to
+// insert. They are inserted once for each server.
+func NewFilled(t testing.TB, migrations fs.FS, rows Rows) *pgxpool.Pool {
+	t.Helper()
+	return open(t, migrations, rows)
+}
+
+func open(t testing.TB, migrations fs.FS, rows Rows) *pgxpool.Pool {
+	t.Helper()
 	server := os.Getenv("TEST_DATABASE_URL")
 	if server == "" {
 		if testing.Short() {
@@ -44,14 +65,15 @@ func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 		t.Fatal("TEST_DATABASE_URL is not set: run `make test`, " +
 			"which starts a temporary PostgreSQL, or set it to a superuser's URL")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	// Another test may insert millions of rows in the template meanwhile.
+	ctx, cancel := context.WithTimeout(context.Background(), 25*time.Minute)
 	defer cancel()
 	files, err := read(migrations)
 	require.NoError(t, err)
 	// Tests of several packages run at the same time on one server, so the name must be unique.
 	database := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	require.NoError(t, onServer(ctx, server, func(conn *pgx.Conn) error {
-		template, err := makeTemplate(ctx, conn, server, files)
+		template, err := makeTemplate(ctx, conn, server, files, rows)
 		if err != nil {
 			return err
 		}
@@ -100,13 +122,14 @@ func read(migrations fs.FS) ([]string, error) {
 	return files, nil
 }
 
-// makeTemplate returns the name of the database with the migrations, and creates it if the server
-// does not have it. The name contains their hash. A persistent server keeps one template of about
-// 10 MB for each version of a service's migrations.
+// makeTemplate returns the name of the database with the migrations and rows, and creates it if the
+// server does not have it. The name contains their hash. A persistent server keeps one template of
+// about 10 MB for each version of a service's migrations, and those with rows.
 func makeTemplate(
-	ctx context.Context, conn *pgx.Conn, server string, files []string,
+	ctx context.Context, conn *pgx.Conn, server string, files []string, rows Rows,
 ) (string, error) {
-	template := fmt.Sprintf("template_%x", sha256.Sum256([]byte(strings.Join(files, "\x00"))))[:40]
+	content := strings.Join(append(files, rows.Version), "\x00")
+	template := fmt.Sprintf("template_%x", sha256.Sum256([]byte(content)))[:40]
 	var exists bool
 	err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`,
 		template).Scan(&exists)
@@ -130,7 +153,7 @@ func makeTemplate(
 	if _, err := conn.Exec(ctx, "CREATE DATABASE "+made); err != nil {
 		return "", err
 	}
-	if err := migrate(ctx, server, made, files); err != nil {
+	if err := migrate(ctx, server, made, files, rows); err != nil {
 		return "", err
 	}
 	// Autovacuum does not connect to it either, so it is always free to be copied.
@@ -141,7 +164,8 @@ func makeTemplate(
 	return template, err
 }
 
-func migrate(ctx context.Context, server, database string, files []string) error {
+// migrate applies the migrations and inserts the rows.
+func migrate(ctx context.Context, server, database string, files []string, rows Rows) error {
 	config, err := pgx.ParseConfig(server)
 	if err != nil {
 		return err
@@ -157,7 +181,10 @@ func migrate(ctx context.Context, server, database string, files []string) error
 			return fmt.Errorf("applying migration %d: %w", i, err)
 		}
 	}
-	return nil
+	if rows.Insert == nil {
+		return nil
+	}
+	return rows.Insert(ctx, conn)
 }
 
 // clone creates a database as a copy of the template. From PostgreSQL 15 on, copying blocks instead

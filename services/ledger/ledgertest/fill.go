@@ -35,6 +35,9 @@ const (
 //go:embed fill.sql
 var fill string
 
+// Version returns a text that changes with the content of Fill, apart from its arguments.
+func Version() string { return fmt.Sprint(fill, Wallets, Categories) }
+
 // Fill creates wallets, categories and transactions until a time, for owners without data. It also
 // writes everything that the service derives from them, except events. The connection belongs to a
 // superuser and has the ledger's schema in its search_path.

@@ -16,10 +16,9 @@ import (
 
 func TestGetSummaryPlans(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := person{server: s, User: s.Rich(t)}
+	s, u := fixture.NewRich(t)
 	pool, plans := fixture.Explained(t, s.DB)
-	p.server = serve(t.Context(), fixture.On(pool))
+	p := person{server: serve(t.Context(), fixture.On(pool)), User: u}
 	t.Run("the summary of a month", func(t *testing.T) {
 		_, err := p.GetSummary(p.Ctx, &summaryRequest{})
 		require.NoError(t, err)
@@ -112,10 +111,9 @@ func (p person) fiftyBudgets() *spendingRequest {
 // that it expects to cost the same.
 func TestSumSpendingPlan(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := person{server: s, User: s.Rich(t)}
+	s, u := fixture.NewRich(t)
 	pool, plans := fixture.Explained(t, s.DB)
-	p.server = serve(t.Context(), fixture.On(pool))
+	p := person{server: serve(t.Context(), fixture.On(pool)), User: u}
 	db := s.DB
 	type index struct{ Name, Definition string }
 	indexes, err := pg.All[index](t.Context(), db, `

@@ -125,8 +125,7 @@ func TestSuggestRules(t *testing.T) {
 // transactions, of which the newest 3000 are of an import.
 func TestHistoryPlans(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	rich := s.Rich(t)
+	s, rich := fixture.NewRich(t)
 	_, err := s.DB.Exec(t.Context(), `
 		WITH newest AS (
 			UPDATE transactions

@@ -63,10 +63,9 @@ func TestListPayees(t *testing.T) {
 // TestListPayeesPlan requires that the payees of a long history cost no more than scannedRows rows.
 func TestListPayeesPlan(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := person{server: s, User: s.Rich(t)}
+	s, u := fixture.NewRich(t)
 	pool, plans := fixture.Explained(t, s.DB)
-	p.server = serve(t.Context(), fixture.On(pool))
+	p := person{server: serve(t.Context(), fixture.On(pool)), User: u}
 	_, err := p.ListPayees(p.Ctx, &payeesRequest{Q: new("a")})
 	require.NoError(t, err)
 	plans.RequireCheap(t, scannedRows, 15_000)

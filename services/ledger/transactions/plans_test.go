@@ -17,10 +17,9 @@ import (
 
 func TestListTransactionsPlans(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := person{server: s, User: s.Rich(t)}
+	s, u := fixture.NewRich(t)
 	pool, plans := fixture.Explained(t, s.DB)
-	p.server = serve(t.Context(), fixture.On(pool))
+	p := person{server: serve(t.Context(), fixture.On(pool)), User: u}
 	second, err := p.ListWallets(p.Ctx, &ledgerv1.ListWalletsRequest{})
 	require.NoError(t, err)
 	both := []string{second.GetWallets()[0].GetId(), second.GetWallets()[1].GetId()}

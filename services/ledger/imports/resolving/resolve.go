@@ -100,7 +100,8 @@ func (c *resolver) compare() {
 		return
 	}
 	staging.Withdraw(c.details, statement.BalanceMismatch)
-	if a, ok := c.check.Mismatch(c.details.GetMapping().GetInvert()); ok {
+	mayOwe := staging.ToMapping(c.details.GetMapping()).MayOwe()
+	if a, ok := c.check.Mismatch(mayOwe); ok {
 		staging.Assume(c.details, a)
 	}
 }

@@ -90,6 +90,9 @@ func findDelimiter(head string, wrapped bool) byte {
 			if len(cells) > 1 {
 				counts[width(cells)]++
 			}
+			if len(cells) > width(cells) {
+				counts[len(cells)]++
+			}
 			if rowCount <= proposal.MaxPreamble {
 				known = max(known, headings.Known(cells))
 			}

@@ -9,7 +9,10 @@ import (
 )
 
 // Check compares the balances of records with their amounts. Its zero value has no records.
-type Check struct{ trail balances.Trail }
+type Check struct {
+	trail  balances.Trail
+	totals balances.Totals
+}
 
 // Add adds the next record of the file, as a Reader has filled it.
 func (c *Check) Add(r *statement.Record) {
@@ -19,19 +22,47 @@ func (c *Check) Add(r *statement.Record) {
 		// Some banks count a pending payment in the balance, and others do not.
 		c.trail.Interrupt()
 	default:
-		c.trail.Add(balances.Row{
+		row := balances.Row{
 			N: r.N, Account: r.Account + "\x00" + r.Currency, Date: r.Date,
 			Amount: written.SumOf(r.Amount), Balance: written.SumOf(r.Balance),
 			Stated: r.Balance != "",
-		})
+		}
+		c.trail.Add(row)
+		c.totals.Add(row)
 	}
 }
 
-// Mismatch returns the evidence that amounts are wrong, if the balances contradict them. inverted
-// is the Invert of the mapping.
-func (c *Check) Mismatch(inverted bool) (statement.Assumption, bool) {
+// MayOwe reports whether balances may be debts, which rise with money out: the mapping knows the
+// direction of each amount.
+func (m *Mapping) MayOwe() bool { return m.Invert || m.AmountMode != Signed }
+
+// Debt returns the assumption that the balances are debts, if all of them are.
+func (c *Check) Debt() (statement.Assumption, bool) {
 	v := c.trail.Verdict()
-	if !v.Contradicts(inverted) {
+	if v.Opposed == 0 || v.Agreed+v.Other > 0 {
+		return statement.Assumption{}, false
+	}
+	return statement.Assumption{
+		Code: statement.SignAssumed,
+		Evidence: "The balances rise with money out, like the debt of a card: if the account has " +
+			"no debt, money in and money out are the wrong way round.",
+		Rows: []int{v.First.Previous, v.First.Row},
+	}, true
+}
+
+// Mismatch returns the evidence that amounts are wrong, if the balances contradict them, or if rows
+// without a balance seem to be totals. mayOwe is that of the mapping.
+func (c *Check) Mismatch(mayOwe bool) (statement.Assumption, bool) {
+	v := c.trail.Verdict()
+	if n := c.totals.Last(); n > 0 {
+		return statement.Assumption{
+			Code: statement.BalanceMismatch,
+			Evidence: fmt.Sprintf("The amount of row %d is that of the rows before it together, "+
+				"like a balance or a total, but it is read as a payment.", n),
+			Rows: []int{n},
+		}, true
+	}
+	if !v.Contradicts(mayOwe) {
 		return statement.Assumption{}, false
 	}
 	before, _ := v.First.Before.Text()

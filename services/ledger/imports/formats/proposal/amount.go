@@ -136,40 +136,6 @@ func (p *Profile) foreign() bool {
 	return false
 }
 
-// Currency returns the currency that headings, amounts or the lines before the heading name, if all
-// agree.
-func (p *Profile) Currency(columns Columns) string {
-	if _, ok := columns[mapping.FieldCurrency]; ok {
-		return ""
-	}
-	for _, field := range []string{mapping.FieldAmount, mapping.FieldCredit, mapping.FieldDebit} {
-		i, ok := columns[field]
-		if !ok {
-			continue
-		}
-		if code := written.CurrencyIn(headings.SplitCamel(p.title(i))); code != "" {
-			return code
-		}
-		for unit := range p.columns[i].units {
-			if code := written.CurrencyOf(unit); code != "" && len(p.columns[i].units) == 1 {
-				return code
-			}
-		}
-	}
-	found := ""
-	for i := range p.heading + 1 {
-		for _, cell := range p.sample[i] {
-			if code := written.CurrencyIn(cell); code != "" && len(cell) < 100 {
-				if found != "" && found != code {
-					return ""
-				}
-				found = code
-			}
-		}
-	}
-	return found
-}
-
 // rankOf returns the rank of a column's heading as an amount. The rank 1 is an amount of the
 // account itself, such as a net amount.
 func (p *Profile) rankOf(i int) int {
@@ -192,13 +158,13 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 		rank = p.rankOf(amount)
 	}
 	unnamed := p.amountsByContents(columns)
-	t := p.newTable(columns, slices.Concat(others, unnamed, fees, []int{amount}))
+	t := p.newTable(withoutStatus(columns), slices.Concat(others, unnamed, fees, []int{amount}))
 	unnamed = slices.DeleteFunc(unnamed, func(i int) bool {
 		// Beside a column that a heading names, amounts are equal in most rows.
 		return rank == 1 || rank < 1<<30 && t.equal(amount, i)*2 < len(t.records)
 	})
 	others = slices.DeleteFunc(others, func(i int) bool { return p.rankOf(i) > rank })
-	if ok && p.proof == nil {
+	if ok && p.proof == nil && !p.settled {
 		for _, i := range append(others, unnamed...) {
 			if rows := t.different(amount, i); len(rows) > 0 {
 				in.Assume(statement.AmountAssumed, fmt.Sprintf("The amounts in %s and %s differ, "+

@@ -45,7 +45,8 @@ func (t *table) prove(stated []int, pairs [][2]int, fees []int) (best chain, ok 
 		for _, b := range stated {
 			for _, pair := range pairs {
 				c := chain{balance: b, debit: pair[0], credit: pair[1], fee: fee}
-				if b == c.credit || b == c.debit || fee == c.credit || fee == c.debit {
+				if b == c.credit || b == c.debit || fee == c.credit || fee == c.debit ||
+					c.debit != c.credit && t.isNegative(c.credit) {
 					continue
 				}
 				if measured, follows := t.measure(c); follows && (!ok || measured.better(best)) {
@@ -101,13 +102,12 @@ func (p *Profile) named(field string) []int {
 // headings, and whether a fee is a part of the amount.
 func (p *Profile) byBalance(columns Columns, taken map[int]bool) {
 	_, known := columns[mapping.FieldBalance]
-	if p.heading >= 0 && !known {
-		return
-	}
 	free := p.numeric(taken)
 	stated, fees := free, p.named(mapping.FieldFee)
 	if known {
 		stated = p.named(mapping.FieldBalance)
+	} else if p.heading >= 0 {
+		stated = slices.DeleteFunc(slices.Clone(free), p.isNamed)
 	}
 	pairs := p.amountPairs(columns, taken, free)
 	wanted := slices.Concat(stated, fees)
@@ -115,7 +115,7 @@ func (p *Profile) byBalance(columns Columns, taken map[int]bool) {
 		wanted = append(wanted, pair[0], pair[1])
 	}
 	best, ok := p.newTable(columns, wanted).prove(stated, pairs, fees)
-	if !ok || p.heading < 0 && best.matches < 2 && best.inverted {
+	if !ok || !known && best.matches < 2 && (best.inverted || p.heading >= 0) {
 		return
 	}
 	p.proof = &best
@@ -225,7 +225,9 @@ func (p *Profile) byPair(columns Columns, taken map[int]bool) {
 			}
 			w, swap := ByHeading, hasCredit
 			if !hasDebit && !hasCredit {
-				w, swap = p.pairTexts(t, first)
+				if w, swap = p.pairTexts(t, first); w == "" {
+					swap = t.isNegative(second)
+				}
 			}
 			if p.pair = &w; swap {
 				first, second = second, first

@@ -74,6 +74,9 @@ func (p *Profile) byContents(columns Columns, taken map[int]bool) {
 			return score
 		})
 	}
+	if p.settled {
+		return
+	}
 	amount, ok := columns[mapping.FieldAmount]
 	if !ok {
 		amount = columns[mapping.FieldCredit]

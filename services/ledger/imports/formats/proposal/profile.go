@@ -46,8 +46,10 @@ type Profile struct {
 	heading int // Position of the heading in the sample, -1 without one.
 	decided bool
 	proof   *chain // The way in which the balances follow from the amounts, or nil.
-	// pair is the witness of debits and credits that byPair has found, or nil.
-	pair    *Witness
+	// settled is set if currencies show which column has the amounts. home is the account's, or "".
+	settled bool
+	home    string
+	pair    *Witness // Of debits and credits that byPair has found, or nil.
 	Witness Witness // Of the proposal, "" if the sign is a guess.
 	// transactions are the transactions of the sample, and texts describes their columns.
 	transactions [][]string

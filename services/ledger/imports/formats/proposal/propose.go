@@ -34,7 +34,7 @@ func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping
 		p.warnOfSign(in, guess)
 	}
 	p.warnOfAmount(in, columns)
-	p.warnOfStatus(in, columns)
+	p.warnOfStatus(in, &m, columns)
 	m.Currency = p.Currency(columns)
 	if _, ok := columns[mapping.FieldCurrency]; !ok && m.Currency == "" {
 		in.Warn(statement.CurrencyAssumed)
@@ -79,8 +79,14 @@ func (p *Profile) compare(in *statement.Input, m *mapping.Mapping) {
 		record := statement.Record{N: i + 1, Cells: cells}
 		reader.Row(&record)
 		check.Add(&record)
+		if !record.Skip && record.Problem == "" && record.Currency == "" {
+			in.Warn(statement.CurrencyAssumed)
+		}
 	}
-	if a, ok := check.Mismatch(m.Invert); ok {
+	if a, ok := check.Mismatch(m.MayOwe()); ok {
+		in.Assume(a.Code, a.Evidence, a.Rows...)
+	}
+	if a, ok := check.Debt(); ok && m.AmountMode != mapping.Signed && !p.isCard() {
 		in.Assume(a.Code, a.Evidence, a.Rows...)
 	}
 }
@@ -186,9 +192,11 @@ func (p *Profile) choose() Columns {
 	}
 	p.namedTexts(columns, taken)
 	p.byDate(columns, taken)
+	p.byCurrency(columns, taken)
 	p.byBalance(columns, taken)
 	p.byPair(columns, taken)
 	p.byContents(columns, taken)
+	p.byCurrency(columns, taken)
 	p.byType(columns, taken)
 	p.otherTexts(columns, taken)
 	return columns

@@ -83,7 +83,7 @@ func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) (Witness, assu
 			return *p.pair, assumed{}
 		case p.pair != nil:
 			return "", assumed{fmt.Sprintf("The amounts stand in %s and %s, and nothing shows "+
-				"which of them is money out: the first one is read as money out.",
+				"which of them is money out: the first of these is read as money out.",
 				p.name(debit), p.name(credit)), debit}
 		}
 		return ByHeading, assumed{}
@@ -124,6 +124,12 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 	purchases := card && c.positive > c.negative
 	if p.proof != nil && (p.proof.matches > 1 || !p.proof.inverted && c.negative > 0) {
 		m.Invert = p.proof.inverted
+		if m.Invert && c.negative >= c.positive && v.inverted <= v.normal {
+			m.Invert = false
+			return "", assumed{fmt.Sprintf("The balances rise with negative amounts in %s, like "+
+				"the debt of a card: negative amounts are read as money out.",
+				p.name(amount)), amount}
+		}
 		if !m.Invert && (spends || purchases) {
 			m.Invert = true
 			return "", assumed{fmt.Sprintf("The file looks like the statement of a card, whose "+
@@ -172,6 +178,10 @@ func direction(inverted bool) string {
 	return "in"
 }
 
+// maxDirections is the maximum number of values of a type column with unknown words: money out,
+// money in and neither.
+const maxDirections = 3
+
 // deviation returns the evidence that a row may have the other direction than those whose direction
 // the balances prove, or "". The balances do not prove the oldest amount of an account, or one that
 // is pending. Without signs, a column that differs in such a row may be a type column with unknown
@@ -190,11 +200,12 @@ func (p *Profile) deviation(amount int, inverted bool) string {
 	return ""
 }
 
-// deviating returns the two values of a column if no balance proves the direction of the rows with
-// the other value, or "".
+// deviating returns two of the few values of a column if no balance proves the direction of the
+// rows with the other one, or "".
 func (p *Profile) deviating(i int) (usual, other string) {
 	c := &p.columns[i]
-	if !c.textual() || len(c.values) != 2 {
+	few := len(c.values) == 2 || len(c.values) == maxDirections && c.filled >= 2*maxDirections
+	if !c.textual() || !few {
 		return "", ""
 	}
 	proven := maps.Clone(c.values)
@@ -208,10 +219,11 @@ func (p *Profile) deviating(i int) (usual, other string) {
 		return cmp.Or(cmp.Compare(proven[b], proven[a]), strings.Compare(a, b))
 	})
 	accounts := slices.Compact(slices.Sorted(slices.Values(p.proof.table.accounts)))
-	if proven[values[1]] > len(accounts) {
+	last := len(values) - 1
+	if proven[values[last]] > len(accounts) {
 		return "", ""
 	}
-	return values[0], values[1]
+	return values[0], values[last]
 }
 
 // typeVotes compares the signs of the amounts with columns whose headings name a direction. It

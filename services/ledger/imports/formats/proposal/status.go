@@ -2,9 +2,9 @@ package proposal
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -26,15 +26,16 @@ func (c *column) statuses() (known, unbooked int) {
 }
 
 // byStatus assigns the column of statuses: the one with the best heading, or otherwise one whose
-// values are all statuses, if some of them are not booked. "Hold" and "Open" under the heading of a
-// payee or a description are texts.
+// values are all statuses, if some of them are not booked, or one whose heading may mean statuses.
+// "Hold" and "Open" under the heading of a payee or a description are texts.
 func (p *Profile) byStatus(columns Columns, taken map[int]bool) {
 	found := p.best(mapping.FieldStatus, taken, columns)
 	for i := range p.columns {
 		known, unbooked := p.columns[i].statuses()
 		isText := p.textRank(i, mapping.FieldPayee) == 1 ||
 			p.textRank(i, mapping.FieldDescription) == 1
-		if found < 0 && unbooked > 0 && known == p.columns[i].filled && !isText {
+		isStatus := p.textRank(i, mapping.FieldStatus) > 0
+		if found < 0 && unbooked > 0 && (isStatus || known == p.columns[i].filled && !isText) {
 			found = i
 		}
 	}
@@ -43,26 +44,37 @@ func (p *Profile) byStatus(columns Columns, taken map[int]bool) {
 	}
 }
 
-// warnOfStatus adds the assumption that all payments are booked if a column has no field although
-// its heading names a status, because most of its values are unknown. A heading such as "State" may
+// warnOfStatus adds the assumption that payments are booked if a heading names a status, but most
+// of its values are unknown. A heading such as "State" may
 // also be one of addresses, so one of its values must be known.
-func (p *Profile) warnOfStatus(in *statement.Input, columns Columns) {
-	if _, ok := columns[mapping.FieldStatus]; ok {
-		return
-	}
+func (p *Profile) warnOfStatus(
+	in *statement.Input, m *mapping.Mapping, columns Columns,
+) {
+	assigned, ok := columns[mapping.FieldStatus]
 	for i := range p.columns {
 		known, _ := p.columns[i].statuses()
-		named := slices.ContainsFunc(headings.Meanings(p.title(i)), func(h headings.Meaning) bool {
-			return h.Field == mapping.FieldStatus && (h.Rank == 1 || known > 0)
-		})
+		rank := p.textRank(i, mapping.FieldStatus)
+		named := rank == 1 || rank > 1 && known > 0
 		value, rows := p.unknownStatuses(i)
-		if named && len(rows) > 0 {
-			in.Assume(statement.StatusAssumed, fmt.Sprintf("The values of the column %q, such as "+
-				"%q, are no known statuses, so all payments count as booked.",
-				p.title(i), value), rows...)
-			return
+		switch {
+		case !named || len(rows) == 0 || ok && (i != assigned || known*2 >= p.columns[i].filled):
+			continue
+		case ok:
+			m.Booked = p.columns[i].unknown()
 		}
+		in.Assume(statement.StatusAssumed, fmt.Sprintf("The values of the column %q, such as "+
+			"%q, are no known statuses, so their payments count as booked.",
+			p.title(i), value), rows...)
+		return
 	}
+}
+
+// unknown returns the values that are no known statuses, sorted.
+func (c *column) unknown() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.values)), func(value string) bool {
+		_, known := written.StatusOf(value)
+		return known
+	})
 }
 
 // unknownStatuses returns the numbers of the records of the sample whose value in a column is no

@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -39,7 +40,8 @@ func (p *Profile) newTable(columns Columns, wanted []int) *table {
 		if !isTransaction(cells) {
 			continue
 		}
-		if status, _ := written.StatusOf(at(cells, state)); hasState && status != written.Booked {
+		status, known := written.StatusOf(at(cells, state))
+		if hasState && known && status != written.Booked {
 			continue
 		}
 		var day time.Time
@@ -65,12 +67,19 @@ func (p *Profile) newTable(columns Columns, wanted []int) *table {
 	return t
 }
 
-// at returns a cell, or "" beyond the end of the row.
+// at returns a cell, or "" for none and beyond the end of the row.
 func at(cells []string, i int) string {
-	if i < len(cells) {
+	if i >= 0 && i < len(cells) {
 		return cells[i]
 	}
 	return ""
+}
+
+// withoutStatus returns the columns with which newTable reads payments of each status.
+func withoutStatus(columns Columns) Columns {
+	all := maps.Clone(columns)
+	delete(all, mapping.FieldStatus)
+	return all
 }
 
 // numberOf reads a cell with a decimal mark.
@@ -147,6 +156,18 @@ func (t *table) equal(a, b int) (n int) {
 		}
 	}
 	return n
+}
+
+// isNegative reports whether a column has amounts, and only negative ones.
+func (t *table) isNegative(i int) bool {
+	found := false
+	for _, n := range t.numbers[i] {
+		if n.Units > 0 {
+			return false
+		}
+		found = found || n.Units < 0
+	}
+	return found
 }
 
 // nonzero returns the records in which a column has a number that is not 0.

@@ -1,6 +1,7 @@
 package written
 
 import (
+	_ "embed" // For signs.txt.
 	"strings"
 	"unicode"
 
@@ -16,20 +17,25 @@ func Fold(s string) string {
 	}), " ")
 }
 
-// The values of type columns, folded.
-var (
-	outWords = WordSet(`d dr db debit debitor debitado debet s soll af out outflow withdrawal
-		withdraw payment - debito cargo depense sortie uscita addebito addebiti dare saida gasto
-		expense expenses ausgabe ausgaben belastung lastschrift uit udgift utgift wyplata
-		obciazenie wydatek vydaj terheles kiadas meno pano расход списание дебет borc sale
-		purchase dbit spent sent 支出 出金 借 χ χρεωση debitposten t deebet debets lastschriftbuchung
-		abbuchung uitgaven uznato t- debits exp transfer-out`)
-	inWords = WordSet(`c cr credit kredit h haben bij in inflow deposit + credito abono ingreso
-		recette entree entrata accredito accrediti avere entrada income einnahme einnahmen
-		gutschrift indtaegt inntekt wplata uznanie przychod prijem jovairas bevetel tulo приход
-		зачисление кредит alacak refund crdt received return inkomsten eingang credits k j kreedit
-		kredits 收入 入金 贷 貸 π πιστωση transfer-in`)
-)
+// signPhrases is the vocabulary of type columns.
+//
+//go:embed signs.txt
+var signPhrases string
+
+// outWords and inWords are the folded values of type columns that mean money out and money in.
+var outWords, inWords = newSigns()
+
+func newSigns() (out, in map[string]bool) {
+	out, in = make(map[string]bool), make(map[string]bool)
+	for section, phrase := range Phrases(signPhrases) {
+		if section == "out" {
+			out[Fold(phrase)] = true
+		} else {
+			in[Fold(phrase)] = true
+		}
+	}
+	return out, in
+}
 
 // WordSet converts a list of words to a set.
 func WordSet(list string) map[string]bool {

@@ -1,0 +1,213 @@
+package proposal
+
+import (
+	"slices"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// Currency returns the currency that headings, amounts or the lines before the heading name, if all
+// agree.
+func (p *Profile) Currency(columns Columns) string {
+	if _, ok := columns[mapping.FieldCurrency]; ok {
+		return ""
+	}
+	for _, field := range []string{mapping.FieldAmount, mapping.FieldCredit, mapping.FieldDebit} {
+		i, ok := columns[field]
+		if !ok {
+			continue
+		}
+		if code := written.CurrencyIn(headings.SplitCamel(p.title(i))); code != "" {
+			return code
+		}
+		for unit := range p.columns[i].units {
+			if code := written.CurrencyOf(unit); code != "" && len(p.columns[i].units) == 1 {
+				return code
+			}
+		}
+	}
+	if p.home != "" {
+		return p.home
+	}
+	found := ""
+	for i := range p.sample[:max(p.heading+1, p.firstTransaction())] {
+		for _, cell := range p.sample[i] {
+			if code := written.CurrencyIn(cell); code != "" && len(cell) < 100 {
+				if found != "" && found != code {
+					return ""
+				}
+				found = code
+			}
+		}
+	}
+	return found
+}
+
+// firstTransaction returns the position of the first transaction in the sample.
+func (p *Profile) firstTransaction() int {
+	return max(0, slices.IndexFunc(p.sample, isTransaction))
+}
+
+// priced is a column of amounts with the column of their currencies.
+type priced struct{ amount, currency int }
+
+// byCurrency chooses between two columns of amounts by their currencies. A payment abroad has the
+// amount in the currency of the shop in one of them, and that of the account in the other one. So
+// the amounts differ exactly in the rows where one column has another currency than elsewhere, and
+// the account has the other column. A column of currencies that belongs to the amount of the shop
+// does not name that of the account.
+func (p *Profile) byCurrency(columns Columns, taken map[int]bool) {
+	amount, ok := columns[mapping.FieldAmount]
+	if !ok || p.settled || p.accountsHaveCurrencies(columns) {
+		return
+	}
+	others := p.amountsBeside(amount, columns)
+	t := p.newTable(withoutStatus(columns), append([]int{amount}, others...))
+	for _, other := range others {
+		own, foreign := p.currencies(amount, other)
+		home, decided := p.isHome(t, own, foreign)
+		if !decided && p.proof == nil {
+			if home, decided = p.isHome(t, foreign, own); decided {
+				own = foreign
+			}
+		}
+		if !decided {
+			continue
+		}
+		p.home, p.settled = home, true
+		taken[amount] = false
+		columns[mapping.FieldAmount], taken[own.amount] = own.amount, true
+		if i, ok := columns[mapping.FieldCurrency]; ok {
+			delete(columns, mapping.FieldCurrency)
+			taken[i] = false
+		}
+		if own.currency != none {
+			columns[mapping.FieldCurrency], taken[own.currency] = own.currency, true
+		}
+		return
+	}
+}
+
+// accountsHaveCurrencies reports whether each of several accounts of a file has one currency.
+func (p *Profile) accountsHaveCurrencies(columns Columns) bool {
+	account, hasAccount := columns[mapping.FieldAccount]
+	currency, hasCurrency := columns[mapping.FieldCurrency]
+	found := make(map[string]string)
+	for _, cells := range p.transactions {
+		name, code := at(cells, account), at(cells, currency)
+		if known, ok := found[name]; ok && known != code {
+			return false
+		}
+		found[name] = code
+	}
+	return hasAccount && hasCurrency && len(found) > 1
+}
+
+// amountsBeside returns the other columns that may have amounts of the same payments, whatever
+// their headings.
+func (p *Profile) amountsBeside(amount int, columns Columns) (found []int) {
+	for i := range p.columns {
+		c := &p.columns[i]
+		isNumber := c.numbers > 0 && c.numbers*10 >= c.filled*6 && c.dates()*2 <= c.filled
+		balance, has := columns[mapping.FieldBalance]
+		if isNumber && i != amount && (!has || i != balance) && len(found) < maxNumeric {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// isHome reports whether a column has the amounts of the account beside a column in the currencies
+// of the shops, and returns the currency of the account if the file names it.
+func (p *Profile) isHome(t *table, own, foreign priced) (home string, ok bool) {
+	var abroad, same int
+	for value, n := range p.units(t, own) {
+		if value != "" && n < len(t.records) {
+			return "", false // The currency of this column changes, too.
+		}
+		home = value
+	}
+	isEqual := func(row int) bool {
+		x, y := t.numbers[own.amount][row], t.numbers[foreign.amount][row]
+		return !y.filled || !magnitude(x.Sum).Differs(magnitude(y.Sum))
+	}
+	for row := 0; row < len(t.records) && home == ""; row++ {
+		if isEqual(row) {
+			home = p.unit(t, foreign, row)
+		}
+	}
+	for row := range t.records {
+		unit := p.unit(t, foreign, row)
+		switch isAbroad := unit != "" && unit != home; {
+		case !t.numbers[own.amount][row].filled || isAbroad == isEqual(row):
+			return "", false
+		case isAbroad:
+			abroad++
+		default:
+			same++
+		}
+	}
+	return written.CurrencyOf(home), abroad > 0 && same > 0
+}
+
+// units counts the currencies of a column of amounts.
+func (p *Profile) units(t *table, c priced) map[string]int {
+	counts := make(map[string]int)
+	for row := range t.records {
+		counts[p.unit(t, c, row)]++
+	}
+	return counts
+}
+
+// unit returns the currency of an amount as the file writes it: the code if it is known.
+func (p *Profile) unit(t *table, c priced, row int) string {
+	cells := p.sample[t.records[row]-1]
+	unit := at(cells, c.currency)
+	if n, ok := written.ScanNumber(at(cells, c.amount)); ok && n.Unit != "" {
+		unit = n.Unit
+	}
+	if c.currency == none && unit == "" {
+		unit = written.CurrencyIn(headings.SplitCamel(p.title(c.amount)))
+	}
+	if code := written.CurrencyOf(unit); code != "" {
+		return code
+	}
+	return unit
+}
+
+// currencies assigns the columns of currencies to two columns of amounts, so that their distances
+// are as short as possible. An amount with a currency in its heading needs none.
+func (p *Profile) currencies(a, b int) (own, other priced) {
+	own, other = priced{a, none}, priced{b, none}
+	shortest := 1 << 30
+	cost := func(amount, i int) int {
+		switch {
+		case i == none:
+			return 1000
+		case written.CurrencyIn(headings.SplitCamel(p.title(amount))) != "":
+			return 2000
+		}
+		return distance(amount, i)
+	}
+	candidates := []int{none}
+	for i := range p.columns {
+		if c := &p.columns[i]; c.filled > 0 && !c.many && c.all(isCurrency) {
+			candidates = append(candidates, i)
+		}
+	}
+	for _, x := range candidates {
+		for _, y := range candidates {
+			if sum := cost(a, x) + cost(b, y); sum < shortest && (x != y || x == none) {
+				shortest, own.currency, other.currency = sum, x, y
+			}
+		}
+	}
+	return own, other
+}
+
+// isCurrency reports whether a cell names a currency, perhaps with a symbol of several ones.
+func isCurrency(cell string) bool {
+	return written.CurrencyOf(cell) != "" || cell == "$" || cell == "¥" || cell == "kr"
+}

@@ -19,6 +19,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -135,10 +136,18 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) err
 	return nil
 }
 
-// IsViolation reports whether err is a violation of the named constraint or unique index.
+// copyNumber matches the end of the name of a copy of a constraint.
+var copyNumber = regexp.MustCompile(`^_\d+$`)
+
+// IsViolation reports whether err is a violation of the named constraint or unique index, or of one
+// of its copies for partitions or shards, whose names end with an underscore and a number.
 func IsViolation(err error, constraint string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && strings.HasPrefix(e.Code, "23") && e.ConstraintName == constraint
+	if !ok || !strings.HasPrefix(e.Code, "23") {
+		return false
+	}
+	copied, ok := strings.CutPrefix(e.ConstraintName, constraint)
+	return ok && (copied == "" || copyNumber.MatchString(copied))
 }
 
 // IsUnreachable reports whether no connection to PostgreSQL could be established, so that the

@@ -110,6 +110,13 @@ func TestIsViolationAndIsDataError(t *testing.T) {
 	require.False(t, pg.IsViolation(err, "things_pkey"))
 	require.True(t, pg.IsDataError(err))
 	require.False(t, pg.IsUnavailable(err))
+	for name, want := range map[string]bool{
+		"things_pkey": true, "things_pkey_102008": true, "things_pkey_": false,
+		"things_pkey_other": false, "things_pkey1": false, "other_things_pkey": false,
+	} {
+		copied := &pgconn.PgError{Code: "23505", ConstraintName: name}
+		require.Equal(t, want, pg.IsViolation(copied, "things_pkey"), name)
+	}
 	_, err = db.Exec(t.Context(), `SELECT 2147483647::int + 1`)
 	require.True(t, pg.IsOutOfRange(err))
 	require.False(t, pg.IsViolation(err, ""))

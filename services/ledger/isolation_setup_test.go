@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -30,6 +31,14 @@ import (
 func newIsolated(t *testing.T) *isolated {
 	t.Helper()
 	db, trace := traced(t, pgtest.New(t, Migrations))
+	s := isolatedOn(t, db)
+	s.trace = trace
+	return s
+}
+
+// isolatedOn returns a ledger on a database.
+func isolatedOn(t *testing.T, db *pgxpool.Pool) *isolated {
+	t.Helper()
 	f := fixture.On(db)
 	var last uint64
 	f.NewID = func() uuid.UUID {
@@ -51,7 +60,7 @@ func newIsolated(t *testing.T) *isolated {
 		},
 		Reports: &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
 	}}
-	s.answered, s.trace = map[protoreflect.FullName]bool{}, trace
+	s.answered = map[protoreflect.FullName]bool{}
 	s.files = &attachments.Attachments{Ledger: f.Ledger, Quota: 1000}
 	f.RPCs = &s.server
 	s.rules = rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler))

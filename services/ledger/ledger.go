@@ -99,7 +99,12 @@ type Config struct {
 	// StorageFolder is a folder on PostgreSQL's volume, if the service runs on the same machine.
 	// Empty: the free space is unknown.
 	StorageFolder string `env:"STORAGE_FOLDER"`
+	// Distributed is "citus" if the tables of the schema are distributed by owner.
+	Distributed string `env:"LEDGER_DISTRIBUTED"`
 }
+
+// citus is the value of Config.Distributed for a cluster of Citus.
+const citus = "citus"
 
 type server struct {
 	// An RPC without a method here is a compile error.
@@ -118,6 +123,9 @@ var _ ledgerv1.LedgerServiceServer = (*server)(nil)
 // if the schema lacks a migration.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "ledger")
+	if config.Distributed != "" && config.Distributed != citus {
+		return errors.New("LEDGER_DISTRIBUTED must be empty or " + citus)
+	}
 	db, err := pg.Open(ctx, config.DatabaseURL)
 	if err != nil {
 		return err
@@ -154,8 +162,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	scrubber := &verify.Scrubber{DB: db, Log: log}
 	go scrubber.Run(ctx)
 
-	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: newID}
-	book.Volume = storage.Volume{Folder: config.StorageFolder, Minimum: storage.Minimum}
+	book := config.newBook(db, bus.Wake)
 	// The packages share the gates, so that the limit applies to all expensive reads of a user
 	// together.
 	cursors := page.NewCursors(config.ServiceKey)
@@ -189,6 +196,14 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterRuleServiceServer(srv, ruling)
 	registerResources(srv, config, s.Accounts, gates)
 	return srv.Serve(ctx, lis, healthCheck(srv, book, ocrConn))
+}
+
+// newBook returns the ledger on a database.
+func (c Config) newBook(db *pgxpool.Pool, wake func()) *posting.Ledger {
+	return &posting.Ledger{
+		DB: db, Wake: wake, Now: time.Now, NewID: newID, Distributed: c.Distributed == citus,
+		Volume: storage.Volume{Folder: c.StorageFolder, Minimum: storage.Minimum},
+	}
 }
 
 func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }

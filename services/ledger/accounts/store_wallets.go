@@ -63,7 +63,7 @@ const walletsAndBalances = `
 		SELECT array_agg(b.currency ORDER BY b.currency <> w.currency, b.currency) AS currencies,
 			array_agg(b.amount_minor ORDER BY b.currency <> w.currency, b.currency) AS amounts
 		FROM wallet_balances b
-		WHERE b.owner_id = w.owner_id AND b.wallet_id = w.id
+		WHERE b.owner_id = $1 AND b.wallet_id = w.id
 			AND (b.currency = w.currency OR b.amount_minor <> 0)
 	) AS held`
 

@@ -49,7 +49,7 @@ func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, er
 		FROM wallets w
 		LEFT JOIN LATERAL (
 			SELECT t.date FROM transactions t
-			WHERE t.owner_id = w.owner_id AND t.wallet_id = w.id ORDER BY t.date LIMIT 1
+			WHERE t.owner_id = $1 AND t.wallet_id = w.id ORDER BY t.date LIMIT 1
 		) AS first ON true
 		WHERE w.owner_id = $1
 		ORDER BY w.created_at, w.id`, f.owner, notNull(f.wallets))
@@ -62,7 +62,7 @@ const matches = `t.owner_id = $1
 	AND (cardinality($2::uuid[]) = 0 OR t.wallet_id = ANY($2))
 	AND (cardinality($3::uuid[]) = 0 OR t.category_id = ANY($3) OR t.split_count > 0 AND EXISTS (
 		SELECT FROM splits s
-		WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = ANY($3)))
+		WHERE s.owner_id = $1 AND s.transaction_id = t.id AND s.category_id = ANY($3)))
 	AND (cardinality($4::text[]) = 0 OR t.tags && $4)
 	AND ($5::timestamptz IS NULL OR t.date >= $5)
 	AND ($6::timestamptz IS NULL OR t.date < $6)

@@ -26,6 +26,9 @@ type Ledger struct {
 	NewID func() uuid.UUID
 	// Volume is the one of the database. RPCs that store files check it.
 	Volume storage.Volume
+	// Distributed reports whether the tables are distributed over servers by owner, so that each
+	// statement of a request must name a single owner (ADR 124).
+	Distributed bool
 }
 
 // Today returns the current civil day in the time zone of the owner's settings. It decides what

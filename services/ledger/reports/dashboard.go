@@ -71,7 +71,7 @@ func (s *Reports) GetSummary(
 	if err != nil {
 		return nil, err
 	}
-	query.owner = owner
+	query.owner, query.distributed = owner, s.Distributed
 	leave, err := s.Reads.Enter(ctx, query.owner)
 	if err != nil {
 		return nil, err
@@ -124,6 +124,8 @@ type summaryQuery struct {
 	period      calendar.Period
 	currency    string
 	daily, tags bool
+	// distributed is posting.Ledger.Distributed.
+	distributed bool
 }
 
 // parseSummary validates the request. The default of from is the month of to, and the default of to

@@ -33,6 +33,12 @@ func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figur
 	if q.tags {
 		queueTags(batch, q, &f.tags)
 	}
+	if q.distributed {
+		// A distributed database selects the shard by the owner before it plans a statement.
+		for _, queued := range batch.QueuedQueries {
+			queued.SQL = strings.ReplaceAll(queued.SQL, hidden.Replace("@owner"), "@owner::uuid")
+		}
+	}
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	send := func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() }
 	err := pgx.BeginTxFunc(ctx, db, snapshot, send)

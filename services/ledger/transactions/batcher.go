@@ -56,6 +56,8 @@ var writers = max(4, 2*runtime.GOMAXPROCS(0))
 type batcher struct {
 	db        *pgxpool.Pool
 	committed func()
+	// single makes each group one of a single owner (posting.Ledger.Distributed).
+	single bool
 
 	mu    sync.Mutex
 	queue []*pendingCreate
@@ -162,16 +164,17 @@ func (b *batcher) take() []*pendingCreate {
 		owner := p.t.OwnerID
 		switch {
 		case p.ctx.Err() != nil:
-		case len(group) == maxGroup || b.busy[owner] && !own[owner]:
+		case len(group) == maxGroup || b.busy[owner] && !own[owner],
+			b.single && len(group) > 0 && !own[owner]:
 			left = append(left, p)
 		default:
 			group, own[owner], b.busy[owner] = append(group, p), true, true
 		}
 	}
 	b.queue = left
-	// A full group may leave requests of idle owners to the next writer. Otherwise all requests
-	// left are of busy owners, and the release of these owners wakes a writer.
-	if len(left) > 0 && len(group) == maxGroup {
+	// A full group, or one of a single owner, may leave requests of idle owners to the next writer.
+	// Otherwise the release of the busy owners wakes a writer.
+	if len(left) > 0 && len(group) > 0 && (len(group) == maxGroup || b.single) {
 		b.wakeWriter()
 	}
 	return group

@@ -66,6 +66,32 @@ func TestBatcherSharesCommit(t *testing.T) {
 	s.RequireConsistent(t)
 }
 
+// TestBatcherGroupsByOwner takes groups from a queue of two owners.
+func TestBatcherGroupsByOwner(t *testing.T) {
+	t.Parallel()
+	first, second := uuid.New(), uuid.New()
+	for single, want := range map[bool][]int{false: {4, 0}, true: {2, 2, 0}} {
+		b := newBatcher(nil, nil)
+		b.single = single
+		for _, owner := range []uuid.UUID{first, second, first, second} {
+			require.True(t, b.enqueue(&pendingCreate{
+				ctx: t.Context(), t: posting.Transaction{OwnerID: owner},
+			}))
+		}
+		for len(b.wake) > 0 {
+			<-b.wake
+		}
+		for i, n := range want {
+			group := b.take()
+			require.Len(t, group, n, "group %d, a single owner: %t", i, single)
+			require.Len(t, b.wake, min(1, b.length()), "a writer takes the other owner's")
+			for len(b.wake) > 0 {
+				<-b.wake
+			}
+		}
+	}
+}
+
 // Requests with expired, new, repeated and conflicting keys share groups with other requests.
 func TestBatcherIdempotencyKeys(t *testing.T) {
 	t.Parallel()

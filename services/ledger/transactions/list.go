@@ -26,6 +26,7 @@ func (s *Transactions) ListTransactions(
 	ctx context.Context, req *ledgerv1.ListTransactionsRequest,
 ) (*ledgerv1.ListTransactionsResponse, error) {
 	list, problems := parseList(req)
+	list.distributed = s.Distributed
 	list.owner = caller.ID(ctx)
 	if problems.Err() != nil {
 		return nil, request.CheckFilter(ctx, s.DB, problems, list.owner,
@@ -145,6 +146,8 @@ type transactionList struct {
 	after *position
 	// limit is the page size plus one; the additional row shows whether another page follows.
 	limit int
+	// distributed is posting.Ledger.Distributed.
+	distributed bool
 }
 
 const (

@@ -26,10 +26,17 @@ type conditions struct {
 type condition struct{ known, hidden string }
 
 // value is an argument with the SQL expression of its parameter. PostgreSQL evaluates the
-// expression once per statement.
+// expression once per statement. A plain value is never hidden.
 type value struct {
-	of any
-	as string
+	of    any
+	as    string
+	plain bool
+}
+
+// ownerValue returns the owner of the list. A distributed database selects the shard by it before
+// it plans the statement, and so must know its value (ADR 124).
+func (l transactionList) ownerValue() value {
+	return value{of: l.owner, as: "$%d::uuid", plain: l.distributed}
 }
 
 // add appends a condition to a list of conditions, and its values to the arguments. format has one
@@ -40,6 +47,9 @@ func (c *conditions) add(to *[]condition, format string, values ...value) {
 		c.args = append(c.args, v.of)
 		text := fmt.Sprintf(v.as, len(c.args))
 		known[i], hidden[i] = text, "(SELECT "+text+")"
+		if v.plain {
+			hidden[i] = text
+		}
 	}
 	*to = append(*to, condition{fmt.Sprintf(format, known...), fmt.Sprintf(format, hidden...)})
 }
@@ -55,23 +65,23 @@ func (l transactionList) conditions() *conditions {
 	all.addIDs(l)
 	all.addKind(l, ofAmount)
 	if l.currency != "" {
-		all.add(&all.filters, "t.currency = %s", value{l.currency, "$%d::text"})
+		all.add(&all.filters, "t.currency = %s", value{of: l.currency, as: "$%d::text"})
 	}
 	if l.from != nil {
-		all.add(ofDate, "t.date >= %s", value{*l.from, "$%d::timestamptz"})
+		all.add(ofDate, "t.date >= %s", value{of: *l.from, as: "$%d::timestamptz"})
 	}
 	if l.end != nil {
-		all.add(ofDate, "t.date < %s", value{*l.end, "$%d::timestamptz"})
+		all.add(ofDate, "t.date < %s", value{of: *l.end, as: "$%d::timestamptz"})
 	}
 	if l.minE4 != nil {
-		all.add(ofAmount, "t.amount_e4 >= %s", value{*l.minE4, "$%d::bigint"})
+		all.add(ofAmount, "t.amount_e4 >= %s", value{of: *l.minE4, as: "$%d::bigint"})
 	}
 	if l.maxE4 != nil {
-		all.add(ofAmount, "t.amount_e4 <= %s", value{*l.maxE4, "$%d::bigint"})
+		all.add(ofAmount, "t.amount_e4 <= %s", value{of: *l.maxE4, as: "$%d::bigint"})
 	}
 	if l.substring != "" {
 		all.add(&all.filters, searched+` LIKE %s`,
-			value{"%" + likeEscaped(l.substring) + "%", `lower($%d COLLATE "und-x-icu")`})
+			value{of: "%" + likeEscaped(l.substring) + "%", as: `lower($%d COLLATE "und-x-icu")`})
 	}
 	all.addDetails(l)
 	all.addOrigin(l)
@@ -87,16 +97,16 @@ func (c *conditions) addManyTags(tags []string) {
 	for _, key := range tags {
 		keys[key] = true
 	}
-	c.add(&c.filters, "%s ?| t.tags", value{keys, "$%d::jsonb"})
+	c.add(&c.filters, "%s ?| t.tags", value{of: keys, as: "$%d::jsonb"})
 }
 
 // addDetails adds the filters by payee and by tags. The payee begins the indexed text of searches.
 func (c *conditions) addDetails(list transactionList) {
 	if list.payee != "" {
 		c.add(&c.filters, `lower(t.payee COLLATE "und-x-icu") = %s`,
-			value{list.payee, `lower($%d COLLATE "und-x-icu")`})
+			value{of: list.payee, as: `lower($%d COLLATE "und-x-icu")`})
 		c.add(&c.filters, searched+` LIKE %s`,
-			value{likeEscaped(list.payee) + " %", `lower($%d COLLATE "und-x-icu")`})
+			value{of: likeEscaped(list.payee) + " %", as: `lower($%d COLLATE "und-x-icu")`})
 	}
 	switch {
 	case list.untagged:
@@ -107,7 +117,7 @@ func (c *conditions) addDetails(list transactionList) {
 			c.addManyTags(list.tags)
 			return
 		}
-		c.add(&c.filters, "t.tags && %s::text[]", value{list.tags, "$%d::text[]"})
+		c.add(&c.filters, "t.tags && %s::text[]", value{of: list.tags, as: "$%d::text[]"})
 	}
 }
 
@@ -117,14 +127,14 @@ func (c *conditions) addDetails(list transactionList) {
 func (c *conditions) addOrigin(list transactionList) {
 	if list.ExternalID != "" {
 		c.add(&c.filters, `t.wallet_id = ANY(ARRAY(
-			SELECT w.id FROM wallets w WHERE w.owner_id = %s))`, value{list.owner, "$%d::uuid"})
-		c.add(&c.filters, "t.external_id = %s", value{list.ExternalID, "$%d::text"})
+			SELECT w.id FROM wallets w WHERE w.owner_id = %s))`, list.ownerValue())
+		c.add(&c.filters, "t.external_id = %s", value{of: list.ExternalID, as: "$%d::text"})
 	}
 	if list.ImportID != nil {
-		c.add(&c.filters, "t.import_id = %s", value{*list.ImportID, "$%d::uuid"})
+		c.add(&c.filters, "t.import_id = %s", value{of: *list.ImportID, as: "$%d::uuid"})
 	}
 	if list.ReceiptID != nil {
-		c.add(&c.filters, "t.receipt_id = %s", value{*list.ReceiptID, "$%d::uuid"})
+		c.add(&c.filters, "t.receipt_id = %s", value{of: *list.ReceiptID, as: "$%d::uuid"})
 	}
 	switch {
 	case list.unattached():
@@ -159,7 +169,7 @@ func (c *conditions) addKind(l transactionList, ofAmount *[]condition) {
 }
 
 func (c *conditions) addPlace(list transactionList) {
-	c.add(&c.bounds, "t.owner_id = %s", value{list.owner, "$%d::uuid"})
+	c.add(&c.bounds, "t.owner_id = %s", list.ownerValue())
 	c.owner = len(c.args)
 	beyond := ">"
 	if list.descending() {
@@ -169,10 +179,12 @@ func (c *conditions) addPlace(list transactionList) {
 	case list.after == nil:
 	case list.byAmount():
 		c.add(&c.bounds, "(t.amount_e4, t.id) "+beyond+" (%s, %s)",
-			value{list.after.AmountE4, "$%d::bigint"}, value{list.after.ID, "$%d::uuid"})
+			value{of: list.after.AmountE4, as: "$%d::bigint"},
+			value{of: list.after.ID, as: "$%d::uuid"})
 	default:
 		c.add(&c.bounds, "(t.date, t.id) "+beyond+" (%s, %s)",
-			value{list.after.Date, "$%d::timestamptz"}, value{list.after.ID, "$%d::uuid"})
+			value{of: list.after.Date, as: "$%d::timestamptz"},
+			value{of: list.after.ID, as: "$%d::uuid"})
 	}
 }
 
@@ -199,11 +211,11 @@ func (c *conditions) addIDs(list transactionList) {
 		switch {
 		case by.to == nil, len(by.ids) == 0:
 		case len(by.ids) == 1:
-			c.add(by.to, by.column+" = %s", value{by.ids[0], "$%d::uuid"})
+			c.add(by.to, by.column+" = %s", value{of: by.ids[0], as: "$%d::uuid"})
 		default:
 			// Without the second cast, ANY would compare with the rows of a subquery instead of the
 			// elements of an array.
-			c.add(by.to, by.column+" = ANY(%s::uuid[])", value{by.ids, "$%d::uuid[]"})
+			c.add(by.to, by.column+" = ANY(%s::uuid[])", value{of: by.ids, as: "$%d::uuid[]"})
 		}
 	}
 }
@@ -214,9 +226,10 @@ func (c *conditions) addParts(l transactionList) {
 		SELECT FROM unnest(%s::uuid[]) AS n (id)
 		WHERE n.id = t.category_id OR t.split_count > 0 AND EXISTS (
 			SELECT FROM splits s
-			WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id
-				AND s.category_id = n.id))`, value{l.categories, "$%d::uuid[]"})
-	c.categories = len(c.args)
+			WHERE s.owner_id = %s AND s.transaction_id = t.id
+				AND s.category_id = n.id))`,
+		value{of: l.categories, as: "$%d::uuid[]"}, l.ownerValue())
+	c.categories = len(c.args) - 1
 }
 
 func all(conditions []condition, form func(condition) string) string {

@@ -75,8 +75,8 @@ func (c *conditions) added() string {
 	}
 	return fmt.Sprintf(`CASE WHEN t.split_count = 0 THEN t.amount_minor ELSE (
 		SELECT coalesce(sum(s.amount_minor), 0) FROM splits s
-		WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id
-			AND s.category_id = ANY($%d::uuid[])) END`, c.categories)
+		WHERE s.owner_id = $%d::uuid AND s.transaction_id = t.id
+			AND s.category_id = ANY($%d::uuid[])) END`, c.owner, c.categories)
 }
 
 // totalMonths returns the totals of a list of whole months by currency, from the stored totals of

@@ -66,7 +66,10 @@ func New(l *posting.Ledger, cursors page.Cursors, gates *reads.Gates) *Transacti
 }
 
 // Run starts the writers that insert transactions, and returns. They end with ctx.
-func (s *Transactions) Run(ctx context.Context) { s.batcher.run(ctx) }
+func (s *Transactions) Run(ctx context.Context) {
+	s.batcher.single = s.Distributed
+	s.batcher.run(ctx)
+}
 
 // Measure publishes the metrics of the queue until stop is called.
 func (s *Transactions) Measure() (stop func() error, err error) { return s.batcher.measure() }

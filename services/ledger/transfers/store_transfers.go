@@ -188,7 +188,7 @@ func selectTransfers(
 			WHERE `+outgoing+` AND (o.date, o.id) >= ($6, $7)
 				AND ($8::uuid IS NULL OR o.wallet_id = $8 OR EXISTS (
 					SELECT FROM transactions i
-					WHERE i.owner_id = o.owner_id AND i.transfer_id = o.transfer_id
+					WHERE i.owner_id = $1 AND i.transfer_id = o.transfer_id
 						AND i.wallet_id = $8))
 			ORDER BY o.date DESC, o.id DESC
 			LIMIT $9

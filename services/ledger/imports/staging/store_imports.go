@@ -25,11 +25,11 @@ const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, de
 			UNION SELECT jsonb_path_query(imports.details, '$.defaults.expenseCategoryId') #>> '{}'
 			UNION SELECT jsonb_path_query(imports.details, '$.defaults.incomeCategoryId') #>> '{}'
 		) AS named
-		LEFT JOIN merged_categories m ON m.owner_id = imports.owner_id AND m.id::text = named.id
+		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id::text = named.id
 		WHERE NOT EXISTS (SELECT FROM wallets w
-			WHERE w.owner_id = imports.owner_id AND w.id::text = named.id)
+			WHERE w.owner_id = $1 AND w.id::text = named.id)
 			AND NOT EXISTS (SELECT FROM categories c
-				WHERE c.owner_id = imports.owner_id AND c.id::text = named.id)
+				WHERE c.owner_id = $1 AND c.id::text = named.id)
 	) AS stale`
 
 // InsertImport inserts an import that is being uploaded.

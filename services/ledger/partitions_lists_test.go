@@ -1,0 +1,42 @@
+package ledger
+
+// acrossOwners has the statements that read rows of several owners, or of an owner that the planner
+// cannot derive from the parameters, and the reason.
+var acrossOwners = map[string]string{
+	// Background statements.
+	"accounts.ExpireReferences": "deletes what has expired, of all owners",
+	"attachments.Expire":        "deletes what has expired, of all owners",
+	"staging.Expire":            "marks what has expired, of all owners",
+	"staging.emptyUndone":       "finds the next import that was undone, of all owners",
+	"sync.Sweep":                "of all owners: to do, it locks several",
+	"jobs.Yield":                "of all owners: to do, it reads them in an UPDATE",
+	"jobs.Lease":                "of all owners: to do, it locks what it finds",
+
+	// Requests.
+	"accounts.deleteReservations":        "to do: the budgets of several owners",
+	"accounts.deleteUnheldReferences":    "to do: the budgets of several owners",
+	"accounts.insertReferences":          "to do: the budgets of several owners",
+	"accounts.selectHeldCategories":      "to do: the budgets of several owners",
+	"accounts.shareReferencedCategories": "to do: the budgets of several owners",
+	"reports.selectSpending":             "to do: the budgets of several owners",
+	"posting.insertSQL":                  "to do: a group of several owners",
+	"posting.Lock":                       "to do: finds the owner by the id",
+	"posting.Select":                     "to do: finds the owner by the id",
+	"attachments.selectTransactionSQL":   "to do: finds the owner by the id",
+}
+
+// unrecorded has the statements that the test does not run, and the reason.
+var unrecorded = map[string]string{
+	"booking.lockOtherLegs":        "to do: undoing an import of one leg of a transfer",
+	"booking.selectMatched":        "to do: rows of an import that match transactions",
+	"booking.usualCurrency":        "to do: creating the wallet of an account without a currency",
+	"jobs.Due":                     "reports whether a job of any owner waits, in the background",
+	"jobs.Release":                 "ends a lease after a failure, with the owner as jobs.Renew",
+	"jobstest.Leases":              "for tests only",
+	"reports.tagsStatement":        "to do: a dashboard with tags",
+	"rules.selectPatterns":         "to do: a rule with a pattern",
+	"sync.numberRows":              "numbers rows of a release before ADR 83",
+	"transfers.selectCounterparts": "to do: suggestions for a single transaction",
+	"transfers.selectExamined":     "to do: a list of transfers of a rare wallet",
+	"verify.selectOwnerAfter":      "finds the next owner of all, in the background",
+}

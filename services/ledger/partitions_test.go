@@ -1,0 +1,124 @@
+package ledger
+
+import (
+	_ "embed"
+	"io/fs"
+	"maps"
+	"slices"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/attachments"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/sync"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+	"github.com/coffer-budget/coffer/services/ledger/verify"
+)
+
+//go:embed testdata/partition.sql
+var partitionSQL []byte
+
+// partitioned returns the migrations with a last one that partitions all tables by owner.
+func partitioned(t *testing.T) fs.FS {
+	t.Helper()
+	files := fstest.MapFS{"migrations/9999_partition.sql": {Data: partitionSQL}}
+	names, err := fs.Glob(Migrations, "migrations/*.sql")
+	require.NoError(t, err)
+	for _, name := range names {
+		text, err := fs.ReadFile(Migrations, name)
+		require.NoError(t, err)
+		files[name] = &fstest.MapFile{Data: text}
+	}
+	return files
+}
+
+// TestStatementsOnPartitions runs each RPC and job of the ledger on tables with 16 partitions by
+// owner, and compares the plans with the rule of ADR 124: a statement of a request or a job reads
+// one partition. On a distributed database the planner must also know the owner of each table.
+func TestStatementsOnPartitions(t *testing.T) {
+	t.Parallel()
+	for name, distributed := range map[string]bool{"plain": false, "distributed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, plans := explained(t, pgtest.New(t, partitioned(t)))
+			s := isolatedOn(t, db)
+			s.env.Ledger.Distributed = distributed
+			s.Transactions = transactions.New(s.env.Ledger, s.env.Cursors, s.env.Reads)
+			s.Run(t.Context())
+			s.prepare(t)
+			s.use()
+			s.runInBackground(t)
+			require.Empty(t, plans.failures)
+			sources := sourceStatements(t)
+			plans.requireOnePartition(t, sources, distributed)
+			if distributed {
+				plans.requireAll(t, sources)
+			}
+		})
+	}
+}
+
+// runInBackground runs what requests and jobs do not, and a request with an idempotency key.
+func (s *isolated) runInBackground(t *testing.T) {
+	t.Helper()
+	ctx, now := t.Context(), time.Now()
+	for range 2 {
+		_, err := s.CreateWallet(s.user.Ctx, &ledgerv1.CreateWalletRequest{
+			Name: "Repeated", Currency: "EUR", IdempotencyKey: "a key",
+		})
+		require.NoError(t, err)
+	}
+	require.NoError(t, idem.Expire(ctx, s.db))
+	require.NoError(t, accounts.ExpireReferences(ctx, s.db, now))
+	require.NoError(t, staging.Expire(ctx, s.db, now))
+	require.NoError(t, sync.Sweep(ctx, s.db, now))
+	require.NoError(t, attachments.Expire(ctx, s.db, now))
+	_, err := verify.RepairOwner(ctx, s.db, s.user.ID)
+	require.NoError(t, err)
+}
+
+// requireOnePartition requires that no statement reads several partitions or, if the database is
+// distributed, a table whose owner the planner does not know. Statements of triggers run on the
+// server of their row, so they need no owner.
+func (p *plans) requireOnePartition(
+	t *testing.T, sources []sourceStatement, distributed bool,
+) {
+	t.Helper()
+	unused := maps.Clone(acrossOwners)
+	for sql, partitions := range p.partitions {
+		ownerless := p.ownerless[sql]
+		sent := p.sent.contains([]string{sql})
+		if len(partitions) <= 1 && (len(ownerless) == 0 || !distributed || !sent) {
+			continue
+		}
+		name := nameOf(sources, sql)
+		delete(unused, name)
+		assert.NotEmpty(t, acrossOwners[name],
+			"reads %d partitions, and without a known owner the tables %q:\n%s",
+			len(partitions), slices.Sorted(maps.Keys(ownerless)), sql)
+	}
+	if distributed {
+		assert.Empty(t, unused, "these statements read one partition, or do not run")
+	}
+}
+
+// requireAll requires that each statement of the source ran.
+func (p *plans) requireAll(t *testing.T, sources []sourceStatement) {
+	t.Helper()
+	require.Greater(t, len(sources), 200)
+	var missing []string
+	for _, source := range sources {
+		if !p.sent.contains(source.parts) && unrecorded[source.name] == "" {
+			missing = append(missing, source.name)
+		}
+	}
+	assert.Empty(t, missing, "the test does not run these statements")
+}

@@ -10,18 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rules creates, changes, orders and deletes a rule.
-func (r *recorder) rules(u *user, category string) {
+// rules creates, changes, applies, undoes, orders and deletes a rule.
+func (r *recorder) rules(u *user, wallet, category string) {
 	id := r.call(u, http.MethodPost, "/api/v1/rules", u.rule(category)).text("rule.id")
 	path := "/api/v1/rules/" + id
 	r.call(u, http.MethodGet, "/api/v1/rules", nil)
 	r.call(u, http.MethodGet, path+"?wait=0", nil)
 	r.call(u, http.MethodPatch, path, object{"name": "Bakeries", "stop": true})
 	r.call(u, http.MethodPost, "/api/v1/rules/order", object{"ids": []any{id}})
+	paid := u.record(with(expense(wallet, category, "3"), object{"payee": "Bakery"}))
 	r.call(u, http.MethodPost, path+"/apply",
 		object{"from": "2026-01-01", "to": "2026-12-31", "dryRun": true})
 	r.call(u, http.MethodPost, path+"/apply", object{"from": "2026-01-01"})
 	u.awaitRule(path)
+	r.call(u, http.MethodPost, path+"/undo", nil)
+	u.awaitRule(path)
+	u.del("/api/v1/transaction/" + paid).ok("TRANSACTION_DELETED")
 	r.call(u, http.MethodPost, "/api/v1/suggestions", object{"items": []any{
 		object{
 			"payee": "Corner Bakery", "amount": json.Number("4.20"), "currency": "EUR",
@@ -42,7 +46,7 @@ func (u *user) bakeries(wallet, category string) {
 // awaitRule waits until the job of a rule has ended.
 func (u *user) awaitRule(path string) {
 	require.EventuallyWithT(u.t, func(c *assert.CollectT) {
-		require.Equal(c, "done", u.get(path+"?wait=1").ok("RULE_FETCHED").
+		require.Contains(c, []string{"done", "undone"}, u.get(path+"?wait=1").ok("RULE_FETCHED").
 			text("rule.progress.status"))
 	}, time.Minute, 10*time.Millisecond)
 }

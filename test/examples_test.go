@@ -40,7 +40,7 @@ func TestExamples(t *testing.T) {
 	r.transfers(ada, wallet)
 	r.tags(ada, wallet, category)
 	r.imports(ada, wallet, category)
-	r.rules(ada, category)
+	r.rules(ada, wallet, category)
 	r.sharing(ada, grace, r.budget(ada, wallet, category))
 	r.webhooks(ada)
 	r.sessions(ada)

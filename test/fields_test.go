@@ -151,11 +151,11 @@ func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 			},
 			unset: map[string]string{
 				"enabled": "the change switches the rule off", "progress": applied,
-				"appliedCount": applied, "lastAppliedAt": applied,
+				"application": applied, "appliedCount": applied, "lastAppliedAt": applied,
 			},
 			unchanged: and(map[string]string{
 				"position": "only OrderRules sets it", "progress": applied, "appliedCount": applied,
-				"lastAppliedAt": applied,
+				"application": applied, "lastAppliedAt": applied,
 			}),
 		},
 	}

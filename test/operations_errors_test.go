@@ -32,6 +32,7 @@ var testedElsewhere = map[string]string{
 	"updateImportRows LIMIT_REACHED":                    "TestCreateImportSteps",
 	"updateRule RULE_RUNNING":                           "TestApplyRule",
 	"applyRule RULE_RUNNING":                            "TestApplyRule",
+	"undoRule RULE_RUNNING":                             "TestUndoRuleKilled",
 	"STORAGE_FULL":                                      "TestUploadsRejectedWithoutSpace",
 	"createImport PAYLOAD_TOO_LARGE":                    "TestOpenBombs",
 	"createTransaction LIMIT_REACHED":                   "TestCreateTransactionTagLimit",

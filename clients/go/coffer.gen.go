@@ -2661,6 +2661,21 @@ func (e UndoImportResultCode) Valid() bool {
 	}
 }
 
+// Defines values for UndoRuleResultCode.
+const (
+	RULEUNDOSTARTED UndoRuleResultCode = "RULE_UNDO_STARTED"
+)
+
+// Valid indicates whether the value is a known member of the UndoRuleResultCode enum.
+func (e UndoRuleResultCode) Valid() bool {
+	switch e {
+	case RULEUNDOSTARTED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UnlinkTransferResultCode.
 const (
 	TRANSFERUNLINKED UnlinkTransferResultCode = "TRANSFER_UNLINKED"
@@ -3451,7 +3466,7 @@ type ApplyRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -3486,7 +3501,7 @@ type Attachment struct {
 
 // AuditEntry AuditEntry is a security event of a user.
 //
-// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000030","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000031","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
+// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000031","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000032","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
@@ -3527,7 +3542,7 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","memberId":"0199f0c5-0000-7000-8000-000000000027","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","memberId":"0199f0c5-0000-7000-8000-000000000028","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -3594,7 +3609,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending. Each window of its period has the full limit.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000026","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000027","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `json:"alertThresholds"`
@@ -3814,7 +3829,7 @@ type Changes struct {
 	// Recurrences Always empty: recurrences are planned.
 	Recurrences []Recurrence `json:"recurrences"`
 
-	// Rules Without progress. A rule also changes when it is applied, because it counts its applications.
+	// Rules Without progress and application. A rule also changes when it is applied, because it counts its applications.
 	Rules []Rule `json:"rules"`
 
 	// Settings Absent if the settings did not change.
@@ -3937,7 +3952,7 @@ type CreateBudgetRequestPeriod string
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000026","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000027","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -4069,7 +4084,7 @@ type CreateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4357,7 +4372,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000034","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000035","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -4699,7 +4714,7 @@ type FollowedTag struct {
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000026","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000027","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -4776,7 +4791,7 @@ type GetMemberResult struct {
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000027","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000028","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -4813,7 +4828,7 @@ type GetRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4932,7 +4947,7 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000034","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000035","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -5073,7 +5088,7 @@ type ImportAssumption struct {
 
 // ImportCategory ImportCategory is a category that a file names.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000041","count":1,"create":false,"name":"Food"}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000042","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -5378,7 +5393,7 @@ type ImportSplit struct {
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -5928,7 +5943,7 @@ type ListWebhooksResultCode string
 
 // ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000026","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000026","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000027","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":8.43,"remaining":320.5,"spent":29.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000027","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000027","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000028","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -6090,7 +6105,7 @@ type MatchTransferResultCode string
 
 // Member Member is a user invited to a budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000027","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000028","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -6151,7 +6166,7 @@ type MonthTotals struct {
 
 // Notification Notification is a stored event that the user should not miss.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000026","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000027","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000028","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000027","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000028","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000029","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
 	// CreatedAt Time of the event; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -6240,7 +6255,7 @@ type Payee struct {
 
 // Progress Progress is the spending of a budget in one window.
 //
-// Example: {"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":8.43,"remaining":320.5,"spent":29.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"}
+// Example: {"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"}
 type Progress struct {
 	// OtherCurrencies Spending of the window in other currencies than the budget's, not converted.
 	OtherCurrencies []OtherCurrency `json:"otherCurrencies"`
@@ -6468,7 +6483,7 @@ type RedeliverWebhookEventResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000034"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000036","id":"0199f0c5-0000-7000-8000-000000000037","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000035"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -6597,7 +6612,7 @@ type RespondToInvitationResult struct {
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000027","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000028","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -6645,10 +6660,13 @@ type RotateWebhookSecretResultCode string
 
 // Rule Rule changes the transactions that meet its conditions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 type Rule struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
+
+	// Application Latest application to existing transactions. Absent before the first one.
+	Application *RuleApplication `json:"application,omitempty"`
 
 	// AppliedCount Number of rows and transactions that the rule has been applied to. A row of an import counts when it is committed.
 	AppliedCount int32 `json:"appliedCount"`
@@ -6680,7 +6698,7 @@ type Rule struct {
 	// Position Rules run in ascending order of their positions. Positions start at 1 and may have gaps.
 	Position int32 `json:"position"`
 
-	// Progress Progress of the latest application to existing transactions. Absent before the first one.
+	// Progress Progress of the latest application to existing transactions, or of its undo. Absent before the first one.
 	Progress *Job `json:"progress,omitempty"`
 
 	// Stop If the rule matches, later rules do not run.
@@ -6709,6 +6727,23 @@ type RuleAction struct {
 
 // RuleActionKind transferTo makes a transfer of a row of an import, and skip excludes it from the import. Both have no effect on receipts and existing transactions. A rule has at most one of setCategory, transferTo and skip.
 type RuleActionKind string
+
+// RuleApplication RuleApplication has the effects of the latest application of a rule to existing transactions.
+//
+// Example: {"changed":0,"kept":0,"restored":0}
+type RuleApplication struct {
+	// Changed Number of transactions that it has changed so far.
+	Changed int64 `json:"changed"`
+
+	// Kept Number of transactions of which an undo has kept a field: it was changed since, or the former category was deleted.
+	Kept int64 `json:"kept"`
+
+	// Restored Number of transactions that an undo has restored.
+	Restored int64 `json:"restored"`
+
+	// UndoableUntil Time until which the application can be undone; RFC 3339, UTC. Absent while it runs, if it has changed nothing, and after an undo.
+	UndoableUntil *string `json:"undoableUntil,omitempty"`
+}
 
 // RuleCondition RuleCondition compares a field of a transaction. Texts are compared without regard to case, width and repeated spaces.
 //
@@ -6744,7 +6779,7 @@ type RuleExample struct {
 
 // RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000041"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000042"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
 type RuleSuggestion struct {
 	// Actions One action, which sets a category.
 	Actions []RuleAction `json:"actions"`
@@ -6761,7 +6796,7 @@ type RuleSuggestion struct {
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000038","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000039","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -6836,7 +6871,7 @@ type ShareBudgetResult struct {
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000026","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000027","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000027","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000028","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -6848,7 +6883,7 @@ type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 //
-// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000041","description":"Bread"}
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000042","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount json.Number `json:"amount"`
@@ -7017,7 +7052,7 @@ type TestWebhookResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000034"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000036","id":"0199f0c5-0000-7000-8000-000000000037","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000035"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -7029,7 +7064,7 @@ type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
 //
-// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000045","kind":"category"}
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000046","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -7269,6 +7304,26 @@ type UndoImportResult struct {
 // UndoImportResultCode The result of the operation, for programs.
 type UndoImportResultCode string
 
+// UndoRuleRequest defines model for UndoRuleRequest.
+type UndoRuleRequest = map[string]interface{}
+
+// UndoRuleResult defines model for UndoRuleResult.
+type UndoRuleResult struct {
+	// Code The result of the operation, for programs.
+	Code UndoRuleResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Rule Rule changes the transactions that meet its conditions.
+	//
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	Rule Rule `json:"rule"`
+}
+
+// UndoRuleResultCode The result of the operation, for programs.
+type UndoRuleResultCode string
+
 // UnlinkTransferRequest defines model for UnlinkTransferRequest.
 type UnlinkTransferRequest struct {
 	// CategoryId Id of the category of the expense, and of the income without inCategoryId.
@@ -7330,7 +7385,7 @@ type UpdateBudgetRequestPeriod string
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000026","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000027","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -7487,7 +7542,7 @@ type UpdateNotificationResult struct {
 
 	// Notification Notification is a stored event that the user should not miss.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000026","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000027","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000028","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000027","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000028","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000029","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
@@ -7555,7 +7610,7 @@ type UpdateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -7801,7 +7856,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000034","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000035","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -7920,7 +7975,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000034","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000035","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -7952,7 +8007,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000034"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000036","id":"0199f0c5-0000-7000-8000-000000000037","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000035"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`
@@ -8483,6 +8538,12 @@ type ApplyRuleParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// UndoRuleParams defines parameters for UndoRule.
+type UndoRuleParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // UpdateSettingsParams defines parameters for UpdateSettings.
 type UpdateSettingsParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
@@ -8863,6 +8924,9 @@ type UpdateRuleJSONRequestBody = UpdateRuleRequest
 
 // ApplyRuleJSONRequestBody defines body for ApplyRule for application/json ContentType.
 type ApplyRuleJSONRequestBody = ApplyRuleRequest
+
+// UndoRuleJSONRequestBody defines body for UndoRule for application/json ContentType.
+type UndoRuleJSONRequestBody = UndoRuleRequest
 
 // UpdateSettingsJSONRequestBody defines body for UpdateSettings for application/json ContentType.
 type UpdateSettingsJSONRequestBody = UpdateSettingsRequest
@@ -9697,6 +9761,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
 	ApplyRule(ctx context.Context, id RulesId, params *ApplyRuleParams, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoRuleWithBody Undo rule
+	//
+	// Undoes the latest application of a rule to existing transactions. It starts a job, which GetRule follows. Category, payee, description and notes get their former values, and the added tag is removed, where the transaction still has what the rule has written. Fields that were changed since stay, and so does a category whose former category was deleted: the application counts such transactions as kept. Transactions that are a transfer now stay as they are. An application can be undone for 30 days, also after the rule was changed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/rules/{id}/undo (the `UndoRule` operationId).
+	UndoRuleWithBody(ctx context.Context, id RulesId, params *UndoRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoRule Undo rule
+	//
+	// Undoes the latest application of a rule to existing transactions. It starts a job, which GetRule follows. Category, payee, description and notes get their former values, and the added tag is removed, where the transaction still has what the rule has written. Fields that were changed since stay, and so does a category whose former category was deleted: the application counts such transactions as kept. Transactions that are a transfer now stay as they are. An application can be undone for 30 days, also after the rule was changed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/rules/{id}/undo (the `UndoRule` operationId).
+	UndoRule(ctx context.Context, id RulesId, params *UndoRuleParams, body UndoRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSettings Get settings
 	//
@@ -11719,6 +11801,44 @@ func (c *Client) ApplyRuleWithBody(ctx context.Context, id RulesId, params *Appl
 // Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
 func (c *Client) ApplyRule(ctx context.Context, id RulesId, params *ApplyRuleParams, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewApplyRuleRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoRuleWithBody Undo rule
+//
+// Undoes the latest application of a rule to existing transactions. It starts a job, which GetRule follows. Category, payee, description and notes get their former values, and the added tag is removed, where the transaction still has what the rule has written. Fields that were changed since stay, and so does a category whose former category was deleted: the application counts such transactions as kept. Transactions that are a transfer now stay as they are. An application can be undone for 30 days, also after the rule was changed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/rules/{id}/undo (the `UndoRule` operationId).
+func (c *Client) UndoRuleWithBody(ctx context.Context, id RulesId, params *UndoRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoRuleRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoRule Undo rule
+//
+// Undoes the latest application of a rule to existing transactions. It starts a job, which GetRule follows. Category, payee, description and notes get their former values, and the added tag is removed, where the transaction still has what the rule has written. Fields that were changed since stay, and so does a category whose former category was deleted: the application counts such transactions as kept. Transactions that are a transfer now stay as they are. An application can be undone for 30 days, also after the rule was changed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/rules/{id}/undo (the `UndoRule` operationId).
+func (c *Client) UndoRule(ctx context.Context, id RulesId, params *UndoRuleParams, body UndoRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoRuleRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -16513,6 +16633,68 @@ func NewApplyRuleRequestWithBody(server string, id RulesId, params *ApplyRulePar
 	return req, nil
 }
 
+// NewUndoRuleRequest calls the generic UndoRule builder with application/json body
+func NewUndoRuleRequest(server string, id RulesId, params *UndoRuleParams, body UndoRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUndoRuleRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUndoRuleRequestWithBody constructs an http.Request for the UndoRule method, with any body, and a specified content type
+func NewUndoRuleRequestWithBody(server string, id RulesId, params *UndoRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s/undo", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetSettingsRequest constructs an http.Request for the GetSettings method
 func NewGetSettingsRequest(server string) (*http.Request, error) {
 	var err error
@@ -19747,6 +19929,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
 	ApplyRuleWithResponse(ctx context.Context, id RulesId, params *ApplyRuleParams, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
+
+	// UndoRuleWithBodyWithResponse Undo rule
+	//
+	// Undoes the latest application of a rule to existing transactions. It starts a job, which GetRule follows. Category, payee, description and notes get their former values, and the added tag is removed, where the transaction still has what the rule has written. Fields that were changed since stay, and so does a category whose former category was deleted: the application counts such transactions as kept. Transactions that are a transfer now stay as they are. An application can be undone for 30 days, also after the rule was changed.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/{id}/undo (the `UndoRule` operationId).
+	UndoRuleWithBodyWithResponse(ctx context.Context, id RulesId, params *UndoRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoRuleResponse, error)
+
+	// UndoRuleWithResponse Undo rule
+	//
+	// Undoes the latest application of a rule to existing transactions. It starts a job, which GetRule follows. Category, payee, description and notes get their former values, and the added tag is removed, where the transaction still has what the rule has written. Fields that were changed since stay, and so does a category whose former category was deleted: the application counts such transactions as kept. Transactions that are a transfer now stay as they are. An application can be undone for 30 days, also after the rule was changed.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/{id}/undo (the `UndoRule` operationId).
+	UndoRuleWithResponse(ctx context.Context, id RulesId, params *UndoRuleParams, body UndoRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoRuleResponse, error)
 
 	// GetSettingsWithResponse Get settings
 	//
@@ -23890,6 +24090,62 @@ func (r ApplyRuleResponse) ContentType() string {
 	return ""
 }
 
+// UndoRuleResponse202Headers the declared response headers of an HTTP 202 response for UndoRule
+type UndoRuleResponse202Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type UndoRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *UndoRuleResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UndoRuleResponse202Headers
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UndoRuleResponse) GetJSON202() *UndoRuleResult {
+	return r.JSON202
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UndoRuleResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UndoRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UndoRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UndoRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UndoRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetSettingsResponse200Headers the declared response headers of an HTTP 200 response for GetSettings
 type GetSettingsResponse200Headers struct {
 	ETag       *string
@@ -27362,6 +27618,36 @@ func (c *ClientWithResponses) ApplyRuleWithResponse(ctx context.Context, id Rule
 		return nil, err
 	}
 	return ParseApplyRuleResponse(rsp)
+}
+
+// UndoRuleWithBodyWithResponse Undo rule
+//
+// Undoes the latest application of a rule to existing transactions. It starts a job, which GetRule follows. Category, payee, description and notes get their former values, and the added tag is removed, where the transaction still has what the rule has written. Fields that were changed since stay, and so does a category whose former category was deleted: the application counts such transactions as kept. Transactions that are a transfer now stay as they are. An application can be undone for 30 days, also after the rule was changed.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/{id}/undo (the `UndoRule` operationId).
+func (c *ClientWithResponses) UndoRuleWithBodyWithResponse(ctx context.Context, id RulesId, params *UndoRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoRuleResponse, error) {
+	rsp, err := c.UndoRuleWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndoRuleResponse(rsp)
+}
+
+// UndoRuleWithResponse Undo rule
+//
+// Undoes the latest application of a rule to existing transactions. It starts a job, which GetRule follows. Category, payee, description and notes get their former values, and the added tag is removed, where the transaction still has what the rule has written. Fields that were changed since stay, and so does a category whose former category was deleted: the application counts such transactions as kept. Transactions that are a transfer now stay as they are. An application can be undone for 30 days, also after the rule was changed.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/{id}/undo (the `UndoRule` operationId).
+func (c *ClientWithResponses) UndoRuleWithResponse(ctx context.Context, id RulesId, params *UndoRuleParams, body UndoRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoRuleResponse, error) {
+	rsp, err := c.UndoRule(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndoRuleResponse(rsp)
 }
 
 // GetSettingsWithResponse Get settings
@@ -31659,6 +31945,59 @@ func ParseApplyRuleResponse(rsp *http.Response) (*ApplyRuleResponse, error) {
 		response.Headers200 = &headers
 	case rsp.StatusCode == 202:
 		var headers ApplyRuleResponse202Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUndoRuleResponse parses an HTTP response from a UndoRuleWithResponse call
+func ParseUndoRuleResponse(rsp *http.Response) (*UndoRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UndoRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest UndoRuleResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers UndoRuleResponse202Headers
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

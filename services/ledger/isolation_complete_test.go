@@ -122,6 +122,7 @@ var background = map[string]string{
 	"staging.Expire":            "marks what has expired, of all owners",
 	"staging.emptyUndone":       "deletes the rows of imports that were undone, of all owners",
 	"sync.Sweep":                "deletes what has expired, of all owners",
+	"rules.Expire":              "deletes what has expired, of all owners",
 	"booking.releaseJob":        "ends the lease of a failed job, see jobs_test.go",
 	"booking.yieldJob":          "ends the lease of a job while others wait, see jobs_test.go",
 	"rules.releaseJob":          "ends the lease of a failed job, see store_jobs_test.go",

@@ -12,7 +12,7 @@ import (
 // prepareRules creates two rules, which name a category that a merge moves and a wallet.
 func (s *isolated) prepareRules(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"Milk", "Bakery"} {
+	for _, name := range []string{"Kiosk", "Bakery"} {
 		resp, err := s.rules.CreateRule(s.user.Ctx, &ledgerv1.CreateRuleRequest{
 			Name: name,
 			Conditions: []*ledgerv1.RuleCondition{
@@ -44,6 +44,8 @@ func (s *isolated) useRules(ctx context.Context) {
 	s.record(s.rules.ApplyRule(ctx, &ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0], DryRun: true}))
 	s.record(s.rules.ApplyRule(ctx,
 		&ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0], WalletId: &s.wallets[1]}))
+	s.rules.Jobs.RunQueued(ctx)
+	s.record(s.rules.UndoRule(ctx, &ledgerv1.UndoRuleRequest{Id: s.ruleIDs[0]}))
 	s.rules.Jobs.RunQueued(ctx)
 	s.record(s.rules.OrderRules(ctx,
 		&ledgerv1.OrderRulesRequest{Ids: []string{s.ruleIDs[1], s.ruleIDs[0]}}))

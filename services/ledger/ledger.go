@@ -268,7 +268,8 @@ func startSweeps(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) {
 	go pg.Sweep(ctx, log, func(ctx context.Context) error {
 		now := time.Now()
 		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, now),
-			staging.Expire(ctx, db, now), sync.Sweep(ctx, db, now))
+			staging.Expire(ctx, db, now), rules.Expire(ctx, db, now),
+			sync.Sweep(ctx, db, now))
 	})
 	go pg.SweepEvery(ctx, attachments.ExpireInterval, log, func(ctx context.Context) error {
 		return attachments.Expire(ctx, db, time.Now())

@@ -110,30 +110,23 @@ var detailWrites = []request{
 	}},
 }
 
-// ruleWrites are the job that applies a rule, and the deletion of its rule. The job changes the
-// categories and tags of all expenses.
+// ruleWrites are the jobs that apply a rule and undo that, and the deletion of the rule. The jobs
+// change the categories and tags of all expenses.
 var ruleWrites = []request{
 	{name: "rule applied", write: func(h holdings) error {
+		h.rules.Jobs.RunQueued(h.Ctx)
+		return nil
+	}, prepare: func(t require.TestingT, h *holdings) { h.applyAll(t) }},
+	{name: "rule undone", write: func(h holdings) error {
 		h.rules.Jobs.RunQueued(h.Ctx)
 		return nil
 	}, prepare: func(t require.TestingT, h *holdings) {
 		if h.applied != "" {
 			return
 		}
-		// The other writes change h.rule, which this job must not use: a rule that is being applied
-		// cannot be changed.
-		resp, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{
-			Name: "All",
-			Conditions: []*ledgerv1.RuleCondition{{
-				Field: "type", Op: "is", Values: []string{"expense"},
-			}},
-			Actions: append(h.sets(h.otherCategory),
-				&ledgerv1.RuleAction{Kind: "addTag", Value: "Trip"}),
-		})
-		require.NoError(t, err)
-		h.applied = resp.GetRule().GetId()
-		// The job is queued here, so that the write stops in the job and not in the request.
-		_, err = h.rules.ApplyRule(h.Ctx, &ledgerv1.ApplyRuleRequest{Id: h.applied})
+		h.applyAll(t)
+		h.rules.Jobs.RunQueued(h.Ctx)
+		_, err := h.rules.UndoRule(h.Ctx, &ledgerv1.UndoRuleRequest{Id: h.applied})
 		require.NoError(t, err)
 	}},
 	{name: "rule deleted", write: func(h holdings) error {
@@ -141,6 +134,28 @@ var ruleWrites = []request{
 			&ledgerv1.DeleteRuleRequest{Id: cmp.Or(h.applied, h.rule)})
 		return err
 	}},
+}
+
+// applyAll queues the application of a rule to all expenses. The job is queued in the preparation,
+// so that the write stops in the job and not in the request.
+func (h *holdings) applyAll(t require.TestingT) {
+	if h.applied != "" {
+		return
+	}
+	// The other writes change h.rule, which this job must not use: a rule that is being applied
+	// cannot be changed.
+	resp, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{
+		Name: "All",
+		Conditions: []*ledgerv1.RuleCondition{{
+			Field: "type", Op: "is", Values: []string{"expense"},
+		}},
+		Actions: append(h.sets(h.otherCategory),
+			&ledgerv1.RuleAction{Kind: "addTag", Value: "Trip"}),
+	})
+	require.NoError(t, err)
+	h.applied = resp.GetRule().GetId()
+	_, err = h.rules.ApplyRule(h.Ctx, &ledgerv1.ApplyRuleRequest{Id: h.applied})
+	require.NoError(t, err)
 }
 
 // move transfers between the wallets of the holdings.

@@ -171,7 +171,7 @@ func (h holdings) requireEnded(t require.TestingT, pair string) {
 		resp, err := h.rules.GetRule(h.Ctx, &ledgerv1.GetRuleRequest{Id: h.applied})
 		if e := apierr.From(err); e == nil || e.Reason != restv1.Reason_RULE_NOT_FOUND.String() {
 			require.NoError(t, err)
-			require.Contains(t, []string{"done", "failed"},
+			require.Contains(t, []string{"done", "failed", "undone"},
 				resp.GetRule().GetProgress().GetStatus(), pair)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -67,22 +66,15 @@ func (s *Rules) ApplyRule(
 		return s.preview(ctx, owner, id, w)
 	}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		r, err := lockMatching(ctx, tx, id, "")
+		r, err := lockIdle(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if r.working() {
-			return errRunning
-		}
-		if err := upsertJob(ctx, tx, owner, id, w, s.Now()); err != nil {
+		if err := upsertJob(ctx, tx, r, w, s.Now()); err != nil {
 			return err
 		}
-		if r, err = selectRule(ctx, tx, owner, id); err != nil {
-			return err
-		}
-		resp.Rule = r.Proto()
-		return s.Publish(ctx, tx, owner,
-			&ledgerv1.RuleUpdated{OwnerId: owner.String(), Rule: resp.GetRule()})
+		resp.Rule, err = s.publishJob(ctx, tx, owner, id)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -246,48 +238,58 @@ func Subject(t posting.Transaction) matching.Transaction {
 	}
 }
 
-// applyTo applies a rule to transactions that tx has locked, with their totals and events. It
-// returns the number that the rule matches. The owner's lock is shared, so the categories and
-// wallets of the rule exist until tx ends. The events of the changed transactions commit together
-// with them.
+// applyTo applies a rule to transactions that tx has locked, with their totals, events, and the
+// changes that an undo takes back. It returns the numbers of transactions that the rule matches and
+// changes. The owner's lock is held, so the categories and wallets of the rule exist until tx ends.
 func (s *Rules) applyTo(
 	ctx context.Context, tx pgx.Tx, r Rule, ts []posting.Transaction,
-) (int, error) {
+) (matches, changes int, err error) {
 	set, err := compile(r)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err := posting.AddDetails(ctx, tx, r.OwnerID, ts); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	var before, after []posting.Transaction
-	matches := 0
 	for _, t := range ts {
 		next, matched, changed, err := changeOf(ctx, set, t)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if matched {
 			matches++
 		}
 		if changed {
-			next.Version, next.UpdatedAt = t.Version+1, s.Now()
 			before, after = append(before, t), append(after, next)
 		}
 	}
-	if len(after) == 0 {
-		return matches, nil
-	}
 	if err := posting.UseTags(ctx, tx, r.OwnerID, s.Now(), after); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	if err := updateTransactions(ctx, tx, r.OwnerID, after); err != nil {
-		return 0, posting.ClientError(err)
+	if err := insertChanges(ctx, tx, r, before, after); err != nil {
+		return 0, 0, err
 	}
-	if err := posting.Replace(ctx, tx, before, after); err != nil {
-		return 0, err
-	}
-	return matches, s.PublishUpdates(ctx, tx, before, after)
+	return matches, len(after), s.replace(ctx, tx, before, after)
 }
 
-func joinKeys(keys []string) string { return strings.Join(keys, ",") }
+// replace writes the fields of changed transactions that a rule may set, with their totals and
+// events.
+func (s *Rules) replace(
+	ctx context.Context, tx pgx.Tx, before, after []posting.Transaction,
+) error {
+	if len(after) == 0 {
+		return nil
+	}
+	now := s.Now()
+	for i := range after {
+		after[i].Version, after[i].UpdatedAt = before[i].Version+1, now
+	}
+	if err := updateTransactions(ctx, tx, ownerOf(after), after); err != nil {
+		return posting.ClientError(err)
+	}
+	if err := posting.Replace(ctx, tx, before, after); err != nil {
+		return err
+	}
+	return s.PublishUpdates(ctx, tx, before, after)
+}

@@ -13,6 +13,7 @@ var (
 	errInvalidPattern = apierr.New(restv1.Reason_INVALID_RULE_PATTERN)
 	errNotFound       = apierr.New(restv1.Reason_RULE_NOT_FOUND)
 	errRunning        = apierr.New(restv1.Reason_RULE_RUNNING)
+	errNotUndoable    = apierr.New(restv1.Reason_RULE_NOT_UNDOABLE)
 	errTooManySteps   = apierr.New(restv1.Reason_LIMIT_REACHED).With("conditions", fmt.Sprintf(
 		"the patterns of all rules may take at most %d steps on a transaction: "+
 			"the sizes of their programs times the lengths of the texts",

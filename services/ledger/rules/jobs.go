@@ -12,14 +12,18 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// chunks returns the function that applies a rule to the transactions of its job. The last chunk
-// ends the job.
+// chunks returns the function that applies a rule to the transactions of its job, or that undoes
+// the application. The last chunk ends the job.
 func (s *Rules) chunks(j jobs.Job) jobs.Chunk {
+	run, ended := s.runChunk, done
+	if j.Status == undoing {
+		run, ended = s.undoChunk, undone
+	}
 	return func(ctx context.Context, p *jobs.Pace) (finished bool, err error) {
-		if finished, err = s.runChunk(ctx, j, p); err != nil || !finished {
+		if finished, err = run(ctx, j, p); err != nil || !finished {
 			return false, err
 		}
-		return true, s.end(ctx, j, done, "")
+		return true, s.end(ctx, j, ended, "")
 	}
 }
 
@@ -49,7 +53,7 @@ func (s *Rules) runChunk(
 			return nil
 		}
 		last := ts[len(ts)-1]
-		matched, err := s.applyTo(ctx, tx, r, ts)
+		matched, changed, err := s.applyTo(ctx, tx, r, ts)
 		if err != nil {
 			return err
 		}
@@ -57,7 +61,7 @@ func (s *Rules) runChunk(
 		if err := CountApplied(ctx, tx, j.OwnerID, ids, counts, s.Now()); err != nil {
 			return err
 		}
-		return advance(ctx, tx, j, last.Date, last.ID, len(ts))
+		return advance(ctx, tx, j, last, len(ts), changed)
 	})
 	return finished, err
 }
@@ -72,11 +76,19 @@ func (s *Rules) end(ctx context.Context, j jobs.Job, status, problem string) err
 		if err := endJob(ctx, tx, j, status, problem); err != nil {
 			return err
 		}
-		r, err := selectRule(ctx, tx, j.OwnerID, j.ID)
-		if err != nil {
-			return err
-		}
-		event := &ledgerv1.RuleUpdated{OwnerId: j.OwnerID.String(), Rule: r.Proto()}
-		return s.Publish(ctx, tx, j.OwnerID, event)
+		_, err := s.publishJob(ctx, tx, j.OwnerID, j.ID)
+		return err
 	})
+}
+
+// publishJob returns a rule whose job has changed, and adds its event.
+func (s *Rules) publishJob(
+	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID,
+) (*ledgerv1.Rule, error) {
+	r, err := selectRule(ctx, tx, owner, id)
+	if err != nil {
+		return nil, err
+	}
+	event := &ledgerv1.RuleUpdated{OwnerId: owner.String(), Rule: r.Proto()}
+	return event.GetRule(), s.Publish(ctx, tx, owner, event)
 }

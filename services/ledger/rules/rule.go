@@ -43,20 +43,37 @@ type Rule struct {
 	LastAppliedAt *time.Time `db:"last_applied_at"`
 	// Version starts at 1 and increases with each change of the fields that a PATCH can change. The
 	// ETag contains it.
-	Version    int64
-	CreatedAt  time.Time `db:"created_at"`
-	UpdatedAt  time.Time `db:"updated_at"`
-	JobStatus  *string   `db:"job_status"`
-	JobDone    int64     `db:"job_done"`
-	JobTotal   int64     `db:"job_total"`
-	JobProblem string    `db:"job_problem"`
+	Version   int64
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
+	// JobStatus is nil if the rule was never applied to existing transactions.
+	JobStatus  *string `db:"job_status"`
+	JobDone    int64   `db:"job_done"`
+	JobTotal   int64   `db:"job_total"`
+	JobProblem string  `db:"job_problem"`
+	// AppliedAt is the time of the latest application, and identifies its changes. Changed,
+	// Restored and Kept are numbers of transactions: what the application changed, and what its
+	// undo restored and kept. AppliedAt is nil if an earlier release has run the application.
+	AppliedAt *time.Time `db:"applied_at"`
+	Changed   int64
+	Restored  int64
+	Kept      int64
 	// Seq is the place of the last change among the writes of the owner.
 	Seq int64
 }
 
-// working reports whether a job that applies the rule is queued or running.
+// working reports whether a job that applies the rule, or undoes that, is queued or running.
 func (r Rule) working() bool {
-	return r.JobStatus != nil && (*r.JobStatus == queued || *r.JobStatus == running)
+	return r.JobStatus != nil && slices.Contains([]string{queued, running, undoing}, *r.JobStatus)
+}
+
+// undoableUntil returns the time until which the latest application can be undone, or nil if it
+// runs, has changed nothing, or was undone. An undo that failed can be started again.
+func (r Rule) undoableUntil() *time.Time {
+	if r.AppliedAt == nil || r.Changed == 0 || r.working() || *r.JobStatus == undone {
+		return nil
+	}
+	return new(r.AppliedAt.Add(retention))
 }
 
 // wallets returns the wallets that the conditions and actions name. Each id occurs once.
@@ -129,6 +146,14 @@ func (r Rule) Proto() *ledgerv1.Rule {
 	if r.JobStatus != nil {
 		m.Progress = &restv1.Job{
 			Status: *r.JobStatus, Done: r.JobDone, Total: r.JobTotal, Problem: r.JobProblem,
+		}
+	}
+	if r.AppliedAt != nil {
+		m.Application = &ledgerv1.RuleApplication{
+			Changed: r.Changed, Restored: r.Restored, Kept: r.Kept,
+		}
+		if until := r.undoableUntil(); until != nil {
+			m.Application.UndoableUntil = new(calendar.FormatTime(*until))
 		}
 	}
 	return m

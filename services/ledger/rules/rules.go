@@ -7,12 +7,13 @@
 //
 //   - rules.go, order.go: the RPCs that read and change rules. parse.go and check.go validate
 //     them; rule.go converts between rows and messages
-//   - apply.go: the preview and the job that applies a rule to existing transactions. jobs.go: the
-//     chunks of that job. Package jobs decides which job runs
+//   - apply.go: the preview and the job that applies a rule to existing transactions. undo.go: the
+//     undo of an application. jobs.go: the chunks of these jobs. Package jobs decides which job
+//     runs
 //   - run.go: the rules of an owner for the packages that run them, imports and receipts
 //   - suggest.go: suggestions of categories. propose.go: suggestions of rules
-//   - store_rules.go, store_jobs.go, store_history.go: the statements on rules, on jobs, and on the
-//     transactions to learn from
+//   - store_rules.go, store_jobs.go, store_undo.go, store_history.go: the statements on rules, on
+//     jobs, on the changes that an undo takes back, and on the transactions to learn from
 //
 // Package matching decides the effects of a rule, and package learning the suggestions of an
 // owner's history. Both are pure, and keep no state between requests (ADR 82). Start reading at
@@ -213,6 +214,15 @@ func (s *Rules) UpdateRule(
 		return nil, err
 	}
 	return resp, nil
+}
+
+// lockIdle shares the owner's lock and returns the caller's rule, or errRunning if it has a job.
+func lockIdle(ctx context.Context, tx pgx.Tx, id uuid.UUID) (Rule, error) {
+	r, err := lockMatching(ctx, tx, id, "")
+	if err == nil && r.working() {
+		err = errRunning
+	}
+	return r, err
 }
 
 // lockMatching shares the owner's lock and returns the caller's rule if its version matches

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
 const (
@@ -18,6 +20,8 @@ const (
 	running = "running"
 	done    = "done"
 	failed  = "failed"
+	undoing = "undoing"
+	undone  = "undone"
 )
 
 // window selects the transactions to which a rule is applied: those with a date from Start to
@@ -47,47 +51,58 @@ const placeColumns = `window_start, window_end, wallet_id, after_date, after_id`
 // jobTable has a row for each rule that was applied. The partial index rule_jobs_waiting contains
 // only jobs that have not ended.
 var jobTable = jobs.Table{
-	Name: "rule_jobs", ID: "rule_id", Unfinished: `status IN ('queued', 'running')`,
+	Name: "rule_jobs", ID: "rule_id", Unfinished: `status IN ('queued', 'running', 'undoing')`,
 	QueuedAt: "queued_at", Remaining: "total - done",
 }
 
 // upsertJob queues the application of a rule, in place of an earlier one. The total is only for the
-// progress: the number of transactions in the window at this moment.
-func upsertJob(
-	ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w window, at time.Time,
-) error {
+// progress: the number of transactions in the window at this moment. The job holds the values that
+// the rule writes, because the rule may be changed before an undo.
+func upsertJob(ctx context.Context, q pg.Querier, r Rule, w window, at time.Time) error {
+	values := map[string]*string{}
+	for _, a := range r.Actions {
+		values[a.Kind] = &a.Value
+	}
 	return pg.Exec(ctx, q, `
 		INSERT INTO rule_jobs (owner_id, rule_id, status, total,
-			window_start, window_end, wallet_id, after_date, queued_at)
+			window_start, window_end, wallet_id, after_date, queued_at, applied_at, wrote_category,
+			wrote_payee, wrote_description, wrote_notes, wrote_tag)
 		SELECT $1, $5, 'queued', (SELECT count(*) FROM transactions t WHERE `+inWindow+`),
-			$2, $3, $4, '0001-01-01Z', $6
+			$2, $3, $4, '0001-01-01Z', $6, $6, $7, $8, $9, $10, `+posting.TagKeySQL("$11::text")+`
 		ON CONFLICT (owner_id, rule_id) DO UPDATE
 		SET status = EXCLUDED.status, done = 0, total = EXCLUDED.total, problem = '',
 			window_start = EXCLUDED.window_start, window_end = EXCLUDED.window_end,
 			wallet_id = EXCLUDED.wallet_id, after_date = EXCLUDED.after_date,
 			after_id = '00000000-0000-0000-0000-000000000000', attempts = 0,
-			lease = NULL, leased_until = NULL, queued_at = EXCLUDED.queued_at`,
-		owner, w.Start, w.End, w.Wallet, rule, at)
+			lease = NULL, leased_until = NULL, queued_at = EXCLUDED.queued_at,
+			applied_at = EXCLUDED.applied_at, changed = 0, restored = 0, kept = 0,
+			wrote_category = EXCLUDED.wrote_category, wrote_payee = EXCLUDED.wrote_payee,
+			wrote_description = EXCLUDED.wrote_description, wrote_notes = EXCLUDED.wrote_notes,
+			wrote_tag = EXCLUDED.wrote_tag`,
+		r.OwnerID, w.Start, w.End, w.Wallet, r.ID, at, r.CategoryID, values[matching.SetPayee],
+		values[matching.SetDescription], values[matching.SetNotes], values[matching.AddTag])
 }
 
-// advance moves the position of a job behind a chunk, sets the status running, and resets the
-// attempts. total grows with transactions that were created meanwhile. It needs no check of the
-// lease: jobs.Renew has locked the row in the same database transaction.
+// advance moves the position of a job behind the last transaction of a chunk, sets the status
+// running, and resets the attempts. total grows with transactions that were created meanwhile. It
+// needs no check of the lease: jobs.Renew has locked the row in the same database transaction.
 func advance(
-	ctx context.Context, q pg.Querier, j jobs.Job, date time.Time, id uuid.UUID, processed int,
+	ctx context.Context, q pg.Querier, j jobs.Job, last posting.Transaction,
+	processed, changed int,
 ) error {
 	return pg.Exec(ctx, q, `
 		UPDATE rule_jobs
 		SET status = 'running', after_date = $3, after_id = $4, done = done + $5,
-			total = greatest(total, done + $5), attempts = 0
-		WHERE owner_id = $1 AND rule_id = $2`, j.OwnerID, j.ID, date, id, processed)
+			total = greatest(total, done + $5), changed = changed + $6, attempts = 0
+		WHERE owner_id = $1 AND rule_id = $2`,
+		j.OwnerID, j.ID, last.Date, last.ID, processed, changed)
 }
 
 func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem string) error {
 	tag, err := q.Exec(ctx, `
 		UPDATE rule_jobs
 		SET status = $4, problem = $5, lease = NULL, leased_until = NULL,
-			total = CASE WHEN $4 = 'done' THEN done ELSE total END
+			total = CASE WHEN $5 = '' THEN done ELSE total END
 		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, status, problem)
 	if err != nil {
 		return fmt.Errorf("ending the job of rule %s: %w", j.ID, err)
@@ -144,7 +159,7 @@ func updateTransactions(
 		payees = append(payees, t.Payee)
 		descriptions = append(descriptions, t.Description)
 		notes = append(notes, t.Notes)
-		tags = append(tags, joinKeys(t.Tags))
+		tags = append(tags, strings.Join(t.Tags, ","))
 	}
 	return pg.Exec(ctx, q, `
 		UPDATE transactions t

@@ -74,14 +74,14 @@ func (r reader) tags(ctx context.Context) ([]entry, error) {
 	return entries, nil
 }
 
-// rules returns the rules that changed after the position. It omits the progress of applying them
-// to transactions: progress changes without a number, so a device would keep an old state.
+// rules returns the rules that changed after the position. It omits their applications to
+// transactions: these change without a number, so a device would keep an old state.
 func (r reader) rules(ctx context.Context) ([]entry, error) {
 	changed, err := rules.Changed(ctx, r.tx, r.owner, r.after.in(ruleList), r.limit)
 	entries := make([]entry, len(changed))
 	for i, c := range changed {
 		m := c.Proto()
-		m.Progress = nil
+		m.Progress, m.Application = nil, nil
 		entries[i] = entry{position: ruleList.at(c.Seq, c.ID.String()), message: m}
 	}
 	return entries, err

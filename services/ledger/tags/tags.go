@@ -192,6 +192,7 @@ func (s *Server) rename(
 	ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, name string, merge bool,
 ) (tag, error) {
 	target, err := selectTag(ctx, tx, owner, name)
+	merged := err == nil && target.Key != t.Key
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		if target, err = newTag(ctx, tx, name, t); err != nil {
@@ -208,6 +209,9 @@ func (s *Server) rename(
 		return tag{}, errTooMany
 	}
 	if target.Key != t.Key {
+		if err := rewriteApplied(ctx, tx, owner, t.Key, target.Key, merged); err != nil {
+			return tag{}, err
+		}
 		if err := deleteTag(ctx, tx, owner, t.Key); err != nil {
 			return tag{}, err
 		}
@@ -248,6 +252,9 @@ func (s *Server) DeleteTag(
 			return err
 		}
 		if err := removeFromRules(ctx, tx, owner, t.Key, s.Now()); err != nil {
+			return err
+		}
+		if err := rewriteApplied(ctx, tx, owner, t.Key, "", true); err != nil {
 			return err
 		}
 		return s.Publish(ctx, tx, owner,

@@ -4,6 +4,8 @@ import { accessible, accessibleInLooks, account, closeToast, household, open, si
 
 const names = async (user) => (await user.get("/rules")).rules.map(({ name }) => name);
 
+const categoriesOf = async (user) => (await user.get("/transaction")).transactions.map(({ categoryId }) => categoryId);
+
 test("a rule is created, tried, applied, moved, switched off and deleted", async (t) => {
   const user = await account();
   const { categories } = await household(user, 9);
@@ -17,9 +19,14 @@ test("a rule is created, tried, applied, moved, switched off and deleted", async
   await page.getByRole("button", { name: "Create rule" }).click();
   await page.getByText(/Would change \d transactions of 9 that match\./).waitFor();
   await page.getByRole("heading", { name: "Examples" }).waitFor();
+  const before = await categoriesOf(user);
   await page.getByRole("button", { name: "Apply now" }).click();
   await page.getByText("The rule is applied").waitFor();
   await until(async () => (await user.get("/transaction")).transactions.every(({ categoryId }) => categoryId === categories[1].id));
+  await accessible(page);
+  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByText(/^\d transactions are as before\.$/).waitFor();
+  assert.deepEqual(await categoriesOf(user), before);
 
   await page.getByRole("button", { name: "New rule" }).click();
   await page.getByLabel("Name").fill("Large");
@@ -41,6 +48,23 @@ test("a rule is created, tried, applied, moved, switched off and deleted", async
   await closeToast(page, "Rule deleted");
   await until(async () => (await names(user)).length === 1);
   assert.deepEqual(await names(user), ["Large"]);
+});
+
+test("the menu of a rule undoes its application, except for transactions that were changed since", async (t) => {
+  const user = await account();
+  const { categories, transactions } = await household(user, 2);
+  const { rule } = await user.post("/rules", { name: "Seen", conditions: [{ field: "amount", op: "gt", values: ["0"] }], actions: [{ kind: "setNotes", value: "seen" }] });
+  await user.post(`/rules/${rule.id}/apply`, {});
+  await until(async () => (await user.get(`/rules/${rule.id}`)).rule.progress.status === "done");
+  await user.patch(`/transaction/${transactions[0].id}`, { notes: "mine", categoryId: categories[0].id });
+  const page = await open(t, user, "/rules");
+  await page.getByRole("button", { name: "Actions for Seen" }).click();
+  await page.getByRole("menuitem", { name: "Undo the application" }).click();
+  await page.getByText("1 transaction is as before. Changed since: 1.").waitFor();
+  assert.deepEqual((await user.get("/transaction")).transactions.map(({ notes }) => notes).sort(), ["", "mine"]);
+  await page.getByRole("button", { name: "Actions for Seen" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).waitFor();
+  assert.equal(await page.getByRole("menuitem", { name: "Undo the application" }).count(), 0);
 });
 
 test("a preview states how many transactions it examined, and a limit of patterns has its text", async (t) => {

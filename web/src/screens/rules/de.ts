@@ -57,6 +57,8 @@ const de: typeof en = {
   apply: "Jetzt anwenden",
   applying: (done, total) => `${done} von ${total} Buchungen`,
   finished: "Die Regel ist angewendet",
+  undo: "Anwendung rückgängig machen",
+  undone: (n, kept) => `${plural(n, { one: "# Buchung ist", other: "# Buchungen sind" })} wie vorher.${kept ? ` Seitdem geändert: ${kept}.` : ""}`,
   examples: "Beispiele",
   becomes: (from, to) => `${from} → ${to}`,
 };

@@ -56,6 +56,8 @@ export default {
   apply: "Apply now",
   applying: (done: number, total: number) => `${done} of ${total} transactions`,
   finished: "The rule is applied",
+  undo: "Undo the application",
+  undone: (n: number, kept: number) => `${plural(n, { one: "# transaction is", other: "# transactions are" })} as before.${kept ? ` Changed since: ${kept}.` : ""}`,
   examples: "Examples",
   becomes: (from: string, to: string) => `${from} → ${to}`,
 };

@@ -48,12 +48,14 @@ type Rule struct {
 	AppliedCount int32 `protobuf:"varint,10,opt,name=applied_count,json=appliedCount,proto3" json:"applied_count,omitempty"`
 	// Time of the last application; RFC 3339, UTC.
 	LastAppliedAt *string `protobuf:"bytes,11,opt,name=last_applied_at,json=lastAppliedAt,proto3,oneof" json:"last_applied_at,omitempty"`
-	// Progress of the latest application to existing transactions. Absent before the first one.
+	// Progress of the latest application to existing transactions, or of its undo. Absent before the first one.
 	Progress *v1.Job `protobuf:"bytes,12,opt,name=progress,proto3" json:"progress,omitempty"`
 	// Time of the creation; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Time of the last change; RFC 3339, UTC.
-	UpdatedAt     string `protobuf:"bytes,14,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	UpdatedAt string `protobuf:"bytes,14,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Latest application to existing transactions. Absent before the first one.
+	Application   *RuleApplication `protobuf:"bytes,15,opt,name=application,proto3" json:"application,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -186,6 +188,86 @@ func (x *Rule) GetUpdatedAt() string {
 	return ""
 }
 
+func (x *Rule) GetApplication() *RuleApplication {
+	if x != nil {
+		return x.Application
+	}
+	return nil
+}
+
+// RuleApplication has the effects of the latest application of a rule to existing transactions.
+type RuleApplication struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of transactions that it has changed so far.
+	Changed int64 `protobuf:"varint,1,opt,name=changed,proto3" json:"changed,omitempty"`
+	// Number of transactions that an undo has restored.
+	Restored int64 `protobuf:"varint,2,opt,name=restored,proto3" json:"restored,omitempty"`
+	// Number of transactions of which an undo has kept a field: it was changed since, or the former category was deleted.
+	Kept int64 `protobuf:"varint,3,opt,name=kept,proto3" json:"kept,omitempty"`
+	// Time until which the application can be undone; RFC 3339, UTC. Absent while it runs, if it has changed nothing, and after an undo.
+	UndoableUntil *string `protobuf:"bytes,4,opt,name=undoable_until,json=undoableUntil,proto3,oneof" json:"undoable_until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleApplication) Reset() {
+	*x = RuleApplication{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleApplication) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleApplication) ProtoMessage() {}
+
+func (x *RuleApplication) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleApplication.ProtoReflect.Descriptor instead.
+func (*RuleApplication) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RuleApplication) GetChanged() int64 {
+	if x != nil {
+		return x.Changed
+	}
+	return 0
+}
+
+func (x *RuleApplication) GetRestored() int64 {
+	if x != nil {
+		return x.Restored
+	}
+	return 0
+}
+
+func (x *RuleApplication) GetKept() int64 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
+}
+
+func (x *RuleApplication) GetUndoableUntil() string {
+	if x != nil && x.UndoableUntil != nil {
+		return *x.UndoableUntil
+	}
+	return ""
+}
+
 // RuleCondition compares a field of a transaction. Texts are compared without regard to case, width and repeated spaces.
 type RuleCondition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -208,7 +290,7 @@ type RuleCondition struct {
 
 func (x *RuleCondition) Reset() {
 	*x = RuleCondition{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[1]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -220,7 +302,7 @@ func (x *RuleCondition) String() string {
 func (*RuleCondition) ProtoMessage() {}
 
 func (x *RuleCondition) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[1]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -233,7 +315,7 @@ func (x *RuleCondition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleCondition.ProtoReflect.Descriptor instead.
 func (*RuleCondition) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{1}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *RuleCondition) GetField() string {
@@ -279,7 +361,7 @@ type RuleAction struct {
 
 func (x *RuleAction) Reset() {
 	*x = RuleAction{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[2]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -291,7 +373,7 @@ func (x *RuleAction) String() string {
 func (*RuleAction) ProtoMessage() {}
 
 func (x *RuleAction) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[2]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -304,7 +386,7 @@ func (x *RuleAction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleAction.ProtoReflect.Descriptor instead.
 func (*RuleAction) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{2}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RuleAction) GetKind() string {
@@ -332,7 +414,7 @@ type RuleConditions struct {
 
 func (x *RuleConditions) Reset() {
 	*x = RuleConditions{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -344,7 +426,7 @@ func (x *RuleConditions) String() string {
 func (*RuleConditions) ProtoMessage() {}
 
 func (x *RuleConditions) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -357,7 +439,7 @@ func (x *RuleConditions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleConditions.ProtoReflect.Descriptor instead.
 func (*RuleConditions) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{3}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RuleConditions) GetValues() []*RuleCondition {
@@ -378,7 +460,7 @@ type RuleActions struct {
 
 func (x *RuleActions) Reset() {
 	*x = RuleActions{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -390,7 +472,7 @@ func (x *RuleActions) String() string {
 func (*RuleActions) ProtoMessage() {}
 
 func (x *RuleActions) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -403,7 +485,7 @@ func (x *RuleActions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleActions.ProtoReflect.Descriptor instead.
 func (*RuleActions) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{4}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RuleActions) GetValues() []*RuleAction {
@@ -424,7 +506,7 @@ type RuleSources struct {
 
 func (x *RuleSources) Reset() {
 	*x = RuleSources{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[5]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -436,7 +518,7 @@ func (x *RuleSources) String() string {
 func (*RuleSources) ProtoMessage() {}
 
 func (x *RuleSources) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[5]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -449,7 +531,7 @@ func (x *RuleSources) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleSources.ProtoReflect.Descriptor instead.
 func (*RuleSources) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{5}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RuleSources) GetValues() []string {
@@ -484,7 +566,7 @@ type CreateRuleRequest struct {
 
 func (x *CreateRuleRequest) Reset() {
 	*x = CreateRuleRequest{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[6]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -496,7 +578,7 @@ func (x *CreateRuleRequest) String() string {
 func (*CreateRuleRequest) ProtoMessage() {}
 
 func (x *CreateRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[6]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -509,7 +591,7 @@ func (x *CreateRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRuleRequest.ProtoReflect.Descriptor instead.
 func (*CreateRuleRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{6}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CreateRuleRequest) GetName() string {
@@ -583,7 +665,7 @@ type CreateRuleResponse struct {
 
 func (x *CreateRuleResponse) Reset() {
 	*x = CreateRuleResponse{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[7]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -595,7 +677,7 @@ func (x *CreateRuleResponse) String() string {
 func (*CreateRuleResponse) ProtoMessage() {}
 
 func (x *CreateRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[7]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -608,7 +690,7 @@ func (x *CreateRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRuleResponse.ProtoReflect.Descriptor instead.
 func (*CreateRuleResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{7}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CreateRuleResponse) GetCode() string {
@@ -654,7 +736,7 @@ type ListRulesRequest struct {
 
 func (x *ListRulesRequest) Reset() {
 	*x = ListRulesRequest{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -666,7 +748,7 @@ func (x *ListRulesRequest) String() string {
 func (*ListRulesRequest) ProtoMessage() {}
 
 func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -679,7 +761,7 @@ func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesRequest.ProtoReflect.Descriptor instead.
 func (*ListRulesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{8}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{9}
 }
 
 type ListRulesResponse struct {
@@ -694,7 +776,7 @@ type ListRulesResponse struct {
 
 func (x *ListRulesResponse) Reset() {
 	*x = ListRulesResponse{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +788,7 @@ func (x *ListRulesResponse) String() string {
 func (*ListRulesResponse) ProtoMessage() {}
 
 func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +801,7 @@ func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesResponse.ProtoReflect.Descriptor instead.
 func (*ListRulesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{9}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListRulesResponse) GetCode() string {
@@ -755,7 +837,7 @@ type GetRuleRequest struct {
 
 func (x *GetRuleRequest) Reset() {
 	*x = GetRuleRequest{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -767,7 +849,7 @@ func (x *GetRuleRequest) String() string {
 func (*GetRuleRequest) ProtoMessage() {}
 
 func (x *GetRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -780,7 +862,7 @@ func (x *GetRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRuleRequest.ProtoReflect.Descriptor instead.
 func (*GetRuleRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{10}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetRuleRequest) GetId() string {
@@ -810,7 +892,7 @@ type GetRuleResponse struct {
 
 func (x *GetRuleResponse) Reset() {
 	*x = GetRuleResponse{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +904,7 @@ func (x *GetRuleResponse) String() string {
 func (*GetRuleResponse) ProtoMessage() {}
 
 func (x *GetRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +917,7 @@ func (x *GetRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRuleResponse.ProtoReflect.Descriptor instead.
 func (*GetRuleResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{11}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetRuleResponse) GetCode() string {
@@ -892,7 +974,7 @@ type UpdateRuleRequest struct {
 
 func (x *UpdateRuleRequest) Reset() {
 	*x = UpdateRuleRequest{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +986,7 @@ func (x *UpdateRuleRequest) String() string {
 func (*UpdateRuleRequest) ProtoMessage() {}
 
 func (x *UpdateRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +999,7 @@ func (x *UpdateRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRuleRequest.ProtoReflect.Descriptor instead.
 func (*UpdateRuleRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{12}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateRuleRequest) GetId() string {
@@ -996,7 +1078,7 @@ type UpdateRuleResponse struct {
 
 func (x *UpdateRuleResponse) Reset() {
 	*x = UpdateRuleResponse{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1008,7 +1090,7 @@ func (x *UpdateRuleResponse) String() string {
 func (*UpdateRuleResponse) ProtoMessage() {}
 
 func (x *UpdateRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1021,7 +1103,7 @@ func (x *UpdateRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRuleResponse.ProtoReflect.Descriptor instead.
 func (*UpdateRuleResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{13}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UpdateRuleResponse) GetCode() string {
@@ -1064,7 +1146,7 @@ type DeleteRuleRequest struct {
 
 func (x *DeleteRuleRequest) Reset() {
 	*x = DeleteRuleRequest{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1158,7 @@ func (x *DeleteRuleRequest) String() string {
 func (*DeleteRuleRequest) ProtoMessage() {}
 
 func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1171,7 @@ func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRuleRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{14}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DeleteRuleRequest) GetId() string {
@@ -1118,7 +1200,7 @@ type DeleteRuleResponse struct {
 
 func (x *DeleteRuleResponse) Reset() {
 	*x = DeleteRuleResponse{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1130,7 +1212,7 @@ func (x *DeleteRuleResponse) String() string {
 func (*DeleteRuleResponse) ProtoMessage() {}
 
 func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1143,7 +1225,7 @@ func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRuleResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{15}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DeleteRuleResponse) GetCode() string {
@@ -1180,7 +1262,7 @@ type OrderRulesRequest struct {
 
 func (x *OrderRulesRequest) Reset() {
 	*x = OrderRulesRequest{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1192,7 +1274,7 @@ func (x *OrderRulesRequest) String() string {
 func (*OrderRulesRequest) ProtoMessage() {}
 
 func (x *OrderRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1205,7 +1287,7 @@ func (x *OrderRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderRulesRequest.ProtoReflect.Descriptor instead.
 func (*OrderRulesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{16}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *OrderRulesRequest) GetIds() []string {
@@ -1236,7 +1318,7 @@ type OrderRulesResponse struct {
 
 func (x *OrderRulesResponse) Reset() {
 	*x = OrderRulesResponse{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1248,7 +1330,7 @@ func (x *OrderRulesResponse) String() string {
 func (*OrderRulesResponse) ProtoMessage() {}
 
 func (x *OrderRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1261,7 +1343,7 @@ func (x *OrderRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderRulesResponse.ProtoReflect.Descriptor instead.
 func (*OrderRulesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{17}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *OrderRulesResponse) GetCode() string {
@@ -1313,7 +1395,7 @@ type ApplyRuleRequest struct {
 
 func (x *ApplyRuleRequest) Reset() {
 	*x = ApplyRuleRequest{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1325,7 +1407,7 @@ func (x *ApplyRuleRequest) String() string {
 func (*ApplyRuleRequest) ProtoMessage() {}
 
 func (x *ApplyRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1338,7 +1420,7 @@ func (x *ApplyRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyRuleRequest.ProtoReflect.Descriptor instead.
 func (*ApplyRuleRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{18}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ApplyRuleRequest) GetId() string {
@@ -1405,7 +1487,7 @@ type ApplyRuleResponse struct {
 
 func (x *ApplyRuleResponse) Reset() {
 	*x = ApplyRuleResponse{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +1499,7 @@ func (x *ApplyRuleResponse) String() string {
 func (*ApplyRuleResponse) ProtoMessage() {}
 
 func (x *ApplyRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +1512,7 @@ func (x *ApplyRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyRuleResponse.ProtoReflect.Descriptor instead.
 func (*ApplyRuleResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{19}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ApplyRuleResponse) GetCode() string {
@@ -1502,7 +1584,7 @@ type RuleExample struct {
 
 func (x *RuleExample) Reset() {
 	*x = RuleExample{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1596,7 @@ func (x *RuleExample) String() string {
 func (*RuleExample) ProtoMessage() {}
 
 func (x *RuleExample) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1609,7 @@ func (x *RuleExample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleExample.ProtoReflect.Descriptor instead.
 func (*RuleExample) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{20}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RuleExample) GetBefore() *Transaction {
@@ -1544,6 +1626,130 @@ func (x *RuleExample) GetAfter() *Transaction {
 	return nil
 }
 
+type UndoRuleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the rule, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *UndoRuleRequest) Reset() {
+	*x = UndoRuleRequest{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoRuleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoRuleRequest) ProtoMessage() {}
+
+func (x *UndoRuleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoRuleRequest.ProtoReflect.Descriptor instead.
+func (*UndoRuleRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *UndoRuleRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *UndoRuleRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+type UndoRuleResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Rule    *Rule                  `protobuf:"bytes,3,opt,name=rule,proto3" json:"rule,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoRuleResponse) Reset() {
+	*x = UndoRuleResponse{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoRuleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoRuleResponse) ProtoMessage() {}
+
+func (x *UndoRuleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoRuleResponse.ProtoReflect.Descriptor instead.
+func (*UndoRuleResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *UndoRuleResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *UndoRuleResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *UndoRuleResponse) GetRule() *Rule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
+func (x *UndoRuleResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
 type SuggestRulesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1552,7 +1758,7 @@ type SuggestRulesRequest struct {
 
 func (x *SuggestRulesRequest) Reset() {
 	*x = SuggestRulesRequest{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1564,7 +1770,7 @@ func (x *SuggestRulesRequest) String() string {
 func (*SuggestRulesRequest) ProtoMessage() {}
 
 func (x *SuggestRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1577,7 +1783,7 @@ func (x *SuggestRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestRulesRequest.ProtoReflect.Descriptor instead.
 func (*SuggestRulesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{21}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{24}
 }
 
 type SuggestRulesResponse struct {
@@ -1592,7 +1798,7 @@ type SuggestRulesResponse struct {
 
 func (x *SuggestRulesResponse) Reset() {
 	*x = SuggestRulesResponse{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1604,7 +1810,7 @@ func (x *SuggestRulesResponse) String() string {
 func (*SuggestRulesResponse) ProtoMessage() {}
 
 func (x *SuggestRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1617,7 +1823,7 @@ func (x *SuggestRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestRulesResponse.ProtoReflect.Descriptor instead.
 func (*SuggestRulesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{22}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SuggestRulesResponse) GetCode() string {
@@ -1658,7 +1864,7 @@ type RuleSuggestion struct {
 
 func (x *RuleSuggestion) Reset() {
 	*x = RuleSuggestion{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1670,7 +1876,7 @@ func (x *RuleSuggestion) String() string {
 func (*RuleSuggestion) ProtoMessage() {}
 
 func (x *RuleSuggestion) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1683,7 +1889,7 @@ func (x *RuleSuggestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleSuggestion.ProtoReflect.Descriptor instead.
 func (*RuleSuggestion) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{23}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RuleSuggestion) GetName() string {
@@ -1724,7 +1930,7 @@ type SuggestCategoriesRequest struct {
 
 func (x *SuggestCategoriesRequest) Reset() {
 	*x = SuggestCategoriesRequest{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +1942,7 @@ func (x *SuggestCategoriesRequest) String() string {
 func (*SuggestCategoriesRequest) ProtoMessage() {}
 
 func (x *SuggestCategoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +1955,7 @@ func (x *SuggestCategoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestCategoriesRequest.ProtoReflect.Descriptor instead.
 func (*SuggestCategoriesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{24}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SuggestCategoriesRequest) GetItems() []*SuggestionItem {
@@ -1780,7 +1986,7 @@ type SuggestionItem struct {
 
 func (x *SuggestionItem) Reset() {
 	*x = SuggestionItem{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +1998,7 @@ func (x *SuggestionItem) String() string {
 func (*SuggestionItem) ProtoMessage() {}
 
 func (x *SuggestionItem) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +2011,7 @@ func (x *SuggestionItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionItem.ProtoReflect.Descriptor instead.
 func (*SuggestionItem) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{25}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SuggestionItem) GetPayee() string {
@@ -1862,7 +2068,7 @@ type SuggestCategoriesResponse struct {
 
 func (x *SuggestCategoriesResponse) Reset() {
 	*x = SuggestCategoriesResponse{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1874,7 +2080,7 @@ func (x *SuggestCategoriesResponse) String() string {
 func (*SuggestCategoriesResponse) ProtoMessage() {}
 
 func (x *SuggestCategoriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1887,7 +2093,7 @@ func (x *SuggestCategoriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestCategoriesResponse.ProtoReflect.Descriptor instead.
 func (*SuggestCategoriesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{26}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SuggestCategoriesResponse) GetCode() string {
@@ -1934,7 +2140,7 @@ type CategorySuggestion struct {
 
 func (x *CategorySuggestion) Reset() {
 	*x = CategorySuggestion{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1946,7 +2152,7 @@ func (x *CategorySuggestion) String() string {
 func (*CategorySuggestion) ProtoMessage() {}
 
 func (x *CategorySuggestion) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1959,7 +2165,7 @@ func (x *CategorySuggestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategorySuggestion.ProtoReflect.Descriptor instead.
 func (*CategorySuggestion) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{27}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CategorySuggestion) GetCategoryId() string {
@@ -2015,7 +2221,7 @@ var File_coffer_ledger_v1_rules_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\n" +
-	"\x1ccoffer/ledger/v1/rules.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x94\x04\n" +
+	"\x1ccoffer/ledger/v1/rules.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xd9\x04\n" +
 	"\x04Rule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -2035,8 +2241,15 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\r \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x0e \x01(\tR\tupdatedAtB\x12\n" +
-	"\x10_last_applied_at\"\xfd\x01\n" +
+	"updated_at\x18\x0e \x01(\tR\tupdatedAt\x12C\n" +
+	"\vapplication\x18\x0f \x01(\v2!.coffer.ledger.v1.RuleApplicationR\vapplicationB\x12\n" +
+	"\x10_last_applied_at\"\x9a\x01\n" +
+	"\x0fRuleApplication\x12\x18\n" +
+	"\achanged\x18\x01 \x01(\x03R\achanged\x12\x1a\n" +
+	"\brestored\x18\x02 \x01(\x03R\brestored\x12\x12\n" +
+	"\x04kept\x18\x03 \x01(\x03R\x04kept\x12*\n" +
+	"\x0eundoable_until\x18\x04 \x01(\tH\x00R\rundoableUntil\x88\x01\x01B\x11\n" +
+	"\x0f_undoable_until\"\xfd\x01\n" +
 	"\rRuleCondition\x12\\\n" +
 	"\x05field\x18\x01 \x01(\tBF\xf0\xb5\x18\x01¶\x18>payee description notes text amount currency walletId type tagR\x05field\x12P\n" +
 	"\x02op\x18\x02 \x01(\tB@\xf0\xb5\x18\x01¶\x188is contains startsWith endsWith matches lt gt between inR\x02op\x12$\n" +
@@ -2152,7 +2365,15 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\t_examined\"y\n" +
 	"\vRuleExample\x125\n" +
 	"\x06before\x18\x01 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x06before\x123\n" +
-	"\x05after\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x05after\"\x15\n" +
+	"\x05after\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x05after\"f\n" +
+	"\x0fUndoRuleRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12C\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\"\xa2\x01\n" +
+	"\x10UndoRuleResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12*\n" +
+	"\x04rule\x18\x03 \x01(\v2\x16.coffer.ledger.v1.RuleR\x04rule\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x15\n" +
 	"\x13SuggestRulesRequest\"\x88\x01\n" +
 	"\x14SuggestRulesResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
@@ -2189,7 +2410,7 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"confidence\x123\n" +
 	"\x06reason\x18\x05 \x01(\tB\x1b¶\x18\x17rule exact similar noneR\x06reason\x12\x1d\n" +
 	"\arule_id\x18\x06 \x01(\tB\x04\xf8\xb5\x18\x01R\x06ruleId\x12\"\n" +
-	"\falternatives\x18\a \x03(\tR\falternatives2\xd3\f\n" +
+	"\falternatives\x18\a \x03(\tR\falternatives2\x8b\x0e\n" +
 	"\vRuleService\x12\x9e\x01\n" +
 	"\n" +
 	"CreateRule\x12#.coffer.ledger.v1.CreateRuleRequest\x1a$.coffer.ledger.v1.CreateRuleResponse\"E\x8a\xb5\x18\x1f\n" +
@@ -2209,7 +2430,9 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\x0fRULES_REORDERED\x12\x0fRules reordered\x18\xc8\x01\xb2\xb5\x18\x02\xa1\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/rules/order\x12\xea\x01\n" +
 	"\tApplyRule\x12\".coffer.ledger.v1.ApplyRuleRequest\x1a#.coffer.ledger.v1.ApplyRuleResponse\"\x93\x01\x8a\xb5\x188\n" +
 	"\x12RULE_APPLY_STARTED\x12\x1fApplication of the rule started\x18\xca\x01\x8a\xb5\x18#\n" +
-	"\x0eRULE_PREVIEWED\x12\x0eRule previewed\x18\xc8\x01\xb2\xb5\x18\t\xa1\x01\xa3\x01\xa4\x01<G\x13\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/rules/{id}/apply\x12\xc3\x01\n" +
+	"\x0eRULE_PREVIEWED\x12\x0eRule previewed\x18\xc8\x01\xb2\xb5\x18\t\xa1\x01\xa3\x01\xa4\x01<G\x13\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/rules/{id}/apply\x12\xb5\x01\n" +
+	"\bUndoRule\x12!.coffer.ledger.v1.UndoRuleRequest\x1a\".coffer.ledger.v1.UndoRuleResponse\"b\x8a\xb5\x180\n" +
+	"\x11RULE_UNDO_STARTED\x12\x18Undo of the rule started\x18\xca\x01\xb2\xb5\x18\b\xa1\x01\xa3\x01\xa4\x01\xa5\x01\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/v1/rules/{id}/undo\x12\xc3\x01\n" +
 	"\fSuggestRules\x12%.coffer.ledger.v1.SuggestRulesRequest\x1a&.coffer.ledger.v1.SuggestRulesResponse\"d\x8a\xb5\x187\n" +
 	"\x18RULE_SUGGESTIONS_FETCHED\x12\x18Rule suggestions fetched\x18\xc8\x01\xb2\xb5\x18\x01\x13\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/rules/suggestions\x90\x02\x01\x12\xc7\x01\n" +
 	"\x11SuggestCategories\x12*.coffer.ledger.v1.SuggestCategoriesRequest\x1a+.coffer.ledger.v1.SuggestCategoriesResponse\"Y\x8a\xb5\x18-\n" +
@@ -2227,87 +2450,94 @@ func file_coffer_ledger_v1_rules_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_rules_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_coffer_ledger_v1_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_coffer_ledger_v1_rules_proto_goTypes = []any{
 	(*Rule)(nil),                      // 0: coffer.ledger.v1.Rule
-	(*RuleCondition)(nil),             // 1: coffer.ledger.v1.RuleCondition
-	(*RuleAction)(nil),                // 2: coffer.ledger.v1.RuleAction
-	(*RuleConditions)(nil),            // 3: coffer.ledger.v1.RuleConditions
-	(*RuleActions)(nil),               // 4: coffer.ledger.v1.RuleActions
-	(*RuleSources)(nil),               // 5: coffer.ledger.v1.RuleSources
-	(*CreateRuleRequest)(nil),         // 6: coffer.ledger.v1.CreateRuleRequest
-	(*CreateRuleResponse)(nil),        // 7: coffer.ledger.v1.CreateRuleResponse
-	(*ListRulesRequest)(nil),          // 8: coffer.ledger.v1.ListRulesRequest
-	(*ListRulesResponse)(nil),         // 9: coffer.ledger.v1.ListRulesResponse
-	(*GetRuleRequest)(nil),            // 10: coffer.ledger.v1.GetRuleRequest
-	(*GetRuleResponse)(nil),           // 11: coffer.ledger.v1.GetRuleResponse
-	(*UpdateRuleRequest)(nil),         // 12: coffer.ledger.v1.UpdateRuleRequest
-	(*UpdateRuleResponse)(nil),        // 13: coffer.ledger.v1.UpdateRuleResponse
-	(*DeleteRuleRequest)(nil),         // 14: coffer.ledger.v1.DeleteRuleRequest
-	(*DeleteRuleResponse)(nil),        // 15: coffer.ledger.v1.DeleteRuleResponse
-	(*OrderRulesRequest)(nil),         // 16: coffer.ledger.v1.OrderRulesRequest
-	(*OrderRulesResponse)(nil),        // 17: coffer.ledger.v1.OrderRulesResponse
-	(*ApplyRuleRequest)(nil),          // 18: coffer.ledger.v1.ApplyRuleRequest
-	(*ApplyRuleResponse)(nil),         // 19: coffer.ledger.v1.ApplyRuleResponse
-	(*RuleExample)(nil),               // 20: coffer.ledger.v1.RuleExample
-	(*SuggestRulesRequest)(nil),       // 21: coffer.ledger.v1.SuggestRulesRequest
-	(*SuggestRulesResponse)(nil),      // 22: coffer.ledger.v1.SuggestRulesResponse
-	(*RuleSuggestion)(nil),            // 23: coffer.ledger.v1.RuleSuggestion
-	(*SuggestCategoriesRequest)(nil),  // 24: coffer.ledger.v1.SuggestCategoriesRequest
-	(*SuggestionItem)(nil),            // 25: coffer.ledger.v1.SuggestionItem
-	(*SuggestCategoriesResponse)(nil), // 26: coffer.ledger.v1.SuggestCategoriesResponse
-	(*CategorySuggestion)(nil),        // 27: coffer.ledger.v1.CategorySuggestion
-	(*v1.Job)(nil),                    // 28: coffer.rest.v1.Job
-	(*Transaction)(nil),               // 29: coffer.ledger.v1.Transaction
+	(*RuleApplication)(nil),           // 1: coffer.ledger.v1.RuleApplication
+	(*RuleCondition)(nil),             // 2: coffer.ledger.v1.RuleCondition
+	(*RuleAction)(nil),                // 3: coffer.ledger.v1.RuleAction
+	(*RuleConditions)(nil),            // 4: coffer.ledger.v1.RuleConditions
+	(*RuleActions)(nil),               // 5: coffer.ledger.v1.RuleActions
+	(*RuleSources)(nil),               // 6: coffer.ledger.v1.RuleSources
+	(*CreateRuleRequest)(nil),         // 7: coffer.ledger.v1.CreateRuleRequest
+	(*CreateRuleResponse)(nil),        // 8: coffer.ledger.v1.CreateRuleResponse
+	(*ListRulesRequest)(nil),          // 9: coffer.ledger.v1.ListRulesRequest
+	(*ListRulesResponse)(nil),         // 10: coffer.ledger.v1.ListRulesResponse
+	(*GetRuleRequest)(nil),            // 11: coffer.ledger.v1.GetRuleRequest
+	(*GetRuleResponse)(nil),           // 12: coffer.ledger.v1.GetRuleResponse
+	(*UpdateRuleRequest)(nil),         // 13: coffer.ledger.v1.UpdateRuleRequest
+	(*UpdateRuleResponse)(nil),        // 14: coffer.ledger.v1.UpdateRuleResponse
+	(*DeleteRuleRequest)(nil),         // 15: coffer.ledger.v1.DeleteRuleRequest
+	(*DeleteRuleResponse)(nil),        // 16: coffer.ledger.v1.DeleteRuleResponse
+	(*OrderRulesRequest)(nil),         // 17: coffer.ledger.v1.OrderRulesRequest
+	(*OrderRulesResponse)(nil),        // 18: coffer.ledger.v1.OrderRulesResponse
+	(*ApplyRuleRequest)(nil),          // 19: coffer.ledger.v1.ApplyRuleRequest
+	(*ApplyRuleResponse)(nil),         // 20: coffer.ledger.v1.ApplyRuleResponse
+	(*RuleExample)(nil),               // 21: coffer.ledger.v1.RuleExample
+	(*UndoRuleRequest)(nil),           // 22: coffer.ledger.v1.UndoRuleRequest
+	(*UndoRuleResponse)(nil),          // 23: coffer.ledger.v1.UndoRuleResponse
+	(*SuggestRulesRequest)(nil),       // 24: coffer.ledger.v1.SuggestRulesRequest
+	(*SuggestRulesResponse)(nil),      // 25: coffer.ledger.v1.SuggestRulesResponse
+	(*RuleSuggestion)(nil),            // 26: coffer.ledger.v1.RuleSuggestion
+	(*SuggestCategoriesRequest)(nil),  // 27: coffer.ledger.v1.SuggestCategoriesRequest
+	(*SuggestionItem)(nil),            // 28: coffer.ledger.v1.SuggestionItem
+	(*SuggestCategoriesResponse)(nil), // 29: coffer.ledger.v1.SuggestCategoriesResponse
+	(*CategorySuggestion)(nil),        // 30: coffer.ledger.v1.CategorySuggestion
+	(*v1.Job)(nil),                    // 31: coffer.rest.v1.Job
+	(*Transaction)(nil),               // 32: coffer.ledger.v1.Transaction
 }
 var file_coffer_ledger_v1_rules_proto_depIdxs = []int32{
-	1,  // 0: coffer.ledger.v1.Rule.conditions:type_name -> coffer.ledger.v1.RuleCondition
-	2,  // 1: coffer.ledger.v1.Rule.actions:type_name -> coffer.ledger.v1.RuleAction
-	28, // 2: coffer.ledger.v1.Rule.progress:type_name -> coffer.rest.v1.Job
-	1,  // 3: coffer.ledger.v1.RuleConditions.values:type_name -> coffer.ledger.v1.RuleCondition
-	2,  // 4: coffer.ledger.v1.RuleActions.values:type_name -> coffer.ledger.v1.RuleAction
-	1,  // 5: coffer.ledger.v1.CreateRuleRequest.conditions:type_name -> coffer.ledger.v1.RuleCondition
-	2,  // 6: coffer.ledger.v1.CreateRuleRequest.actions:type_name -> coffer.ledger.v1.RuleAction
-	0,  // 7: coffer.ledger.v1.CreateRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
-	0,  // 8: coffer.ledger.v1.ListRulesResponse.rules:type_name -> coffer.ledger.v1.Rule
-	0,  // 9: coffer.ledger.v1.GetRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
-	3,  // 10: coffer.ledger.v1.UpdateRuleRequest.conditions:type_name -> coffer.ledger.v1.RuleConditions
-	4,  // 11: coffer.ledger.v1.UpdateRuleRequest.actions:type_name -> coffer.ledger.v1.RuleActions
-	5,  // 12: coffer.ledger.v1.UpdateRuleRequest.on:type_name -> coffer.ledger.v1.RuleSources
-	0,  // 13: coffer.ledger.v1.UpdateRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
-	0,  // 14: coffer.ledger.v1.OrderRulesResponse.rules:type_name -> coffer.ledger.v1.Rule
-	0,  // 15: coffer.ledger.v1.ApplyRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
-	20, // 16: coffer.ledger.v1.ApplyRuleResponse.examples:type_name -> coffer.ledger.v1.RuleExample
-	29, // 17: coffer.ledger.v1.RuleExample.before:type_name -> coffer.ledger.v1.Transaction
-	29, // 18: coffer.ledger.v1.RuleExample.after:type_name -> coffer.ledger.v1.Transaction
-	23, // 19: coffer.ledger.v1.SuggestRulesResponse.suggestions:type_name -> coffer.ledger.v1.RuleSuggestion
-	1,  // 20: coffer.ledger.v1.RuleSuggestion.conditions:type_name -> coffer.ledger.v1.RuleCondition
-	2,  // 21: coffer.ledger.v1.RuleSuggestion.actions:type_name -> coffer.ledger.v1.RuleAction
-	25, // 22: coffer.ledger.v1.SuggestCategoriesRequest.items:type_name -> coffer.ledger.v1.SuggestionItem
-	27, // 23: coffer.ledger.v1.SuggestCategoriesResponse.suggestions:type_name -> coffer.ledger.v1.CategorySuggestion
-	6,  // 24: coffer.ledger.v1.RuleService.CreateRule:input_type -> coffer.ledger.v1.CreateRuleRequest
-	8,  // 25: coffer.ledger.v1.RuleService.ListRules:input_type -> coffer.ledger.v1.ListRulesRequest
-	10, // 26: coffer.ledger.v1.RuleService.GetRule:input_type -> coffer.ledger.v1.GetRuleRequest
-	12, // 27: coffer.ledger.v1.RuleService.UpdateRule:input_type -> coffer.ledger.v1.UpdateRuleRequest
-	14, // 28: coffer.ledger.v1.RuleService.DeleteRule:input_type -> coffer.ledger.v1.DeleteRuleRequest
-	16, // 29: coffer.ledger.v1.RuleService.OrderRules:input_type -> coffer.ledger.v1.OrderRulesRequest
-	18, // 30: coffer.ledger.v1.RuleService.ApplyRule:input_type -> coffer.ledger.v1.ApplyRuleRequest
-	21, // 31: coffer.ledger.v1.RuleService.SuggestRules:input_type -> coffer.ledger.v1.SuggestRulesRequest
-	24, // 32: coffer.ledger.v1.RuleService.SuggestCategories:input_type -> coffer.ledger.v1.SuggestCategoriesRequest
-	7,  // 33: coffer.ledger.v1.RuleService.CreateRule:output_type -> coffer.ledger.v1.CreateRuleResponse
-	9,  // 34: coffer.ledger.v1.RuleService.ListRules:output_type -> coffer.ledger.v1.ListRulesResponse
-	11, // 35: coffer.ledger.v1.RuleService.GetRule:output_type -> coffer.ledger.v1.GetRuleResponse
-	13, // 36: coffer.ledger.v1.RuleService.UpdateRule:output_type -> coffer.ledger.v1.UpdateRuleResponse
-	15, // 37: coffer.ledger.v1.RuleService.DeleteRule:output_type -> coffer.ledger.v1.DeleteRuleResponse
-	17, // 38: coffer.ledger.v1.RuleService.OrderRules:output_type -> coffer.ledger.v1.OrderRulesResponse
-	19, // 39: coffer.ledger.v1.RuleService.ApplyRule:output_type -> coffer.ledger.v1.ApplyRuleResponse
-	22, // 40: coffer.ledger.v1.RuleService.SuggestRules:output_type -> coffer.ledger.v1.SuggestRulesResponse
-	26, // 41: coffer.ledger.v1.RuleService.SuggestCategories:output_type -> coffer.ledger.v1.SuggestCategoriesResponse
-	33, // [33:42] is the sub-list for method output_type
-	24, // [24:33] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	2,  // 0: coffer.ledger.v1.Rule.conditions:type_name -> coffer.ledger.v1.RuleCondition
+	3,  // 1: coffer.ledger.v1.Rule.actions:type_name -> coffer.ledger.v1.RuleAction
+	31, // 2: coffer.ledger.v1.Rule.progress:type_name -> coffer.rest.v1.Job
+	1,  // 3: coffer.ledger.v1.Rule.application:type_name -> coffer.ledger.v1.RuleApplication
+	2,  // 4: coffer.ledger.v1.RuleConditions.values:type_name -> coffer.ledger.v1.RuleCondition
+	3,  // 5: coffer.ledger.v1.RuleActions.values:type_name -> coffer.ledger.v1.RuleAction
+	2,  // 6: coffer.ledger.v1.CreateRuleRequest.conditions:type_name -> coffer.ledger.v1.RuleCondition
+	3,  // 7: coffer.ledger.v1.CreateRuleRequest.actions:type_name -> coffer.ledger.v1.RuleAction
+	0,  // 8: coffer.ledger.v1.CreateRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
+	0,  // 9: coffer.ledger.v1.ListRulesResponse.rules:type_name -> coffer.ledger.v1.Rule
+	0,  // 10: coffer.ledger.v1.GetRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
+	4,  // 11: coffer.ledger.v1.UpdateRuleRequest.conditions:type_name -> coffer.ledger.v1.RuleConditions
+	5,  // 12: coffer.ledger.v1.UpdateRuleRequest.actions:type_name -> coffer.ledger.v1.RuleActions
+	6,  // 13: coffer.ledger.v1.UpdateRuleRequest.on:type_name -> coffer.ledger.v1.RuleSources
+	0,  // 14: coffer.ledger.v1.UpdateRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
+	0,  // 15: coffer.ledger.v1.OrderRulesResponse.rules:type_name -> coffer.ledger.v1.Rule
+	0,  // 16: coffer.ledger.v1.ApplyRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
+	21, // 17: coffer.ledger.v1.ApplyRuleResponse.examples:type_name -> coffer.ledger.v1.RuleExample
+	32, // 18: coffer.ledger.v1.RuleExample.before:type_name -> coffer.ledger.v1.Transaction
+	32, // 19: coffer.ledger.v1.RuleExample.after:type_name -> coffer.ledger.v1.Transaction
+	0,  // 20: coffer.ledger.v1.UndoRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
+	26, // 21: coffer.ledger.v1.SuggestRulesResponse.suggestions:type_name -> coffer.ledger.v1.RuleSuggestion
+	2,  // 22: coffer.ledger.v1.RuleSuggestion.conditions:type_name -> coffer.ledger.v1.RuleCondition
+	3,  // 23: coffer.ledger.v1.RuleSuggestion.actions:type_name -> coffer.ledger.v1.RuleAction
+	28, // 24: coffer.ledger.v1.SuggestCategoriesRequest.items:type_name -> coffer.ledger.v1.SuggestionItem
+	30, // 25: coffer.ledger.v1.SuggestCategoriesResponse.suggestions:type_name -> coffer.ledger.v1.CategorySuggestion
+	7,  // 26: coffer.ledger.v1.RuleService.CreateRule:input_type -> coffer.ledger.v1.CreateRuleRequest
+	9,  // 27: coffer.ledger.v1.RuleService.ListRules:input_type -> coffer.ledger.v1.ListRulesRequest
+	11, // 28: coffer.ledger.v1.RuleService.GetRule:input_type -> coffer.ledger.v1.GetRuleRequest
+	13, // 29: coffer.ledger.v1.RuleService.UpdateRule:input_type -> coffer.ledger.v1.UpdateRuleRequest
+	15, // 30: coffer.ledger.v1.RuleService.DeleteRule:input_type -> coffer.ledger.v1.DeleteRuleRequest
+	17, // 31: coffer.ledger.v1.RuleService.OrderRules:input_type -> coffer.ledger.v1.OrderRulesRequest
+	19, // 32: coffer.ledger.v1.RuleService.ApplyRule:input_type -> coffer.ledger.v1.ApplyRuleRequest
+	22, // 33: coffer.ledger.v1.RuleService.UndoRule:input_type -> coffer.ledger.v1.UndoRuleRequest
+	24, // 34: coffer.ledger.v1.RuleService.SuggestRules:input_type -> coffer.ledger.v1.SuggestRulesRequest
+	27, // 35: coffer.ledger.v1.RuleService.SuggestCategories:input_type -> coffer.ledger.v1.SuggestCategoriesRequest
+	8,  // 36: coffer.ledger.v1.RuleService.CreateRule:output_type -> coffer.ledger.v1.CreateRuleResponse
+	10, // 37: coffer.ledger.v1.RuleService.ListRules:output_type -> coffer.ledger.v1.ListRulesResponse
+	12, // 38: coffer.ledger.v1.RuleService.GetRule:output_type -> coffer.ledger.v1.GetRuleResponse
+	14, // 39: coffer.ledger.v1.RuleService.UpdateRule:output_type -> coffer.ledger.v1.UpdateRuleResponse
+	16, // 40: coffer.ledger.v1.RuleService.DeleteRule:output_type -> coffer.ledger.v1.DeleteRuleResponse
+	18, // 41: coffer.ledger.v1.RuleService.OrderRules:output_type -> coffer.ledger.v1.OrderRulesResponse
+	20, // 42: coffer.ledger.v1.RuleService.ApplyRule:output_type -> coffer.ledger.v1.ApplyRuleResponse
+	23, // 43: coffer.ledger.v1.RuleService.UndoRule:output_type -> coffer.ledger.v1.UndoRuleResponse
+	25, // 44: coffer.ledger.v1.RuleService.SuggestRules:output_type -> coffer.ledger.v1.SuggestRulesResponse
+	29, // 45: coffer.ledger.v1.RuleService.SuggestCategories:output_type -> coffer.ledger.v1.SuggestCategoriesResponse
+	36, // [36:46] is the sub-list for method output_type
+	26, // [26:36] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_rules_proto_init() }
@@ -2317,19 +2547,20 @@ func file_coffer_ledger_v1_rules_proto_init() {
 	}
 	file_coffer_ledger_v1_ledger_proto_init()
 	file_coffer_ledger_v1_rules_proto_msgTypes[0].OneofWrappers = []any{}
-	file_coffer_ledger_v1_rules_proto_msgTypes[6].OneofWrappers = []any{}
-	file_coffer_ledger_v1_rules_proto_msgTypes[10].OneofWrappers = []any{}
-	file_coffer_ledger_v1_rules_proto_msgTypes[12].OneofWrappers = []any{}
-	file_coffer_ledger_v1_rules_proto_msgTypes[18].OneofWrappers = []any{}
+	file_coffer_ledger_v1_rules_proto_msgTypes[1].OneofWrappers = []any{}
+	file_coffer_ledger_v1_rules_proto_msgTypes[7].OneofWrappers = []any{}
+	file_coffer_ledger_v1_rules_proto_msgTypes[11].OneofWrappers = []any{}
+	file_coffer_ledger_v1_rules_proto_msgTypes[13].OneofWrappers = []any{}
 	file_coffer_ledger_v1_rules_proto_msgTypes[19].OneofWrappers = []any{}
-	file_coffer_ledger_v1_rules_proto_msgTypes[25].OneofWrappers = []any{}
+	file_coffer_ledger_v1_rules_proto_msgTypes[20].OneofWrappers = []any{}
+	file_coffer_ledger_v1_rules_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_rules_proto_rawDesc), len(file_coffer_ledger_v1_rules_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,6 +26,7 @@ const (
 	RuleService_DeleteRule_FullMethodName        = "/coffer.ledger.v1.RuleService/DeleteRule"
 	RuleService_OrderRules_FullMethodName        = "/coffer.ledger.v1.RuleService/OrderRules"
 	RuleService_ApplyRule_FullMethodName         = "/coffer.ledger.v1.RuleService/ApplyRule"
+	RuleService_UndoRule_FullMethodName          = "/coffer.ledger.v1.RuleService/UndoRule"
 	RuleService_SuggestRules_FullMethodName      = "/coffer.ledger.v1.RuleService/SuggestRules"
 	RuleService_SuggestCategories_FullMethodName = "/coffer.ledger.v1.RuleService/SuggestCategories"
 )
@@ -55,6 +56,11 @@ type RuleServiceClient interface {
 	// nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long;
 	// examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 	ApplyRule(ctx context.Context, in *ApplyRuleRequest, opts ...grpc.CallOption) (*ApplyRuleResponse, error)
+	// Undoes the latest application of a rule to existing transactions. It starts a job, which GetRule follows. Category, payee, description
+	// and notes get their former values, and the added tag is removed, where the transaction still has what the rule has written. Fields that
+	// were changed since stay, and so does a category whose former category was deleted: the application counts such transactions as kept.
+	// Transactions that are a transfer now stay as they are. An application can be undone for 30 days, also after the rule was changed.
+	UndoRule(ctx context.Context, in *UndoRuleRequest, opts ...grpc.CallOption) (*UndoRuleResponse, error)
 	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an
 	// import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be
 	// equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with
@@ -143,6 +149,16 @@ func (c *ruleServiceClient) ApplyRule(ctx context.Context, in *ApplyRuleRequest,
 	return out, nil
 }
 
+func (c *ruleServiceClient) UndoRule(ctx context.Context, in *UndoRuleRequest, opts ...grpc.CallOption) (*UndoRuleResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UndoRuleResponse)
+	err := c.cc.Invoke(ctx, RuleService_UndoRule_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ruleServiceClient) SuggestRules(ctx context.Context, in *SuggestRulesRequest, opts ...grpc.CallOption) (*SuggestRulesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SuggestRulesResponse)
@@ -188,6 +204,11 @@ type RuleServiceServer interface {
 	// nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long;
 	// examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 	ApplyRule(context.Context, *ApplyRuleRequest) (*ApplyRuleResponse, error)
+	// Undoes the latest application of a rule to existing transactions. It starts a job, which GetRule follows. Category, payee, description
+	// and notes get their former values, and the added tag is removed, where the transaction still has what the rule has written. Fields that
+	// were changed since stay, and so does a category whose former category was deleted: the application counts such transactions as kept.
+	// Transactions that are a transfer now stay as they are. An application can be undone for 30 days, also after the rule was changed.
+	UndoRule(context.Context, *UndoRuleRequest) (*UndoRuleResponse, error)
 	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an
 	// import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be
 	// equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with
@@ -226,6 +247,9 @@ func (UnimplementedRuleServiceServer) OrderRules(context.Context, *OrderRulesReq
 }
 func (UnimplementedRuleServiceServer) ApplyRule(context.Context, *ApplyRuleRequest) (*ApplyRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApplyRule not implemented")
+}
+func (UnimplementedRuleServiceServer) UndoRule(context.Context, *UndoRuleRequest) (*UndoRuleResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UndoRule not implemented")
 }
 func (UnimplementedRuleServiceServer) SuggestRules(context.Context, *SuggestRulesRequest) (*SuggestRulesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SuggestRules not implemented")
@@ -380,6 +404,24 @@ func _RuleService_ApplyRule_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RuleService_UndoRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UndoRuleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RuleServiceServer).UndoRule(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RuleService_UndoRule_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RuleServiceServer).UndoRule(ctx, req.(*UndoRuleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RuleService_SuggestRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SuggestRulesRequest)
 	if err := dec(in); err != nil {
@@ -450,6 +492,10 @@ var RuleService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ApplyRule",
 			Handler:    _RuleService_ApplyRule_Handler,
+		},
+		{
+			MethodName: "UndoRule",
+			Handler:    _RuleService_UndoRule_Handler,
 		},
 		{
 			MethodName: "SuggestRules",

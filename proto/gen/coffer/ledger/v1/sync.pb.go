@@ -169,7 +169,7 @@ type Changes struct {
 	Tags      []*FollowedTag `protobuf:"bytes,6,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Always empty: recurrences are planned.
 	Recurrences []*Recurrence `protobuf:"bytes,7,rep,name=recurrences,proto3" json:"recurrences,omitempty"`
-	// Without progress. A rule also changes when it is applied, because it counts its applications.
+	// Without progress and application. A rule also changes when it is applied, because it counts its applications.
 	Rules         []*Rule `protobuf:"bytes,8,rep,name=rules,proto3" json:"rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

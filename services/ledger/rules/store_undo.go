@@ -1,0 +1,179 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/jobs"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+const (
+	// retention is the time for which an application can be undone.
+	retention = 30 * 24 * time.Hour
+	// expiredRows is the number of changes that a statement of Expire deletes.
+	expiredRows = 5000
+)
+
+// written holds the values that an application writes; nil for a field that it does not set. The
+// category follows merges. Tag is a key, and nil after a merge or a deletion of the tag.
+type written struct {
+	AppliedAt   time.Time  `db:"applied_at"`
+	Category    *uuid.UUID `db:"wrote_category"`
+	Payee       *string    `db:"wrote_payee"`
+	Description *string    `db:"wrote_description"`
+	Notes       *string    `db:"wrote_notes"`
+	Tag         *string    `db:"wrote_tag"`
+}
+
+const writtenColumns = `applied_at, coalesce((
+		SELECT m.category_id
+		FROM merged_categories m
+		WHERE m.owner_id = rule_jobs.owner_id AND m.id = rule_jobs.wrote_category), wrote_category
+	) AS wrote_category, wrote_payee, wrote_description, wrote_notes, wrote_tag`
+
+// change holds the values of a transaction before an application; nil for a field that it has not
+// changed. CategoryID follows merges, and is also nil if the category was deleted.
+type change struct {
+	TransactionID uuid.UUID `db:"transaction_id"`
+	Recategorized bool
+	CategoryID    *uuid.UUID `db:"category_id"`
+	Payee         *string
+	Description   *string
+	Notes         *string
+	Tagged        bool
+}
+
+// insertChanges stores the values of transactions before the current application of a rule changes
+// them. Changes of an earlier application are replaced. Those of the same one are merged: an edit
+// can move a transaction to a later date, where the job changes it again.
+func insertChanges(
+	ctx context.Context, q pg.Querier, r Rule, before, after []posting.Transaction,
+) error {
+	if len(after) == 0 || r.AppliedAt == nil {
+		return nil
+	}
+	var ids []uuid.UUID
+	var categories []*uuid.UUID
+	var payees, descriptions, notes []*string
+	var tagged []bool
+	former := func(from, to string) *string {
+		if from == to {
+			return nil
+		}
+		return &from
+	}
+	for i, t := range before {
+		next := after[i]
+		category := t.CategoryID
+		if category != nil && next.HasCategory(*category) {
+			category = nil
+		}
+		ids = append(ids, t.ID)
+		categories = append(categories, category)
+		payees = append(payees, former(t.Payee, next.Payee))
+		descriptions = append(descriptions, former(t.Description, next.Description))
+		notes = append(notes, former(t.Notes, next.Notes))
+		tagged = append(tagged, !slices.Equal(t.Tags, next.Tags))
+	}
+	return pg.Exec(ctx, q, `
+		INSERT INTO rule_changes AS o (owner_id, rule_id, applied_at, transaction_id, category_id,
+			payee, description, notes, tagged)
+		SELECT $1, $2, $3, c.*
+		FROM unnest($4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::boolean[]) AS c
+		ON CONFLICT (owner_id, rule_id, transaction_id) DO UPDATE
+		SET (applied_at, category_id, payee, description, notes, tagged) = (
+			SELECT EXCLUDED.applied_at, coalesce(EXCLUDED.category_id, s.category_id),
+				coalesce(EXCLUDED.payee, s.payee), coalesce(EXCLUDED.description, s.description),
+				coalesce(EXCLUDED.notes, s.notes), EXCLUDED.tagged OR coalesce(s.tagged, false)
+			FROM (SELECT 1) AS one
+			LEFT JOIN (SELECT o.*) AS s ON s.applied_at = EXCLUDED.applied_at)`,
+		r.OwnerID, r.ID, r.AppliedAt, ids, categories, payees, descriptions, notes, tagged)
+}
+
+// queueUndo queues the undo of a rule's latest application. The total is the number of its changes.
+func queueUndo(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, at time.Time) error {
+	return pg.Exec(ctx, q, `
+		UPDATE rule_jobs j
+		SET status = 'undoing', done = 0, problem = '', attempts = 0, queued_at = $3,
+			total = (
+				SELECT count(*)
+				FROM rule_changes c
+				WHERE c.owner_id = $1 AND c.rule_id = $2 AND c.applied_at = j.applied_at)
+		WHERE owner_id = $1 AND rule_id = $2`, owner, rule, at)
+}
+
+// takeChanges deletes and returns up to limit changes of the latest application of a job's rule.
+func takeChanges(
+	ctx context.Context, q pg.Querier, j jobs.Job, appliedAt time.Time, limit int,
+) ([]change, error) {
+	return pg.All[change](ctx, q, `
+		WITH taken AS (
+			DELETE FROM rule_changes
+			WHERE owner_id = $1 AND rule_id = $2 AND transaction_id IN (
+				SELECT transaction_id
+				FROM rule_changes
+				WHERE owner_id = $1 AND rule_id = $2 AND applied_at = $3
+				ORDER BY transaction_id
+				LIMIT $4)
+			RETURNING transaction_id, category_id, payee, description, notes, tagged
+		)
+		SELECT t.transaction_id, t.category_id IS NOT NULL AS recategorized, c.id AS category_id,
+			t.payee, t.description, t.notes, t.tagged
+		FROM taken t
+		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = t.category_id
+		LEFT JOIN categories c
+			ON c.owner_id = $1 AND c.id = coalesce(m.category_id, t.category_id)`,
+		j.OwnerID, j.ID, appliedAt, limit)
+}
+
+// lockChanged locks the transactions that still exist until the transaction ends, in the order of
+// their ids.
+func lockChanged(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
+) ([]posting.Transaction, error) {
+	return pg.All[posting.Transaction](ctx, q, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE t.owner_id = $1 AND t.id = ANY($2)
+		ORDER BY t.id
+		FOR UPDATE`, owner, ids)
+}
+
+// advanceUndo stores the progress of an undo, and resets the attempts. jobs.Renew has locked the
+// row.
+func advanceUndo(
+	ctx context.Context, q pg.Querier, j jobs.Job, processed, restored, kept int,
+) error {
+	return pg.Exec(ctx, q, `
+		UPDATE rule_jobs
+		SET done = done + $3, restored = restored + $4, kept = kept + $5, attempts = 0
+		WHERE owner_id = $1 AND rule_id = $2`, j.OwnerID, j.ID, processed, restored, kept)
+}
+
+// Expire deletes the changes of applications that can no longer be undone. It skips locked rows, so
+// it never waits for a job that waits for it.
+func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
+	for {
+		expired, err := q.Exec(ctx, `
+			DELETE FROM rule_changes
+			WHERE (owner_id, rule_id, transaction_id) IN (
+				SELECT owner_id, rule_id, transaction_id
+				FROM rule_changes
+				WHERE applied_at < $1
+				ORDER BY applied_at
+				LIMIT $2
+				FOR UPDATE SKIP LOCKED)`, now.Add(-retention), expiredRows)
+		if err != nil {
+			return fmt.Errorf("deleting the changes of old applications: %w", err)
+		}
+		if expired.RowsAffected() == 0 {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package rules
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/jobs"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
+	"github.com/coffer-budget/coffer/services/ledger/tags"
+)
+
+// sets returns the request for a rule that sets a category, a tag and all texts of a payee.
+func sets(payee string, category uuid.UUID) *ledgerv1.CreateRuleRequest {
+	req := setsCategory(payee, category)
+	req.Actions = append(req.Actions,
+		&ledgerv1.RuleAction{Kind: matching.AddTag, Value: "Film"},
+		&ledgerv1.RuleAction{Kind: matching.SetPayee, Value: "Rex"},
+		&ledgerv1.RuleAction{Kind: matching.SetDescription, Value: "Evening"},
+		&ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "seen"})
+	return req
+}
+
+// apply applies a rule and runs the job.
+func (p person) apply(t *testing.T, id string) {
+	t.Helper()
+	_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: id})
+	require.NoError(t, err)
+	p.Jobs.RunQueued(t.Context())
+}
+
+// undo undoes the application of a rule, and returns the rule.
+func (p person) undo(t *testing.T, id string) *ledgerv1.Rule {
+	t.Helper()
+	started, err := p.UndoRule(p.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
+	require.NoError(t, err)
+	require.Equal(t, "undoing", started.GetRule().GetProgress().GetStatus())
+	require.Empty(t, started.GetRule().GetApplication().GetUndoableUntil())
+	p.Jobs.RunQueued(t.Context())
+	got, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: id})
+	require.NoError(t, err)
+	require.Equal(t, "undone", got.GetRule().GetProgress().GetStatus())
+	require.Empty(t, p.Differences(t)[p.ID])
+	return got.GetRule()
+}
+
+// get returns a transaction without its version.
+func (p person) get(t *testing.T, id string) *ledgerv1.Transaction {
+	t.Helper()
+	resp, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
+	require.NoError(t, err)
+	resp.GetTransaction().UpdatedAt = ""
+	return resp.GetTransaction()
+}
+
+func (p person) edit(t *testing.T, id string, change *ledgerv1.UpdateTransactionRequest) {
+	t.Helper()
+	change.Id = id
+	_, err := p.UpdateTransaction(p.Ctx, change)
+	require.NoError(t, err)
+}
+
+func TestUndoRule(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	fun := s.MakeCategory(p.Ctx, t, "Fun")
+	req := p.Spends("9.50")
+	req.Payee, req.Description, req.Notes, req.Tags = "Cinema", "Two seats", "late", []string{"Out"}
+	var ids []string
+	var before []*ledgerv1.Transaction
+	for range 5 {
+		ids = append(ids, p.Create(t, req).GetId())
+		before = append(before, p.get(t, ids[len(ids)-1]))
+	}
+	other := p.spends(t, "Bakery", "3")
+	id := p.rule(t, sets("cinema", fun)).GetId()
+	_, err := p.UndoRule(p.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
+	require.ErrorIs(t, err, errNotUndoable)
+	p.apply(t, id)
+	require.Equal(t, []string{"Out", "Film"}, p.get(t, ids[0]).GetTags())
+
+	// 0 is as the rule wrote it, 1 and 2 were edited in fields that it did and did not write.
+	// 3 has its former category again, and 4 was deleted.
+	p.edit(t, ids[1], &ledgerv1.UpdateTransactionRequest{Notes: new("mine")})
+	p.edit(t, ids[2], &ledgerv1.UpdateTransactionRequest{Amount: new("8"), Date: new("2026-01-01")})
+	p.edit(t, ids[3], &ledgerv1.UpdateTransactionRequest{CategoryId: new(p.Category.String())})
+	_, err = p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: ids[4]})
+	require.NoError(t, err)
+	undone := p.undo(t, id)
+
+	before[1].Notes = "mine"
+	before[2].Amount, before[2].Date = "-8.00", "2026-01-01T00:00:00.000Z"
+	for i, id := range ids[:4] {
+		got := p.get(t, id)
+		require.True(t, proto.Equal(before[i], got), "%d: %s\n%s", i, before[i], got)
+	}
+	require.Equal(t, other.GetUpdatedAt(), func() string {
+		resp, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: other.GetId()})
+		require.NoError(t, err)
+		return resp.GetTransaction().GetUpdatedAt()
+	}())
+	want := &ledgerv1.RuleApplication{Changed: 5, Restored: 3, Kept: 1}
+	require.True(t, proto.Equal(want, undone.GetApplication()), undone.GetApplication())
+	_, err = p.UndoRule(p.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
+	require.ErrorIs(t, err, errNotUndoable)
+	p.apply(t, id)
+	require.EqualValues(t, 4, p.undo(t, id).GetApplication().GetRestored(), "applied again")
+}
+
+// TestUndoRuleReferences merges, deletes and renames what an application has written or replaced.
+func TestUndoRuleReferences(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	env := s.Service
+	named := &tags.Server{Ledger: env.Ledger, Reads: env.Reads}
+	for name, c := range map[string]struct {
+		change   func(p person, food, fun, other uuid.UUID) error
+		category func(food, fun, other uuid.UUID) uuid.UUID
+		tags     []string
+		restored int64
+	}{
+		"the former category is merged": {
+			change: func(p person, food, _, other uuid.UUID) error {
+				_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{
+					Id: food.String(), ReassignTo: new(other.String()),
+				})
+				return err
+			},
+			category: func(_, _, other uuid.UUID) uuid.UUID { return other },
+			restored: 1,
+		},
+		"the former category is deleted": {
+			change: func(p person, food, _, _ uuid.UUID) error {
+				_, err := p.DeleteCategory(p.Ctx,
+					&ledgerv1.DeleteCategoryRequest{Id: food.String()})
+				return err
+			},
+			category: func(_, fun, _ uuid.UUID) uuid.UUID { return fun },
+		},
+		"the written category is merged": {
+			change: func(p person, _, fun, other uuid.UUID) error {
+				_, err := p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{
+					Id: fun.String(), ReassignTo: new(other.String()),
+				})
+				return err
+			},
+			category: func(food, _, _ uuid.UUID) uuid.UUID { return food },
+			restored: 1,
+		},
+		"the tag is renamed": {
+			change: func(p person, _, _, _ uuid.UUID) error {
+				_, err := named.UpdateTag(p.Ctx,
+					&ledgerv1.UpdateTagRequest{Tag: "film", Name: new("Movie")})
+				return err
+			},
+			category: func(food, _, _ uuid.UUID) uuid.UUID { return food },
+			restored: 1,
+		},
+		"the tag is merged": {
+			change: func(p person, _, _, _ uuid.UUID) error {
+				_, err := named.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{
+					Tag: "film", Name: new("Out"), Merge: new(true),
+				})
+				return err
+			},
+			category: func(food, _, _ uuid.UUID) uuid.UUID { return food },
+		},
+		"the tag is deleted and added by hand": {
+			change: func(p person, _, _, _ uuid.UUID) error {
+				if _, err := named.DeleteTag(p.Ctx,
+					&ledgerv1.DeleteTagRequest{Tag: "film"}); err != nil {
+					return err
+				}
+				all, err := p.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{})
+				if err != nil {
+					return err
+				}
+				_, err = p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
+					Id:   all.GetTransactions()[0].GetId(),
+					Tags: &ledgerv1.Tags{Values: []string{"Out", "Film"}},
+				})
+				return err
+			},
+			category: func(food, _, _ uuid.UUID) uuid.UUID { return food },
+			tags:     []string{"Out", "Film"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t.Context(), t, s)
+			food, fun := s.MakeCategory(p.Ctx, t, "Meals"), s.MakeCategory(p.Ctx, t, "Fun")
+			other := s.MakeCategory(p.Ctx, t, "Other")
+			req := p.Spends("9.50")
+			req.Payee, req.CategoryId, req.Tags = "Cinema", food.String(), []string{"Out"}
+			id := p.Create(t, req).GetId()
+			rule := p.rule(t, sets("cinema", fun)).GetId()
+			p.apply(t, rule)
+			require.NoError(t, c.change(p, food, fun, other))
+			application := p.undo(t, rule).GetApplication()
+			require.Equal(t, c.restored, application.GetRestored())
+			require.Equal(t, 1-c.restored, application.GetKept())
+			got := p.get(t, id)
+			require.Equal(t, c.category(food, fun, other).String(), got.GetCategoryId())
+			require.Equal(t, "Cinema", got.GetPayee())
+			if c.tags == nil {
+				c.tags = []string{"Out"}
+			}
+			require.Equal(t, c.tags, got.GetTags())
+		})
+	}
+}
+
+// TestUndoRuleKilled kills replicas that apply a rule and undo that, after a chunk of each. No
+// transaction is changed or restored twice, and each has one event per change.
+func TestUndoRuleKilled(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	fun := s.MakeCategory(p.Ctx, t, "Fun")
+	const count = 150
+	for range 3 {
+		batch := &ledgerv1.CreateTransactionsRequest{}
+		for i := range count / 3 {
+			req := p.Spends(strconv.Itoa(i + 1))
+			req.Payee = "Cinema"
+			batch.Transactions = append(batch.Transactions, req)
+		}
+		_, err := p.CreateTransactions(p.Ctx, batch)
+		require.NoError(t, err)
+	}
+	id := p.rule(t, sets("cinema", fun)).GetId()
+	// kill runs one chunk of a job on a replica, whose lease ends then.
+	kill := func(chunk func(j jobs.Job) error) {
+		j, err := jobTable.Lease(t.Context(), s.DB, time.Minute)
+		require.NoError(t, err)
+		require.NoError(t, chunk(j))
+		_, err = s.DB.Exec(t.Context(), `UPDATE rule_jobs SET leased_until = now() - interval '1 s'`)
+		require.NoError(t, err)
+		s.Jobs.RunQueued(t.Context())
+		require.ErrorIs(t, chunk(j), jobs.ErrLostLease)
+	}
+	run := func(j jobs.Job) error {
+		_, err := s.chunks(j)(p.Ctx, jobs.NewPace(time.Now))
+		return err
+	}
+	_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: id})
+	require.NoError(t, err)
+	kill(run)
+	req := &ledgerv1.UndoRuleRequest{Id: id, IdempotencyKey: "key"}
+	_, err = p.UndoRule(p.Ctx, req)
+	require.NoError(t, err)
+	for _, call := range []func() error{
+		func() error { _, err := p.UndoRule(p.Ctx, &ledgerv1.UndoRuleRequest{Id: id}); return err },
+		func() error { _, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: id}); return err },
+	} {
+		require.ErrorIs(t, call(), errRunning)
+	}
+	kill(run)
+
+	repeated, err := p.UndoRule(p.Ctx, req)
+	require.NoError(t, err)
+	require.True(t, repeated.GetReplayed())
+	type row struct{ Rows, Changed, Versions, Events int64 }
+	got, err := pg.One[row](t.Context(), s.DB, `
+		SELECT count(*) AS rows, count(*) FILTER (WHERE payee <> 'Cinema' OR category_id = $2
+			OR tags <> '{}') AS changed, sum(version) AS versions,
+			(SELECT count(*) FROM outbox WHERE subject = 'ledger.v1.transaction.updated') AS events
+		FROM transactions
+		WHERE owner_id = $1`, p.ID, fun)
+	require.NoError(t, err)
+	require.Equal(t, row{Rows: count, Versions: 3 * count, Events: 2 * count}, got)
+	rule, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: id})
+	require.NoError(t, err)
+	want := &ledgerv1.RuleApplication{Changed: count, Restored: count}
+	require.True(t, proto.Equal(want, rule.GetRule().GetApplication()))
+	require.EqualValues(t, count, rule.GetRule().GetProgress().GetDone())
+	s.RequireConsistent(t)
+}

@@ -30,6 +30,7 @@ var (
 		gesamtpreis,betrag,total ttc,montant ttc,a payer,net a payer,montant du,total a pagar,
 		importe total,importe,a pagar,totale,totale complessivo,importo,da pagare,importo pagato,
 		jumlah,totaal,te betalen,amount`)
+	// StrongTotalWords name a total and nothing else.
 	StrongTotalWords = PhraseList(`grand total,amount due,balance due,total due,total payable,
 		amount payable,total rounded,rounded total,net total,nett total,after rounding,zu zahlen,
 		zahlbetrag,endbetrag,gesamtbetrag,rechnungsbetrag,gesamtsumme,total ttc,net a payer,

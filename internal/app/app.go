@@ -54,7 +54,7 @@ type process struct {
 
 // Command is an additional command of one service, for operators. Run gets the URL of the service's
 // role (DATABASE_URL) and the arguments after the command's name. The process exits with 1 if it
-// returns an error.
+// returns an error. A command `migrate` runs after the migrations, with MIGRATION_DATABASE_URL.
 type Command struct {
 	Name string
 	Run  func(ctx context.Context, databaseURL string, args []string, out io.Writer) error
@@ -90,7 +90,7 @@ func command[C any](
 			return errors.New("has no database")
 		}
 		SetLogger(NewLogger(os.Stdout, slog.LevelInfo))
-		return migrate(ctx, name, migrations)
+		return migrate(ctx, name, migrations, commands...)
 	case "version":
 		fmt.Println(Version())
 		return nil
@@ -109,7 +109,7 @@ func command[C any](
 		strings.Join(names, ", "))
 }
 
-func migrate(ctx context.Context, name string, migrations fs.FS) error {
+func migrate(ctx context.Context, name string, migrations fs.FS, commands ...Command) error {
 	config, err := ParseEnv[struct {
 		URL string `env:"MIGRATION_DATABASE_URL,required,notEmpty,unset"`
 	}](nil)
@@ -121,6 +121,14 @@ func migrate(ctx context.Context, name string, migrations fs.FS) error {
 	}
 	if err := pg.Migrate(ctx, config.URL, name, migrations); err != nil {
 		return err
+	}
+	for _, c := range commands {
+		if c.Name != "migrate" {
+			continue
+		}
+		if err := c.Run(ctx, config.URL, nil, os.Stdout); err != nil {
+			return err
+		}
 	}
 	slog.InfoContext(ctx, "the schema is up to date", "schema", name, "version", Version())
 	return nil

@@ -42,10 +42,15 @@ func TestMigrate(t *testing.T) {
 	require.NoError(t, lis.Close())
 	t.Setenv("MIGRATION_DATABASE_URL", address.String())
 	done := make(chan error, 1)
+	after := Command{"migrate", func(_ context.Context, url string, _ []string, _ io.Writer) error {
+		require.Equal(t, address.String(), url)
+		execute(t, target, `ALTER TABLE `+name+`.t ADD COLUMN after_migrations int`)
+		return nil
+	}}
 	go func() {
 		done <- migrate(t.Context(), name, fstest.MapFS{
 			"migrations/0001_t.sql": {Data: []byte("-- +goose Up\nCREATE TABLE t ();")},
-		})
+		}, after)
 	}()
 	line := make([]byte, 4096)
 	n, err := lines.Read(line)
@@ -58,7 +63,7 @@ func TestMigrate(t *testing.T) {
 	t.Cleanup(func() { _ = lis.Close() })
 	go relay(lis, to.Host)
 	require.NoError(t, <-done)
-	execute(t, target, `SELECT FROM `+name+`.t`)
+	execute(t, target, `SELECT after_migrations FROM `+name+`.t`)
 }
 
 func relay(lis net.Listener, to string) {

@@ -11,6 +11,7 @@
 // SQL in store_*.go, and imports only packages on a later line. An error that several packages
 // return is declared in request, any other one in the errors.go of its package.
 //
+//   - distribution: the part of ledger migrate that distributes the tables over servers
 //   - verify: the command ledger verify and the background check, which compare the sums with the
 //     transactions
 //   - sync: the changes that devices follow. export: the books of a user as a file, in several

@@ -2,7 +2,8 @@
 // receipts and the dashboard over gRPC.
 //
 //	ledger                  runs the service until SIGTERM
-//	ledger migrate          applies the migrations of the service's schema
+//	ledger migrate          applies the migrations of the service's schema, and distributes its
+//	                        tables if LEDGER_DISTRIBUTED=citus is set
 //	ledger await-schema     waits until the schema has all migrations of this release
 //	ledger verify [-repair] compares stored sums with the transactions, and corrects them
 //
@@ -12,10 +13,11 @@ package main
 import (
 	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/services/ledger"
+	"github.com/coffer-budget/coffer/services/ledger/distribution"
 	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
 
 func main() {
-	app.Main("ledger", ledger.Run, ledger.Migrations,
+	app.Main("ledger", ledger.Run, ledger.Migrations, distribution.Command(),
 		app.Command{Name: "verify", Run: verify.Command(ledger.Migrations)})
 }

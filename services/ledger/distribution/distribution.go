@@ -1,0 +1,199 @@
+// Package distribution distributes the tables of the ledger over the servers of a cluster of Citus.
+//
+// `ledger migrate` calls Run after the migrations. It does nothing unless LEDGER_DISTRIBUTED=citus
+// is set. Each table with a column owner_id becomes a distributed table, in the shard of its owner,
+// so that the rows of an owner are on one server. All other tables stay on the coordinator: no
+// table is read together with the rows of many owners, so there are no reference tables. Run can be
+// repeated: it distributes the tables that are not distributed yet, in one transaction.
+//
+// docs/scale.md describes the operation of a cluster.
+package distribution
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/app"
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// errNoCitus is returned if the database of the ledger is not part of a cluster.
+var errNoCitus = errors.New("LEDGER_DISTRIBUTED is \"citus\", but the database has no extension " +
+	"citus: run CREATE EXTENSION citus in it on the coordinator and on each worker, as superuser")
+
+// Command returns the part of `ledger migrate` that follows the migrations.
+func Command() app.Command {
+	return app.Command{
+		Name: "migrate",
+		Run: func(ctx context.Context, databaseURL string, _ []string, _ io.Writer) error {
+			config, err := app.ParseEnv[struct {
+				Distributed string `env:"LEDGER_DISTRIBUTED"`
+			}](nil)
+			if err != nil {
+				return err
+			}
+			return Run(ctx, databaseURL, "ledger", config.Distributed)
+		},
+	}
+}
+
+// Run distributes the tables of a schema if distributed is "citus", and does nothing if it is
+// empty. The URL's role owns the tables.
+func Run(ctx context.Context, databaseURL, schema, distributed string) error {
+	switch distributed {
+	case "":
+		return nil
+	case "citus":
+	default:
+		return fmt.Errorf("LEDGER_DISTRIBUTED is %q: must be empty or \"citus\"", distributed)
+	}
+	config, err := pgx.ParseConfig(databaseURL)
+	if err != nil {
+		// pgx's error may contain the password.
+		return errors.New("the database URL is not a valid postgres:// URL")
+	}
+	config.RuntimeParams["search_path"] = schema
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("connecting to distribute the tables: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return distribute(ctx, tx) })
+	if err != nil {
+		return fmt.Errorf("distributing the tables: %w", err)
+	}
+	return nil
+}
+
+// distribute distributes all tables that are not distributed yet. The lock serializes concurrent
+// migrations.
+func distribute(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer distribution'))`)
+	if err != nil {
+		return fmt.Errorf("locking: %w", err)
+	}
+	installed, err := pg.Value[bool](ctx, tx,
+		`SELECT to_regproc('create_distributed_table') IS NOT NULL`)
+	if err != nil {
+		return fmt.Errorf("looking for Citus: %w", err)
+	}
+	if !installed {
+		return errNoCitus
+	}
+	tables, err := selectTables(ctx, tx)
+	if err != nil {
+		return err
+	}
+	ordered, err := order(tables)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(ordered, func(t table) bool { return !t.Distributed }) {
+		return nil
+	}
+	// Triggers are allowed because they touch rows of the same owner only, and so of the same
+	// shard. Foreign keys between tables that are distributed in one transaction need the
+	// sequential mode.
+	_, err = tx.Exec(ctx, `SELECT set_config('citus.enable_unsafe_triggers', 'on', true),
+		set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
+	if err != nil {
+		return fmt.Errorf("allowing triggers: %w", err)
+	}
+	if err := replaceActions(ctx, tx); err != nil {
+		return err
+	}
+	for _, t := range ordered {
+		if t.Distributed {
+			continue
+		}
+		colocated := ordered[0].Name
+		if t.Name == colocated {
+			colocated = "none"
+		}
+		_, err := tx.Exec(ctx, `
+			SELECT create_distributed_table($1::text::regclass, 'owner_id', colocate_with => $2)`,
+			t.Name, colocated)
+		if err != nil {
+			return fmt.Errorf("distributing table %s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// table is a table with a column owner_id.
+type table struct {
+	Name        string
+	Distributed bool
+	// References are the other tables that its foreign keys name.
+	References []string
+}
+
+// selectTables returns the tables of the schema with a column owner_id. The ones that are
+// distributed come first, so that the first of all determines the shards of the others.
+func selectTables(ctx context.Context, tx pgx.Tx) ([]table, error) {
+	tables, err := pg.All[table](ctx, tx, `
+		SELECT c.relname AS name,
+			EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = c.oid) AS distributed,
+			ARRAY(
+				SELECT DISTINCT f.confrelid::regclass::text
+				FROM pg_constraint f
+				WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid
+				ORDER BY 1) AS references
+		FROM pg_class c
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'owner_id' AND NOT a.attisdropped
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+		ORDER BY distributed DESC, c.relname`)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the tables: %w", err)
+	}
+	return tables, nil
+}
+
+// order sorts tables so that each follows the tables that it references: Citus refuses a foreign
+// key to a table that is not distributed.
+func order(tables []table) ([]table, error) {
+	var ordered []table
+	placed := map[string]bool{}
+	for len(ordered) < len(tables) {
+		before := len(ordered)
+		for _, t := range tables {
+			missing := func(name string) bool { return !placed[name] }
+			if placed[t.Name] || slices.ContainsFunc(t.References, missing) {
+				continue
+			}
+			placed[t.Name] = true
+			ordered = append(ordered, t)
+		}
+		if len(ordered) == before {
+			return nil, errors.New("foreign keys reference each other in a circle, " +
+				"or reference a table without owner_id")
+		}
+	}
+	return ordered, nil
+}
+
+// replaceActions removes ON DELETE SET NULL from foreign keys, which Citus refuses in a key with
+// the distribution column. The service clears these columns before it deletes the referenced row.
+func replaceActions(ctx context.Context, tx pgx.Tx) error {
+	statements, err := pg.Values[string](ctx, tx, `
+		SELECT format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %2$I %s',
+			conrelid::regclass, conname,
+			regexp_replace(pg_get_constraintdef(oid), ' ON DELETE SET NULL \([^)]*\)', ''))
+		FROM pg_constraint
+		WHERE connamespace = current_schema()::regnamespace AND contype = 'f' AND confdeltype = 'n'
+		ORDER BY 1`)
+	if err != nil {
+		return fmt.Errorf("selecting foreign keys: %w", err)
+	}
+	for _, statement := range statements {
+		if _, err := tx.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("replacing a foreign key: %w", err)
+		}
+	}
+	return nil
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 	"github.com/coffer-budget/coffer/services/ledger/verify"
@@ -79,6 +80,7 @@ func (s *isolated) runInBackground(t *testing.T) {
 	require.NoError(t, idem.Expire(ctx, s.db))
 	require.NoError(t, accounts.ExpireReferences(ctx, s.db, now))
 	require.NoError(t, staging.Expire(ctx, s.db, now))
+	require.NoError(t, rules.Expire(ctx, s.db, now))
 	require.NoError(t, sync.Sweep(ctx, s.db, now))
 	require.NoError(t, attachments.Expire(ctx, s.db, now))
 	_, err := verify.RepairOwner(ctx, s.db, s.user.ID)

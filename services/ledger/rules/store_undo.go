@@ -31,10 +31,11 @@ type written struct {
 	Tag         *string    `db:"wrote_tag"`
 }
 
+// writtenColumns are the columns of a job's row for jobs.Renew, whose first argument is the owner.
 const writtenColumns = `applied_at, coalesce((
 		SELECT m.category_id
 		FROM merged_categories m
-		WHERE m.owner_id = rule_jobs.owner_id AND m.id = rule_jobs.wrote_category), wrote_category
+		WHERE m.owner_id = $1 AND m.id = rule_jobs.wrote_category), wrote_category
 	) AS wrote_category, wrote_payee, wrote_description, wrote_notes, wrote_tag`
 
 // change holds the values of a transaction before an application; nil for a field that it has not

@@ -124,10 +124,7 @@ var _ ledgerv1.LedgerServiceServer = (*server)(nil)
 // if the schema lacks a migration.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "ledger")
-	if config.Distributed != "" && config.Distributed != citus {
-		return errors.New("LEDGER_DISTRIBUTED must be empty or " + citus)
-	}
-	db, err := pg.Open(ctx, config.DatabaseURL)
+	db, err := config.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -197,6 +194,14 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterRuleServiceServer(srv, ruling)
 	registerResources(srv, config, s.Accounts, gates)
 	return srv.Serve(ctx, lis, healthCheck(srv, book, ocrConn))
+}
+
+// open returns a pool on the database, or an error if the database is of an unknown kind.
+func (c Config) open(ctx context.Context) (*pgxpool.Pool, error) {
+	if c.Distributed != "" && c.Distributed != citus {
+		return nil, errors.New("LEDGER_DISTRIBUTED must be empty or " + citus)
+	}
+	return pg.Open(ctx, c.DatabaseURL)
 }
 
 // newBook returns the ledger on a database.

@@ -38,9 +38,9 @@ type titles struct {
 func (t titles) unknown() bool { return t.fee == "" }
 
 var languages = []titles{
-	{"Date", "Description", "Amount", "Debit", "Credit", "Type", "Balance", "Currency", "Status", [2]string{"debit", "credit"}, map[string]string{"booked": "Completed", "pending": "Pending", "void": "Declined"}, "Fee", "Net", "Opening balance", "Closing balance"},
+	{"Date", "Description", "Amount", "Debit", "Credit", "Type", "Balance", "Currency", "Status", [2]string{"debit", "credit"}, map[string]string{"booked": "Completed", "pending": "Pending", "void": "Declined"}, "Fee", "Net", "Previous balance", "Closing balance"},
 	{"Date", "Text", "Amount", "Money out", "Money in", "Debit/Credit", "Balance", "Currency", "State", [2]string{"D", "C"}, map[string]string{"booked": "Posted", "pending": "Pending", "void": "Failed"}, "Transaction Fee", "Net amount", "Balance brought forward", "Balance carried forward"},
-	{"Buchungstag", "Verwendungszweck", "Betrag", "Soll", "Haben", "S/H", "Saldo", "Währung", "Status", [2]string{"S", "H"}, map[string]string{"booked": "Gebucht", "pending": "Vorgemerkt", "void": "Storniert"}, "Gebühr", "Netto", "Anfangssaldo", "Endsaldo"},
+	{"Buchungstag", "Verwendungszweck", "Betrag", "Soll", "Haben", "S/H", "Saldo", "Währung", "Status", [2]string{"S", "H"}, map[string]string{"booked": "Gebucht", "pending": "Vorgemerkt", "void": "Storniert"}, "Gebühr", "Netto", "Alter Kontostand", "Endsaldo"},
 	{"Date opération", "Libellé", "Montant", "Débit", "Crédit", "Sens", "Solde", "Devise", "Statut", [2]string{"Débit", "Crédit"}, map[string]string{"booked": "Comptabilisé", "pending": "En attente", "void": "Annulé"}, "Frais", "Montant net", "Ancien solde", "Nouveau solde"},
 	{"Fecha", "Concepto", "Importe", "Cargo", "Abono", "Tipo", "Saldo", "Divisa", "Estado", [2]string{"Cargo", "Abono"}, map[string]string{"booked": "Completado", "pending": "Pendiente", "void": "Cancelado"}, "Comisión", "Importe neto", "Saldo inicial", "Saldo final"},
 	{"Datum", "Omschrijving", "Bedrag", "Af", "Bij", "Af Bij", "Saldo", "Munt", "Status", [2]string{"Af", "Bij"}, map[string]string{"booked": "Geboekt", "pending": "In behandeling", "void": "Geweigerd"}, "Fee", "Netto", "Beginsaldo", "Eindsaldo"},

@@ -78,9 +78,6 @@ func newPausedServer(t *testing.T, s *service, name string) pausedServer {
 	config.ConnConfig.Tracer = &deadlocks
 	config.ConnConfig.RuntimeParams["application_name"] = name + " " + config.ConnConfig.Database
 	config.ConnConfig.RuntimeParams["deadlock_timeout"] = "20ms"
-	// A fifth of PostgreSQL's time would be plans: each connection would plan each statement five
-	// times before it keeps a generic plan.
-	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	db, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)

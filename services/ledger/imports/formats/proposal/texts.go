@@ -83,11 +83,11 @@ func (p *Profile) empty(field string, taken map[int]bool) int {
 	return -1
 }
 
-// untextual returns the free column whose heading means a description without doubt, and whose
-// contents are numbers or dates, or -1.
-func (p *Profile) untextual(taken map[int]bool) int {
+// untextual returns the free column whose heading names a field without doubt, and whose contents
+// look like numbers or dates, or -1. "Shop 501" looks like an amount with a currency.
+func (p *Profile) untextual(field string, taken map[int]bool) int {
 	for i := range p.columns {
-		if !taken[i] && p.textRank(i, mapping.FieldDescription) == 1 && p.columns[i].filled > 0 &&
+		if !taken[i] && p.textRank(i, field) == 1 && p.columns[i].filled > 0 &&
 			!p.columns[i].textual() {
 			return i
 		}
@@ -106,6 +106,9 @@ func (p *Profile) namedTexts(columns Columns, taken map[int]bool) {
 	}
 	payee := p.cheapest(mapping.FieldPayee, taken)
 	if payee < 0 {
+		payee = p.untextual(mapping.FieldPayee, taken)
+	}
+	if payee < 0 {
 		payee = p.empty(mapping.FieldPayee, taken)
 	}
 	assign(mapping.FieldPayee, payee)
@@ -116,7 +119,7 @@ func (p *Profile) namedTexts(columns Columns, taken map[int]bool) {
 		description = p.cheapest(mapping.FieldDescription, p.without(taken, description))
 	}
 	if description < 0 {
-		description = p.untextual(taken)
+		description = p.untextual(mapping.FieldDescription, taken)
 	}
 	if description < 0 {
 		description = p.empty(mapping.FieldDescription, taken)

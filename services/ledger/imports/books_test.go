@@ -239,7 +239,8 @@ func TestCommitImportBooks(t *testing.T) {
 				b := newBooks(seed, tc.style, 30)
 				file := tc.file(b)
 				m := p.uploadBooks(t, file)
-				// A random ledger can have more income than expenses, as a file with inverted signs.
+				// A random ledger can have more income than expenses, like a file with inverted
+				// signs.
 				_, err := p.CommitImport(p.Ctx,
 					&ledgerv1.CommitImportRequest{Id: m.GetId(), Force: true})
 				require.NoError(t, err)

@@ -163,7 +163,8 @@ func TestCommitImportCounterparts(t *testing.T) {
 		require.EqualValues(t, 2, s.undo(t, m, false).GetCounts().GetUndone())
 		require.Equal(t, before, s.stored(t))
 	})
-	for name, change := range map[string]func(t require.TestingT, s saver, other *posting.Transaction){
+	type change = func(t require.TestingT, s saver, other *posting.Transaction)
+	for name, change := range map[string]change{
 		"the currency": func(_ require.TestingT, _ saver, other *posting.Transaction) { other.Currency = "USD" },
 		"the amount":   func(_ require.TestingT, _ saver, other *posting.Transaction) { other.AmountMinor = 9999 },
 		"the sign":     func(_ require.TestingT, _ saver, other *posting.Transaction) { other.AmountMinor = -10000 },

@@ -88,7 +88,8 @@ func TestRunQueuedFailsAfterAttempts(t *testing.T) {
 	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
 	_, err = s.DB.Exec(t.Context(), `
-		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no more transactions'; END $$;
+		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS
+			$$ BEGIN RAISE 'no more transactions'; END $$;
 		CREATE TRIGGER reject BEFORE INSERT ON transactions FOR EACH ROW EXECUTE FUNCTION reject()`)
 	require.NoError(t, err)
 	// The first attempt makes progress: it creates wallets and categories.
@@ -124,7 +125,8 @@ func TestRunQueuedWaitsForSpace(t *testing.T) {
 	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
 	_, err = s.DB.Exec(t.Context(), `
-		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;
+		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS
+			$$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;
 		CREATE TRIGGER reject BEFORE INSERT ON transactions FOR EACH ROW EXECUTE FUNCTION reject()`)
 	require.NoError(t, err)
 	attempt := func() {

@@ -69,7 +69,8 @@ func TestMovingBalances(t *testing.T) {
 		m := p.uploaded(t, sample(t, "firefly-liabilities.csv")).GetImport()
 		m = p.update(t,
 			&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{
-				ExpenseCategoryId: new(p.Category.String()), IncomeCategoryId: new(p.Category.String()),
+				ExpenseCategoryId: new(p.Category.String()),
+				IncomeCategoryId:  new(p.Category.String()),
 			}})
 		p.committed(t, m)
 		require.Equal(t, "-7550 EUR 2026-01-01", p.opening(t, "Card"))

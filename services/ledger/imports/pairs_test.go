@@ -98,7 +98,8 @@ func TestCreateImportTransfers(t *testing.T) {
 		t.Helper()
 		var texts []string
 		for _, r := range p.rows(t, m) {
-			texts = append(texts, strings.TrimSpace(fmt.Sprint(r.GetAmount(), " ", r.GetCategoryFrom())))
+			text := fmt.Sprint(r.GetAmount(), " ", r.GetCategoryFrom())
+			texts = append(texts, strings.TrimSpace(text))
 		}
 		return texts
 	}
@@ -165,7 +166,7 @@ func TestCreateImportTransfers(t *testing.T) {
 		p := newPerson(t, s)
 		bank := p.MakeWallet(p.Ctx, t, "Checking", "EUR")
 		file, _, _ := strings.Cut(twoAccounts, "!Account\nNVisa")
-		// The default wallet is for rows of accounts. Visa has none, so it does not receive the money.
+		// The default wallet is for rows of accounts. Visa has none, so it receives no money.
 		m := p.mustUpload(t, file)
 		m = p.update(t, &ledgerv1.UpdateImportRequest{
 			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: "Checking", WalletId: bank.String()}},

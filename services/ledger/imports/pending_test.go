@@ -223,8 +223,8 @@ func TestCommitImportKeepsChangedPending(t *testing.T) {
 	}
 }
 
-// TestCommitImportReplacesRepeatedID books two pending payments with rows that have one external id,
-// as rows of two accounts of a wallet may. The wallet has the id once.
+// TestCommitImportReplacesRepeatedID books two pending payments with rows that have one external
+// id, as rows of two accounts of a wallet may. The wallet has the id once.
 func TestCommitImportReplacesRepeatedID(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -41,7 +41,10 @@ func TestUpdateImportProblems(t *testing.T) {
 
 	_, err = p.UpdateImportRows(p.Ctx,
 		&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
-			{N: 99, CategoryId: &unknown, TransferWalletId: new("x"), Action: new("x"), Payee: new("\u200b")},
+			{
+				N: 99, CategoryId: &unknown, TransferWalletId: new("x"), Action: new("x"),
+				Payee: new("\u200b"),
+			},
 		}})
 	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	require.ElementsMatch(t, []string{

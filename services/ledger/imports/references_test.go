@@ -219,8 +219,10 @@ func TestDeleteWalletOfStagedRows(t *testing.T) {
 	m := resp.GetImport()
 	category := p.Category.String()
 	_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
-		Id:       m.GetId(),
-		Defaults: &ledgerv1.ImportDefaultsChange{ExpenseCategoryId: new(category), WalletId: new(account)},
+		Id: m.GetId(),
+		Defaults: &ledgerv1.ImportDefaultsChange{
+			ExpenseCategoryId: new(category), WalletId: new(account),
+		},
 	})
 	require.NoError(t, err)
 	p.change(t, m, &rowChange{N: 4, TransferWalletId: &other})

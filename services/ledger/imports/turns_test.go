@@ -37,7 +37,8 @@ func (p person) awaitBooked(t testing.TB, m *ledgerv1.Import) {
 func (s *server) replica(t testing.TB) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	w := New(s.Accounts, s.Service.Cursors, "a secret of the tests", slog.New(slog.DiscardHandler)).Jobs
+	w := New(s.Accounts, s.Service.Cursors, "a secret of the tests",
+		slog.New(slog.DiscardHandler)).Jobs
 	stopped := make(chan struct{})
 	go func() {
 		w.Run(ctx)
@@ -55,7 +56,8 @@ func TestCommitImportTurns(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	large, small := newPerson(t, s), newPerson(t, s)
-	first, second := large.mustUpload(t, largeStatement(20_000)), small.mustUpload(t, largeStatement(10))
+	first := large.mustUpload(t, largeStatement(20_000))
+	second := small.mustUpload(t, largeStatement(10))
 	large.queueCommit(t, first)
 	defer s.replica(t)()
 	large.awaitBooked(t, first)
@@ -64,7 +66,8 @@ func TestCommitImportTurns(t *testing.T) {
 		require.NoError(t, t.Context().Err())
 	}
 	first = large.get(t, first)
-	require.Equal(t, staging.Running, first.GetStatus(), "the small import has waited for the large one")
+	require.Equal(t, staging.Running, first.GetStatus(),
+		"the small import has waited for the large one")
 	require.Less(t, first.GetCounts().GetBooked(), int32(15_000))
 }
 
@@ -97,7 +100,10 @@ func TestCreateTransactionDuringCommit(t *testing.T) {
 	p := newPerson(t, s)
 	rows := rowsFromEnv(t, 10_000)
 	file := largeStatement(rows)
-	imports := []*ledgerv1.Import{p.mustUpload(t, file), p.mustUpload(t, strings.ReplaceAll(file, "Purchase", "Order"))}
+	imports := []*ledgerv1.Import{
+		p.mustUpload(t, file),
+		p.mustUpload(t, strings.ReplaceAll(file, "Purchase", "Order")),
+	}
 	for _, m := range imports {
 		p.queueCommit(t, m)
 	}
@@ -108,7 +114,8 @@ func TestCreateTransactionDuringCommit(t *testing.T) {
 	var failed atomic.Value
 	for range 2 {
 		defer s.replica(t)()
-		service := transactions.New(s.Service.Ledger, s.Service.Cursors, reads.NewGates(reads.MaxRunning, reads.MaxWaiting))
+		gates := reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
+		service := transactions.New(s.Service.Ledger, s.Service.Cursors, gates)
 		service.Run(t.Context())
 		for range 2 {
 			writers.Go(func() {
@@ -142,7 +149,8 @@ func TestCreateTransactionDuringCommit(t *testing.T) {
 func (p person) finishElsewhere(t testing.TB, m *ledgerv1.Import) *ledgerv1.Import {
 	t.Helper()
 	for {
-		resp, err := p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(8))})
+		req := &ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(8))}
+		resp, err := p.GetImport(p.Ctx, req)
 		require.NoError(t, err)
 		if s := resp.GetImport().GetStatus(); s != staging.Queued && s != staging.Running {
 			return resp.GetImport()

@@ -30,11 +30,14 @@ func setupJobs(t testing.TB) *server {
 
 // other returns another replica of a server.
 func (s *server) other() *Imports {
-	return New(s.Accounts, s.Service.Cursors, "a secret of the tests", slog.New(slog.DiscardHandler))
+	return New(s.Accounts, s.Service.Cursors, "a secret of the tests",
+		slog.New(slog.DiscardHandler))
 }
 
 // lease leases the job of an import for a replica, and returns the function that runs its chunks.
-func (p person) lease(t testing.TB, at *Imports, m *ledgerv1.Import) (jobs.Job, func() (bool, error)) {
+func (p person) lease(
+	t testing.TB, at *Imports, m *ledgerv1.Import,
+) (jobs.Job, func() (bool, error)) {
 	t.Helper()
 	j, err := pg.One[jobs.Job](t.Context(), p.DB, `
 		UPDATE imports
@@ -99,7 +102,8 @@ func TestUpdateImportJob(t *testing.T) {
 	remap := func(m *ledgerv1.Import) *ledgerv1.UpdateImportRequest {
 		mapping := m.GetMapping()
 		mapping.Invert = true
-		mapping.Columns = append(mapping.GetColumns(), &ledgerv1.ImportColumn{Index: 5, Field: "category"})
+		mapping.Columns = append(mapping.GetColumns(),
+			&ledgerv1.ImportColumn{Index: 5, Field: "category"})
 		return &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping}
 	}
 	file := "Date;Payee;Description;Amount;Currency;Quux\n"
@@ -112,7 +116,10 @@ func TestUpdateImportJob(t *testing.T) {
 	}{
 		"mapping": {file, remap},
 		"categories of a file": {file, func(m *ledgerv1.Import) *ledgerv1.UpdateImportRequest {
-			return &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{Currency: new("USD")}}
+			return &ledgerv1.UpdateImportRequest{
+				Id:       m.GetId(),
+				Defaults: &ledgerv1.ImportDefaultsChange{Currency: new("USD")},
+			}
 		}},
 		"transfers": {exported, func(m *ledgerv1.Import) *ledgerv1.UpdateImportRequest {
 			return &ledgerv1.UpdateImportRequest{Id: m.GetId(), Accounts: createAll(m)}
@@ -125,7 +132,9 @@ func TestUpdateImportJob(t *testing.T) {
 			for day := range 5 {
 				p.enter(t, "-2.50", "Shop lunch", day+1)
 			}
-			inline, byJob, inTurn := p.mustUpload(t, c.file), p.mustUpload(t, c.file), p.mustUpload(t, c.file)
+			inline := p.mustUpload(t, c.file)
+			byJob := p.mustUpload(t, c.file)
+			inTurn := p.mustUpload(t, c.file)
 			p.update(t, c.change(inline))
 			want := p.state(t, inline)
 			s.inlineRows = 0
@@ -164,7 +173,9 @@ func TestUpdateImportStates(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"UpdateImport": func() error { _, err := p.UpdateImport(p.Ctx, defaultsOf(m, p.Category)); return err },
 		"UpdateImportRows": func() error {
-			_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: id, Rows: []*rowChange{{N: 2, Action: new("skip")}}})
+			_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{
+				Id: id, Rows: []*rowChange{{N: 2, Action: new("skip")}},
+			})
 			return err
 		},
 		"CommitImport": func() error { _, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: id}); return err },

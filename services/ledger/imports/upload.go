@@ -40,7 +40,9 @@ const (
 )
 
 // upload is the stream of an upload.
-type upload = grpc.ClientStreamingServer[ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse]
+type upload = grpc.ClientStreamingServer[
+	ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse,
+]
 
 // owners is a set of users. It is safe for concurrent use.
 type owners struct {

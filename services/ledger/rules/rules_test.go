@@ -65,9 +65,12 @@ func TestUpdateRule(t *testing.T) {
 	r := p.rule(t, setsCategory("Bakery", p.Category))
 	t.Run("replaces lists and keeps the rest", func(t *testing.T) {
 		changed, err := p.UpdateRule(p.Ctx,
-			&ledgerv1.UpdateRuleRequest{Id: r.GetId(), Actions: &ledgerv1.RuleActions{Values: []*ledgerv1.RuleAction{
-				{Kind: matching.SetPayee, Value: "Baker"}, {Kind: matching.SetCategory, Value: fun.String()},
-			}}})
+			&ledgerv1.UpdateRuleRequest{
+				Id: r.GetId(), Actions: &ledgerv1.RuleActions{Values: []*ledgerv1.RuleAction{
+					{Kind: matching.SetPayee, Value: "Baker"},
+					{Kind: matching.SetCategory, Value: fun.String()},
+				}},
+			})
 		require.NoError(t, err)
 		require.Equal(t, r.GetConditions()[0].GetValues(),
 			changed.GetRule().GetConditions()[0].GetValues())
@@ -80,11 +83,13 @@ func TestUpdateRule(t *testing.T) {
 		before, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
 		require.NoError(t, err)
 		_, err = p.UpdateRule(p.Ctx,
-			&ledgerv1.UpdateRuleRequest{Id: r.GetId(), Name: new("New"), Actions: &ledgerv1.RuleActions{
-				Values: []*ledgerv1.RuleAction{{
-					Kind: matching.SetCategory, Value: uuid.NewString(),
-				}},
-			}})
+			&ledgerv1.UpdateRuleRequest{
+				Id: r.GetId(), Name: new("New"), Actions: &ledgerv1.RuleActions{
+					Values: []*ledgerv1.RuleAction{{
+						Kind: matching.SetCategory, Value: uuid.NewString(),
+					}},
+				},
+			})
 		require.Equal(t, restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS.String(),
 			apierr.From(err).Reason)
 		after, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
@@ -191,9 +196,13 @@ func TestDeleteWalletOfRule(t *testing.T) {
 			_, err := s.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})
 			require.Equal(t, restv1.Reason_WALLET_IN_USE.String(), apierr.From(err).Reason)
 			_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{
-				Id: r.GetId(), Conditions: &ledgerv1.RuleConditions{Values: setsCategory("x",
-					p.Category).GetConditions()},
-				Actions: &ledgerv1.RuleActions{Values: []*ledgerv1.RuleAction{{Kind: matching.Skip}}},
+				Id: r.GetId(),
+				Conditions: &ledgerv1.RuleConditions{
+					Values: setsCategory("x", p.Category).GetConditions(),
+				},
+				Actions: &ledgerv1.RuleActions{
+					Values: []*ledgerv1.RuleAction{{Kind: matching.Skip}},
+				},
 			})
 			require.NoError(t, err)
 			_, err = s.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})

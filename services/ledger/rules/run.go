@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// RequestSteps is the maximum number of steps that patterns take in a request, about half a second
-	// of processor time.
+	// RequestSteps is the maximum number of steps that patterns take in a request, about half a
+	// second of processor time.
 	RequestSteps = 50_000_000
 	// ImportSteps is the maximum number of steps that patterns take on the rows of an import. 50
 	// patterns on 100,000 rows take fewer.

@@ -27,8 +27,8 @@ func matches(field string, conditions int) *ledgerv1.CreateRuleRequest {
 	}
 }
 
-// exceed copies the first condition of a rule 1000 times, as if the rule were older than the limit of
-// steps.
+// exceed copies the first condition of a rule 1000 times, as if the rule were older than the limit
+// of steps.
 func (p person) exceed(t *testing.T, r *ledgerv1.Rule) {
 	t.Helper()
 	_, err := p.DB.Exec(t.Context(), `

@@ -103,7 +103,8 @@ func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem strin
 		UPDATE rule_jobs
 		SET status = $4, problem = $5, lease = NULL, leased_until = NULL,
 			total = CASE WHEN $5 = '' THEN done ELSE total END
-		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, status, problem)
+		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`,
+		j.OwnerID, j.ID, j.Lease, status, problem)
 	if err != nil {
 		return fmt.Errorf("ending the job of rule %s: %w", j.ID, err)
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 const ruleColumns = `r.owner_id, r.id, r.name, r.enabled, r.position, r.match_any, r.stop,
-	r.sources, r.conditions, r.actions, r.category_id, r.applied_count, r.last_applied_at, r.version,
-	r.created_at, r.updated_at, j.status AS job_status, coalesce(j.done, 0) AS job_done,
+	r.sources, r.conditions, r.actions, r.category_id, r.applied_count, r.last_applied_at,
+	r.version, r.created_at, r.updated_at, j.status AS job_status, coalesce(j.done, 0) AS job_done,
 	coalesce(j.total, 0) AS job_total, coalesce(j.problem, '') AS job_problem, j.applied_at,
 	coalesce(j.changed, 0) AS changed, coalesce(j.restored, 0) AS restored,
 	coalesce(j.kept, 0) AS kept, r.seq`

@@ -56,8 +56,8 @@ func TestSuggestCategories(t *testing.T) {
 	require.Equal(t, other.Category.String(), suggest(other, "CINEMA REX 12").GetCategoryId())
 }
 
-// TestSuggestCategoriesOfImports creates one or more transactions of a payee, each with the row of an
-// import, and requires that only choices and accepted categories teach.
+// TestSuggestCategoriesOfImports creates one or more transactions of a payee, each with the row of
+// an import, and requires that only choices and accepted categories teach.
 func TestSuggestCategoriesOfImports(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

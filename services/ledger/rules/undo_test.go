@@ -258,7 +258,10 @@ func TestUndoRuleKilled(t *testing.T) {
 	require.NoError(t, err)
 	for _, call := range []func() error{
 		func() error { _, err := p.UndoRule(p.Ctx, &ledgerv1.UndoRuleRequest{Id: id}); return err },
-		func() error { _, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: id}); return err },
+		func() error {
+			_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: id})
+			return err
+		},
 	} {
 		require.ErrorIs(t, call(), errRunning)
 	}

@@ -77,7 +77,8 @@ func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values)
 func randomStyle(r *rand.Rand) style {
 	s := style{
 		titles: pick(r, languages...), heading: r.IntN(10) > 0,
-		mode:      pick(r, "signed", "signed", "inverted", "columns", "negativeColumns", "type", "marked", "suffixed"),
+		mode: pick(r, "signed", "signed", "inverted", "columns", "negativeColumns", "type", "marked",
+			"suffixed"),
 		delimiter: pick(r, ",", ";", "\t", "|", "xlsx"), mark: pick(r, ".", ","),
 		layout: pick(r, "2006-01-02", "02.01.2006", "02/01/2006", "01/02/2006", "20060102", "2 Jan 2006", "02-01-06",
 			"2006/01/02 15:04", "02.01.2006, 15:04", "02-Jan-06", "January 2, 2006"),
@@ -94,7 +95,8 @@ func randomStyle(r *rand.Rand) style {
 	s.debt = s.balance && s.heading && !s.titles.unknown() && s.mode != "inverted" &&
 		s.mode != "marked" && r.IntN(4) == 0
 	s.unnamed = r.IntN(4) == 0
-	s.totals = r.IntN(4) == 0 && s.mode != "marked" && s.mode != "inverted" && !s.status && !s.fees && !s.debt &&
+	s.totals = r.IntN(4) == 0 && s.mode != "marked" && s.mode != "inverted" &&
+		!s.status && !s.fees && !s.debt &&
 		(!s.titles.unknown() || s.mode == "signed" || s.mode == "suffixed")
 	s.odd = s.status && r.IntN(4) == 0
 	if s.mode == "signed" && !s.fees && s.heading && r.IntN(3) == 0 {
@@ -105,13 +107,17 @@ func randomStyle(r *rand.Rand) style {
 
 // randomLedger returns transactions by day.
 func randomLedger(r *rand.Rand, s style) []entry {
-	spending := []string{"Supermarket", "Café am Eck", "Shoes \"Anna\"", "Bücherei; Mahnung", "Bus 12"}
+	spending := []string{
+		"Supermarket", "Café am Eck", "Shoes \"Anna\"", "Bücherei; Mahnung", "Bus 12",
+	}
 	income := []string{"Anna Müller", "Flat, share", "GmbH 17"}
 	day := time.Date(2023+r.IntN(2), time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC)
 	entries := make([]entry, 2+r.IntN(25))
 	for i := range entries {
 		day = day.AddDate(0, 0, r.IntN(5))
-		e := entry{day: day, amount: -1 - r.Int64N(20_000), text: pick(r, spending...), status: "booked"}
+		e := entry{
+			day: day, amount: -1 - r.Int64N(20_000), text: pick(r, spending...), status: "booked",
+		}
 		switch r.IntN(12) {
 		case 0, 1, 2:
 			e.amount, e.text = 1+r.Int64N(400_000), pick(r, income...)
@@ -213,7 +219,8 @@ func (s style) table(entries []entry) [][]string {
 	var rows [][]string
 	state := func(text string, day time.Time) {
 		if s.totals {
-			rows = append(rows, s.row(entry{day: day, amount: balance, text: text, status: "booked"}, balance))
+			opening := entry{day: day, amount: balance, text: text, status: "booked"}
+			rows = append(rows, s.row(opening, balance))
 		}
 	}
 	state(s.titles.opening, entries[0].day)
@@ -268,7 +275,9 @@ func (s style) amount(e entry) []string {
 func (s style) file(t *testing.T, rows [][]string) []byte {
 	t.Helper()
 	if s.delimiter == "xlsx" {
-		return fixture.Workbook(t, map[string]string{"xl/worksheets/sheet1.xml": fixture.Sheet(rows...)})
+		return fixture.Workbook(t, map[string]string{
+			"xl/worksheets/sheet1.xml": fixture.Sheet(rows...),
+		})
 	}
 	var b strings.Builder
 	for _, cells := range rows {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/text"
 )
 
@@ -25,18 +26,23 @@ func matching(field, pattern string) Condition {
 // maximum length.
 func TestSteps(t *testing.T) {
 	t.Parallel()
-	longest := Transaction{Payee: strings.Repeat("ü",
-		200), Description: strings.Repeat("ü", 1000), Notes: strings.Repeat("ü", 4000)}
+	longest := Transaction{
+		Payee:       strings.Repeat("ü", 200),
+		Description: strings.Repeat("ü", 1000),
+		Notes:       strings.Repeat("ü", 4000),
+	}
 	for _, c := range []struct {
-		valid func(string, string) bool
+		clean func(field, s string) (string, *apierr.Field)
 		s     string
 	}{
-		{func(n, s string) bool { _, problem := text.Payee(n, s); return problem == nil }, longest.Payee},
-		{func(n, s string) bool { _, problem := text.Description(n, s); return problem == nil }, longest.Description},
-		{func(n, s string) bool { _, problem := text.Notes(n, s); return problem == nil }, longest.Notes},
+		{text.Payee, longest.Payee},
+		{text.Description, longest.Description},
+		{text.Notes, longest.Notes},
 	} {
-		require.True(t, c.valid("text", c.s))
-		require.False(t, c.valid("text", c.s+"ü"), "the maximum length of package text")
+		_, problem := c.clean("text", c.s)
+		require.Nil(t, problem)
+		_, problem = c.clean("text", c.s+"ü")
+		require.NotNil(t, problem, "the maximum length of package text")
 	}
 	for _, field := range []string{Payee, Description, Notes, Text} {
 		conditions := []Condition{matching(field, `^none`)}

@@ -90,7 +90,7 @@ func normalize(s string) string {
 	return norm.NFKC.String(s)
 }
 
-// foldCase returns a text without case. Unicode case folding also equates letters such as ß and ss.
+// foldCase returns a text without case. Unicode case folding also equates ß and ss.
 func foldCase(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)

@@ -78,8 +78,11 @@ func TestImports(t *testing.T) {
 		u.patch(path, object{"defaults": object{"walletId": wallet, "incomeCategoryId": category}}).
 			ok("IMPORT_UPDATED")
 		u.post(path+"/commit", nil).fails(409, "IMPORT_NOT_READY").blames("force", "force")
-		u.patch(path, object{"confirm": []any{"CURRENCY_ASSUMED"}}).invalid("confirm")
-		confirmed := u.patch(path, object{"confirm": []any{"SIGN_ASSUMED"}}).ok("IMPORT_UPDATED")
+		tag := u.get(path).header.Get("ETag")
+		u.patch(path, object{"confirm": []any{"CURRENCY_ASSUMED"}}, "If-Match", tag).
+			invalid("confirm")
+		confirmed := u.patch(path, object{"confirm": []any{"SIGN_ASSUMED"}}, "If-Match", tag).
+			ok("IMPORT_UPDATED")
 		require.Equal(t, []any{"AMOUNT_ASSUMED"}, confirmed.list("import.warnings"))
 		mapping := with(uploaded.at("import.mapping").(object), object{"invert": true})
 		mapping["columns"] = append(mapping["columns"].([]any), object{"index": 3, "field": "fee"})

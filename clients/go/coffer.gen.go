@@ -1251,6 +1251,99 @@ func (e ImportStatus) Valid() bool {
 	}
 }
 
+// Defines values for ImportAssumptionReason.
+const (
+	AMOUNTSDIFFER       ImportAssumptionReason = "AMOUNTS_DIFFER"
+	BALANCESOFDEBT      ImportAssumptionReason = "BALANCES_OF_DEBT"
+	BALANCESOFFILE      ImportAssumptionReason = "BALANCES_OF_FILE"
+	BALANCESOFROWS      ImportAssumptionReason = "BALANCES_OF_ROWS"
+	CARDBALANCE         ImportAssumptionReason = "CARD_BALANCE"
+	CARDBALANCENEGATIVE ImportAssumptionReason = "CARD_BALANCE_NEGATIVE"
+	DATESAMBIGUOUS      ImportAssumptionReason = "DATES_AMBIGUOUS"
+	DATESMIXED          ImportAssumptionReason = "DATES_MIXED"
+	DECIMALSAMBIGUOUS   ImportAssumptionReason = "DECIMALS_AMBIGUOUS"
+	EARLIERWALLET       ImportAssumptionReason = "EARLIER_WALLET"
+	FEESUNPROVEN        ImportAssumptionReason = "FEES_UNPROVEN"
+	FEWNEGATIVEIN       ImportAssumptionReason = "FEW_NEGATIVE_IN"
+	FEWNEGATIVEOUT      ImportAssumptionReason = "FEW_NEGATIVE_OUT"
+	NOSIGNS             ImportAssumptionReason = "NO_SIGNS"
+	ONLYCREDITS         ImportAssumptionReason = "ONLY_CREDITS"
+	OTHERSHEETS         ImportAssumptionReason = "OTHER_SHEETS"
+	PAIRUNNAMED         ImportAssumptionReason = "PAIR_UNNAMED"
+	PAYMENTTYPE         ImportAssumptionReason = "PAYMENT_TYPE"
+	ROWOFTOTAL          ImportAssumptionReason = "ROW_OF_TOTAL"
+	SAVEDMAPPING        ImportAssumptionReason = "SAVED_MAPPING"
+	SIDESMIXED          ImportAssumptionReason = "SIDES_MIXED"
+	SIDESORDINARY       ImportAssumptionReason = "SIDES_ORDINARY"
+	SIDESWHOLE          ImportAssumptionReason = "SIDES_WHOLE"
+	SPLITWITHTRANSFERS  ImportAssumptionReason = "SPLIT_WITH_TRANSFERS"
+	STATUSESUNKNOWN     ImportAssumptionReason = "STATUSES_UNKNOWN"
+	UNPROVENIN          ImportAssumptionReason = "UNPROVEN_IN"
+	UNPROVENOUT         ImportAssumptionReason = "UNPROVEN_OUT"
+)
+
+// Valid indicates whether the value is a known member of the ImportAssumptionReason enum.
+func (e ImportAssumptionReason) Valid() bool {
+	switch e {
+	case AMOUNTSDIFFER:
+		return true
+	case BALANCESOFDEBT:
+		return true
+	case BALANCESOFFILE:
+		return true
+	case BALANCESOFROWS:
+		return true
+	case CARDBALANCE:
+		return true
+	case CARDBALANCENEGATIVE:
+		return true
+	case DATESAMBIGUOUS:
+		return true
+	case DATESMIXED:
+		return true
+	case DECIMALSAMBIGUOUS:
+		return true
+	case EARLIERWALLET:
+		return true
+	case FEESUNPROVEN:
+		return true
+	case FEWNEGATIVEIN:
+		return true
+	case FEWNEGATIVEOUT:
+		return true
+	case NOSIGNS:
+		return true
+	case ONLYCREDITS:
+		return true
+	case OTHERSHEETS:
+		return true
+	case PAIRUNNAMED:
+		return true
+	case PAYMENTTYPE:
+		return true
+	case ROWOFTOTAL:
+		return true
+	case SAVEDMAPPING:
+		return true
+	case SIDESMIXED:
+		return true
+	case SIDESORDINARY:
+		return true
+	case SIDESWHOLE:
+		return true
+	case SPLITWITHTRANSFERS:
+		return true
+	case STATUSESUNKNOWN:
+		return true
+	case UNPROVENIN:
+		return true
+	case UNPROVENOUT:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ImportCategoryKind.
 const (
 	ImportCategoryKindBoth    ImportCategoryKind = "both"
@@ -2781,6 +2874,7 @@ func (e UpdateCategoryResultCode) Valid() bool {
 // Defines values for UpdateImportRequestConfirm.
 const (
 	AMOUNTASSUMED    UpdateImportRequestConfirm = "AMOUNT_ASSUMED"
+	BALANCEMISMATCH  UpdateImportRequestConfirm = "BALANCE_MISMATCH"
 	COLUMNSUNREAD    UpdateImportRequestConfirm = "COLUMNS_UNREAD"
 	DATEORDERASSUMED UpdateImportRequestConfirm = "DATE_ORDER_ASSUMED"
 	DECIMALSASSUMED  UpdateImportRequestConfirm = "DECIMALS_ASSUMED"
@@ -2792,6 +2886,8 @@ const (
 func (e UpdateImportRequestConfirm) Valid() bool {
 	switch e {
 	case AMOUNTASSUMED:
+		return true
+	case BALANCEMISMATCH:
 		return true
 	case COLUMNSUNREAD:
 		return true
@@ -5012,7 +5108,7 @@ type Import struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account A commit is rejected while a code that blocks it is present, unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. The balances of CSV files are checked again after each change of the mapping.
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again.
 	Warnings []string `json:"warnings"`
 }
 
@@ -5076,15 +5172,30 @@ type ImportAccount struct {
 //
 // Example: {"code":"DATE_ORDER_ASSUMED","evidence":"The dates do not show whether the day or the month is first: they are read as MM/DD/YY.","rows":[]}
 type ImportAssumption struct {
+	// Accepted The user has confirmed it. Only of BALANCE_MISMATCH, because confirmed guesses disappear.
+	Accepted bool `json:"accepted"`
+
+	// Blocks The commit is rejected because of this, until it is confirmed or the mapping is changed.
+	Blocks bool `json:"blocks"`
+
 	// Code One of the codes in warnings.
 	Code string `json:"code"`
 
 	// Evidence What the file shows and how it is read, as a sentence in English.
 	Evidence string `json:"evidence"`
 
+	// Parameters Names and values in the sentence. Texts of the file are in quotes; a column is its heading in quotes, or its number.
+	Parameters map[string]string `json:"parameters"`
+
+	// Reason What the file shows, as a code for programs: the English sentence in evidence is made of this code and of parameters. Absent in imports of earlier releases.
+	Reason *ImportAssumptionReason `json:"reason,omitempty"`
+
 	// Rows Numbers of up to three rows that show it.
 	Rows []int32 `json:"rows"`
 }
+
+// ImportAssumptionReason What the file shows, as a code for programs: the English sentence in evidence is made of this code and of parameters. Absent in imports of earlier releases.
+type ImportAssumptionReason string
 
 // ImportCategory ImportCategory is a category that a file names.
 //
@@ -7441,7 +7552,7 @@ type UpdateImportRequest struct {
 	// Categories Assigns categories: name, and categoryId or create. Other categories stay.
 	Categories *[]ImportCategory `json:"categories,omitempty"`
 
-	// Confirm Confirms guesses of the mapping without a change: these codes disappear from warnings and assumptions.
+	// Confirm Confirms warnings of the version in If-Match without a change. Guesses disappear from warnings and assumptions. A BALANCE_MISMATCH stays, but does not block the commit any more.
 	Confirm *[]UpdateImportRequestConfirm `json:"confirm,omitempty"`
 
 	// Defaults Changes defaults.
@@ -8408,8 +8519,8 @@ type UpdateImportParams struct {
 	// Wait Seconds, 0 to 8, by default 4. The response is sent when the rows are changed, or after this time.
 	Wait *int32 `form:"wait,omitempty" json:"wait,omitempty"`
 
-	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *IfMatch `json:"If-Match,omitempty"`
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version. Required with confirm, because it names what the user has seen.
+	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // CancelImportParams defines parameters for CancelImport.

@@ -2,14 +2,19 @@ package imports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -32,6 +37,65 @@ func (p person) requireBlocked(t *testing.T, m *ledgerv1.Import) {
 	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	problem := fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_NOT_READY")
 	require.Equal(t, []string{"force"}, fixture.FieldNames(problem))
+}
+
+// confirm confirms warnings of an import as it is.
+func (p person) confirm(t *testing.T, m *ledgerv1.Import, codes ...string) *ledgerv1.Import {
+	t.Helper()
+	seen, err := p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	return p.update(t, &ledgerv1.UpdateImportRequest{
+		Id: m.GetId(), Confirm: codes, IfMatch: seen.GetEtag(),
+	})
+}
+
+// TestImportVocabularies requires that the API documents the codes of the importer.
+func TestImportVocabularies(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, statement.EvidenceCodes,
+		slices.Sorted(slices.Values(values(&ledgerv1.ImportAssumption{}, "reason"))))
+	require.Equal(t, append(slices.Clone(statement.Confirmed), statement.BalanceMismatch),
+		values(&ledgerv1.UpdateImportRequest{}, "confirm"))
+	confirmable := values(&ledgerv1.UpdateImportRequest{}, "confirm")
+	for code := range statement.Blocking {
+		require.Contains(t, confirmable, code)
+	}
+}
+
+// values returns the values of a field that its option one_of names.
+func values(m proto.Message, field protoreflect.Name) []string {
+	options := m.ProtoReflect().Descriptor().Fields().ByName(field).Options()
+	return strings.Fields(proto.GetExtension(options, restv1.E_OneOf).(string))
+}
+
+// TestCommitImportBlocked requires that no guess about days, amounts or payments is booked before
+// the user has confirmed it.
+func TestCommitImportBlocked(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for code, file := range map[string]string{
+		"DATE_ORDER_ASSUMED": "Date,Text,Amount,Currency\n03/04/2026,Bakery,-3.50,EUR\n",
+		"DECIMALS_ASSUMED":   "Date,Text,Amount,Currency\n2026-03-31,Bakery,-3.500,KWD\n",
+		"STATUS_ASSUMED": "Date,Text,Amount,Currency,Status\n2026-03-31,Bakery,-3.50,EUR,zzz\n" +
+			"2026-03-30,Cafe,-4.50,EUR,yyy\n",
+		"AMOUNT_ASSUMED": "Date,Text,Amount,Currency,Fee\n2026-03-31,Bakery,-3.50,EUR,1.00\n",
+		"SIGN_ASSUMED":   unsigned,
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t, s)
+			m := p.mustUpload(t, file)
+			require.Equal(t, []string{code}, m.GetWarnings())
+			a := m.GetAssumptions()[0]
+			require.True(t, a.GetBlocks())
+			require.NotEmpty(t, a.GetReason())
+			require.NotContains(t, a.GetEvidence(), "no value")
+			p.requireBlocked(t, m)
+			m = p.confirm(t, m, code)
+			require.Empty(t, m.GetWarnings())
+			p.committed(t, m)
+		})
+	}
 }
 
 func TestCommitImportAssumptions(t *testing.T) {
@@ -69,8 +133,7 @@ func TestCommitImportAssumptions(t *testing.T) {
 		m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
 		require.Equal(t, []string{"SIGN_ASSUMED"}, m.GetWarnings())
 		p.requireBlocked(t, m)
-		confirm := &ledgerv1.UpdateImportRequest{Id: m.GetId(), Confirm: []string{"SIGN_ASSUMED"}}
-		m = p.update(t, confirm)
+		m = p.confirm(t, m, "SIGN_ASSUMED")
 		require.Empty(t, m.GetWarnings())
 		require.Empty(t, m.GetAssumptions())
 		p.committed(t, m)
@@ -96,9 +159,19 @@ func TestUpdateImportConfirm(t *testing.T) {
 	p := newPerson(t, s)
 	m := p.mustUpload(t, unsigned)
 	s.inlineRows = 0
-	resp, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
+	req := &ledgerv1.UpdateImportRequest{
 		Id: m.GetId(), Confirm: []string{"SIGN_ASSUMED"}, Wait: new(int32(0)),
-	})
+	}
+	_, err := p.UpdateImport(p.Ctx, req)
+	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+	require.Equal(t, []string{"If-Match"}, fixture.FieldNames(problem))
+	req.IfMatch = `"1"`
+	_, err = p.UpdateImport(p.Ctx, req)
+	fixture.RequireReason(t, err, codes.FailedPrecondition, "VERSION_MISMATCH")
+	seen, err := p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	req.IfMatch = seen.GetEtag()
+	resp, err := p.UpdateImport(p.Ctx, req)
 	require.NoError(t, err)
 	require.Empty(t, resp.GetCode())
 	require.Equal(t, staging.Preview, resp.GetImport().GetStatus())
@@ -127,7 +200,29 @@ func TestUpdateImportBalances(t *testing.T) {
 	require.Equal(t, []int32{311, 312}, m.GetAssumptions()[0].GetRows())
 	require.Contains(t, m.GetAssumptions()[0].GetEvidence(), "689")
 	p.requireBlocked(t, m)
+
+	// A confirmation holds until the mapping changes, also for other assignments.
+	m = p.confirm(t, m, "BALANCE_MISMATCH")
+	require.Equal(t, []string{"BALANCE_MISMATCH"}, m.GetWarnings())
+	require.True(t, m.GetAssumptions()[0].GetAccepted())
+	require.False(t, m.GetAssumptions()[0].GetBlocks())
+	m = p.update(t, &ledgerv1.UpdateImportRequest{
+		Id: m.GetId(), Defaults: &ledgerv1.ImportDefaultsChange{Currency: new("EUR")},
+	})
+	require.False(t, m.GetAssumptions()[0].GetBlocks())
 	mapping := m.GetMapping()
+	mapping.Columns = slices.DeleteFunc(mapping.GetColumns(), func(c *ledgerv1.ImportColumn) bool {
+		return c.GetField() == "description"
+	})
+	m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
+	require.True(t, m.GetAssumptions()[0].GetBlocks())
+	p.requireBlocked(t, m)
+	p.committed(t, p.confirm(t, m, "BALANCE_MISMATCH"))
+
+	m = p.mustUpload(t, strings.ReplaceAll(file.String(), "2026-03", "2026-04"))
+	require.Equal(t, []string{"BALANCE_MISMATCH"}, m.GetWarnings())
+	p.requireBlocked(t, m)
+	mapping = m.GetMapping()
 	mapping.Negative = []string{"debit", "credit"}
 	m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
 	require.Empty(t, m.GetWarnings())

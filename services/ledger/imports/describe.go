@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -110,18 +111,20 @@ func (s *Imports) setMapping(
 			staging.Withdraw(details, code)
 		}
 	}
-	const evidence = "The saved mapping does not read %s, which a new mapping would read."
+	evidence := func(columns []int) statement.Evidence {
+		return statement.Shows("SAVED_MAPPING", "columns", columnNames(heading, columns))
+	}
 	if len(unread.Amounts) > 0 {
 		staging.Withdraw(details, statement.AmountAssumed)
 		staging.Assume(details, statement.Assumption{
 			Code:     statement.AmountAssumed,
-			Evidence: fmt.Sprintf(evidence, columnNames(heading, unread.Amounts)),
+			Evidence: evidence(unread.Amounts),
 		})
 	}
 	if len(unread.Texts) > 0 {
 		staging.Assume(details, statement.Assumption{
 			Code:     statement.ColumnsUnread,
-			Evidence: fmt.Sprintf(evidence, columnNames(heading, unread.Texts)),
+			Evidence: evidence(unread.Texts),
 		})
 	}
 	return true, nil
@@ -134,8 +137,8 @@ func columnNames(heading []string, columns []int) string {
 		if i < len(heading) && heading[i] != "" {
 			names = append(names, fmt.Sprintf("%q", statement.Cut(heading[i], statement.MaxName)))
 		} else {
-			names = append(names, fmt.Sprintf("column %d", i+1))
+			names = append(names, strconv.Itoa(i+1))
 		}
 	}
-	return strings.Join(names, " and ")
+	return strings.Join(names, ", ")
 }

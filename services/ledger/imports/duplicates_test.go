@@ -48,7 +48,7 @@ func TestCreateImportMatchesReceipts(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		parts := p.enterReceipt(t, -700, -300)
-		m := p.commit(t, p.mustUpload(t, file))
+		m := p.commit(t, p.confirm(t, p.mustUpload(t, file), "DATE_ORDER_ASSUMED"))
 		require.EqualValues(t, 1, m.GetCounts().GetMatched())
 		require.EqualValues(t, 1, m.GetCounts().GetBooked(),
 			"a part of a receipt that matches by its total matches no other row")
@@ -114,7 +114,7 @@ func TestCreateImportPossibleDuplicate(t *testing.T) {
 			t.Parallel()
 			p := newPerson(t, s)
 			netflix := p.enter(t, "-9.99", "Netflix", 9)
-			m := p.mustUpload(t, file)
+			m := p.confirm(t, p.mustUpload(t, file), "DATE_ORDER_ASSUMED")
 			row := p.rows(t, m)[0]
 			require.Equal(t, staging.Ready, row.GetStatus())
 			require.Equal(t, netflix.String(), row.GetPossibleDuplicateOf())

@@ -24,7 +24,7 @@ func TestCommitImportPlans(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	p.commit(t, p.mustUpload(t, largeStatement(1)))
+	p.commit(t, p.confirm(t, p.mustUpload(t, largeStatement(1)), "DATE_ORDER_ASSUMED"))
 	_, err := s.DB.Exec(t.Context(), `
 		INSERT INTO transactions
 		SELECT (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'external_id', 'earlier ' || n))).*

@@ -51,9 +51,9 @@ func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, e staging.Import, f
 	if e.Ready+e.Matched+e.Duplicate+e.Booked == 0 {
 		add("rows", fmt.Sprintf("none of %d rows can be committed", e.Pending+e.Invalid+e.Skipped))
 	}
-	for _, code := range details.GetWarnings() {
-		if message, ok := statement.Blocking[code]; ok && !force {
-			add("force", message+", or commit with force=true")
+	if !force {
+		for _, code := range staging.Blocks(details) {
+			add("force", statement.Blocking[code]+", or commit with force=true")
 		}
 	}
 	if problem == nil {

@@ -121,8 +121,9 @@ func TestUpdateImportRowsCounts(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	p.commit(t, p.mustUpload(t,
-		"Date;Payee;Description;Amount;Currency\n03.02.2026;Bakery;Coffee;-3,50;EUR\n"))
+	first := p.mustUpload(t,
+		"Date;Payee;Description;Amount;Currency\n03.02.2026;Bakery;Coffee;-3,50;EUR\n")
+	p.commit(t, p.confirm(t, first, "DATE_ORDER_ASSUMED"))
 	p.enter(t, "-850", "Landlord rent", 27)
 	m := p.mustUpload(t, statementFile+"no date;Shop;x;-1,00;EUR\n")
 	for _, change := range []*rowChange{

@@ -89,8 +89,9 @@ func TestUndoImportKeepsLegsOfTheUser(t *testing.T) {
 			s := setup(t)
 			p := newPerson(t, s)
 			bank := p.MakeWallet(p.Ctx, t, "Bank", "EUR")
-			m := p.commit(t, p.mustUpload(t,
-				"Date;Payee;Amount;Currency\n05.02.2026;Bank;-20,00;EUR\n06.02.2026;Shop;-5,00;EUR\n"))
+			m := p.mustUpload(t,
+				"Date;Payee;Amount;Currency\n05.02.2026;Bank;-20,00;EUR\n06.02.2026;Shop;-5,00;EUR\n")
+			m = p.commit(t, p.confirm(t, m, "DATE_ORDER_ASSUMED"))
 			typed := []posting.Transaction{{
 				WalletID: bank, CategoryID: &p.Category, AmountMinor: 2000, Currency: "EUR",
 				Date: fixture.Today,

@@ -153,12 +153,7 @@ func applyUpdate(
 	if req.Mapping != nil {
 		applyMapping(&p, details, req.GetMapping())
 	}
-	for _, code := range req.GetConfirm() {
-		if !slices.Contains(statement.Confirmed, code) {
-			p.Invalid("confirm", "must be "+strings.Join(statement.Confirmed, ", "))
-		}
-	}
-	staging.Withdraw(details, req.GetConfirm()...)
+	confirm(&p, details, req)
 	chooseWallet(details, req)
 	for i, change := range req.GetAccounts() {
 		at := fmt.Sprintf("accounts[%d].", i)
@@ -200,6 +195,21 @@ func applyUpdate(
 	}
 	check.applyDefaults(details.GetDefaults(), req.GetDefaults())
 	return p.Err()
+}
+
+// confirm accepts warnings of the version of an import that the user has seen, which If-Match
+// names. Without it, a simultaneous change could replace what the user accepts.
+func confirm(p *apierr.Problems, details *ledgerv1.Import, req *ledgerv1.UpdateImportRequest) {
+	if len(req.GetConfirm()) > 0 && req.GetIfMatch() == "" {
+		p.Invalid("If-Match", "is required with confirm")
+	}
+	known := append(slices.Clone(statement.Confirmed), statement.BalanceMismatch)
+	for _, code := range req.GetConfirm() {
+		if !slices.Contains(known, code) {
+			p.Invalid("confirm", "must be "+strings.Join(known, ", "))
+		}
+	}
+	staging.Accept(details, req.GetConfirm()...)
 }
 
 // applyDefaults replaces the defaults that a change has. An empty text removes one.

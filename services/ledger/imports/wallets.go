@@ -2,8 +2,8 @@ package imports
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -55,8 +55,8 @@ func (s *Imports) assumeWallet(
 	details.Accounts = append(details.Accounts, &ledgerv1.ImportAccount{WalletId: wallet})
 	staging.Assume(details, statement.Assumption{
 		Code: statement.WalletAssumed,
-		Evidence: fmt.Sprintf("The last file with this heading went to the wallet %q.",
-			o.WalletName(wallet)),
+		Evidence: statement.Shows("EARLIER_WALLET",
+			"wallet", strconv.Quote(o.WalletName(wallet))),
 	})
 	return nil
 }

@@ -177,7 +177,7 @@ test("balances that differ must be confirmed", async (t) => {
   // The button says what is missing, and shows it.
   await page.getByRole("button", { name: "Answer 1 question first" }).click();
   await page.waitForFunction(() => document.activeElement.textContent === "Please check");
-  await page.getByLabel("Import although the balances differ").check();
+  await page.getByRole("button", { name: "Import although the balances differ" }).click();
   await page.getByRole("button", { name: "Book 1 transaction" }).click();
   await page.getByText("1 transaction was added.").waitFor();
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { exact } from "../../src/screens/imports/balances.ts";
 import { fieldOf, layouts, missing, titleOf, widthOf, withField, wrongFields } from "../../src/screens/imports/mapping.ts";
-import { cellOf, isGuess, otherDay, otherLayout, questionsOf, readWith } from "../../src/screens/imports/questions.ts";
+import { cellOf, isOpen, otherDay, otherLayout, questionsOf, readWith } from "../../src/screens/imports/questions.ts";
 import { firstStep, perSecond, shownTabs, stepsOf, unassigned } from "../../src/screens/imports/steps.ts";
 import { fileName, queryOf } from "../../src/screens/export/file.ts";
 
@@ -72,11 +72,11 @@ test("the steps of an import", () => {
 
 test("the questions of an import", () => {
   const rows = [2, 3];
-  const data = { warnings: ["CURRENCY_ASSUMED", "DUPLICATE_OF:1", "NEWS:", "SIGN_ASSUMED"], assumptions: [{ code: "SIGN_ASSUMED", evidence: "No sign.", rows }] };
+  const data = { warnings: ["CURRENCY_ASSUMED", "DUPLICATE_OF:1", "NEWS:", "SIGN_ASSUMED"], assumptions: [{ code: "SIGN_ASSUMED", evidence: "No sign.", rows, blocks: true }] };
   assert.deepEqual(questionsOf(data).map(({ code }) => code), ["SIGN_ASSUMED", "CURRENCY_ASSUMED", "DUPLICATE_OF", "NEWS"]);
-  assert.deepEqual(questionsOf(data)[0], { code: "SIGN_ASSUMED", other: undefined, evidence: "No sign.", rows });
+  assert.deepEqual(questionsOf(data)[0], { code: "SIGN_ASSUMED", other: undefined, assumption: data.assumptions[0], rows });
   assert.equal(questionsOf(data)[2].other, "1");
-  assert.equal(isGuess("CURRENCY_ASSUMED"), false);
+  assert.deepEqual(questionsOf(data).map(isOpen), [true, false, false, false]);
 });
 
 test("the other way to read a date or an amount", () => {

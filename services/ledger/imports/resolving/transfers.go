@@ -3,8 +3,8 @@ package resolving
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -144,17 +144,15 @@ func (c *resolver) assumeUnpaired(alone []side, single map[int32]bool) {
 	if len(rows) == 0 {
 		return
 	}
-	booked := fmt.Sprintf("%d of them also change the other account, and the others are ordinary "+
-		"transactions.", whole)
+	code := "SIDES_MIXED"
 	switch whole {
 	case 0:
-		booked = "They are ordinary transactions, because most transfers of the file have two rows."
+		code = "SIDES_ORDINARY"
 	case len(rows):
-		booked = "They also change the other account, because few transfers of the file have two " +
-			"rows."
+		code = "SIDES_WHOLE"
 	}
-	evidence := fmt.Sprintf("Transfers with a row in one of their accounts only, although the "+
-		"file has rows of the other one: %d. %s", len(rows), booked)
+	evidence := statement.Shows(code,
+		"count", strconv.Itoa(len(rows)), "whole", strconv.Itoa(whole))
 	staging.Assume(c.details, statement.Assumption{
 		Code: statement.TransfersUnpaired, Evidence: evidence, Rows: rows[:min(len(rows), 3)],
 	})

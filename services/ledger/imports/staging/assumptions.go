@@ -11,7 +11,10 @@ import (
 func FromAssumptions(assumptions []statement.Assumption) []*ledgerv1.ImportAssumption {
 	var out []*ledgerv1.ImportAssumption
 	for _, a := range assumptions {
-		m := &ledgerv1.ImportAssumption{Code: a.Code, Evidence: a.Evidence}
+		m := &ledgerv1.ImportAssumption{
+			Code: a.Code, Evidence: a.Evidence.Sentence(), Reason: a.Evidence.Code,
+			Parameters: a.Evidence.Parameters,
+		}
 		for _, n := range a.Rows {
 			m.Rows = append(m.Rows, int32(n))
 		}
@@ -35,6 +38,32 @@ func Withdraw(details *ledgerv1.Import, codes ...string) {
 	})
 	details.Assumptions = slices.DeleteFunc(details.GetAssumptions(),
 		func(a *ledgerv1.ImportAssumption) bool { return slices.Contains(codes, a.GetCode()) })
+}
+
+// Accept makes the user's confirmation of warnings take effect: the guesses among them disappear,
+// and contradictions of the file stay, but do not block the commit any more.
+func Accept(details *ledgerv1.Import, codes ...string) {
+	Withdraw(details, slices.DeleteFunc(slices.Clone(codes), func(code string) bool {
+		return code == statement.BalanceMismatch
+	})...)
+	for _, a := range details.GetAssumptions() {
+		a.Accepted = a.GetAccepted() || slices.Contains(codes, a.GetCode())
+	}
+}
+
+// Blocks returns the warnings that block the commit of an import.
+func Blocks(details *ledgerv1.Import) []string {
+	var codes []string
+	for _, code := range details.GetWarnings() {
+		accepted := slices.ContainsFunc(details.GetAssumptions(),
+			func(a *ledgerv1.ImportAssumption) bool {
+				return a.GetCode() == code && a.GetAccepted()
+			})
+		if _, ok := statement.Blocking[code]; ok && !accepted {
+			codes = append(codes, code)
+		}
+	}
+	return codes
 }
 
 // HeadingAccount returns the account number that stands for the rows without an account in all

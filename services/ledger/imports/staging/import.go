@@ -15,6 +15,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -179,6 +180,10 @@ func (e Import) Proto() (*ledgerv1.Import, error) {
 	m, err := e.ReadDetails()
 	if err != nil {
 		return nil, err
+	}
+	blocks := Blocks(m)
+	for _, a := range m.GetAssumptions() {
+		a.Blocks = slices.Contains(blocks, a.GetCode())
 	}
 	m.Id = e.ID.String()
 	m.FileName = e.FileName

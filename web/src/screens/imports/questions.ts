@@ -1,38 +1,37 @@
 // The questions of an import: its warnings with their evidence. All functions are pure.
 import type { Digits } from "../../money/json";
 import { layouts } from "./mapping";
-import type { Import, Mapping, Row } from "./types";
+import type { Assumption, Import, Mapping, Row } from "./types";
 
 /** Question is a warning of an import, with what the file shows about it. */
 export interface Question {
   readonly code: string;
   /** other is the id of the import that the warning names. */
   readonly other?: string;
-  /** evidence is a sentence in English. */
-  readonly evidence?: string;
+  /** assumption is the evidence, if the file shows it. */
+  readonly assumption?: Assumption;
   /** rows are the numbers of rows that show it. */
   readonly rows: readonly number[];
 }
 
-/** guesses are the warnings about guesses. The user answers each of them before the commit. */
-const guesses = [
-  "SIGN_ASSUMED", "AMOUNT_ASSUMED", "STATUS_ASSUMED", "DATE_ORDER_ASSUMED", "DECIMALS_ASSUMED",
-] as const;
-export type Guess = (typeof guesses)[number];
+/** isOpen reports whether a question waits for an answer: it blocks the commit. */
+export function isOpen({ assumption }: Question): boolean {
+  return assumption?.blocks === true;
+}
 
-/** isGuess reports whether a warning is about a guess that the user confirms or changes. */
-export function isGuess(code: string): code is Guess {
-  return (guesses as readonly string[]).includes(code);
+/** isFact reports whether a warning that blocks a commit is no guess: its confirmation changes nothing. */
+export function isFact(code: string): boolean {
+  return code === "BALANCE_MISMATCH";
 }
 
 /** questionsOf returns the questions of an import, those that need an answer first. */
 export function questionsOf({ warnings, assumptions = [] }: Import): Question[] {
   const questions = warnings.map((warning) => {
     const [code = warning, other] = warning.split(":");
-    const found = assumptions.find((assumption) => assumption.code === code);
-    return { code, other, evidence: found?.evidence, rows: found?.rows ?? [] };
+    const assumption = assumptions.find((of) => of.code === code);
+    return { code, other, assumption, rows: assumption?.rows ?? [] };
   });
-  const rank = ({ code }: Question) => (isGuess(code) ? 0 : code === "BALANCE_MISMATCH" ? 1 : 2);
+  const rank = (of: Question) => (isFact(of.code) ? 1 : isOpen(of) ? 0 : 2);
   return questions.sort((a, b) => rank(a) - rank(b));
 }
 

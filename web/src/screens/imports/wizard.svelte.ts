@@ -1,11 +1,11 @@
 // An import while the user reviews and commits it.
-import { api } from "../../api/api";
+import { api, versionSeen } from "../../api/api";
 import { reloadDirectory } from "../../api/directory.svelte";
 import { isProblem, Problem } from "../../api/problem";
 import { announce } from "../../api/topics";
 import { fail } from "../../components/toasts.svelte";
 import { isTable, missing } from "./mapping";
-import { isGuess, questionsOf, type Question } from "./questions";
+import { isFact, isOpen, questionsOf, type Question } from "./questions";
 import { perSecond, working } from "./steps";
 import type { Account, Category, Change, Import, Mapping, Row, RowChange } from "./types";
 
@@ -36,21 +36,12 @@ export class Wizard {
   /** questions are those of the import, and the guesses that were answered since it was opened. */
   readonly questions = $derived.by(() => {
     const questions = this.data ? questionsOf(this.data) : [];
-    for (const question of questions) if (isGuess(question.code)) this.#asked.set(question.code, question);
-    return [...this.#asked.values(), ...questions.filter(({ code }) => !isGuess(code))];
+    for (const question of questions) if (isOpen(question) && !isFact(question.code)) this.#asked.set(question.code, question);
+    return [...this.#asked.values(), ...questions.filter(({ code }) => !this.#asked.has(code))];
   });
   /** open is the number of questions that the user must answer before the commit. */
   readonly open = $derived(this.questions.filter((question) => this.isOpen(question)).length);
   #asked = new Map<string, Question>();
-  /** #mismatch is the evidence that the balances differ, and the mapping that it is of. */
-  readonly #mismatch = $derived(
-    JSON.stringify([
-      this.questions.find(({ code }) => code === "BALANCE_MISMATCH")?.evidence,
-      this.data?.mapping,
-    ]),
-  );
-  /** #accepted is the mismatch with which the user imports the rows nevertheless. */
-  #accepted = $state<string | undefined>();
   /** #mapping has the edits that the server does not have, and #wrong is why it rejected them. */
   #mapping = $state.raw<Mapping | undefined>();
   #wrong: Problem | undefined;
@@ -69,21 +60,14 @@ export class Wizard {
     return this.#mapping ?? this.data?.mapping;
   }
 
-  /** accepted is true if the user imports the rows although the balances differ as they do now. */
-  get accepted(): boolean {
-    return this.#accepted === this.#mismatch;
-  }
-
-  set accepted(accepted: boolean) {
-    this.#accepted = accepted ? this.#mismatch : undefined;
-  }
-
   /** isOpen reports whether a question waits for an answer. */
-  isOpen({ code }: Question): boolean {
-    return (
-      (isGuess(code) || (code === "BALANCE_MISMATCH" && !this.accepted)) &&
-      this.data?.warnings.includes(code) === true
-    );
+  isOpen(question: Question): boolean {
+    return isOpen(question) && this.data?.warnings.includes(question.code) === true;
+  }
+
+  /** isAnswered reports whether a question has an answer of the user. */
+  isAnswered(question: Question): boolean {
+    return question.assumption?.accepted || (this.#asked.has(question.code) && !this.isOpen(question));
   }
 
   /** load reads the import, and follows its job if one is running. */
@@ -123,16 +107,17 @@ export class Wizard {
 
   /** change sends a change after the earlier ones, and reports whether it was accepted. */
   change(
-    body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<
-      Change,
-      "mapping" | "confirm"
-    >,
+    body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<Change, "mapping">,
   ): Promise<boolean> {
+    return this.#send(() => this.#patch(body as Change));
+  }
+
+  /** confirm answers a question. It is rejected if the import is not as the user saw it. */
+  confirm(code: string): Promise<boolean> {
+    const seen = this.data!;
     return this.#send(async () => {
-      this.data = (await api.patch(at, { path: { id: this.id }, body: body as Change }))
-        .import as Import;
-      await this.#settle();
-      this.revision++;
+      const version = await versionSeen(at, seen);
+      await this.#patch({ confirm: [code] } as Change, version);
     });
   }
 
@@ -160,12 +145,13 @@ export class Wizard {
 
   /** changeDefaults changes some of the defaults. The others stay. */
   changeDefaults(changed: NonNullable<Change["defaults"]>): Promise<boolean> {
-    return this.#send(async () => {
-      const body = { defaults: changed } as Change;
-      this.data = (await api.patch(at, { path: { id: this.id }, body })).import as Import;
-      await this.#settle();
-      this.revision++;
-    });
+    return this.#send(() => this.#patch({ defaults: changed } as Change));
+  }
+
+  async #patch(body: Change, version?: string): Promise<void> {
+    this.data = (await api.patch(at, { path: { id: this.id }, version, body })).import as Import;
+    await this.#settle();
+    this.revision++;
   }
 
   /** #settle waits until the rows are changed. In a large import a job does that. */
@@ -190,16 +176,11 @@ export class Wizard {
     return changed;
   }
 
-  /** commit starts the job that books the rows, with force although the balances differ. */
-  commit(force = this.accepted): Promise<boolean> {
+  /** commit starts the job that books the rows. The server requires that all questions are answered. */
+  commit(): Promise<boolean> {
     return this.#send(async () => {
-      this.data = (
-        await api.post(`${at}/commit`, {
-          path: { id: this.id },
-          query: force ? { force } : {},
-          body: {},
-        })
-      ).import as Import;
+      this.data = (await api.post(`${at}/commit`, { path: { id: this.id }, body: {} }))
+        .import as Import;
     });
   }
 
@@ -233,9 +214,9 @@ export class Wizard {
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         this.rejected = error;
-        // Another tab has started a job, or has ended one, or a wallet or category of the rows was
+        // Another tab has changed the import or its job, or a wallet or category of the rows was
         // deleted.
-        if (error.code === "IMPORT_STATE" || error.code === "IMPORT_NOT_READY") {
+        if (["IMPORT_STATE", "IMPORT_NOT_READY", "VERSION_MISMATCH"].includes(error.code)) {
           void this.load(new AbortController().signal);
           this.revision++;
         }

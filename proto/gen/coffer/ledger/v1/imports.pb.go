@@ -53,12 +53,13 @@ type Import struct {
 	// What should be checked before the commit:
 	//   - DUPLICATE_OF:<import id>: the same file was committed before
 	//   - CURRENCY_ASSUMED: the file names no currency
-	//   - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month
-	//   - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark
+	//   - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month. Blocks the commit
+	//   - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit
 	//   - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit
 	//   - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit
 	//   - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit
-	//   - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked
+	//   - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked.
+	//     Blocks the commit
 	//   - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read
 	//   - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user
 	//     chooses a wallet for them
@@ -70,9 +71,10 @@ type Import struct {
 	//   - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the
 	//     file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account
 	//
-	// A commit is rejected while a code that blocks it is present, unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED,
-	// STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are
-	// about in the mapping, or has sent the mapping unchanged. The balances of CSV files are checked again after each change of the mapping.
+	// A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED,
+	// COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are
+	// about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH stays, and does not block any more. The balances
+	// of CSV files are checked again after each change of the mapping, and must be confirmed again.
 	Warnings []string `protobuf:"bytes,13,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Date of the first row, YYYY-MM-DD.
 	FirstDate string `protobuf:"bytes,14,opt,name=first_date,json=firstDate,proto3" json:"first_date,omitempty"`
@@ -261,7 +263,16 @@ type ImportAssumption struct {
 	// What the file shows and how it is read, as a sentence in English.
 	Evidence string `protobuf:"bytes,2,opt,name=evidence,proto3" json:"evidence,omitempty"`
 	// Numbers of up to three rows that show it.
-	Rows          []int32 `protobuf:"varint,3,rep,packed,name=rows,proto3" json:"rows,omitempty"`
+	Rows []int32 `protobuf:"varint,3,rep,packed,name=rows,proto3" json:"rows,omitempty"`
+	// What the file shows, as a code for programs: the English sentence in evidence is made of this code and of parameters. Absent in imports of
+	// earlier releases.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Names and values in the sentence. Texts of the file are in quotes; a column is its heading in quotes, or its number.
+	Parameters map[string]string `protobuf:"bytes,5,rep,name=parameters,proto3" json:"parameters,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The commit is rejected because of this, until it is confirmed or the mapping is changed.
+	Blocks bool `protobuf:"varint,6,opt,name=blocks,proto3" json:"blocks,omitempty"`
+	// The user has confirmed it. Only of BALANCE_MISMATCH, because confirmed guesses disappear.
+	Accepted      bool `protobuf:"varint,7,opt,name=accepted,proto3" json:"accepted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -315,6 +326,34 @@ func (x *ImportAssumption) GetRows() []int32 {
 		return x.Rows
 	}
 	return nil
+}
+
+func (x *ImportAssumption) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ImportAssumption) GetParameters() map[string]string {
+	if x != nil {
+		return x.Parameters
+	}
+	return nil
+}
+
+func (x *ImportAssumption) GetBlocks() bool {
+	if x != nil {
+		return x.Blocks
+	}
+	return false
+}
+
+func (x *ImportAssumption) GetAccepted() bool {
+	if x != nil {
+		return x.Accepted
+	}
+	return false
 }
 
 // ImportCounts are the numbers of rows by status.
@@ -2029,11 +2068,13 @@ type UpdateImportRequest struct {
 	Categories []*ImportCategory `protobuf:"bytes,4,rep,name=categories,proto3" json:"categories,omitempty"`
 	// Changes defaults.
 	Defaults *ImportDefaultsChange `protobuf:"bytes,5,opt,name=defaults,proto3" json:"defaults,omitempty"`
-	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version. Required with confirm, because it
+	// names what the user has seen.
 	IfMatch string `protobuf:"bytes,6,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	// Seconds, 0 to 8, by default 4. The response is sent when the rows are changed, or after this time.
 	Wait *int32 `protobuf:"varint,7,opt,name=wait,proto3,oneof" json:"wait,omitempty"`
-	// Confirms guesses of the mapping without a change: these codes disappear from warnings and assumptions.
+	// Confirms warnings of the version in If-Match without a change. Guesses disappear from warnings and assumptions. A BALANCE_MISMATCH
+	// stays, but does not block the commit any more.
 	Confirm       []string `protobuf:"bytes,8,rep,name=confirm,proto3" json:"confirm,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3265,11 +3306,20 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x11 \x01(\tR\tupdatedAt\x12\x1e\n" +
 	"\aheading\x18\x12 \x03(\tB\x04\xf8\xb5\x18\x01R\aheading\x12D\n" +
-	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"V\n" +
+	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"\xd1\x05\n" +
 	"\x10ImportAssumption\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x1a\n" +
 	"\bevidence\x18\x02 \x01(\tR\bevidence\x12\x12\n" +
-	"\x04rows\x18\x03 \x03(\x05R\x04rows\"\xf0\x01\n" +
+	"\x04rows\x18\x03 \x03(\x05R\x04rows\x12\xb1\x03\n" +
+	"\x06reason\x18\x04 \x01(\tB\x98\x03\xf8\xb5\x18\x01¶\x18\x8f\x03ONLY_CREDITS PAIR_UNNAMED PAYMENT_TYPE CARD_BALANCE CARD_BALANCE_NEGATIVE BALANCES_OF_DEBT NO_SIGNS FEW_NEGATIVE_OUT FEW_NEGATIVE_IN UNPROVEN_OUT UNPROVEN_IN AMOUNTS_DIFFER FEES_UNPROVEN SAVED_MAPPING STATUSES_UNKNOWN DATES_AMBIGUOUS DATES_MIXED DECIMALS_AMBIGUOUS BALANCES_OF_FILE ROW_OF_TOTAL BALANCES_OF_ROWS EARLIER_WALLET OTHER_SHEETS SPLIT_WITH_TRANSFERS SIDES_ORDINARY SIDES_WHOLE SIDES_MIXEDR\x06reason\x12R\n" +
+	"\n" +
+	"parameters\x18\x05 \x03(\v22.coffer.ledger.v1.ImportAssumption.ParametersEntryR\n" +
+	"parameters\x12\x16\n" +
+	"\x06blocks\x18\x06 \x01(\bR\x06blocks\x12\x1a\n" +
+	"\baccepted\x18\a \x01(\bR\baccepted\x1a=\n" +
+	"\x0fParametersEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf0\x01\n" +
 	"\fImportCounts\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x14\n" +
 	"\x05ready\x18\x02 \x01(\x05R\x05ready\x12\x1c\n" +
@@ -3432,7 +3482,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
 	"pagination\x12\x1c\n" +
-	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x81\x04\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x93\x04\n" +
 	"\x13UpdateImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x129\n" +
 	"\amapping\x18\x02 \x01(\v2\x1f.coffer.ledger.v1.ImportMappingR\amapping\x12;\n" +
@@ -3442,8 +3492,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"categories\x12H\n" +
 	"\bdefaults\x18\x05 \x01(\v2&.coffer.ledger.v1.ImportDefaultsChangeB\x04\x88\xb6\x18\x01R\bdefaults\x12'\n" +
 	"\bif_match\x18\x06 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12'\n" +
-	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01\x12{\n" +
-	"\aconfirm\x18\b \x03(\tBa¶\x18]SIGN_ASSUMED AMOUNT_ASSUMED STATUS_ASSUMED COLUMNS_UNREAD DATE_ORDER_ASSUMED DECIMALS_ASSUMEDR\aconfirmB\a\n" +
+	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01\x12\x8c\x01\n" +
+	"\aconfirm\x18\b \x03(\tBr¶\x18nSIGN_ASSUMED AMOUNT_ASSUMED STATUS_ASSUMED COLUMNS_UNREAD DATE_ORDER_ASSUMED DECIMALS_ASSUMED BALANCE_MISMATCHR\aconfirmB\a\n" +
 	"\x05_wait\"\x94\x01\n" +
 	"\x14UpdateImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
@@ -3570,7 +3620,7 @@ func file_coffer_ledger_v1_imports_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_imports_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_imports_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_coffer_ledger_v1_imports_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_coffer_ledger_v1_imports_proto_goTypes = []any{
 	(*Import)(nil),                      // 0: coffer.ledger.v1.Import
 	(*ImportAssumption)(nil),            // 1: coffer.ledger.v1.ImportAssumption
@@ -3609,70 +3659,72 @@ var file_coffer_ledger_v1_imports_proto_goTypes = []any{
 	(*ImportProfile)(nil),               // 34: coffer.ledger.v1.ImportProfile
 	(*DeleteImportProfileRequest)(nil),  // 35: coffer.ledger.v1.DeleteImportProfileRequest
 	(*DeleteImportProfileResponse)(nil), // 36: coffer.ledger.v1.DeleteImportProfileResponse
-	(*v1.Job)(nil),                      // 37: coffer.rest.v1.Job
-	(*v1.FileHeader)(nil),               // 38: coffer.rest.v1.FileHeader
-	(*v1.Pagination)(nil),               // 39: coffer.rest.v1.Pagination
+	nil,                                 // 37: coffer.ledger.v1.ImportAssumption.ParametersEntry
+	(*v1.Job)(nil),                      // 38: coffer.rest.v1.Job
+	(*v1.FileHeader)(nil),               // 39: coffer.rest.v1.FileHeader
+	(*v1.Pagination)(nil),               // 40: coffer.rest.v1.Pagination
 }
 var file_coffer_ledger_v1_imports_proto_depIdxs = []int32{
 	2,  // 0: coffer.ledger.v1.Import.counts:type_name -> coffer.ledger.v1.ImportCounts
-	37, // 1: coffer.ledger.v1.Import.progress:type_name -> coffer.rest.v1.Job
+	38, // 1: coffer.ledger.v1.Import.progress:type_name -> coffer.rest.v1.Job
 	3,  // 2: coffer.ledger.v1.Import.mapping:type_name -> coffer.ledger.v1.ImportMapping
 	5,  // 3: coffer.ledger.v1.Import.accounts:type_name -> coffer.ledger.v1.ImportAccount
 	6,  // 4: coffer.ledger.v1.Import.categories:type_name -> coffer.ledger.v1.ImportCategory
 	7,  // 5: coffer.ledger.v1.Import.defaults:type_name -> coffer.ledger.v1.ImportDefaults
 	1,  // 6: coffer.ledger.v1.Import.assumptions:type_name -> coffer.ledger.v1.ImportAssumption
-	4,  // 7: coffer.ledger.v1.ImportMapping.columns:type_name -> coffer.ledger.v1.ImportColumn
-	10, // 8: coffer.ledger.v1.ImportRow.splits:type_name -> coffer.ledger.v1.ImportSplit
-	38, // 9: coffer.ledger.v1.CreateImportRequest.header:type_name -> coffer.rest.v1.FileHeader
-	0,  // 10: coffer.ledger.v1.CreateImportResponse.import:type_name -> coffer.ledger.v1.Import
-	9,  // 11: coffer.ledger.v1.CreateImportResponse.rows:type_name -> coffer.ledger.v1.ImportRow
-	0,  // 12: coffer.ledger.v1.ListImportsResponse.imports:type_name -> coffer.ledger.v1.Import
-	39, // 13: coffer.ledger.v1.ListImportsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	0,  // 14: coffer.ledger.v1.GetImportResponse.import:type_name -> coffer.ledger.v1.Import
-	9,  // 15: coffer.ledger.v1.ListImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
-	39, // 16: coffer.ledger.v1.ListImportRowsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	3,  // 17: coffer.ledger.v1.UpdateImportRequest.mapping:type_name -> coffer.ledger.v1.ImportMapping
-	5,  // 18: coffer.ledger.v1.UpdateImportRequest.accounts:type_name -> coffer.ledger.v1.ImportAccount
-	6,  // 19: coffer.ledger.v1.UpdateImportRequest.categories:type_name -> coffer.ledger.v1.ImportCategory
-	8,  // 20: coffer.ledger.v1.UpdateImportRequest.defaults:type_name -> coffer.ledger.v1.ImportDefaultsChange
-	0,  // 21: coffer.ledger.v1.UpdateImportResponse.import:type_name -> coffer.ledger.v1.Import
-	22, // 22: coffer.ledger.v1.UpdateImportRowsRequest.rows:type_name -> coffer.ledger.v1.ImportRowChange
-	0,  // 23: coffer.ledger.v1.UpdateImportRowsResponse.import:type_name -> coffer.ledger.v1.Import
-	9,  // 24: coffer.ledger.v1.UpdateImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
-	0,  // 25: coffer.ledger.v1.CommitImportResponse.import:type_name -> coffer.ledger.v1.Import
-	0,  // 26: coffer.ledger.v1.UndoImportResponse.import:type_name -> coffer.ledger.v1.Import
-	0,  // 27: coffer.ledger.v1.CancelImportResponse.import:type_name -> coffer.ledger.v1.Import
-	34, // 28: coffer.ledger.v1.ListImportProfilesResponse.profiles:type_name -> coffer.ledger.v1.ImportProfile
-	3,  // 29: coffer.ledger.v1.ImportProfile.mapping:type_name -> coffer.ledger.v1.ImportMapping
-	11, // 30: coffer.ledger.v1.ImportService.CreateImport:input_type -> coffer.ledger.v1.CreateImportRequest
-	13, // 31: coffer.ledger.v1.ImportService.ListImports:input_type -> coffer.ledger.v1.ListImportsRequest
-	15, // 32: coffer.ledger.v1.ImportService.GetImport:input_type -> coffer.ledger.v1.GetImportRequest
-	17, // 33: coffer.ledger.v1.ImportService.ListImportRows:input_type -> coffer.ledger.v1.ListImportRowsRequest
-	19, // 34: coffer.ledger.v1.ImportService.UpdateImport:input_type -> coffer.ledger.v1.UpdateImportRequest
-	21, // 35: coffer.ledger.v1.ImportService.UpdateImportRows:input_type -> coffer.ledger.v1.UpdateImportRowsRequest
-	24, // 36: coffer.ledger.v1.ImportService.CommitImport:input_type -> coffer.ledger.v1.CommitImportRequest
-	26, // 37: coffer.ledger.v1.ImportService.UndoImport:input_type -> coffer.ledger.v1.UndoImportRequest
-	28, // 38: coffer.ledger.v1.ImportService.CancelImport:input_type -> coffer.ledger.v1.CancelImportRequest
-	30, // 39: coffer.ledger.v1.ImportService.DeleteImport:input_type -> coffer.ledger.v1.DeleteImportRequest
-	32, // 40: coffer.ledger.v1.ImportService.ListImportProfiles:input_type -> coffer.ledger.v1.ListImportProfilesRequest
-	35, // 41: coffer.ledger.v1.ImportService.DeleteImportProfile:input_type -> coffer.ledger.v1.DeleteImportProfileRequest
-	12, // 42: coffer.ledger.v1.ImportService.CreateImport:output_type -> coffer.ledger.v1.CreateImportResponse
-	14, // 43: coffer.ledger.v1.ImportService.ListImports:output_type -> coffer.ledger.v1.ListImportsResponse
-	16, // 44: coffer.ledger.v1.ImportService.GetImport:output_type -> coffer.ledger.v1.GetImportResponse
-	18, // 45: coffer.ledger.v1.ImportService.ListImportRows:output_type -> coffer.ledger.v1.ListImportRowsResponse
-	20, // 46: coffer.ledger.v1.ImportService.UpdateImport:output_type -> coffer.ledger.v1.UpdateImportResponse
-	23, // 47: coffer.ledger.v1.ImportService.UpdateImportRows:output_type -> coffer.ledger.v1.UpdateImportRowsResponse
-	25, // 48: coffer.ledger.v1.ImportService.CommitImport:output_type -> coffer.ledger.v1.CommitImportResponse
-	27, // 49: coffer.ledger.v1.ImportService.UndoImport:output_type -> coffer.ledger.v1.UndoImportResponse
-	29, // 50: coffer.ledger.v1.ImportService.CancelImport:output_type -> coffer.ledger.v1.CancelImportResponse
-	31, // 51: coffer.ledger.v1.ImportService.DeleteImport:output_type -> coffer.ledger.v1.DeleteImportResponse
-	33, // 52: coffer.ledger.v1.ImportService.ListImportProfiles:output_type -> coffer.ledger.v1.ListImportProfilesResponse
-	36, // 53: coffer.ledger.v1.ImportService.DeleteImportProfile:output_type -> coffer.ledger.v1.DeleteImportProfileResponse
-	42, // [42:54] is the sub-list for method output_type
-	30, // [30:42] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	37, // 7: coffer.ledger.v1.ImportAssumption.parameters:type_name -> coffer.ledger.v1.ImportAssumption.ParametersEntry
+	4,  // 8: coffer.ledger.v1.ImportMapping.columns:type_name -> coffer.ledger.v1.ImportColumn
+	10, // 9: coffer.ledger.v1.ImportRow.splits:type_name -> coffer.ledger.v1.ImportSplit
+	39, // 10: coffer.ledger.v1.CreateImportRequest.header:type_name -> coffer.rest.v1.FileHeader
+	0,  // 11: coffer.ledger.v1.CreateImportResponse.import:type_name -> coffer.ledger.v1.Import
+	9,  // 12: coffer.ledger.v1.CreateImportResponse.rows:type_name -> coffer.ledger.v1.ImportRow
+	0,  // 13: coffer.ledger.v1.ListImportsResponse.imports:type_name -> coffer.ledger.v1.Import
+	40, // 14: coffer.ledger.v1.ListImportsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	0,  // 15: coffer.ledger.v1.GetImportResponse.import:type_name -> coffer.ledger.v1.Import
+	9,  // 16: coffer.ledger.v1.ListImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
+	40, // 17: coffer.ledger.v1.ListImportRowsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	3,  // 18: coffer.ledger.v1.UpdateImportRequest.mapping:type_name -> coffer.ledger.v1.ImportMapping
+	5,  // 19: coffer.ledger.v1.UpdateImportRequest.accounts:type_name -> coffer.ledger.v1.ImportAccount
+	6,  // 20: coffer.ledger.v1.UpdateImportRequest.categories:type_name -> coffer.ledger.v1.ImportCategory
+	8,  // 21: coffer.ledger.v1.UpdateImportRequest.defaults:type_name -> coffer.ledger.v1.ImportDefaultsChange
+	0,  // 22: coffer.ledger.v1.UpdateImportResponse.import:type_name -> coffer.ledger.v1.Import
+	22, // 23: coffer.ledger.v1.UpdateImportRowsRequest.rows:type_name -> coffer.ledger.v1.ImportRowChange
+	0,  // 24: coffer.ledger.v1.UpdateImportRowsResponse.import:type_name -> coffer.ledger.v1.Import
+	9,  // 25: coffer.ledger.v1.UpdateImportRowsResponse.rows:type_name -> coffer.ledger.v1.ImportRow
+	0,  // 26: coffer.ledger.v1.CommitImportResponse.import:type_name -> coffer.ledger.v1.Import
+	0,  // 27: coffer.ledger.v1.UndoImportResponse.import:type_name -> coffer.ledger.v1.Import
+	0,  // 28: coffer.ledger.v1.CancelImportResponse.import:type_name -> coffer.ledger.v1.Import
+	34, // 29: coffer.ledger.v1.ListImportProfilesResponse.profiles:type_name -> coffer.ledger.v1.ImportProfile
+	3,  // 30: coffer.ledger.v1.ImportProfile.mapping:type_name -> coffer.ledger.v1.ImportMapping
+	11, // 31: coffer.ledger.v1.ImportService.CreateImport:input_type -> coffer.ledger.v1.CreateImportRequest
+	13, // 32: coffer.ledger.v1.ImportService.ListImports:input_type -> coffer.ledger.v1.ListImportsRequest
+	15, // 33: coffer.ledger.v1.ImportService.GetImport:input_type -> coffer.ledger.v1.GetImportRequest
+	17, // 34: coffer.ledger.v1.ImportService.ListImportRows:input_type -> coffer.ledger.v1.ListImportRowsRequest
+	19, // 35: coffer.ledger.v1.ImportService.UpdateImport:input_type -> coffer.ledger.v1.UpdateImportRequest
+	21, // 36: coffer.ledger.v1.ImportService.UpdateImportRows:input_type -> coffer.ledger.v1.UpdateImportRowsRequest
+	24, // 37: coffer.ledger.v1.ImportService.CommitImport:input_type -> coffer.ledger.v1.CommitImportRequest
+	26, // 38: coffer.ledger.v1.ImportService.UndoImport:input_type -> coffer.ledger.v1.UndoImportRequest
+	28, // 39: coffer.ledger.v1.ImportService.CancelImport:input_type -> coffer.ledger.v1.CancelImportRequest
+	30, // 40: coffer.ledger.v1.ImportService.DeleteImport:input_type -> coffer.ledger.v1.DeleteImportRequest
+	32, // 41: coffer.ledger.v1.ImportService.ListImportProfiles:input_type -> coffer.ledger.v1.ListImportProfilesRequest
+	35, // 42: coffer.ledger.v1.ImportService.DeleteImportProfile:input_type -> coffer.ledger.v1.DeleteImportProfileRequest
+	12, // 43: coffer.ledger.v1.ImportService.CreateImport:output_type -> coffer.ledger.v1.CreateImportResponse
+	14, // 44: coffer.ledger.v1.ImportService.ListImports:output_type -> coffer.ledger.v1.ListImportsResponse
+	16, // 45: coffer.ledger.v1.ImportService.GetImport:output_type -> coffer.ledger.v1.GetImportResponse
+	18, // 46: coffer.ledger.v1.ImportService.ListImportRows:output_type -> coffer.ledger.v1.ListImportRowsResponse
+	20, // 47: coffer.ledger.v1.ImportService.UpdateImport:output_type -> coffer.ledger.v1.UpdateImportResponse
+	23, // 48: coffer.ledger.v1.ImportService.UpdateImportRows:output_type -> coffer.ledger.v1.UpdateImportRowsResponse
+	25, // 49: coffer.ledger.v1.ImportService.CommitImport:output_type -> coffer.ledger.v1.CommitImportResponse
+	27, // 50: coffer.ledger.v1.ImportService.UndoImport:output_type -> coffer.ledger.v1.UndoImportResponse
+	29, // 51: coffer.ledger.v1.ImportService.CancelImport:output_type -> coffer.ledger.v1.CancelImportResponse
+	31, // 52: coffer.ledger.v1.ImportService.DeleteImport:output_type -> coffer.ledger.v1.DeleteImportResponse
+	33, // 53: coffer.ledger.v1.ImportService.ListImportProfiles:output_type -> coffer.ledger.v1.ListImportProfilesResponse
+	36, // 54: coffer.ledger.v1.ImportService.DeleteImportProfile:output_type -> coffer.ledger.v1.DeleteImportProfileResponse
+	43, // [43:55] is the sub-list for method output_type
+	31, // [31:43] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_imports_proto_init() }
@@ -3694,7 +3746,7 @@ func file_coffer_ledger_v1_imports_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_imports_proto_rawDesc), len(file_coffer_ledger_v1_imports_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,7 +1,7 @@
 package mapping
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/balances"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
@@ -43,9 +43,7 @@ func (c *Check) Debt() (statement.Assumption, bool) {
 		return statement.Assumption{}, false
 	}
 	return statement.Assumption{
-		Code: statement.SignAssumed,
-		Evidence: "The balances rise with money out, like the debt of a card: if the account has " +
-			"no debt, money in and money out are the wrong way round.",
+		Code: statement.SignAssumed, Evidence: statement.Shows("BALANCES_OF_DEBT"),
 		Rows: []int{v.First.Previous, v.First.Row},
 	}, true
 }
@@ -56,10 +54,9 @@ func (c *Check) Mismatch(mayOwe bool) (statement.Assumption, bool) {
 	v := c.trail.Verdict()
 	if n := c.totals.Last(); n > 0 {
 		return statement.Assumption{
-			Code: statement.BalanceMismatch,
-			Evidence: fmt.Sprintf("The amount of row %d is that of the rows before it together, "+
-				"like a balance or a total, but it is read as a payment.", n),
-			Rows: []int{n},
+			Code:     statement.BalanceMismatch,
+			Evidence: statement.Shows("ROW_OF_TOTAL", "row", strconv.Itoa(n)),
+			Rows:     []int{n},
 		}, true
 	}
 	if !v.Contradicts(mayOwe) {
@@ -69,9 +66,9 @@ func (c *Check) Mismatch(mayOwe bool) (statement.Assumption, bool) {
 	balance, _ := v.First.Balance.Text()
 	return statement.Assumption{
 		Code: statement.BalanceMismatch,
-		Evidence: fmt.Sprintf("The balance of row %d is %s and that of row %d is %s, but the "+
-			"amounts do not add up to the difference.",
-			v.First.Previous, before, v.First.Row, balance),
+		Evidence: statement.Shows("BALANCES_OF_ROWS",
+			"previous", strconv.Itoa(v.First.Previous), "before", before,
+			"row", strconv.Itoa(v.First.Row), "balance", balance),
 		Rows: []int{v.First.Previous, v.First.Row},
 	}, true
 }

@@ -1,7 +1,6 @@
 package proposal
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -167,9 +166,8 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 	if ok && p.proof == nil && !p.settled {
 		for _, i := range append(others, unnamed...) {
 			if rows := t.different(amount, i); len(rows) > 0 {
-				in.Assume(statement.AmountAssumed, fmt.Sprintf("The amounts in %s and %s differ, "+
-					"and no balance shows which of them changes the account: %[1]s is read.",
-					p.name(amount), p.name(i)), rows...)
+				in.Assume(statement.AmountAssumed, statement.Shows("AMOUNTS_DIFFER",
+					"column", p.name(amount), "other", p.name(i)), rows...)
 				return
 			}
 		}
@@ -179,9 +177,8 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 	}
 	for _, i := range fees {
 		if rows := t.nonzero(i); len(rows) > 0 && p.mayLower(i) {
-			in.Assume(statement.AmountAssumed, fmt.Sprintf("There are fees in %s, and no balance "+
-				"shows whether they lower the account beside the amounts: the amounts are read "+
-				"without them.", p.name(i)), rows...)
+			in.Assume(statement.AmountAssumed,
+				statement.Shows("FEES_UNPROVEN", "column", p.name(i)), rows...)
 			return
 		}
 	}

@@ -1,7 +1,6 @@
 package proposal
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
@@ -97,36 +96,36 @@ func (p *Profile) ProposeForms(in *statement.Input, m *mapping.Mapping, columns 
 	if i, ok := columns[mapping.FieldDate]; ok && p.columns[i].dates() > 0 {
 		order, assumed := p.columns[i].order(in.Options.Locale, p.prefersDays())
 		if m.DateLayout = p.columns[i].example.Layout(order); assumed {
-			such, rows := p.examples(i, isDate)
-			in.Assume(statement.DateOrderAssumed, fmt.Sprintf("The dates%s do not show whether "+
-				"the day or the month is first: they are read as %s.", such, m.DateLayout), rows...)
+			example, rows := p.examples(i, isDate)
+			in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_AMBIGUOUS",
+				"example", example, "layout", m.DateLayout), rows...)
 		}
 	}
 	var assumed bool
 	if m.DecimalMark, assumed = p.mark(columns, m); assumed {
-		var such string
+		var example string
 		var rows []int
 		for _, field := range amountFields {
 			if i, ok := columns[field]; ok && len(rows) == 0 {
-				such, rows = p.examples(i, hasAnyMark)
+				example, rows = p.examples(i, hasAnyMark)
 			}
 		}
-		in.Assume(statement.DecimalsAssumed, fmt.Sprintf("The amounts%s do not show which "+
-			"character is the decimal mark: it is read as %q.", such, m.DecimalMark), rows...)
+		in.Assume(statement.DecimalsAssumed, statement.Shows("DECIMALS_AMBIGUOUS",
+			"example", example, "mark", quoted(m.DecimalMark)), rows...)
 	}
 }
 
-// examples returns the first cell of a column in the sample that fits, as a part of a sentence, and
-// the numbers of the records with such cells.
-func (p *Profile) examples(i int, fits func(cell string) bool) (such string, records []int) {
+// examples returns the first cell of a column in the sample that fits, and the numbers of the
+// records with such cells.
+func (p *Profile) examples(i int, fits func(cell string) bool) (first string, records []int) {
 	for row, cells := range p.sample[p.heading+1:] {
 		if cell := at(cells, i); fits(cell) {
-			if records = append(records, p.heading+row+2); such == "" {
-				such = ", such as " + statement.Cut(cell, statement.MaxName) + ","
+			if records = append(records, p.heading+row+2); first == "" {
+				first = statement.Cut(cell, statement.MaxName)
 			}
 		}
 	}
-	return such, records
+	return first, records
 }
 
 func (p *Profile) title(i int) string {

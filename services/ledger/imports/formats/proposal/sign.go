@@ -2,9 +2,9 @@ package proposal
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
@@ -30,7 +30,7 @@ const (
 
 // assumed is the result of a rule that has found no witness.
 type assumed struct {
-	evidence string
+	evidence statement.Evidence
 	column   int // With the amounts.
 }
 
@@ -77,22 +77,20 @@ func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) (Witness, assu
 		case p.proof != nil:
 			return ByBalance, assumed{}
 		case !hasDebit:
-			return "", assumed{fmt.Sprintf("Only %s has amounts, all without a sign: all are read "+
-				"as money in.", p.name(credit)), credit}
+			return "", assumed{statement.Shows("ONLY_CREDITS", "column", p.name(credit)), credit}
 		case p.pair != nil && *p.pair != "":
 			return *p.pair, assumed{}
 		case p.pair != nil:
-			return "", assumed{fmt.Sprintf("The amounts stand in %s and %s, and nothing shows "+
-				"which of them is money out: the first of these is read as money out.",
-				p.name(debit), p.name(credit)), debit}
+			return "", assumed{statement.Shows("PAIR_UNNAMED",
+				"column", p.name(debit), "other", p.name(credit)), debit}
 		}
 		return ByHeading, assumed{}
 	case hasAmount:
 		m.AmountMode = mapping.TypeColumn
 		keep(mapping.FieldAmount, mapping.FieldType)
 		if value := p.ambiguousType(kind); value != "" {
-			return "", assumed{fmt.Sprintf("The value %q of %s is read as money out, but payments "+
-				"to the issuer of a card are money in.", value, p.name(kind)), amount}
+			return "", assumed{statement.Shows("PAYMENT_TYPE",
+				"value", quoted(value), "column", p.name(kind)), amount}
 		}
 		return ByType, assumed{}
 	}
@@ -126,17 +124,13 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 		m.Invert = p.proof.inverted
 		if m.Invert && c.negative >= c.positive && v.inverted <= v.normal {
 			m.Invert = false
-			return "", assumed{fmt.Sprintf("The balances rise with negative amounts in %s, like "+
-				"the debt of a card: negative amounts are read as money out.",
-				p.name(amount)), amount}
+			return "", assumed{statement.Shows("CARD_BALANCE_NEGATIVE", "column", p.name(amount)), amount}
 		}
 		if !m.Invert && (spends || purchases) {
 			m.Invert = true
-			return "", assumed{fmt.Sprintf("The file looks like the statement of a card, whose "+
-				"balance is a debt: positive amounts in %s are read as money out.",
-				p.name(amount)), amount}
+			return "", assumed{statement.Shows("CARD_BALANCE", "column", p.name(amount)), amount}
 		}
-		if evidence := p.deviation(amount, m.Invert); evidence != "" {
+		if evidence, ok := p.deviation(amount, m.Invert); ok {
 			return "", assumed{evidence, amount}
 		}
 		return ByBalance, assumed{}
@@ -160,22 +154,20 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 		(c.negative > 0 && c.negative >= c.positive || p.hasPlus(amount)):
 		return BySigns, assumed{}
 	case c.negative == 0:
-		return "", assumed{fmt.Sprintf("No amount in %s has a sign, and no other column shows "+
-			"which amounts are money out: all are read as money in.", p.name(amount)), amount}
+		return "", assumed{statement.Shows("NO_SIGNS", "column", p.name(amount)), amount}
 	}
 	m.Invert = v.weak > 0 && c.positive > c.negative
-	return "", assumed{fmt.Sprintf("%d amounts in %s are positive and %d negative, as in "+
-		"statements of cards with purchases as positive numbers: positive amounts are read as "+
-		"money %s.",
-		c.positive, p.name(amount), c.negative, direction(m.Invert)), amount}
+	return "", assumed{statement.Shows("FEW_NEGATIVE_"+direction(m.Invert),
+		"positive", strconv.Itoa(c.positive), "column", p.name(amount),
+		"negative", strconv.Itoa(c.negative)), amount}
 }
 
-// direction returns the direction of positive amounts, as a part of a sentence.
+// direction returns the direction of positive amounts, as a part of the code of an evidence.
 func direction(inverted bool) string {
 	if inverted {
-		return "out"
+		return "OUT"
 	}
-	return "in"
+	return "IN"
 }
 
 // maxDirections is the maximum number of values of a type column with unknown words: money out,
@@ -183,21 +175,20 @@ func direction(inverted bool) string {
 const maxDirections = 3
 
 // deviation returns the evidence that a row may have the other direction than those whose direction
-// the balances prove, or "". The balances do not prove the oldest amount of an account, or one that
-// is pending. Without signs, a column that differs in such a row may be a type column with unknown
+// the balances prove. The balances do not prove the oldest amount of an account, or one that is
+// pending. Without signs, a column that differs in such a row may be a type column with unknown
 // words.
-func (p *Profile) deviation(amount int, inverted bool) string {
+func (p *Profile) deviation(amount int, inverted bool) (e statement.Evidence, ok bool) {
 	if p.columns[amount].negative > 0 || p.hasPlus(amount) {
-		return ""
+		return e, false
 	}
 	for i := range p.columns {
 		if usual, other := p.deviating(i); other != "" {
-			return fmt.Sprintf("No amount in %s has a sign, and no balance shows the direction of "+
-				"the rows in which %s has the value %q instead of %q: all amounts are read as "+
-				"money %s.", p.name(amount), p.name(i), other, usual, direction(inverted))
+			return statement.Shows("UNPROVEN_"+direction(inverted), "column", p.name(amount),
+				"other", p.name(i), "value", quoted(other), "usual", quoted(usual)), true
 		}
 	}
-	return ""
+	return e, false
 }
 
 // deviating returns two of the few values of a column if no balance proves the direction of the
@@ -268,10 +259,13 @@ func (p *Profile) warnOfSign(in *statement.Input, a assumed) {
 // name returns a column's heading in quotes, or its number.
 func (p *Profile) name(i int) string {
 	if title := p.title(i); title != "" {
-		return fmt.Sprintf("the column %q", statement.Cut(title, statement.MaxName))
+		return quoted(title)
 	}
-	return fmt.Sprintf("column %d", i+1)
+	return strconv.Itoa(i + 1)
 }
+
+// quoted returns a text of the file as a parameter of an evidence.
+func quoted(s string) string { return strconv.Quote(statement.Text(s, statement.MaxName)) }
 
 // signs returns the number of different signs that the known values of a column mean.
 func (c *column) signs() int {

@@ -28,7 +28,8 @@ func TestProposeSigns(t *testing.T) {
 			got := []string{witness(t, layout.file)}
 			for _, a := range facts.Assumptions {
 				require.Contains(t, facts.Warnings, a.Code)
-				require.NotEmpty(t, a.Evidence)
+				require.NotEmpty(t, a.Evidence.Sentence())
+				require.NotContains(t, a.Evidence.Sentence(), "no value")
 				require.NotEmpty(t, a.Rows)
 				if statement.Blocking[a.Code] != "" {
 					got = append(got, a.Code)

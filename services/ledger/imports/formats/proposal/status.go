@@ -1,7 +1,6 @@
 package proposal
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -62,9 +61,8 @@ func (p *Profile) warnOfStatus(
 		case ok:
 			m.Booked = p.columns[i].unknown()
 		}
-		in.Assume(statement.StatusAssumed, fmt.Sprintf("The values of the column %q, such as "+
-			"%q, are no known statuses, so their payments count as booked.",
-			p.title(i), value), rows...)
+		in.Assume(statement.StatusAssumed, statement.Shows("STATUSES_UNKNOWN",
+			"column", p.name(i), "value", quoted(value)), rows...)
 		return
 	}
 }

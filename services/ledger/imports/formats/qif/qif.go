@@ -249,8 +249,8 @@ func (p *parser) end() ([]statement.Record, error) {
 		return nil, scan.Errorf(p.line, "the splits with transfers exceed %d MiB: divide the file",
 			maxCopied>>20)
 	}
-	p.in.Assume(statement.SplitsDivided, "Parts of the split in line "+strconv.Itoa(p.line)+
-		" are transfers. Each is a row, and the other parts are another row.", p.records)
+	p.in.Assume(statement.SplitsDivided,
+		statement.Shows("SPLIT_WITH_TRANSFERS", "line", strconv.Itoa(p.line)), p.records)
 	records := []statement.Record{{Line: p.line, Cells: append(cells, "")}}
 	for _, account := range accounts {
 		records = append(records, statement.Record{Line: p.line, Cells: append(cells, account)})

@@ -38,7 +38,7 @@ func (in *Input) Warn(code string) {
 const maxExamples = 3
 
 // Assume adds a warning with its evidence, once for each code. The records are examples.
-func (in *Input) Assume(code, evidence string, records ...int) {
+func (in *Input) Assume(code string, evidence Evidence, records ...int) {
 	in.Warn(code)
 	for _, a := range in.Facts.Assumptions {
 		if a.Code == code {

@@ -13,6 +13,7 @@
 //   - statement.go: the types, the names of the formats, the warnings and the limits. Start reading
 //     here
 //   - input.go: Input, which a parser reads, and to which it adds accounts and warnings
+//   - evidence.go: the evidence of warnings
 //   - text.go: texts of limited length. ids.go: the external ids of the records of one import
 package statement
 
@@ -21,7 +22,6 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/internal/money"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // The formats of files.
@@ -80,11 +80,18 @@ const (
 )
 
 // Blocking maps the warnings that block a commit to what the user must do first. A commit with
-// force ignores them.
+// force ignores them. They are the guesses and contradictions that change amounts, days or the
+// number of transactions. The other warnings do not block: texts do not change a balance, a wallet
+// that was used before and its currency are choices of the user, and the records of the file decide
+// about transfers.
 var Blocking = map[string]string{
-	SignAssumed:     "the sign of the amounts was assumed: confirm or invert the mapping",
-	AmountAssumed:   "the column of the amounts was assumed: confirm or change the mapping",
-	BalanceMismatch: "the rows do not add up to the balances in the file: check them",
+	SignAssumed:      "the sign of the amounts was assumed: confirm or invert the mapping",
+	AmountAssumed:    "the column of the amounts was assumed: confirm or change the mapping",
+	StatusAssumed:    "all payments were assumed to be booked: confirm or change the mapping",
+	DateOrderAssumed: "the order of day and month was assumed: confirm or change the mapping",
+	DecimalsAssumed:  "the decimal mark was assumed: confirm or change the mapping",
+	BalanceMismatch: "the rows do not add up to the balances in the file: confirm them or change " +
+		"the mapping",
 }
 
 // Confirmed are the warnings about guesses of a mapping. A change of the mapping confirms them, and
@@ -97,15 +104,8 @@ var Confirmed = []string{
 // contradiction in the file.
 type Assumption struct {
 	Code     string // One of the warnings.
-	Evidence string // A sentence for the user, in English.
-	Rows     []int  // Numbers of up to three records that show it.
-}
-
-// Mismatch returns the evidence of two balances between which the records do not add up.
-func Mismatch(opening string, total written.Sum, closing string) string {
-	expected, _ := total.Text()
-	return fmt.Sprintf("The opening balance is %s and the rows give %s, but the closing balance "+
-		"is %s.", opening, expected, closing)
+	Evidence Evidence
+	Rows     []int // Numbers of up to three records that show it.
 }
 
 // MaxRows is the maximum number of transactions of a file. A file with more is rejected: a file

@@ -18,7 +18,6 @@ package xlsx
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -62,8 +61,7 @@ func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Ma
 		*proposed = p.Propose(in, "")
 		proposed.Format = statement.XLSX
 		if r.mixedDates(proposed) {
-			in.Assume(statement.DateOrderAssumed,
-				"The column of the date has dates as numbers and dates as text.")
+			in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_MIXED"))
 		}
 	}, proposed
 }
@@ -119,8 +117,8 @@ func open(in *statement.Input) (*rows, error) {
 		if best >= 0 {
 			if len(filled) > 1 {
 				names := strings.Join(filled[:min(len(filled), maxNamed)], ", ")
-				in.Assume(statement.SheetsSkipped, fmt.Sprintf(
-					"Of the sheets %s, only %s was read.", names, quoted(b.sheets[best].name)))
+				in.Assume(statement.SheetsSkipped, statement.Shows("OTHER_SHEETS",
+					"sheets", names, "sheet", quoted(b.sheets[best].name)))
 			}
 			return b.rows(b.sheets[best])
 		}

@@ -161,7 +161,7 @@ func TestParseChoosesSheet(t *testing.T) {
 			require.Equal(t, []string{"2024-01-31|-5||Shop|"}, fixture.Lines(records))
 			if tc.warns {
 				require.Contains(t, facts.Warnings, statement.SheetsSkipped)
-				evidence := facts.Assumptions[0].Evidence
+				evidence := facts.Assumptions[0].Evidence.Sentence()
 				require.Contains(t, evidence, `Of the sheets "Sheet 1", "Sheet 2"`)
 			} else {
 				require.NotContains(t, facts.Warnings, statement.SheetsSkipped)
@@ -178,7 +178,7 @@ func TestParseCutsNamesOfSheets(t *testing.T) {
 		mainPart: `<workbook><sheets><sheet name="` + name + `" r:id="rId3"/>` +
 			`<sheet name="B" r:id="rId4"/></sheets></workbook>`,
 	})), statement.Options{})
-	require.NotContains(t, facts.Assumptions[0].Evidence, name[:statement.MaxName+1])
+	require.NotContains(t, facts.Assumptions[0].Evidence.Sentence(), name[:statement.MaxName+1])
 }
 
 func TestParseDamaged(t *testing.T) {

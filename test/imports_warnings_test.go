@@ -1,0 +1,147 @@
+package test
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	statements "github.com/coffer-budget/coffer/services/ledger/imports/formats/fixture"
+)
+
+const (
+	qifBudget  = "!Type:Bank\nD01/20/2026\nT-1.00\nPBakery\n^\n!Type:Budget\nNFood\n^\n"
+	qifSecured = "!Type:Bank\nD01/20/2026\nT-1.00\nPBakery\n^\n!Type:Invst\nD01/20/2026\nNBuy\n^\n"
+)
+
+// warned are files with the codes of their warnings.
+var warned = []struct {
+	name, file string
+	codes      []string
+	blocks     bool
+}{
+	{"days", "Date,Payee,Amount,Currency\n03/04/2026,Bakery,-3.50,EUR\n",
+		[]string{"DATE_ORDER_ASSUMED"}, true},
+	{"decimals", "Date,Merchant,Amount,Currency\n2026-03-31,Bakery,-3.500,KWD\n",
+		[]string{"DECIMALS_ASSUMED"}, true},
+	{"signs", "Date,Name,Amount,Currency\n2026-03-31,Bakery,3.50,EUR\n",
+		[]string{"SIGN_ASSUMED"}, true},
+	{"fees", "Date,Payee,Amount,Currency,Fee\n2026-03-31,Bakery,-3.50,EUR,1.00\n",
+		[]string{"AMOUNT_ASSUMED"}, true},
+	{"statuses", "Date,Payee,Amount,Currency,Status\n2026-03-31,Bakery,-3.50,EUR,zzz\n",
+		[]string{"STATUS_ASSUMED"}, true},
+	{"balances", "Date,Payee,Amount,Balance,Currency\n2026-03-13,Bakery,-3.50,96.50,EUR\n" +
+		"2026-03-14,Cinema,-12.00,80.00,EUR\n2026-03-15,Shop,-8.20,70.00,EUR\n",
+		[]string{"BALANCE_MISMATCH"}, true},
+	{"currency", "Date,Payee,Amount\n2026-03-31,Bakery,-3.50\n",
+		[]string{"CURRENCY_ASSUMED"}, false},
+	{"letters", "Date,Payee,Amount,Currency\n2026-03-31,B\xe4cker,-3.50,EUR\n",
+		[]string{"ENCODING_ASSUMED"}, false},
+	{"long text", "OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>EUR" +
+		"<BANKACCTFROM><ACCTID>123456</BANKACCTFROM><BANKTRANLIST><STMTTRN><TRNTYPE>DEBIT" +
+		"<DTPOSTED>20260331<TRNAMT>-3.50<FITID>1<MEMO>" + strings.Repeat("a", 1001) +
+		"</STMTTRN></BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>", []string{"TRUNCATED_DESCRIPTION"}, false},
+	{"budgets", qifBudget, []string{"BUDGETS_SKIPPED", "CURRENCY_ASSUMED"}, false},
+	{"securities", qifSecured, []string{"CURRENCY_ASSUMED", "INVESTMENTS_SKIPPED"}, false},
+	{"transfers", twoAccounts,
+		[]string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"}, false},
+}
+
+// TestImportWarnings requires that each documented warning of an import can be caused, and that
+// exactly the guesses about days, amounts and payments block the commit until they are confirmed.
+func TestImportWarnings(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	reached := map[string]bool{}
+	check := func(t *testing.T, created response, codes []string, blocks bool) string {
+		t.Helper()
+		path := "/api/v1/imports/" + created.text("import.id")
+		m := u.get(path).ok("IMPORT_FETCHED")
+		require.Equal(t, anys(codes), m.list("import.warnings"))
+		for _, code := range codes {
+			reached[code] = true
+		}
+		for _, a := range m.list("import.assumptions") {
+			require.Equal(t, blocks, a.(object)["blocks"], a)
+			require.NotEmpty(t, a.(object)["reason"])
+		}
+		return path
+	}
+	defaults := object{"defaults": object{
+		"walletId": wallet, "expenseCategoryId": category, "incomeCategoryId": category,
+	}}
+	commit := func(t *testing.T, path string) {
+		t.Helper()
+		require.Equal(t, http.StatusAccepted, u.post(path+"/commit", nil).status)
+		u.awaitImport(path, "done")
+	}
+	for _, w := range warned {
+		t.Run(w.name, func(t *testing.T) {
+			path := check(t, u.importFile(w.file, wallet).created("IMPORT_CREATED"), w.codes,
+				w.blocks)
+			if !w.blocks {
+				u.del(path).ok("IMPORT_DELETED")
+				return
+			}
+			u.patch(path, defaults).ok("IMPORT_UPDATED")
+			u.post(path+"/commit", nil).fails(409, "IMPORT_NOT_READY").blames("force")
+			confirmed := object{"confirm": anys(w.codes)}
+			u.patch(path, confirmed).invalid("If-Match")
+			u.patch(path, confirmed, "If-Match", `"1"`).fails(412, "VERSION_MISMATCH")
+			u.patch(path, confirmed, "If-Match", u.get(path).header.Get("ETag")).
+				ok("IMPORT_UPDATED")
+			commit(t, path)
+		})
+	}
+	t.Run("sheets", func(t *testing.T) {
+		sheet := statements.Sheet([]string{"Date", "Payee", "Amount", "Currency"},
+			[]string{"2026-03-31", "Bakery", "-3.50", "EUR"})
+		book := string(statements.Workbook(t, map[string]string{
+			"xl/worksheets/sheet1.xml": sheet, "xl/worksheets/sheet2.xml": sheet,
+		}))
+		path := check(t, u.importFile(book, wallet).created("IMPORT_CREATED"),
+			[]string{"SHEETS_SKIPPED"}, false)
+		u.del(path).ok("IMPORT_DELETED")
+	})
+	t.Run("later files", func(t *testing.T) {
+		const heading = "Date,Payee,Amount,Currency,Category,Group\n"
+		const first = heading + "2026-03-31,Bakery,-3.50,EUR,,Food\n"
+		created := u.importFile(first, wallet).created("IMPORT_CREATED")
+		path := "/api/v1/imports/" + created.text("import.id")
+		mapping := created.at("import.mapping").(object)
+		mapping["columns"] = append(slices.DeleteFunc(mapping["columns"].([]any),
+			func(column any) bool { return column.(object)["field"] == "category" }),
+			object{"index": 5, "field": "category"})
+		u.patch(path, object{"mapping": mapping}).ok("IMPORT_UPDATED")
+		u.patch(path, defaults).ok("IMPORT_UPDATED")
+		commit(t, path)
+		again := "DUPLICATE_OF:" + created.text("import.id")
+		check(t, u.importFile(first, wallet).created("IMPORT_CREATED"), []string{again}, false)
+		reached["DUPLICATE_OF"] = true
+		check(t, u.importFile(strings.Replace(first, ",,", ",Bread,", 1), wallet).
+			created("IMPORT_CREATED"), []string{"COLUMNS_UNREAD"}, false)
+		check(t, u.importFile(strings.Replace(first, "-3.50", "-4.50", 1), "").
+			created("IMPORT_CREATED"), []string{"WALLET_ASSUMED"}, false)
+	})
+	description := contract.Components.Schemas["Import"].Value.Properties["warnings"].Value.
+		Description
+	documented, _, _ := strings.Cut(description, "A commit is rejected")
+	codes := regexp.MustCompile(`[A-Z]+(?:_[A-Z]+)+`).FindAllString(documented, -1)
+	require.Greater(t, len(codes), 15)
+	for _, code := range codes {
+		require.True(t, reached[code], "no file has the warning %s", code)
+	}
+}
+
+// anys returns texts as a response has them.
+func anys(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}

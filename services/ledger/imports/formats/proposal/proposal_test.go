@@ -96,9 +96,9 @@ func TestProposeEvidence(t *testing.T) {
 			Rows: []int{2, 3},
 		},
 		{
-			Code: statement.DecimalsAssumed,
+			Code:     statement.DecimalsAssumed,
 			Evidence: statement.Shows("DECIMALS_AMBIGUOUS", "example", "-1.234", "mark", `"."`),
-			Rows: []int{2, 3},
+			Rows:     []int{2, 3},
 		},
 	}, facts.Assumptions)
 }

@@ -124,7 +124,9 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 		m.Invert = p.proof.inverted
 		if m.Invert && c.negative >= c.positive && v.inverted <= v.normal {
 			m.Invert = false
-			return "", assumed{statement.Shows("CARD_BALANCE_NEGATIVE", "column", p.name(amount)), amount}
+			return "", assumed{
+				statement.Shows("CARD_BALANCE_NEGATIVE", "column", p.name(amount)), amount,
+			}
 		}
 		if !m.Invert && (spends || purchases) {
 			m.Invert = true

@@ -23,31 +23,62 @@ var warned = []struct {
 	codes      []string
 	blocks     bool
 }{
-	{"days", "Date,Payee,Amount,Currency\n03/04/2026,Bakery,-3.50,EUR\n",
-		[]string{"DATE_ORDER_ASSUMED"}, true},
-	{"decimals", "Date,Merchant,Amount,Currency\n2026-03-31,Bakery,-3.500,KWD\n",
-		[]string{"DECIMALS_ASSUMED"}, true},
-	{"signs", "Date,Name,Amount,Currency\n2026-03-31,Bakery,3.50,EUR\n",
-		[]string{"SIGN_ASSUMED"}, true},
-	{"fees", "Date,Payee,Amount,Currency,Fee\n2026-03-31,Bakery,-3.50,EUR,1.00\n",
-		[]string{"AMOUNT_ASSUMED"}, true},
-	{"statuses", "Date,Payee,Amount,Currency,Status\n2026-03-31,Bakery,-3.50,EUR,zzz\n",
-		[]string{"STATUS_ASSUMED"}, true},
-	{"balances", "Date,Payee,Amount,Balance,Currency\n2026-03-13,Bakery,-3.50,96.50,EUR\n" +
-		"2026-03-14,Cinema,-12.00,80.00,EUR\n2026-03-15,Shop,-8.20,70.00,EUR\n",
-		[]string{"BALANCE_MISMATCH"}, true},
-	{"currency", "Date,Payee,Amount\n2026-03-31,Bakery,-3.50\n",
-		[]string{"CURRENCY_ASSUMED"}, false},
-	{"letters", "Date,Payee,Amount,Currency\n2026-03-31,B\xe4cker,-3.50,EUR\n",
-		[]string{"ENCODING_ASSUMED"}, false},
-	{"long text", "OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>EUR" +
-		"<BANKACCTFROM><ACCTID>123456</BANKACCTFROM><BANKTRANLIST><STMTTRN><TRNTYPE>DEBIT" +
-		"<DTPOSTED>20260331<TRNAMT>-3.50<FITID>1<MEMO>" + strings.Repeat("a", 1001) +
-		"</STMTTRN></BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>", []string{"TRUNCATED_DESCRIPTION"}, false},
+	{
+		"days", "Date,Payee,Amount,Currency\n03/04/2026,Bakery,-3.50,EUR\n",
+		[]string{"DATE_ORDER_ASSUMED"},
+		true,
+	},
+	{
+		"decimals", "Date,Merchant,Amount,Currency\n2026-03-31,Bakery,-3.500,KWD\n",
+		[]string{"DECIMALS_ASSUMED"},
+		true,
+	},
+	{
+		"signs", "Date,Name,Amount,Currency\n2026-03-31,Bakery,3.50,EUR\n",
+		[]string{"SIGN_ASSUMED"},
+		true,
+	},
+	{
+		"fees", "Date,Payee,Amount,Currency,Fee\n2026-03-31,Bakery,-3.50,EUR,1.00\n",
+		[]string{"AMOUNT_ASSUMED"},
+		true,
+	},
+	{
+		"statuses", "Date,Payee,Amount,Currency,Status\n2026-03-31,Bakery,-3.50,EUR,zzz\n",
+		[]string{"STATUS_ASSUMED"},
+		true,
+	},
+	{
+		"balances", "Date,Payee,Amount,Balance,Currency\n2026-03-13,Bakery,-3.50,96.50,EUR\n" +
+			"2026-03-14,Cinema,-12.00,80.00,EUR\n2026-03-15,Shop,-8.20,70.00,EUR\n",
+		[]string{"BALANCE_MISMATCH"},
+		true,
+	},
+	{
+		"currency", "Date,Payee,Amount\n2026-03-31,Bakery,-3.50\n",
+		[]string{"CURRENCY_ASSUMED"},
+		false,
+	},
+	{
+		"letters", "Date,Payee,Amount,Currency\n2026-03-31,B\xe4cker,-3.50,EUR\n",
+		[]string{"ENCODING_ASSUMED"},
+		false,
+	},
+	{
+		"long text", "OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>EUR" +
+			"<BANKACCTFROM><ACCTID>123456</BANKACCTFROM><BANKTRANLIST><STMTTRN><TRNTYPE>DEBIT" +
+			"<DTPOSTED>20260331<TRNAMT>-3.50<FITID>1<MEMO>" + strings.Repeat("a", 1001) +
+			"</STMTTRN></BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>",
+		[]string{"TRUNCATED_DESCRIPTION"},
+		false,
+	},
 	{"budgets", qifBudget, []string{"BUDGETS_SKIPPED", "CURRENCY_ASSUMED"}, false},
 	{"securities", qifSecured, []string{"CURRENCY_ASSUMED", "INVESTMENTS_SKIPPED"}, false},
-	{"transfers", twoAccounts,
-		[]string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"}, false},
+	{
+		"transfers", twoAccounts,
+		[]string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
+		false,
+	},
 }
 
 // TestImportWarnings requires that each documented warning of an import can be caused, and that

@@ -50,7 +50,7 @@ type Profile struct {
 	settled bool
 	home    string
 	pair    *Witness // Of debits and credits that byPair has found, or nil.
-	Witness Witness // Of the proposal, "" if the sign is a guess.
+	Witness Witness  // Of the proposal, "" if the sign is a guess.
 	// transactions are the transactions of the sample, and texts describes their columns.
 	transactions [][]string
 	texts        []texts

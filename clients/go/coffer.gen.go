@@ -5170,7 +5170,7 @@ type ImportAccount struct {
 
 // ImportAssumption ImportAssumption says why an import has a warning. A file whose mapping was saved by an earlier commit has none for its mapping.
 //
-// Example: {"code":"DATE_ORDER_ASSUMED","evidence":"The dates do not show whether the day or the month is first: they are read as MM/DD/YY.","rows":[]}
+// Example: {"accepted":false,"blocks":true,"code":"DATE_ORDER_ASSUMED","evidence":"The dates do not show whether the day or the month is first: they are read as MM/DD/YY.","parameters":{"example":"","layout":"MM/DD/YY"},"reason":"DATES_AMBIGUOUS","rows":[]}
 type ImportAssumption struct {
 	// Accepted The user has confirmed it. Only of BALANCE_MISMATCH, because confirmed guesses disappear.
 	Accepted bool `json:"accepted"`

@@ -1,5 +1,5 @@
-const VERSION = "caf2b803ba12b263";
-const FILES = ["/","/assets/Home-Dgw_2Wrb.js","/assets/account-ChbnuKyl.js","/assets/base-BwcXU0hm.js","/assets/charts-D7CzRlfi.js","/assets/daily-Gpt9lcM_.js","/assets/data-CCNbr9Dc.css","/assets/data-Ch8vPJgd.js","/assets/data-de-DuyIiHaO.js","/assets/data-en-jUyFVwM0.js","/assets/de-NKHLKkAp.js","/assets/en-D8uogh-x.js","/assets/index-Cf1_PnIJ.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "96f7a6f561d2bc71";
+const FILES = ["/","/assets/Home-40StufiE.js","/assets/account-CWVQXfBN.js","/assets/base-BwQZ09kk.js","/assets/charts-DLkKnTSb.js","/assets/daily-DbIb2ANh.js","/assets/data-C25R17JZ.js","/assets/data-CCNbr9Dc.css","/assets/data-de-B7KAnRAL.js","/assets/data-en-C9qWtJ5I.js","/assets/de-CD-VGrBK.js","/assets/en-D81SeIZr.js","/assets/index-3trXDtea.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

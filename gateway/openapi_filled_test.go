@@ -40,8 +40,11 @@ func filled(
 		switch {
 		case field.Name() == "code" && strings.HasSuffix(string(d.Name()), "Response"):
 		case field.IsMap():
-			m.Mutable(field).Map().Set(protoreflect.ValueOfString("total").MapKey(),
-				protoreflect.ValueOfFloat64(0.5))
+			value := protoreflect.ValueOfFloat64(0.5)
+			if field.MapValue().Kind() == protoreflect.StringKind {
+				value = protoreflect.ValueOfString("7")
+			}
+			m.Mutable(field).Map().Set(protoreflect.ValueOfString("total").MapKey(), value)
 		case field.IsList():
 			m.Mutable(field).List().Append(filledValue(t, doc, field, depth))
 		default:

@@ -89,6 +89,13 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 
 // requestsOfState has the requests that need a resource in a certain state.
 var requestsOfState = map[string]func(c *costRun) []worstRequest{
+	"undoRule": func(c *costRun) []worstRequest {
+		rule := c.u.post("/api/v1/rules", c.u.rule(fmt.Sprint(c.categories[0]))).text("rule.id")
+		path := "/api/v1/rules/" + rule
+		c.u.post(path+"/apply", object{"from": "2026-01-01"})
+		c.u.awaitRule(path)
+		return one("start of a job", func() response { return c.u.post(path+"/undo", nil) })
+	},
 	"createImport": func(c *costRun) []worstRequest {
 		return one("patterns on 40 rows", func() response {
 			return c.u.importFile(patternFile(), c.ids["wallet"])

@@ -122,8 +122,11 @@ var later = map[string]string{
 	"nextAttemptAt": "2026-11-20T10:15:30.000Z",
 }
 
-// stable replaces ids by their order of appearance, and the time of the test, addresses, tokens and
-// e-mails by fixed ones.
+// maxListed is the number of elements of a list in an example.
+const maxListed = 5
+
+// stable shortens lists, and replaces ids by their order of appearance, and the time of the test,
+// addresses, tokens and e-mails by fixed ones.
 func (r *recorder) stable(key string, v any) any {
 	switch v := v.(type) {
 	case object:
@@ -133,9 +136,9 @@ func (r *recorder) stable(key string, v any) any {
 		}
 		return replaced
 	case []any:
-		replaced := make([]any, len(v))
-		for i, item := range v {
-			replaced[i] = r.stable(key, item)
+		replaced := make([]any, min(len(v), maxListed))
+		for i := range replaced {
+			replaced[i] = r.stable(key, v[i])
 		}
 		return replaced
 	case string:

@@ -168,6 +168,8 @@ func (h holdings) finish(id string, err error) error {
 // requireEnded requires that the jobs of the imports and of the rule have ended.
 func (h holdings) requireEnded(t require.TestingT, pair string) {
 	if h.applied != "" {
+		// A worker skips a job whose row the other write has locked, until it polls again.
+		h.rules.Jobs.RunQueued(h.Ctx)
 		resp, err := h.rules.GetRule(h.Ctx, &ledgerv1.GetRuleRequest{Id: h.applied})
 		if e := apierr.From(err); e == nil || e.Reason != restv1.Reason_RULE_NOT_FOUND.String() {
 			require.NoError(t, err)

@@ -172,6 +172,16 @@ func TestUndoRuleReferences(t *testing.T) {
 			},
 			category: func(food, _, _ uuid.UUID) uuid.UUID { return food },
 		},
+		"a tag of the transaction is merged into the tag": {
+			change: func(p person, _, _, _ uuid.UUID) error {
+				_, err := named.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{
+					Tag: "out", Name: new("Film"), Merge: new(true),
+				})
+				return err
+			},
+			category: func(food, _, _ uuid.UUID) uuid.UUID { return food },
+			tags:     []string{"Film"},
+		},
 		"the tag is deleted and added by hand": {
 			change: func(p person, _, _, _ uuid.UUID) error {
 				if _, err := named.DeleteTag(p.Ctx,

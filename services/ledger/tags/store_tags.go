@@ -159,13 +159,14 @@ func removeFromRules(
 }
 
 // rewriteApplied replaces the tag that applications of rules have added, so that an undo removes it
-// under its new key. After a merge or a deletion an undo removes no tag: a transaction may have had
-// the target before, or have received the tag again since.
+// under its new key. After a merge of the tag, a merge into it or its deletion, an undo removes no
+// tag: a transaction may have had the other tag before, or have received the tag again since.
 func rewriteApplied(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, from, to string, merged bool,
 ) error {
 	return pg.Exec(ctx, q, `
 		UPDATE rule_jobs
 		SET wrote_tag = CASE WHEN $4 THEN NULL ELSE $3 END
-		WHERE owner_id = $1 AND wrote_tag = $2`, owner, from, to, merged)
+		WHERE owner_id = $1 AND (wrote_tag = $2 OR $4 AND wrote_tag = $3)`,
+		owner, from, to, merged)
 }

@@ -9,6 +9,8 @@
 //   - Due leases rows in batches. They are deleted afterwards, unless they were queued again with a
 //     new seq: the checks of budgets for alerts, and their reports to the ledger.
 //   - Webhooks use a Worker, and lease rows themselves.
+//
+// A request waits with Wait for the progress of a job.
 package jobs
 
 import (

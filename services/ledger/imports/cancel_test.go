@@ -190,7 +190,7 @@ func TestGetImportWait(t *testing.T) {
 	m := p.mustUpload(t, largeStatement(1))
 	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(p.Ctx, time.Second+waitStep)
+	ctx, cancel := context.WithTimeout(p.Ctx, 1200*time.Millisecond)
 	defer cancel()
 	resp, err := p.GetImport(ctx, &ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(8))})
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -19,8 +20,6 @@ const (
 	// of most updates at once. It is within the deadline of an ordinary request, also on a busy
 	// machine.
 	updateWait = 4 * time.Second
-	// answerTime is the time for the last read of a waiting request and its response.
-	answerTime = time.Second
 )
 
 const (
@@ -87,27 +86,12 @@ func (s *Imports) await(ctx context.Context, u *update, d time.Duration) error {
 	return nil
 }
 
-// wait reads an import again until a condition is met or a time has passed, and returns it. It
-// returns answerTime before the deadline of the request: the gateway repeats a read whose replica
-// was killed, and then less time is left than the client wants to wait.
+// wait reads an import again until a condition is met or a time has passed, and returns it.
 func (s *Imports) wait(
 	ctx context.Context, e staging.Import, d time.Duration, met func(now staging.Import) bool,
 ) (staging.Import, error) {
-	if deadline, ok := ctx.Deadline(); ok {
-		d = min(d, time.Until(deadline)-answerTime)
+	read := func() (staging.Import, error) {
+		return unknown(staging.SelectImport(ctx, s.DB, e.OwnerID, e.ID))
 	}
-	for passed := time.After(d); d > 0 && !met(e); {
-		select {
-		case <-ctx.Done():
-			return e, ctx.Err()
-		case <-passed:
-			return e, nil
-		case <-time.After(waitStep):
-		}
-		var err error
-		if e, err = unknown(staging.SelectImport(ctx, s.DB, e.OwnerID, e.ID)); err != nil {
-			return e, err
-		}
-	}
-	return e, nil
+	return jobs.Wait(ctx, d, e, read, met)
 }

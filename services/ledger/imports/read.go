@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -14,21 +13,15 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-const (
-	// maxWait is the longest time that a request waits for a job. It is within the deadline of
-	// an ordinary request.
-	maxWait = 8 * time.Second
-	// waitStep is the interval at which a waiting request reads the import again.
-	waitStep = 200 * time.Millisecond
-	// maxNumbers is the maximum number of rows that a client names in one ListImportRows.
-	maxNumbers = 200
-)
+// maxNumbers is the maximum number of rows that a client names in one ListImportRows.
+const maxNumbers = 200
 
 // ListImports returns a page of the caller's imports, newest first.
 func (s *Imports) ListImports(
@@ -67,7 +60,7 @@ func (s *Imports) GetImport(
 	if !ok {
 		return nil, errInvalidID
 	}
-	wait, err := parseWait(req.Wait, 0)
+	wait, err := jobs.ParseWait(req.Wait, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -87,18 +80,6 @@ func (s *Imports) GetImport(
 		return nil, err
 	}
 	return &ledgerv1.GetImportResponse{Import: m, Etag: etag.Format(e.Version)}, nil
-}
-
-// parseWait returns the time for which a request waits for a job, or usual without one.
-func parseWait(seconds *int32, usual time.Duration) (time.Duration, error) {
-	if seconds == nil {
-		return usual, nil
-	}
-	wait := time.Duration(*seconds) * time.Second
-	if wait < 0 || wait > maxWait {
-		return 0, apierr.Invalid("wait", "must be 0 to 8")
-	}
-	return wait, nil
 }
 
 // unknown replaces pgx.ErrNoRows with the public error.

@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -60,7 +61,7 @@ func (s *Imports) UpdateImport(
 	if !changesRows(req) && len(req.GetConfirm()) == 0 {
 		return nil, apierr.EmptyUpdate
 	}
-	wait, err := parseWait(req.Wait, updateWait)
+	wait, err := jobs.ParseWait(req.Wait, updateWait)
 	if err != nil {
 		return nil, err
 	}

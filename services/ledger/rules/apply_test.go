@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -211,4 +212,20 @@ func TestApplyRuleRepeated(t *testing.T) {
 	require.NoError(t, err, "the order names not all rules any more")
 	require.True(t, repeated.GetReplayed())
 	require.Len(t, repeated.GetRules(), 1)
+}
+
+// TestGetRuleWait waits for a job that does not run. A request with a deadline gets a response
+// before it.
+func TestGetRuleWait(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	id := p.rule(t, setsCategory("cinema", p.Category)).GetId()
+	_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: id})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(p.Ctx, 1200*time.Millisecond)
+	defer cancel()
+	resp, err := p.GetRule(ctx, &ledgerv1.GetRuleRequest{Id: id, Wait: new(int32(8))})
+	require.NoError(t, err)
+	require.Equal(t, "queued", resp.GetRule().GetProgress().GetStatus())
 }

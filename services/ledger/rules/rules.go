@@ -24,7 +24,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -41,14 +40,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 )
 
-const (
-	maxRules = 500
-	// maxWait is the longest time that GetRule waits for progress. It is within the deadline of an
-	// ordinary request.
-	maxWait = 8 * time.Second
-	// waitStep is the interval at which GetRule reads the rule again.
-	waitStep = 200 * time.Millisecond
-)
+const maxRules = 500
 
 // Rules implements RuleService.
 type Rules struct {
@@ -129,8 +121,7 @@ func (s *Rules) ListRules(
 }
 
 // GetRule returns one of the caller's rules. With wait it returns when its job has made progress,
-// or after that time. The wait polls the database, because the job may run on another replica. A
-// client with a progress bar repeats the request until the job has ended.
+// or after that time. A client with a progress bar repeats the request until the job has ended.
 func (s *Rules) GetRule(
 	ctx context.Context, req *ledgerv1.GetRuleRequest,
 ) (*ledgerv1.GetRuleResponse, error) {
@@ -138,27 +129,20 @@ func (s *Rules) GetRule(
 	if !ok {
 		return nil, errInvalidID
 	}
-	wait := time.Duration(req.GetWait()) * time.Second
-	if wait < 0 || wait > maxWait {
-		return nil, apierr.Invalid("wait", "must be 0 to 8")
-	}
-	r, err := known(selectRule(ctx, s.DB, caller.ID(ctx), id))
+	wait, err := jobs.ParseWait(req.Wait, 0)
 	if err != nil {
 		return nil, err
 	}
-	first, waited := r, time.After(wait)
-waiting:
-	for wait > 0 && r.working() && *r.JobStatus == *first.JobStatus && r.JobDone == first.JobDone {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-waited:
-			break waiting
-		case <-time.After(waitStep):
-		}
-		if r, err = known(selectRule(ctx, s.DB, caller.ID(ctx), id)); err != nil {
-			return nil, err
-		}
+	read := func() (Rule, error) { return known(selectRule(ctx, s.DB, caller.ID(ctx), id)) }
+	first, err := read()
+	if err != nil {
+		return nil, err
+	}
+	r, err := jobs.Wait(ctx, wait, first, read, func(now Rule) bool {
+		return !now.working() || *now.JobStatus != *first.JobStatus || now.JobDone != first.JobDone
+	})
+	if err != nil {
+		return nil, err
 	}
 	return &ledgerv1.GetRuleResponse{Rule: r.Proto(), Etag: etag.Format(r.Version)}, nil
 }

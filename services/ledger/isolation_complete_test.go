@@ -114,8 +114,7 @@ var elsewhere = map[string]string{
 	"fixture":    "fills databases of tests",
 }
 
-// background are the functions whose statements concern rows of all owners on purpose, or only the
-// lease of a job.
+// background are the functions whose statements concern rows of all owners on purpose.
 var background = map[string]string{
 	"accounts.ExpireReferences": "deletes what has expired, of all owners",
 	"attachments.Expire":        "deletes what has expired, of all owners",
@@ -123,10 +122,6 @@ var background = map[string]string{
 	"staging.emptyUndone":       "deletes the rows of imports that were undone, of all owners",
 	"sync.Sweep":                "deletes what has expired, of all owners",
 	"rules.Expire":              "deletes what has expired, of all owners",
-	"booking.releaseJob":        "ends the lease of a failed job, see jobs_test.go",
-	"booking.yieldJob":          "ends the lease of a job while others wait, see jobs_test.go",
-	"rules.releaseJob":          "ends the lease of a failed job, see store_jobs_test.go",
-	"rules.yieldJob":            "ends the lease if others wait, see store_jobs_test.go",
 }
 
 // writtenStatements returns the texts of the Go source that write rows, by their place. The parts

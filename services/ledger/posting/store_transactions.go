@@ -39,6 +39,20 @@ func Lock(ctx context.Context, q pg.Querier, id uuid.UUID) ([]Transaction, error
 		FOR UPDATE`, id)
 }
 
+// LockAll locks transactions of an owner until the database transaction ends, and returns them
+// without their splits, in the order of their ids. It omits unknown ids and transactions of other
+// owners.
+func LockAll(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
+) ([]Transaction, error) {
+	return pg.All[Transaction](ctx, q, `
+		SELECT `+TransactionColumns+`
+		FROM transactions t
+		WHERE t.owner_id = $1 AND t.id = ANY($2)
+		ORDER BY t.id
+		FOR UPDATE`, owner, ids)
+}
+
 // Update writes the changed fields and the version of t, except its splits. The caller corrects
 // balances and totals with Replace.
 func Update(ctx context.Context, q pg.Querier, t Transaction) error {

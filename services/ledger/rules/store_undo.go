@@ -133,19 +133,6 @@ func takeChanges(
 		j.OwnerID, j.ID, appliedAt, limit)
 }
 
-// lockChanged locks the transactions that still exist until the transaction ends, in the order of
-// their ids.
-func lockChanged(
-	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
-) ([]posting.Transaction, error) {
-	return pg.All[posting.Transaction](ctx, q, `
-		SELECT `+posting.TransactionColumns+`
-		FROM transactions t
-		WHERE t.owner_id = $1 AND t.id = ANY($2)
-		ORDER BY t.id
-		FOR UPDATE`, owner, ids)
-}
-
 // advanceUndo stores the progress of an undo, and resets the attempts. jobs.Renew has locked the
 // row.
 func advanceUndo(

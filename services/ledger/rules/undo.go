@@ -90,7 +90,7 @@ func (s *Rules) restoreAll(
 	for i, c := range changes {
 		ids[i], byID[c.TransactionID] = c.TransactionID, c
 	}
-	ts, err := lockChanged(ctx, tx, owner, ids)
+	ts, err := posting.LockAll(ctx, tx, owner, ids)
 	if err != nil {
 		return 0, 0, err
 	}

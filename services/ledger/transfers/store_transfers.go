@@ -64,14 +64,9 @@ func pairOf(
 func lockTransactions(
 	ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uuid.UUID,
 ) (map[uuid.UUID]posting.Transaction, error) {
-	ts, err := pg.All[posting.Transaction](ctx, tx, `
-		SELECT `+posting.TransactionColumns+`
-		FROM transactions t
-		WHERE t.owner_id = $1 AND t.id = ANY($2)
-		ORDER BY t.id
-		FOR UPDATE`, owner, ids)
+	ts, err := posting.LockAll(ctx, tx, owner, ids)
 	if err != nil {
-		return nil, fmt.Errorf("locking %d transactions: %w", len(ids), err)
+		return nil, err
 	}
 	return byID(ctx, tx, owner, ts)
 }

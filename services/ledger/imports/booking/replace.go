@@ -175,7 +175,7 @@ func (x *executor) restore(
 	for i, r := range released {
 		rows[r.DuplicateOf], ids = &released[i], append(ids, r.DuplicateOf)
 	}
-	before, err := lockTransactions(ctx, tx, e.OwnerID, ids)
+	before, err := posting.LockAll(ctx, tx, e.OwnerID, ids)
 	if err != nil {
 		return err
 	}

@@ -82,23 +82,6 @@ func selectBooked(
 	return rows, nil
 }
 
-// lockTransactions locks the transactions of booked rows that still exist, in the order of their
-// ids.
-func lockTransactions(
-	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
-) ([]posting.Transaction, error) {
-	ts, err := pg.All[posting.Transaction](ctx, q, `
-		SELECT `+posting.TransactionColumns+`
-		FROM transactions t
-		WHERE t.owner_id = $1 AND t.id = ANY($2)
-		ORDER BY t.id
-		FOR UPDATE`, owner, ids)
-	if err != nil {
-		return nil, fmt.Errorf("locking %d imported transactions: %w", len(ids), err)
-	}
-	return ts, nil
-}
-
 // lockOtherLegs locks the legs of the same transfers that are not among ts.
 func lockOtherLegs(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction,

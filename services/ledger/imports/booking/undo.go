@@ -84,7 +84,7 @@ func (x *executor) remove(
 	for i, r := range rows {
 		ids[i], categories[r.TransactionID] = r.TransactionID, r.CategoryID
 	}
-	ts, err := lockTransactions(ctx, tx, e.OwnerID, ids)
+	ts, err := posting.LockAll(ctx, tx, e.OwnerID, ids)
 	if err != nil {
 		return err
 	}

@@ -377,7 +377,7 @@ func (x *FileHeader) GetSize() int64 {
 // Job is the progress of a long operation.
 type Job struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// queued, running, done or failed. The job of an import has the status of the import, which has further values.
+	// queued, running, done or failed, and of a rule also undoing or undone. The job of an import has the status of the import, which has further values.
 	Status string `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
 	// Number of processed items.
 	Done int64 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`

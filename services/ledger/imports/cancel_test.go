@@ -187,7 +187,7 @@ func TestGetImportWait(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	m := p.mustUpload(t, largeStatement(1))
+	m := p.mustUpload(t, largeStatement(20))
 	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(p.Ctx, 1200*time.Millisecond)

@@ -90,7 +90,9 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 // requestsOfState has the requests that need a resource in a certain state.
 var requestsOfState = map[string]func(c *costRun) []worstRequest{
 	"undoRule": func(c *costRun) []worstRequest {
-		rule := c.u.post("/api/v1/rules", c.u.rule(fmt.Sprint(c.categories[0]))).text("rule.id")
+		category := fmt.Sprint(c.categories[0])
+		c.u.record(with(expense(c.ids["wallet"], category, "3"), object{"payee": "Bakery"}))
+		rule := c.u.post("/api/v1/rules", c.u.rule(category)).text("rule.id")
 		path := "/api/v1/rules/" + rule
 		c.u.post(path+"/apply", object{"from": "2026-01-01"})
 		c.u.awaitRule(path)

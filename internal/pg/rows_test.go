@@ -95,8 +95,11 @@ func TestErrorsNameTheQuery(t *testing.T) {
 	_, values := pg.Values[int](t.Context(), db, broken)
 	_, affected := pg.Affected(t.Context(), db, broken)
 	_, none := pg.Value[int](t.Context(), db, `SELECT 1 WHERE false`)
+	_, missing := pg.One[struct{}](t.Context(), db, `SELECT WHERE false`)
+	_, several := pg.One[struct{}](t.Context(), db, `SELECT FROM generate_series(1, 2)`)
 	for _, err := range []error{
-		one, all, value, values, affected, none, pg.Exec(t.Context(), db, broken),
+		one, all, value, values, affected, none, missing, several,
+		pg.Exec(t.Context(), db, broken),
 	} {
 		require.ErrorContains(t, err, "pg_test.TestErrorsNameTheQuery: ")
 	}

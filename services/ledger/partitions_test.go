@@ -43,9 +43,17 @@ func partitioned(t *testing.T) fs.FS {
 
 // TestStatementsOnPartitions runs each RPC and job of the ledger on tables with 16 partitions by
 // owner, and compares the plans with the rule of ADR 124: a statement of a request or a job reads
-// one partition. On a distributed database the planner must also know the owner of each table.
+// one partition. On a distributed database the planner must also know the owner of each table, and
+// the responses are the same.
 func TestStatementsOnPartitions(t *testing.T) {
 	t.Parallel()
+	responses := make(chan []string, 2)
+	t.Cleanup(func() {
+		if len(responses) == cap(responses) {
+			first := <-responses
+			assert.Equal(t, first, <-responses)
+		}
+	})
 	for name, distributed := range map[string]bool{"plain": false, "distributed": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +63,9 @@ func TestStatementsOnPartitions(t *testing.T) {
 			s.Transactions = transactions.New(s.env.Ledger, s.env.Cursors, s.env.Reads)
 			s.Run(t.Context())
 			s.prepare(t)
-			s.use()
+			clear(s.answered)
+			responses <- s.use()
+			s.requireAllRPCs(t)
 			s.runInBackground(t)
 			require.Empty(t, plans.failures)
 			sources := sourceStatements(t)

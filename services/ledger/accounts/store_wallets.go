@@ -21,8 +21,10 @@ type wallet struct {
 	// days.
 	OpeningDate *time.Time `db:"opening_date"`
 	Archived    bool
+	// Color and Icon are empty if the owner set none.
 	Color, Icon string
-	Position    *int32
+	// Position is nil if the owner set none.
+	Position *int32
 	// Version starts at 1 and increases with each change of the row, but not with the balance.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
@@ -54,9 +56,9 @@ const walletColumns = `w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.
 	w.archived, w.version, w.created_at, w.updated_at, w.color, w.icon, w.position,
 	held.currencies, held.amounts`
 
-// walletsAndBalances joins wallets w with their balances. It omits balances of zero except in the
-// wallet's own currency. That currency is first, because false sorts before true. It always has a
-// row (see insertWallet), so the arrays are never NULL.
+// walletsAndBalances joins wallets w of the owner $1 with their balances. It omits balances of zero
+// except in the wallet's own currency. That currency is first, because false sorts before true. It
+// always has a row (see insertWallet), so the arrays are never NULL.
 const walletsAndBalances = `
 	FROM wallets w
 	CROSS JOIN LATERAL (

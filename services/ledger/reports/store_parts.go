@@ -6,8 +6,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/calendar"
 )
 
-// parts tells which parts of a window have moments. The default window has no days before or after
-// its month, and a window within a month has no whole months.
+// parts reports which parts of a window have moments. The default window has no days before or
+// after its month, and a window within a month has no whole months.
 type parts struct{ head, months, tail bool }
 
 func partsOf(p calendar.Period) parts {
@@ -15,9 +15,9 @@ func partsOf(p calendar.Period) parts {
 	return parts{head: !head.Empty(), months: !months.Empty(), tail: !tail.Empty()}
 }
 
-// byParts returns the statement of each combination of parts. Statements leave out empty parts,
-// because most of the time of a short statement is the start of its scans, and an empty part needs
-// it, too.
+// byParts returns the statement of each combination of parts that calendar.Period.Parts returns for
+// a window with moments. Statements omit empty parts, because a short statement spends most of its
+// time on starting its scans, also on those that find nothing.
 func byParts(statement func(parts) string) map[parts]string {
 	statements := map[parts]string{}
 	for _, p := range []parts{

@@ -30,6 +30,7 @@ import (
 // Config is the configuration of a stack, read from the environment. Addresses are host:port; port
 // 0 selects a free port.
 type Config struct {
+	// DataDir is the folder of the database, the events, the secrets and the log.
 	DataDir string `env:"DATA_DIR" envDefault:".data"`
 	// HTTPAddr is the address of the gateway. The following fields are the addresses of the
 	// services and of NATS.
@@ -42,7 +43,8 @@ type Config struct {
 	// MetricsAddr serves the metrics of all services. If it is empty, no metrics are served.
 	MetricsAddr string `env:"METRICS_ADDR" envDefault:"127.0.0.1:9464"`
 	// PGBin is the folder of PostgreSQL's programs. If it is empty, pgserver searches for them.
-	PGBin    string     `env:"PG_BIN"`
+	PGBin string `env:"PG_BIN"`
+	// LogLevel is the level of coffer.log.
 	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
 	// MTLS turns on mutual TLS between the services and to NATS, as in production.
 	MTLS bool `env:"MTLS" envDefault:"false"`
@@ -64,13 +66,15 @@ type Config struct {
 
 // Stack is a running Coffer.
 type Stack struct {
+	// URL is the URL of the gateway, without a trailing slash.
 	URL string
 	// GRPC is each service's host:port, by name: auth, ledger, budget, ocr.
 	GRPC map[string]string
 	// Databases maps each service to the URL of its role, and "" to the URL of the superuser. All
 	// name the same database.
 	Databases map[string]string
-	NATS      string
+	// NATS is the server's URL, with user and password.
+	NATS string
 	// ServiceKey authenticates RPCs between services.
 	ServiceKey string
 	// Certificates maps the services, the gateway and NATS to their certificates. It is empty
@@ -82,6 +86,7 @@ type Stack struct {
 	// reads are dropped.
 	Failed <-chan error
 
+	// parts are in the order of their start.
 	parts  []*supervised
 	failed chan error
 	// unsupervise ends the supervision. It returns when no restart is in progress.
@@ -93,9 +98,14 @@ type Stack struct {
 // part can be stopped and started again while the others run. postgres, natsServer and service
 // implement it.
 type part interface {
+	// name is the argument of Halt, Kill and Resume.
 	name() string
+	// start returns when the part is ready.
 	start(ctx context.Context) error
+	// stop returns when the part has finished the requests in flight.
 	stop() error
+	// failures delivers the reason when the part ends or stops working although stop was not
+	// called.
 	failures() <-chan error
 }
 
@@ -240,7 +250,8 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	return nil
 }
 
-// start starts a part.
+// start starts a part. The part is listed even if that fails, because Stop must stop a part that
+// failed during its start.
 func (s *Stack) start(ctx context.Context, p part) error {
 	s.parts = append(s.parts, &supervised{part: p})
 	if err := p.start(ctx); err != nil {

@@ -74,6 +74,7 @@ func (s *service) kill() error {
 	return nil
 }
 
+// serve runs a service until ctx is canceled.
 type serve func(ctx context.Context, lis net.Listener) error
 
 // bind returns a function that parses a service's configuration from an environment and runs the

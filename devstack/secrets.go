@@ -22,7 +22,8 @@ type secrets struct {
 	// ServiceKey authenticates RPCs between services and encrypts values
 	// (docs/configuration.md).
 	ServiceKey string `json:"serviceKey"`
-	NATS       string `json:"nats"`
+	// NATS is the password of the user coffer.
+	NATS string `json:"nats"`
 	// Passwords maps PostgreSQL's roles to their passwords. pgserver stores the password of the
 	// superuser.
 	Passwords map[string]string `json:"passwords"`

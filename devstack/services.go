@@ -22,7 +22,8 @@ import (
 const (
 	// readyTime limits the start of a service. It is long because the machine may be compiling at
 	// the same time.
-	readyTime   = time.Minute
+	readyTime = time.Minute
+	// stopTimeout limits how long Stop waits for the requests in flight of a service.
 	stopTimeout = 5 * time.Second
 )
 
@@ -35,6 +36,7 @@ type service struct {
 	// lis is the open listener of a service that has not begun yet.
 	lis   net.Listener
 	serve serve
+	// probe returns an error while the service is not ready.
 	probe func(ctx context.Context, addr string) error
 
 	// broken has room for one failure, see report. cancel is nil while the service is not running,

@@ -19,7 +19,8 @@ const (
 
 type supervised struct {
 	part part
-	mu   sync.Mutex
+	// mu serializes Halt, Kill, Resume and restarts of the part.
+	mu sync.Mutex
 	// halted is set while the part must stay stopped.
 	halted bool
 }

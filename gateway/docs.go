@@ -62,7 +62,7 @@ func docs(log *slog.Logger) http.HandlerFunc {
 var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 
 // scriptHashes returns the sources of a Content-Security-Policy that permit the inline scripts of
-// Swagger UI's page.
+// Swagger UI's page. The page is the same for each request.
 func scriptHashes(ui http.Handler) string {
 	page := &pageBuffer{header: http.Header{}}
 	ui.ServeHTTP(page, &http.Request{Method: http.MethodGet, URL: &url.URL{Path: docsPath + "/"}})

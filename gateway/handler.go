@@ -95,6 +95,7 @@ func (s *server) services(
 	for _, route := range routes {
 		name := route.Service()
 		if services[name] == nil {
+			// "ledger" for coffer.ledger.v1.
 			limiter := shedder.NewLimiter(ctx, string(name.Parent().Name()))
 			services[name] = &transcoding.Service{
 				Conn: s.conns.to(name), Limiter: limiter, Gate: gate,

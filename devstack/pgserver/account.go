@@ -15,6 +15,7 @@ import (
 // shared is a folder that every account can enter and that survives a reboot.
 const shared = "/var/tmp"
 
+// account is the operating system's account that runs the server.
 type account struct {
 	name     string
 	uid, gid uint32
@@ -68,6 +69,7 @@ func nameOf(uid uint32) string {
 	return id
 }
 
+// ownerOf returns false on systems without uids.
 func ownerOf(info fs.FileInfo) (uint32, bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

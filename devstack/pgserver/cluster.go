@@ -76,6 +76,8 @@ func (c *cluster) adoptOwner() error {
 	return nil
 }
 
+// version returns the major version of the PostgreSQL that created the cluster, or "" if there is
+// no cluster yet.
 func (c cluster) version() string {
 	text, err := os.ReadFile(filepath.Join(c.data(), "PG_VERSION"))
 	if err != nil {
@@ -123,6 +125,7 @@ func commandLine(ctx context.Context, pid int) (command string, known bool) {
 	return string(text), err == nil
 }
 
+// create keeps a cluster that exists, and returns the superuser's password.
 func (c cluster) create(ctx context.Context, bin string) (string, error) {
 	password, err := c.password()
 	if err != nil || c.version() != "" {

@@ -54,6 +54,8 @@ func find(ctx context.Context, given, version string) (string, error) {
 	return choose(found, version)
 }
 
+// choose returns the first folder with the version, or with a supported version if version is
+// empty.
 func choose(found []binaries, version string) (string, error) {
 	if len(found) == 0 {
 		return "", errNotFound
@@ -78,6 +80,7 @@ func choose(found []binaries, version string) (string, error) {
 		oldest, strings.Join(has, ", "))
 }
 
+// candidates returns the folders that may contain the binaries, the preferred ones first.
 func candidates(ctx context.Context) []string {
 	var dirs []string
 	if name, err := exec.LookPath("initdb"); err == nil {

@@ -36,7 +36,8 @@ const (
 	// readyTime limits a start. Recovery after a crash can take long; a clean start takes a tenth
 	// of a second.
 	readyTime = 2 * time.Minute
-	stopTime  = 20 * time.Second
+	// stopTime limits each kind of shutdown, which includes a checkpoint.
+	stopTime = 20 * time.Second
 )
 
 // Options configure a server.
@@ -60,7 +61,8 @@ type Server struct {
 	URL string
 	// Dir is the folder of the cluster. It differs from Options.Dir if the server's account may not
 	// enter that.
-	Dir  string
+	Dir string
+	// Port is the server's port on 127.0.0.1.
 	Port int
 
 	cluster cluster

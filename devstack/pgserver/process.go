@@ -10,9 +10,11 @@ import (
 // process is a program in a separate process group, so that a Ctrl-C at the terminal does not reach
 // it. The program that uses it stops it last.
 type process struct {
-	cmd  *exec.Cmd
+	cmd *exec.Cmd
+	// done is closed when the program has ended.
 	done chan struct{}
-	err  error
+	// err is the result of the program. It may be read after done is closed.
+	err error
 }
 
 func start(cmd *exec.Cmd) (*process, error) {
@@ -38,6 +40,7 @@ func start(cmd *exec.Cmd) (*process, error) {
 	return p, <-started
 }
 
+// signal sends a signal to the program. A program that has already ended is not an error.
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 
 // stop requests PostgreSQL's fast shutdown, then the immediate shutdown, and then kills it. It

@@ -24,7 +24,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// domain marks a status that was made from an Error.
+// domain marks a status that was made from an Error. A status without it is never shown to callers.
 const domain = "coffer"
 
 // Error is an error that a caller may see. Values are shared between requests, so they must not be
@@ -33,12 +33,14 @@ type Error struct {
 	Code    codes.Code
 	Reason  string
 	Message string
-	Fields  []Field
+	// Fields are the problems of single request fields, with the fields' JSON names.
+	Fields []Field
 	// RetryAfter is the time after which the client may retry; 0 means none is given.
 	RetryAfter time.Duration
 }
 
-// Field is the problem of one field of a request.
+// Field is the problem of one field of a request. The message states the allowed values: "must be
+// at most 100 characters".
 type Field struct {
 	Name    string
 	Message string

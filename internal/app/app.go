@@ -157,6 +157,7 @@ func serve[C any](
 ) (err error) {
 	p, processErr := ParseEnv[process](nil)
 	config, configErr := ParseEnv[C](nil)
+	// One message names the problems of both configurations.
 	if err := errors.Join(processErr, configErr); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func ParseEnv[C any](environment map[string]string) (C, error) {
 }
 
 // variableOf returns the variable of the field that an error is about, or "" if there is no such
-// field.
+// field. The error itself has only the field's name and type.
 func variableOf(config reflect.Type, malformed env.ParseError) string {
 	for field := range config.Fields() {
 		variable, _, _ := strings.Cut(field.Tag.Get("env"), ",")

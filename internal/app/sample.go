@@ -12,7 +12,7 @@ import (
 const (
 	// sampleInterval is the time in which one of several similar lines is logged.
 	sampleInterval = time.Second
-	// maxSamples limits the memory for lines that are counted.
+	// maxSamples limits the memory for lines that are counted. Lines beyond it are logged.
 	maxSamples = 1000
 )
 

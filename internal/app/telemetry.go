@@ -33,11 +33,13 @@ var unread = []sdkmetric.View{
 		sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}}),
 }
 
+// maxMetricsConnections exceeds the number of Prometheus servers that scrape one process.
 const maxMetricsConnections = 100
 
 // Telemetry sets up the process's traces and metrics. Metrics are served for Prometheus on addr at
-// /metrics. The other OTEL_* variables have the meaning that OpenTelemetry defines. The caller must
-// call stop at the end of the process, which exports the last spans.
+// /metrics. Spans are exported only if OTEL_EXPORTER_OTLP_ENDPOINT is set. The other OTEL_*
+// variables have the meaning that OpenTelemetry defines. The caller must call stop at the end of
+// the process, which exports the last spans.
 func Telemetry(ctx context.Context, service, addr string) (stop func() error, err error) {
 	names := resource.WithAttributes(semconv.ServiceName(service),
 		semconv.ServiceVersion(Version()))

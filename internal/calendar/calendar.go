@@ -18,11 +18,12 @@ const (
 	DateLayout  = "2006-01-02"
 	MonthLayout = "2006-01"
 
-	// MinYear and MaxYear are inclusive.
+	// MinYear and MaxYear are the years that a date of a request may have, inclusive.
 	MinYear = 1900
 	MaxYear = 2200
 )
 
+// ISO 8601's extended and basic forms of a calendar date with an optional time of day.
 var (
 	extendedTime = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)` +
 		`(?:[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?` + offset + `)?$`)

@@ -124,6 +124,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	return v.admit(seen, now)
 }
 
+// admit checks the conditions that can change after a token was verified.
 func (v *Verifier) admit(s verified, now time.Time) (Identity, error) {
 	if !now.Before(s.expires) {
 		return Identity{}, apierr.TokenExpired

@@ -133,6 +133,7 @@ func (v *Verifier) loadRevoked(ctx context.Context) error {
 	}
 }
 
+// add merges a page. A page may repeat sessions.
 func (v *Verifier) add(page Revoked) {
 	now := v.now()
 	v.mu.Lock()

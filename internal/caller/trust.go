@@ -22,6 +22,7 @@ const (
 
 // Trust loads the state that a Verifier verifies tokens against.
 type Trust struct {
+	// Keys returns the public keys by kid.
 	Keys func(ctx context.Context) (map[string]ed25519.PublicKey, error)
 	// Revoked returns the page of ended sessions after a cursor; the first page is after "".
 	Revoked func(ctx context.Context, cursor string) (Revoked, error)

@@ -29,7 +29,8 @@ import (
 
 // Limits are the numbers of connections that may be open at the same time; 0 means no limit.
 type Limits struct {
-	Total      int
+	Total int
+	// PerAddress applies to an IPv4 address or 64 bits of IPv6.
 	PerAddress int
 }
 
@@ -41,7 +42,8 @@ type Listener struct {
 	mu     sync.Mutex
 	conns  map[*conn]bool
 	counts map[string]int
-	idle   *list.List
+	// idle holds the connections without a request, those idle for the longest time first.
+	idle *list.List
 
 	refused, evicted metric.Int64Counter
 	attributes       metric.MeasurementOption

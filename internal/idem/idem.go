@@ -41,10 +41,12 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
+// maxKey is the maximum length of a key in bytes.
 const maxKey = 255
 
 // Call is one request that may be repeated.
 type Call struct {
+	// Scope is the namespace of the key: a user's id, or a substitute for requests without a user.
 	Scope string
 	// Key is the client's Idempotency-Key. If it is empty, no record is written.
 	Key string

@@ -21,6 +21,7 @@ const (
 	// leaseTime is the time after which another replica may take the job of a replica that does not
 	// renew its lease.
 	leaseTime = 6 * time.Second
+	// leasePoll is shorter than PollInterval, because users wait for jobs.
 	leasePoll = time.Second
 	// turnChunks is the number of chunks after which a job lets another one run.
 	turnChunks = 10
@@ -42,11 +43,14 @@ var ErrLostLease = errors.New("another replica has taken the job")
 // Job is a job that this replica leases.
 type Job struct {
 	OwnerID uuid.UUID `db:"owner_id"`
-	ID      uuid.UUID
-	Lease   uuid.UUID
-	Status  string
+	// ID is the id of the import or of the rule.
+	ID    uuid.UUID
+	Lease uuid.UUID
+	// Status is the status of the job when it was leased.
+	Status string
 	// Attempts is the number of leases since the job last made progress, including this one.
-	Attempts  int
+	Attempts int
+	// LeaseTime is the duration of the lease, which each chunk renews.
 	LeaseTime time.Duration `db:"-"`
 }
 

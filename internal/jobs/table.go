@@ -15,7 +15,8 @@ import (
 // leased_until and attempts. A statement that ends a job sets lease and leased_until to NULL, and
 // one that stores progress sets attempts to 0.
 type Table struct {
-	Name, ID   string
+	Name, ID string
+	// Unfinished is the condition on a job that has not ended.
 	Unfinished string
 	// QueuedAt is the time at which a job was queued, and Remaining the number of its rows that are
 	// not processed.

@@ -58,7 +58,7 @@ func (c Currency) Code() string { return c.code }
 // Decimals returns the number of digits of the minor unit: JPY 0, USD 2, BHD 3.
 func (c Currency) Decimals() int { return c.decimals }
 
-// ParseCurrency returns the currency with a code.
+// ParseCurrency returns the currency with a code. It ignores case and surrounding space.
 func ParseCurrency(code string) (Currency, bool) {
 	code = strings.ToUpper(strings.TrimSpace(code))
 	decimals, ok := currencies[code]

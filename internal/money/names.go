@@ -179,6 +179,7 @@ type Named struct {
 	Name string
 }
 
+// all holds the currencies in the order of their codes.
 var all = func() []Named {
 	var list []Named
 	for line := range strings.Lines(names) {

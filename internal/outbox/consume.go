@@ -29,6 +29,7 @@ const (
 // Consumer configures a durable JetStream consumer. All replicas that use its name share the
 // events.
 type Consumer struct {
+	// Name is unique in the installation, for example auth-audit.
 	Name string
 	// Subject selects events by type, for example ledger.v1.transaction.created; * matches one
 	// token. There is only one subject, and Apply ignores the events it does not need: with several

@@ -10,7 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// End returns the sequence number of the last event in the stream.
+// End returns the sequence number of the last event in the stream. Following from there yields only
+// new events.
 func (b *Bus) End(ctx context.Context) (uint64, error) {
 	stream, err := b.js.Stream(ctx, streamName)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
+// observeTimeout limits the time that one gauge may delay a scrape of the metrics.
 const observeTimeout = time.Second
 
 // Lag returns the number of events in the stream that a consumer has not acknowledged, delivered or

@@ -55,7 +55,8 @@ type Event struct {
 	UserID uuid.UUID
 	// Data is a message of an events.proto. Its name determines the event's type, see Type.
 	Data proto.Message
-	// Traceparent is the request's trace context as returned by func Traceparent.
+	// Traceparent is the request's trace context as returned by func Traceparent. Add ignores it
+	// and uses that of ctx.
 	Traceparent *string
 }
 

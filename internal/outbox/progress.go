@@ -57,6 +57,7 @@ func (p *progress) advanceWatermark(ctx context.Context, conn *pgxpool.Conn) (in
 	return r.Last, nil
 }
 
+// acknowledgedAfter returns the acknowledged events beyond seq, which must not be published again.
 func (p *progress) acknowledgedAfter(seq int64) []int64 {
 	after := []int64{}
 	for s := range p.acknowledged {

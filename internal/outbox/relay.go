@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// relayBatch is the maximum number of events published per query of the outbox.
+	// relayBatch is the maximum number of events published per query of the outbox. A query ends
+	// before with an event that reaches maxBatch.
 	relayBatch = 256
 	// minPollInterval is how long an event may wait while there is traffic. The relay polls because
 	// a NOTIFY takes a lock that all committing transactions share.
@@ -141,6 +142,7 @@ func (b *Bus) Wake() {
 // its messages.
 func wakeSubject(service string) string { return "outbox." + service }
 
+// relayOnce publishes one batch of events and returns how many NATS acknowledged.
 func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, done *progress) (int, error) {
 	// NATS may have restarted and lost acknowledged events that were not on disk. All events in the
 	// outbox are published again, and NATS drops those it has.
@@ -175,6 +177,7 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, done *progress)
 	}
 	done.cursor = max(done.cursor, done.watermark)
 	if len(entries) == relayBatch || dataSize(entries) >= maxBatch {
+		// More events may follow.
 		done.cursor = min(done.cursor, entries[len(entries)-1].Seq)
 	}
 	return len(published), b.deleteStored(ctx, conn, done)
@@ -227,6 +230,7 @@ func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 	return acknowledged, nil
 }
 
+// message encodes the event in the binary mode of the CloudEvents protocol binding for NATS.
 func (e entry) message(service string) (*nats.Msg, error) {
 	var data anypb.Any
 	if err := proto.Unmarshal(e.Data, &data); err != nil {

@@ -58,7 +58,8 @@ type Config struct {
 }
 
 // Bus is a service's connection to the stream. It reconnects for as long as it is open. While NATS
-// is unavailable, events wait in the outbox and consumers wait for NATS.
+// is unavailable, events wait in the outbox and consumers wait for NATS. It is safe for concurrent
+// use.
 type Bus struct {
 	conn     *nats.Conn
 	js       jetstream.JetStream
@@ -78,7 +79,8 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	options := []nats.Option{
 		nats.Name(service), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true),
 		nats.ReconnectWait(250 * time.Millisecond),
-		// When a password is rotated, client and server change at different times.
+		// By default the client gives up after two authorization errors. When a password is
+		// rotated, client and server change at different times.
 		nats.IgnoreAuthErrorAbort(),
 		// No buffering: a buffered event could be sent after a later attempt of the same event, out
 		// of order.
@@ -149,9 +151,11 @@ type Received struct {
 	UserID uuid.UUID
 	// Subject is the event's type, such as ledger.v1.transaction.created. It does not include
 	// the user's id.
-	Subject  string
-	Source   string
-	Time     time.Time
+	Subject string
+	// Source is /coffer/ followed by the name of the publishing service.
+	Source string
+	Time   time.Time
+	// Sequence is the event's position in the stream, which Follow accepts.
 	Sequence uint64
 	Data     proto.Message
 

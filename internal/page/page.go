@@ -76,7 +76,8 @@ func (c Cursors) Open(scope, cursor string, position any) error {
 	return nil
 }
 
-// Page returns the page size of a list request and decodes its cursor into position.
+// Page returns the page size of a list request and decodes its cursor into position. Without a
+// cursor, position is unchanged.
 func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (int, error) {
 	rows, problem := Limit(limit)
 	if problem != nil {
@@ -90,12 +91,14 @@ func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (
 
 // Query describes one page of a list of rows, whose order is that of their positions.
 type Query[Row, Position any] struct {
+	// Scope is the list, its owner and its filters.
 	Scope    string
 	Limit    *int32
 	Cursor   string
 	First    Position
 	Position func(Row) Position
-	Select   func(after Position, limit int) ([]Row, error)
+	// Select returns up to limit rows after a position.
+	Select func(after Position, limit int) ([]Row, error)
 	// Size returns the size of a row, see Fitting. It is nil for lists whose rows are small.
 	Size func(Row) int
 }

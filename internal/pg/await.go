@@ -37,7 +37,8 @@ func AwaitServer(ctx context.Context, url string, limit time.Duration, log *slog
 	})
 }
 
-// AwaitMigrations waits until the schema of url has all migrations, at most for limit.
+// AwaitMigrations waits until the schema of url has all migrations, at most for limit. It only
+// reads, with the service's role.
 func AwaitMigrations(
 	ctx context.Context, url string, migrations fs.FS, limit time.Duration, log *slog.Logger,
 ) error {

@@ -18,6 +18,7 @@ func registerIDs(types *pgtype.Map) {
 	})
 }
 
+// idCodec is pgx's codec for uuid with a fast path for uuid.UUID in the binary format.
 type idCodec struct{ pgtype.UUIDCodec }
 
 func (c idCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {

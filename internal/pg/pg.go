@@ -84,7 +84,8 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// Ping returns nil if PostgreSQL is available.
+// Ping returns nil if PostgreSQL is available. It acquires a connection; the pool checks a
+// connection that was idle for a second.
 func Ping(ctx context.Context, pool *pgxpool.Pool) error {
 	return pool.AcquireFunc(ctx, func(*pgxpool.Conn) error { return nil })
 }
@@ -163,6 +164,7 @@ func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return true
 	}
+	// The connection broke during a response, or was already closed.
 	for _, broken := range []error{
 		io.ErrUnexpectedEOF, io.EOF, pgconn.ErrConnClosed, net.ErrClosed,
 	} {

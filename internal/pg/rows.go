@@ -130,7 +130,7 @@ func namesOf(t reflect.Type) []namedField {
 	return found
 }
 
-// Value runs a query and returns the single value of its single row.
+// Value runs a query and returns the single value of its single row. Errors are those of One.
 func Value[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {

@@ -22,10 +22,11 @@ type span struct {
 
 func (s span) in(message []byte) []byte { return message[s.start:s.end] }
 
-// usualFields is the number of fields for which spans need no allocation.
+// usualFields is the number of fields for which spans need no allocation. Few messages have more.
 const usualFields = 16
 
 func (p *plan) append(b, message []byte) ([]byte, error) {
+	// The array is on the stack.
 	var room [usualFields]span
 	spans := room[:]
 	if len(p.fields) > len(room) {
@@ -135,6 +136,7 @@ func (f *plannedField) appendList(b, fields []byte) ([]byte, error) {
 	b = append(b, '[')
 	first := true
 	for value := range f.each(fields) {
+		// A packed list has all its numbers in one value.
 		for once := !f.packed; once || len(value) > 0; once = false {
 			if !first {
 				b = append(b, ',')

@@ -62,8 +62,9 @@ func Headers(d protoreflect.MessageDescriptor) []Header { return planOf(d).heade
 // plan describes the encoding of one message type. It is not changed after planOf, so requests
 // share it.
 type plan struct {
-	fields   []plannedField
-	headers  []Header
+	fields  []plannedField
+	headers []Header
+	// byNumber maps field numbers to indexes in fields, -1 for numbers without a field.
 	byNumber []int
 	// any is set for google.protobuf.Any. It is encoded as the message that it contains.
 	any bool
@@ -80,7 +81,8 @@ type plannedField struct {
 	// many is set for lists and maps. The values of a packed list follow each other without tags.
 	many, packed bool
 	// key is the field's JSON name with quotes and colon.
-	key     string
+	key string
+	// decimal is set for a string that is a number in JSON.
 	decimal bool
 	omit    bool
 	// omitWith is the index of the field that the option omit_with names, -1 without the option.

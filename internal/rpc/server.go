@@ -104,7 +104,8 @@ type Server struct {
 	// shorter in tests.
 	maxTimeout, maxTransfer time.Duration
 	log                     *slog.Logger
-	services                []string
+	// services are the registered services, whose health is reported by full name.
+	services []string
 }
 
 // NewServer returns a server that verifies users' tokens with verifier. It may be nil if no RPC is
@@ -134,6 +135,7 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
 			MinTime: 10 * time.Second, PermitWithoutStream: true,
 		}),
+		// The first is the outermost.
 		grpc.ChainUnaryInterceptor(s.shedLoad, s.finish, s.recover, s.deadline, s.authorize),
 		grpc.ChainStreamInterceptor(s.stream),
 	)
@@ -230,6 +232,7 @@ func (s *Server) finished(
 			attrs = append(attrs, slog.Any("error", err))
 		case shown.Code == codes.Internal, shown.Code == codes.Unavailable,
 			shown.Code == codes.DeadlineExceeded:
+			// A declared error, often caused by the client, such as a file that is not a receipt.
 			// It must not alert an operator.
 			level = slog.LevelWarn
 			attrs = append(attrs, slog.Any("error", err))

@@ -26,6 +26,7 @@ const (
 // streams is the state of the server's streams. Event streams last for hours, so a stopping server
 // must end them by closing ending. Transfers last for minutes, and end like unary calls.
 type streams struct {
+	// open counts all streams, transfers those that carry a file.
 	open, transfers atomic.Int64
 	ending          chan struct{}
 	verifyInterval  time.Duration

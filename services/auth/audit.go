@@ -50,7 +50,8 @@ const (
 	// auditAddresses is the number of addresses with a separate entry within an auditHour. The
 	// others share one entry.
 	auditAddresses = 20
-	maxUserAgent   = 255
+	// maxUserAgent is the maximum length of a stored User-Agent, in characters.
+	maxUserAgent = 255
 )
 
 // sharingSubject selects the events of the budget service. sharingOf picks those that belong in an
@@ -62,7 +63,8 @@ const sharingSubject = "budget.v1.*.*"
 type client struct {
 	// address is in the canonical text form of netip, and empty if it is unknown.
 	address string
-	agent   string
+	// agent is cleaned by cleanUserAgent.
+	agent string
 }
 
 func clientOf(address netip.Addr, agent string) client {

@@ -91,14 +91,16 @@ func (c Config) check() error {
 type server struct {
 	authv1.UnsafeAuthServiceServer
 
-	db      *pgxpool.Pool
-	config  Config
-	hasher  *password.Hasher
-	keys    *signing.Ring
+	db     *pgxpool.Pool
+	config Config
+	hasher *password.Hasher
+	keys   *signing.Ring
+	// cursors seals the positions of lists with the service key, so that all replicas accept them.
 	cursors page.Cursors
 	// wake makes the relay publish new events soon.
 	wake func()
-	now  func() time.Time
+	// now is the time of all decisions and of all stored timestamps.
+	now func() time.Time
 	// newID returns a UUIDv7, so ids sort by the time of creation and lists use the id as their
 	// position.
 	newID func() uuid.UUID

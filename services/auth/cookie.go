@@ -11,6 +11,7 @@ import (
 )
 
 const (
+	// cookieMode is the value of the parameter session that puts the refresh token into a cookie.
 	cookieMode = "cookie"
 	// webClient is the value of the header X-Coffer-Client that a request with the cookie needs.
 	// Browsers send a header of this name to another site only if that site permits it, and the

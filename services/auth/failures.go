@@ -19,6 +19,7 @@ import (
 // lock a user out: an address that is known to the account, and a session, are subject only to the
 // limit of the pair (ADR 48).
 const (
+	// failuresPerPair limits one account from one address, or in one session.
 	failuresPerPair = 10
 	// failuresPerAccount limits one account from all addresses that are not known.
 	failuresPerAccount = 50
@@ -29,6 +30,7 @@ const (
 	// again.
 	failureWindow = 15 * time.Minute
 
+	// knownAddressKept is the time for which an address is known after a sign-in.
 	knownAddressKept = 90 * 24 * time.Hour
 )
 
@@ -37,7 +39,8 @@ const (
 type attempt struct {
 	// Hashes of the subjects. The table must not contain e-mails and addresses in clear text.
 	account, address, pair []byte
-	user                   uuid.UUID
+	// user is uuid.Nil for an e-mail without an account.
+	user uuid.UUID
 	// network is the network of the client; invalid if its address is unknown.
 	network netip.Prefix
 	session bool
@@ -75,6 +78,8 @@ func subject(kind, name string) []byte {
 	return h[:]
 }
 
+// prefixOf returns the network that caller.Network names, as a prefix. It is invalid for an unknown
+// address.
 func prefixOf(address netip.Addr) netip.Prefix {
 	bits := 64
 	if address.Is4() {

@@ -50,6 +50,7 @@ func (s *server) UpdateMe(
 	if err != nil {
 		return nil, err
 	}
+	// verified is the user whose password was compared.
 	verified, changesEmail := current, email != nil && *email != current.Email
 	from := s.newClient(ctx, req.GetUserAgent())
 	if changesEmail {

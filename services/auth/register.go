@@ -52,6 +52,8 @@ func (s *server) Register(
 		if err != nil {
 			return err
 		}
+		// The response is complete before the commit, because InTx stores it for repetitions of the
+		// request.
 		resp.User, resp.Etag = created.proto(), etag.Format(created.Version)
 		return s.publish(ctx, tx, created.ID, &authv1.UserRegistered{User: created.proto()})
 	})

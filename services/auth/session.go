@@ -26,7 +26,8 @@ import (
 const tokenType = "Bearer"
 
 type tokens struct {
-	access  string
+	access string
+	// refresh is empty if the browser already has a newer one, see repeatCookie.
 	refresh string
 }
 
@@ -229,7 +230,8 @@ func (s *server) ListSessions(
 	return resp, nil
 }
 
-// RevokeSession ends a session of the acting user, possibly the session of the call.
+// RevokeSession ends a session of the acting user, possibly the session of the call. For sessions
+// of other users it returns errSessionNotFound.
 func (s *server) RevokeSession(
 	ctx context.Context, req *authv1.RevokeSessionRequest,
 ) (*authv1.RevokeSessionResponse, error) {

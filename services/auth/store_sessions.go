@@ -14,9 +14,10 @@ import (
 
 // session is a row of sessions. It is live while RevokedAt is nil and ExpiresAt is in the future.
 type session struct {
-	ID         uuid.UUID
-	UserID     uuid.UUID  `db:"user_id"`
-	CreatedAt  time.Time  `db:"created_at"`
+	ID        uuid.UUID
+	UserID    uuid.UUID `db:"user_id"`
+	CreatedAt time.Time `db:"created_at"`
+	// LastUsedAt is the time at which the last tokens were issued.
 	LastUsedAt time.Time  `db:"last_used_at"`
 	ExpiresAt  time.Time  `db:"expires_at"`
 	RevokedAt  *time.Time `db:"revoked_at"`
@@ -141,8 +142,9 @@ func revokeSessionOfUsedToken(
 			s.user_agent, s.ip_address`, hash, now)
 }
 
-// deleteSessions deletes the sessions that expired or were ended before a time. expire passes a
-// time that is long enough ago that no access token of these sessions is valid.
+// deleteSessions deletes the sessions that expired or were ended before a time. Their refresh
+// tokens are deleted with them. expire passes a time that is long enough ago that no access token
+// of these sessions is valid.
 func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
 	return pg.Exec(ctx, q, `DELETE FROM sessions WHERE expires_at < $1 OR revoked_at < $1`, before)
 }

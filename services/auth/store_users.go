@@ -15,9 +15,11 @@ const usersEmailKey = "users_email_key"
 // user is a row of users. Version counts the changes of the profile and is its ETag; a change of
 // the password does not count.
 type user struct {
-	ID           uuid.UUID
-	Name         string
-	Email        string
+	ID   uuid.UUID
+	Name string
+	// Email is normalized by parseEmail.
+	Email string
+	// PasswordHash is a PHC string.
 	PasswordHash string    `db:"password_hash"`
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at"`

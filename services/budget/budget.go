@@ -67,8 +67,9 @@ type Config struct {
 	Events outbox.Config
 	// DatabaseURL connects with the service's own role. Its search_path names the service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	AuthAddr    string `env:"AUTH_ADDR,required,notEmpty"`
-	LedgerAddr  string `env:"LEDGER_ADDR,required,notEmpty"`
+	// AuthAddr and LedgerAddr are the host:port of auth and of the ledger.
+	AuthAddr   string `env:"AUTH_ADDR,required,notEmpty"`
+	LedgerAddr string `env:"LEDGER_ADDR,required,notEmpty"`
 	// WebhookPrivateAddresses lets every user send requests into the service's network. It is for
 	// development.
 	WebhookPrivateAddresses bool `env:"WEBHOOK_PRIVATE_ADDRESSES" envDefault:"false"`
@@ -85,10 +86,11 @@ type server struct {
 	// of this package.
 	notifications *notification.Server
 	webhooks      *webhook.Server
-	syncs         *jobs.Worker
-	log           *slog.Logger
-	now           func() time.Time
-	newID         func() uuid.UUID
+	// syncs reports the categories of budgets to the ledger.
+	syncs *jobs.Worker
+	log   *slog.Logger
+	now   func() time.Time
+	newID func() uuid.UUID
 }
 
 var _ budgetv1.BudgetServiceServer = (*server)(nil)

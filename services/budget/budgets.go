@@ -256,7 +256,8 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 	return s.notifications.PublishEach(ctx, tx, events...)
 }
 
-// budgetFor returns a budget if the acting user's role permits the action.
+// budgetFor returns a budget if the acting user's role permits the action. It returns
+// BUDGET_NOT_FOUND for an unknown id.
 func (s *server) budgetFor(
 	ctx context.Context, q pg.Querier, id uuid.UUID, do action,
 ) (seenBudget, error) {

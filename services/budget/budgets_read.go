@@ -121,7 +121,8 @@ func (s *server) budgetDetail(
 }
 
 // page returns a page of budgets with progress and members, with one call to the ledger and one to
-// auth, made concurrently.
+// auth, made concurrently. A pending member gets the contents of the invitation only, and the
+// ledger and auth are not asked about that budget.
 func (s *server) page(
 	ctx context.Context, at *time.Time, budgets []seenBudget,
 ) ([]*budgetv1.ListedBudget, error) {

@@ -41,6 +41,7 @@ const (
 type invitee struct {
 	email string
 	role  string
+	// share is in hundredths of a percent, or nil if the invitation has none.
 	share *int32
 }
 
@@ -245,6 +246,7 @@ func parseRole(p *apierr.Problems, role string) string {
 	return role
 }
 
+// parsePercent returns a share in hundredths of a percent.
 func parsePercent(p *apierr.Problems, percent string) *int32 {
 	bp, err := money.ParseDecimal(percent, 2)
 	if err != nil || bp <= 0 || bp > maxShareBP {

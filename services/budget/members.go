@@ -24,6 +24,7 @@ import (
 )
 
 const (
+	// maxMembersInBudget limits the members in the response of one budget; the list has all.
 	maxMembersInBudget = 200
 	maxMembersInList   = 20
 	// maxNames is the number of users that auth returns in one call. Only a page of budgets can

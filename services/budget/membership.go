@@ -135,7 +135,9 @@ func checkShares(ctx context.Context, tx pgx.Tx, m member, share *int32) error {
 	return nil
 }
 
+// memberChange is a request to change a membership: an answer, or terms (role and share).
 type memberChange struct {
+	// answer is absent when the request has none.
 	answer status
 	role   *string
 	// share replaces the member's share if setShare is true; nil removes it.

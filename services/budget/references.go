@@ -26,6 +26,7 @@ import (
 // ledger. The response repairs the budget if a category was merged or deleted.
 
 const (
+	// syncBatch is the maximum of the RPC.
 	syncBatch = 100
 	// syncLease is longer than syncTimeout, so that two workers rarely report the same budget. The
 	// ledger ignores an older report.
@@ -124,6 +125,7 @@ func (s *server) newSyncs() *jobs.Worker {
 			if err != nil {
 				return false, err
 			}
+			// A full batch suggests that more are due.
 			return len(due) == syncBatch, s.sync(ctx, due)
 		})
 }

@@ -27,8 +27,9 @@ type budget struct {
 	WalletID uuid.UUID  `db:"wallet_id"`
 	// CategoryIDs has 1 to 100 categories, each once, in the order of the request. Both ids are the
 	// ledger's.
-	CategoryIDs     []uuid.UUID `db:"category_ids"`
-	AlertThresholds []int32     `db:"alert_thresholds"`
+	CategoryIDs []uuid.UUID `db:"category_ids"`
+	// AlertThresholds are percentages of the limit, ascending.
+	AlertThresholds []int32 `db:"alert_thresholds"`
 	// Version grows with every change. ETags and checks for alerts compare it.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
@@ -39,6 +40,7 @@ type budget struct {
 // are nil without a membership. selectBudget and selectBudgets read it for one reader.
 type seenBudget struct {
 	budget
+	// UserID is the reader.
 	UserID uuid.UUID `db:"user_id"`
 	Role   *string
 	Status *status
@@ -62,6 +64,7 @@ func countBudgets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 	return pg.Value[int64](ctx, tx, `SELECT count(*) FROM budgets WHERE owner_id = $1`, owner)
 }
 
+// insertBudget violates budgetsDuplicateKey if the owner has such a budget already.
 func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
 	return pg.Exec(ctx, q, `
 		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date,
@@ -112,6 +115,8 @@ func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBu
 		WHERE b.id = $1`, id, user)
 }
 
+// budgetList selects a page of a user's own budgets and of those in which the user's membership has
+// one of the statuses.
 type budgetList struct {
 	user     uuid.UUID
 	statuses []status

@@ -27,6 +27,7 @@ type member struct {
 	KnownName *string `db:"known_name"`
 }
 
+// invitation is a pending membership with the parts of the budget that the invited user may see.
 type invitation struct {
 	member
 	BudgetName string    `db:"budget_name"`
@@ -79,6 +80,7 @@ func sumOtherShares(ctx context.Context, q pg.Querier, m member) (int64, error) 
 		m.BudgetID, m.UserID)
 }
 
+// moment is a position in a list that is ordered by time, newest first.
 type moment struct {
 	At time.Time
 	ID uuid.UUID

@@ -10,6 +10,7 @@ import (
 )
 
 type attachment struct {
+	// id is empty until a response contains it.
 	id, content string
 	// deleted is set after an acknowledged deletion, and uncertain after one with an unknown
 	// result.

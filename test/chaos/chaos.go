@@ -34,7 +34,8 @@ type Options struct {
 	// Seed determines the operations and the faults. Their interleaving depends on the machine.
 	Seed uint64
 	// Length is the duration of load and faults. Setup and checks take additional time.
-	Length   time.Duration
+	Length time.Duration
+	// Users is the number of users. It is even, because each user shares a budget with the next.
 	Users    int
 	Programs string
 	// Only selects the faults with this substring in their names. Empty selects all.
@@ -79,7 +80,8 @@ type run struct {
 	// lock protects findings, found and the log.
 	lock     sync.Mutex
 	findings []string
-	found    map[string]int
+	// found counts the findings by format.
+	found map[string]int
 }
 
 // reportf reports a violated guarantee. The format identifies the kind of the finding.

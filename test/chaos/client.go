@@ -125,6 +125,7 @@ func (u *user) inspect(request string, a response) {
 	}
 }
 
+// text returns the value at a path like "transaction.id", or "" if there is none.
 func (a response) text(path string) string {
 	v := a.at(path)
 	if v == nil {

@@ -57,6 +57,7 @@ func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
 	u.retry(ctx, s.proceed)
 }
 
+// amount returns the amount of a row in cents.
 func (s *statement) amount(row int) int64 { return -int64(1000*s.number + row) }
 
 func (s *statement) named(kind string, n int) string {

@@ -99,6 +99,7 @@ func (u *user) compareMirror(kind string, listed map[string]any) {
 // receive each event at least once.
 type stream struct {
 	user *user
+	// last is the id of the last received event, from which the next connection resumes.
 	last string
 
 	// lock protects seen, which checks read while events arrive.

@@ -9,13 +9,15 @@ import (
 	"strings"
 )
 
+// record is a transaction in the model: the states that it may have according to the responses.
 type record struct {
 	owner *user
 	// mark is the prefix of its description. key is its idempotency key, or "" for a request
 	// without one.
 	mark, key string
-	id        string
-	etag      string
+	// id is empty until a response contains it.
+	id   string
+	etag string
 	// states are the possible states. With maybeAbsent, the transaction may also not exist.
 	states      []version
 	maybeAbsent bool
@@ -62,6 +64,7 @@ func (t *record) body(v version) object {
 	return body
 }
 
+// decimal returns the absolute value of an amount for a request.
 func decimal(amount *big.Rat) json.Number {
 	return json.Number(new(big.Rat).Abs(amount).FloatString(2))
 }
@@ -108,6 +111,7 @@ func (u *user) newRecord(random *rand.Rand) *record {
 	return t
 }
 
+// make sends the create request and reports whether the result is known.
 func (t *record) make(ctx context.Context, v version) bool {
 	var headers []string
 	if t.key != "" {

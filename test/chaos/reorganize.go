@@ -188,6 +188,7 @@ func (u *user) checkReferences(ctx context.Context, is transactions) {
 	}
 }
 
+// deletedTag is the target of a deleted tag in the model.
 const deletedTag = "deleted"
 
 // retireTag renames a tag, merges it into another one, or deletes it, while the sessions use it. A

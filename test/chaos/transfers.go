@@ -10,10 +10,13 @@ import (
 	"strings"
 )
 
+// transfer is a transfer in the model. Both transactions have its mark as their description.
 type transfer struct {
-	owner               *user
-	mark                string
-	id, out, in         string
+	owner *user
+	mark  string
+	// id is empty until a response contains it, out and in are the ids of the transactions.
+	id, out, in string
+	// states, maybeAbsent and frozen have the same meaning as in record.
 	states              []pair
 	maybeAbsent, frozen bool
 	// legs are the listed transactions.

@@ -22,12 +22,14 @@ type user struct {
 	mark      string
 	email, id string
 	token     string
-	partner   *user
+	// partner is the member of this user's budget.
+	partner *user
 	// wallets and categories are in use; the first two of each stay until the end.
 	wallets    []*wallet
 	categories []string
-	dollars    *wallet
-	tags       []string
+	// dollars is the wallet of the transfers between currencies.
+	dollars *wallet
+	tags    []string
 	// transfers has the transfers by mark. The first session changes them.
 	transfers map[string]*transfer
 	mirror    mirror

@@ -10,10 +10,12 @@ import (
 )
 
 type version struct {
-	amount           *big.Rat
+	amount *big.Rat
+	// category is empty for a transaction with splits.
 	wallet, category string
 	splits           []split
-	tag, text        string
+	// tag is the only tag, or empty.
+	tag, text string
 }
 
 // split is a part of a transaction. Its amount has the sign of the transaction, and the opposite

@@ -38,14 +38,18 @@ const (
 
 // Options select the account and the amount of data.
 type Options struct {
+	// URL is the URL of the gateway, without a trailing slash.
 	URL string
 	// Email is the address of the account. PartnerEmail is the address of the user with whom it
 	// shares a budget.
 	Email, PartnerEmail string
-	Days                int
-	Receipts            int
-	Seed                uint64
-	Now                 time.Time
+	// Days is the number of days before Now with transactions.
+	Days int
+	// Receipts is the number of photographs to upload, at most len(receipts).
+	Receipts int
+	Seed     uint64
+	// Now is the time of the last transactions.
+	Now time.Time
 }
 
 // Account holds the numbers of created resources, for the summary that make demo prints.

@@ -23,6 +23,7 @@ import (
 	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
+// variable holds the superuser's URL for tests.
 const variable = "TEST_DATABASE_URL"
 
 func main() {
@@ -58,6 +59,7 @@ func run(args []string) (code int, err error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
+		// The command has already printed its error.
 		return exit.ExitCode(), nil
 	}
 	if err != nil {

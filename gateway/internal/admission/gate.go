@@ -17,7 +17,8 @@ type Gate struct {
 
 	verifier *caller.Verifier
 	limits   *rateLimit
-	hops     int
+	// hops is the number of trusted proxies.
+	hops int
 }
 
 // NewGate returns a gate. requests is the limit per second (RATE_LIMIT) and hops the number of

@@ -16,7 +16,8 @@ import (
 // LoadShedder holds a concurrency limiter for each service. They are separate so that one service
 // that hangs does not affect the others.
 type LoadShedder struct {
-	shed  metric.Int64Counter
+	shed metric.Int64Counter
+	// paths are the limiters by the first segment of the paths of their services.
 	paths map[string]*Limiter
 }
 
@@ -28,7 +29,7 @@ type Limiter struct {
 	service metric.MeasurementOption
 }
 
-// NewLoadShedder returns one without services.
+// NewLoadShedder returns a load shedder without services.
 func NewLoadShedder() (*LoadShedder, error) {
 	const description = "Requests that were rejected because their service was at its " +
 		"concurrency limit."
@@ -69,6 +70,7 @@ func (s *LoadShedder) Shed(next, reject http.Handler) http.Handler {
 	})
 }
 
+// firstSegment returns "wallet" for /api/v1/wallet/{id}.
 func firstSegment(path string) string {
 	rest, _ := strings.CutPrefix(path, "/api/v1/")
 	first, _, _ := strings.Cut(rest, "/")

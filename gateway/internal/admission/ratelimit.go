@@ -16,6 +16,7 @@ import (
 var errRateLimited = apierr.New(restv1.Reason_RATE_LIMITED)
 
 const (
+	// burstSeconds is the size of a burst, in seconds of the rate.
 	burstSeconds = 5
 	// maxBuckets limits the memory. The bucket that was unused for the longest time is removed, and
 	// its caller starts with a full one.

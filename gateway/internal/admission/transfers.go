@@ -12,8 +12,10 @@ import (
 // TransferLimits are the limits of uploads and downloads, which stream a file without keeping it in
 // memory (ADR 79).
 type TransferLimits struct {
+	// Upload and Download are the deadlines of a request.
 	Upload, Download time.Duration
-	Idle             time.Duration
+	// Idle is the time within which a client must send or accept the next bytes.
+	Idle time.Duration
 	// Total and PerCaller limit the simultaneous transfers of this gateway. Each uses a few hundred
 	// kilobytes of buffers.
 	Total, PerCaller int

@@ -46,7 +46,8 @@ type file struct {
 	// cacheControl permits a year for files with a hash in their name, and requires the comparison
 	// of the ETag for all others.
 	cacheControl string
-	// variants are the precompressed variants and finally the file as it is.
+	// variants are the precompressed variants and finally the file as it is. Each client accepts at
+	// least the last one.
 	variants []variant
 }
 
@@ -109,6 +110,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", f.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(v.body)))
+	// If this fails, the connection is closed and no client is left to inform.
 	_, _ = w.Write(v.body)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
+// Limits of bodies in bytes.
 const (
 	jsonLimit = 1 << 20
 	fileLimit = rpc.MaxFile
@@ -37,6 +38,7 @@ const (
 type body struct {
 	io.Reader
 	boundary string
+	// inflater decompresses the body, nil if it is not compressed.
 	inflater *inflater
 }
 
@@ -48,6 +50,7 @@ func (p *Plan) openBody(r *http.Request) (*body, error) {
 	}
 	content := r.Body
 	if r.ContentLength < 0 {
+		// With chunked encoding, only the first byte shows whether there is a body.
 		buffered := bufio.NewReader(content)
 		if _, err := buffered.Peek(1); err == io.EOF {
 			return nil, nil

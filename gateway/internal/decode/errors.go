@@ -5,7 +5,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Problems of single fields are collected in problems.
+// Errors about a whole request. Problems of single fields are collected in problems.
 var (
 	errMediaType           = apierr.New(restv1.Reason_UNSUPPORTED_MEDIA_TYPE)
 	errReceiptFileRequired = apierr.New(restv1.Reason_RECEIPT_FILE_REQUIRED).

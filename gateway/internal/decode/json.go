@@ -19,7 +19,8 @@ const (
 	// about 5,000.
 	maxValues = 20_000
 	// maxNameLength limits the name of a member, in bytes as written, including the quotes.
-	maxNameLength  = 256
+	maxNameLength = 256
+	// interruptEvery is the number of values between two checks of the request's context.
 	interruptEvery = 256
 )
 
@@ -57,15 +58,18 @@ func (p *Plan) decodeJSON(
 // request's decoding. Every method except next starts at the first byte of a value and stops behind
 // its last one.
 type jsonDecoder struct {
-	rest   []byte
-	bad    *problems
+	rest []byte
+	bad  *problems
+	// change is set for a PATCH.
 	change bool
 	// path leads to the current value. It becomes text only for a problem that is reported.
-	path        []segment
-	depth       int
-	values      int
+	path   []segment
+	depth  int
+	values int
+	// interrupted returns the error of a request that has ended.
 	interrupted func() error
-	err         error
+	// err is the reason why decoding stopped before the end of the body.
+	err error
 }
 
 // segment is a step from a value into one of its members or elements. A member has the index -1,

@@ -43,6 +43,7 @@ func unquote(raw []byte) string {
 		return string(raw[1 : len(raw)-1])
 	}
 	var s string
+	// The literal is valid, so this cannot fail.
 	_ = json.Unmarshal(raw, &s)
 	return s
 }

@@ -33,8 +33,9 @@ const (
 type form struct {
 	fields  fields
 	message protoreflect.Message
-	seen    map[string]int
-	bad     *problems
+	// seen counts the values of each field, in the query and in the form.
+	seen map[string]int
+	bad  *problems
 }
 
 // decodeForm fills m from a form, part by part in any order: bytes fields are files, messages are

@@ -18,13 +18,15 @@ import (
 // Plan maps the fields of an RPC's request message to the parts of the HTTP request. It is computed
 // once per RPC and safe for concurrent use.
 type Plan struct {
-	// message creates requests of the generated Go type.
+	// message creates requests of the generated Go type. Streams of events use its fields.
 	message protoreflect.MessageType
 	// hasBody is set if requests have a body. Otherwise all fields except those in the path and
 	// headers are in the query.
-	hasBody  bool
+	hasBody bool
+	// isChange is set for a PATCH, whose absent fields stay as they are.
 	isChange bool
 	// multipart is set if the body is a form that is decoded as a whole, such as that of a receipt.
+	// An upload has file instead.
 	multipart bool
 	// file holds the pieces of an upload's file, and fileHeader describes it. Both are nil for
 	// other RPCs, and fileHeader if the service does not need it.
@@ -44,8 +46,12 @@ type fields map[string]*field
 
 type field struct {
 	protoreflect.FieldDescriptor
-	decimal        bool
-	nullEmpties    bool
+	// decimal is set for a string field that takes a JSON number and keeps its digits.
+	decimal bool
+	// nullEmpties is set for a field that null sets to its empty value.
+	nullEmpties bool
+	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service
+	// reports it.
 	forwardInvalid bool
 	fields         fields
 	// values is the only field of a message that wraps a list. In JSON the message is the bare

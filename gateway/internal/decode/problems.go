@@ -14,6 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/restjson"
 )
 
+// These are the messages for invalid fields. They state the allowed values.
 const (
 	problemString  = "must be a string"
 	problemNumber  = "must be a number"
@@ -47,6 +48,7 @@ func (p *problems) add(field, message string) {
 	}
 }
 
+// sort sorts the problems by field, so that the response does not depend on the order of a map.
 func (p *problems) sort() {
 	slices.SortFunc(p.fields, func(a, b apierr.Field) int { return cmp.Compare(a.Name, b.Name) })
 }

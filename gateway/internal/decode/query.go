@@ -70,6 +70,7 @@ func (f fields) unknownParameter() string {
 	return "is unknown: the query parameters of this operation are " + strings.Join(f.names(), ", ")
 }
 
+// setText sets a field that is not a list to its value as text.
 func setText(m protoreflect.Message, field *field, name, text string, bad *problems) {
 	v, problem := parseText(field, text)
 	if problem != "" {

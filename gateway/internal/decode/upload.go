@@ -19,13 +19,14 @@ import (
 const (
 	problemFile = "must be exactly one non-empty file"
 	problemLast = "must be the last part"
-	// maxFileName limits the name of a file in bytes.
+	// maxFileName limits the name of a file in bytes. Services may have lower limits.
 	maxFileName = 1000
 )
 
 // Upload is an upload whose fields have been read, and whose file follows. Only one piece of the
 // file is in memory.
 type Upload struct {
+	// First is the first message: all fields of the request except the file.
 	First proto.Message
 
 	plan    *Plan
@@ -74,6 +75,7 @@ func (p *Plan) DecodeUpload(r *http.Request, path map[string]string) (*Upload, e
 	return u, bad.err()
 }
 
+// describe sets the field that describes the file, to the client's claims.
 func (u *Upload) describe(m protoreflect.Message) {
 	if u.plan.fileHeader == nil {
 		return

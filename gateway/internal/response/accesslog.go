@@ -19,6 +19,7 @@ import (
 type Entry struct {
 	// Plain is the response without compression.
 	Plain http.ResponseWriter
+	// Route is the template of the path, or empty if no path matched.
 	Route string
 	// User is the zero value until a token has been verified.
 	User caller.Identity
@@ -68,6 +69,8 @@ func Identify(w http.ResponseWriter, r *http.Request) string {
 	return id
 }
 
+// logAccess logs a request without path and query, because ids and search texts are the user's
+// private data.
 func logAccess(
 	ctx context.Context, log *slog.Logger, method string, entry *Entry, took time.Duration,
 ) {
@@ -94,7 +97,7 @@ func logAccess(
 }
 
 // recorder records the status and size of a response. An informational response, such as 100
-// Continue, does not count.
+// Continue, does not count. bytes is the size of the body after compression.
 type recorder struct {
 	http.ResponseWriter
 	status int

@@ -22,6 +22,8 @@ import (
 var errInvalidRequest = apierr.New(restv1.Reason_VALIDATION_ERROR).
 	WithMessage("The request could not be understood")
 
+// statusByReason holds the HTTP status that each reason declares in
+// proto/coffer/rest/v1/reason.proto.
 var statusByReason = declaredStatuses()
 
 func declaredStatuses() map[string]declaredStatus {

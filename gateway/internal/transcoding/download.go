@@ -34,7 +34,7 @@ func (d *download) send(entry *response.Entry, r *http.Request, request proto.Me
 	ctx, cancel := context.WithCancel(d.outgoing(r.Context(), r))
 	defer cancel()
 	d.w, d.control = entry.Plain, http.NewResponseController(entry.Plain)
-	// The deadline for reading it must not end the response.
+	// The request has been read. The deadline for reading it must not end the response.
 	if err := d.control.SetReadDeadline(time.Time{}); err != nil {
 		return fmt.Errorf("clearing the read deadline: %w", err)
 	}
@@ -69,6 +69,7 @@ func (d *download) send(entry *response.Entry, r *http.Request, request proto.Me
 	return nil
 }
 
+// begin receives the header and the first piece, so that an error before it gets an error response.
 func (d *download) begin() (*restv1.FileHeader, error) {
 	if err := d.stream.RecvMsg(&d.message); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// encode converts an RPC's reply to the response that the options in the proto describe. If it
-// fails, header is unchanged.
+// encode converts an RPC's reply to the response that the options in the proto describe. It adds
+// code and message to reply, and uses buffer for the body. If it fails, header is unchanged.
 func encode(
 	r *Route, reply, buffer *rpc.Encoded, header http.Header,
 ) (status int, body []byte, err error) {
@@ -129,6 +129,7 @@ var buffers = sync.Pool{New: func() any { return new(rpc.Encoded) }}
 // maxBuffer is the capacity in bytes above which a buffer is not returned to the pool.
 const maxBuffer = 64 << 10
 
+// newBuffer returns a buffer that may contain the bytes of an earlier request.
 func newBuffer() *rpc.Encoded { return buffers.Get().(*rpc.Encoded) }
 
 // release returns buffers to the pool. They may not be used afterwards.

@@ -15,9 +15,11 @@ import (
 )
 
 const (
-	eventStream    = "text/event-stream"
+	eventStream = "text/event-stream"
+	// eventWriteTime limits the time to write one event to a slow client.
 	eventWriteTime = 30 * time.Second
-	eventRetry     = time.Second
+	// eventRetry is the delay before a client reconnects.
+	eventRetry = time.Second
 )
 
 type events struct{ operation }
@@ -60,12 +62,17 @@ func (e events) send(w http.ResponseWriter, r *http.Request, request proto.Messa
 	}
 }
 
+// eventWriter writes an event stream in the format of the HTML standard.
 type eventWriter struct {
 	http.ResponseWriter
-	begun      bool
+	// begun is set once the header of the event stream is sent, after which no error response is
+	// possible.
+	begun bool
+	// headerOnly is set for HEAD: the header is sent without events.
 	headerOnly bool
 }
 
+// copy forwards a stream until it ends, and stores in req the position after the last event.
 func (e *eventWriter) copy(
 	ctx context.Context, client budgetv1.NotificationServiceClient,
 	req *budgetv1.StreamEventsRequest,
@@ -115,7 +122,7 @@ func (e *eventWriter) send(resp *budgetv1.StreamEventsResponse) error {
 		text = append(text, ":\n\n"...)
 	}
 	if !e.begun {
-		// The deadline for reading it must not end the response.
+		// The request has been read. The deadline for reading it must not end the response.
 		if err := control.SetReadDeadline(time.Time{}); err != nil {
 			return fmt.Errorf("clearing the read deadline: %w", err)
 		}

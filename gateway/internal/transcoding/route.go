@@ -16,11 +16,13 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
+// Deadlines of requests, which include reading the body and the call.
 const (
 	usualDeadline = 10 * time.Second
 	// Recognition takes seconds, and the upload may use a slow mobile connection.
 	multipartDeadline = time.Minute
-	readReserve       = 5 * time.Second
+	// readReserve is added to the deadline of a request for the time to read it.
+	readReserve = 5 * time.Second
 
 	// ReadTimeout and WriteTimeout are those of the server. ReadTimeout is longer than the
 	// deadline, because net/http cancels a request after it even if all of it has been read. Forms
@@ -31,7 +33,8 @@ const (
 
 // Route is the REST operation of an RPC, as described by the method's options in the proto.
 type Route struct {
-	Verb     string
+	Verb string
+	// Template is the path, with the names of fields in braces.
 	Template string
 	Method   protoreflect.MethodDescriptor
 	// success are the possible outcomes. The first one applies if the service does not choose
@@ -39,23 +42,27 @@ type Route struct {
 	success []*restv1.Success
 	// access is unspecified if the RPC requires a user.
 	access restv1.Access
+	// weight is the number of requests that the rate limiter counts for one.
 	weight int
 	// Multipart is set if the body is a form that is decoded as a whole. It has a longer deadline.
 	Multipart bool
 	// conditional is set if responses have an ETag of their body, and requests may have
 	// If-None-Match.
 	conditional bool
-	fullMethod  string
-	request     *decode.Plan
+	// fullMethod is the name of the RPC in gRPC, such as "/coffer.auth.v1.AuthService/Login".
+	fullMethod string
+	request    *decode.Plan
 	// file is the field of the reply, or of each piece of a download, that is sent as the body. If
 	// nil, the body is JSON.
-	file   protoreflect.FieldDescriptor
+	file protoreflect.FieldDescriptor
+	// cookie is the field of the reply that changes the session cookie, or nil.
 	cookie protoreflect.FieldDescriptor
 	// Upload and Download are set if the RPC streams a file. The messages of a download have the
 	// fields fileHeader and file.
 	Upload, Download bool
 	fileHeader       protoreflect.FieldDescriptor
-	location         *location
+	// location is the path of the resource that the RPC creates, or nil.
+	location *location
 }
 
 // Service returns the proto package of the RPC's service.

@@ -51,7 +51,7 @@ func (u upload) forward(r *http.Request, path map[string]string, reply *rpc.Enco
 	}
 	for message := form.First; err == nil; message, err = form.Next() {
 		if err := stream.SendMsg(message); errors.Is(err, io.EOF) {
-			// RecvMsg returns its error.
+			// The service has ended the stream. RecvMsg returns its error.
 			return endedEarly(stream, reply)
 		} else if err != nil {
 			return err
@@ -82,7 +82,8 @@ type pacedBody struct {
 	control *http.ResponseController
 	idle    time.Duration
 	end     time.Time
-	read    bool
+	// read is set when the body has been read to its end.
+	read bool
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {

@@ -16,6 +16,7 @@ func Behind(t *testing.T, db *pgxpool.Pool, hold func(tx pgx.Tx) error, call fun
 	t.Helper()
 	tx, err := db.Begin(t.Context())
 	require.NoError(t, err)
+	// The call must not wait forever if the test fails.
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
 	require.NoError(t, hold(tx))
 	done := make(chan error, 1)
@@ -33,6 +34,7 @@ func Besides(t *testing.T, db *pgxpool.Pool, hold func(tx pgx.Tx) error, call fu
 	t.Helper()
 	tx, err := db.Begin(t.Context())
 	require.NoError(t, err)
+	// The call must not wait forever if the test fails.
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
 	require.NoError(t, hold(tx))
 	done := make(chan error, 1)

@@ -104,6 +104,7 @@ func onServer(ctx context.Context, server string, run func(*pgx.Conn) error) err
 	return run(conn)
 }
 
+// read returns the text of each migration, without goose, whose annotations are SQL comments.
 func read(migrations fs.FS) ([]string, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {

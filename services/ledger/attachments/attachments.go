@@ -44,6 +44,7 @@ const maxPerTransaction = 10
 
 // Attachments implements AttachmentService.
 type Attachments struct {
+	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeAttachmentServiceServer
 	*posting.Ledger
 

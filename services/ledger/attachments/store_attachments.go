@@ -118,6 +118,8 @@ func selectByContent(ctx context.Context, q pg.Querier, a attachment) (attachmen
 		a.OwnerID, a.TransactionID, a.SHA256)
 }
 
+// selectReady returns an attachment, or pgx.ErrNoRows if the id is unknown, the attachment is
+// another owner's, or it is not ready.
 func selectReady(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (attachment, error) {
 	return pg.One[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
@@ -137,6 +139,8 @@ func selectOfTransaction(
 		ORDER BY id`, owner, transaction)
 }
 
+// selectChunk returns chunk n of an attachment, counted from 0, or pgx.ErrNoRows if the attachment
+// was deleted.
 func selectChunk(ctx context.Context, q pg.Querier, a attachment, n int) ([]byte, error) {
 	return pg.Value[[]byte](ctx, q, `
 		SELECT content
@@ -152,6 +156,7 @@ func deleteReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
 		a.OwnerID, a.ID)
 }
 
+// deleteUploading deletes an attachment that is not visible, with its chunks.
 func deleteUploading(ctx context.Context, q pg.Querier, a attachment) error {
 	return pg.Exec(ctx, q,
 		`DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'uploading'`,

@@ -32,7 +32,8 @@ const (
 	maxFile = 10 << 20
 	// chunkSize is the size of a stored chunk. An upload keeps one in memory.
 	chunkSize = 256 << 10
-	maxName   = 255
+	// maxName is the maximum length of a name in characters.
+	maxName = 255
 	// fetchedCode is the response's code if the transaction has the file already.
 	fetchedCode = "ATTACHMENT_FETCHED"
 	// discardTime limits the time to delete a failed upload. If it does not suffice, Expire deletes
@@ -40,6 +41,7 @@ const (
 	discardTime = 5 * time.Second
 )
 
+// accepted are the media types of attachments, besides text.
 var accepted = []string{media.JPEG, media.PNG, media.WebP, media.GIF, media.HEIC, media.PDF}
 
 type upload = grpc.ClientStreamingServer[

@@ -25,7 +25,8 @@ type csvEncoder struct {
 	rows *csv.Writer
 	// bom is set if the request wants a byte order mark. Without it, Excel reads UTF-8 as the
 	// encoding of the system.
-	bom                 bool
+	bom bool
+	// wallets and categories hold the names by id. The names of wallets are unique.
 	wallets, categories map[uuid.UUID]string
 }
 

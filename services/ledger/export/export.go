@@ -43,6 +43,7 @@ const maxRunning = 4
 
 // Exports implements ExportService.
 type Exports struct {
+	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeExportServiceServer
 
 	*posting.Ledger
@@ -79,6 +80,7 @@ var supported = map[string]format{
 
 // books holds the contents of an export without the transactions: the wallets and the categories.
 type books struct {
+	// wallets and categories are in the order of their creation.
 	wallets    []wallet
 	categories []category
 	// whole is set if the export has all transactions of its wallets from the first one on. Only

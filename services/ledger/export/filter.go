@@ -18,6 +18,7 @@ const (
 	maxFilterTags = 200
 )
 
+// filter selects the transactions of an export. Absent conditions are zero.
 type filter struct {
 	owner               uuid.UUID
 	wallets, categories []uuid.UUID
@@ -35,6 +36,7 @@ type position struct {
 	id   uuid.UUID
 }
 
+// parse validates a request as the list of transactions does, and returns all problems.
 func parse(req *ledgerv1.ExportTransactionsRequest) (f filter, p apierr.Problems) {
 	if _, ok := supported[req.GetFormat()]; !ok {
 		p.Add(errUnsupportedFormat.With("format", "must be csv, json, hledger or beancount"))

@@ -41,8 +41,9 @@ func newChart(b books, roots [3]string, segment func(string) string) chart {
 
 type line struct {
 	account, amount string
-	price           string
-	comment         string
+	// price is the total price in another currency, or empty.
+	price   string
+	comment string
 }
 
 // repeats reports whether the entry of the other leg already contains the transfer of t. An entry

@@ -13,7 +13,8 @@ import (
 // ...}, with the objects of the API. The format coffer of imports reads them (package formats), so
 // both must change together.
 type jsonEncoder struct {
-	out  io.Writer
+	out io.Writer
+	// line is reused for each line.
 	line []byte
 }
 

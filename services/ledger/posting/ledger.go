@@ -20,7 +20,8 @@ import (
 
 // Ledger holds the resources that all RPC methods share. Each server of RPC methods embeds it.
 type Ledger struct {
-	DB    *pgxpool.Pool
+	DB *pgxpool.Pool
+	// Wake makes the relay publish new events soon.
 	Wake  func()
 	Now   func() time.Time
 	NewID func() uuid.UUID

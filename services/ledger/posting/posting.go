@@ -55,7 +55,8 @@ type posting struct {
 	category      *uuid.UUID
 	currency      string
 	month         time.Time
-	amount, sign  int64
+	// amount is in minor units. sign is 1 if the posting adds it and -1 if it removes it.
+	amount, sign int64
 }
 
 // postings returns the effects of transactions: one for each, or one for each part of a split

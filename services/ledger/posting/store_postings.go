@@ -62,6 +62,7 @@ const applyPostingsSQL = `balance AS (
 const sumsSQL = `sum(sign * greatest(amount_minor, 0))::bigint,
 				sum(sign * greatest(-amount_minor, 0))::bigint, sum(sign)::bigint`
 
+// insertSQL is the statement of Insert, which describes it.
 var insertSQL = `
 		WITH own AS MATERIALIZED (
 			SELECT i.*

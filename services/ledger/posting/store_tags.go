@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
+// maxTags is the maximum number of tags per owner.
 const maxTags = 2000
 
 // TagKeySQL returns the SQL expression for the key of a tag whose name is the given expression.

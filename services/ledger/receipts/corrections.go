@@ -91,6 +91,7 @@ func correctedText(p *apierr.Problems, field, s string) string {
 	return parsed
 }
 
+// correctedAmount returns an amount in ten-thousandths of the major unit.
 func correctedAmount(p *apierr.Problems, field, s string) int64 {
 	if s == "" {
 		p.Invalid(field, "is required")

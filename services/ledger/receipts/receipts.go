@@ -140,6 +140,8 @@ func (s *Receipts) CreateTransactionsFromReceipt(
 	return resp, err
 }
 
+// reading is a recognized receipt with its images and the transactions to create from it, still
+// without ids.
 type reading struct {
 	upload
 	receipt      *ocrv1.Receipt
@@ -147,9 +149,11 @@ type reading struct {
 	transactions []posting.Transaction
 	// categorized reports for each transaction whether the user corrected the category of its line.
 	categorized []bool
-	applied     []uuid.UUID
-	appliedTo   []int32
-	changed     []string
+	// applied has the rules that matched, and appliedTo the number of transactions that each of
+	// them matched.
+	applied   []uuid.UUID
+	appliedTo []int32
+	changed   []string
 }
 
 // readReceipt corrects a recognized receipt and splits it into transactions. If the receipt has no
@@ -205,6 +209,8 @@ func (s *Receipts) readReceipt(
 	return out, nil
 }
 
+// preview returns the response of a dry run: the transactions that would be created, without ids
+// and timestamps.
 func (s *Receipts) preview(
 	ctx context.Context, r reading,
 ) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {

@@ -19,6 +19,7 @@ const (
 
 // bill holds the amounts of a receipt in minor units of one currency. Prices are positive.
 type bill struct {
+	// merchant is the description of a transaction for the total.
 	merchant string
 	lines    []billLine
 	// unreadable is true if a line or an adjustment is not a valid amount, so that the lines cannot

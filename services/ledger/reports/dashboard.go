@@ -120,8 +120,9 @@ func (s *Reports) currentMonth(ctx context.Context, owner uuid.UUID) (time.Time,
 }
 
 type summaryQuery struct {
-	owner       uuid.UUID
-	period      calendar.Period
+	owner  uuid.UUID
+	period calendar.Period
+	// currency restricts the summary to one currency. If it is empty, the summary contains all.
 	currency    string
 	daily, tags bool
 	// distributed is posting.Ledger.Distributed.

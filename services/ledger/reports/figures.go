@@ -22,14 +22,20 @@ type figures struct {
 	totals     []movement
 	categories []movement
 	wallets    []movement
-	previous   []movement
-	trend      []movement
-	balances   []walletBalance
-	transfers  []walletTransfers
-	largest    []posting.Transaction
-	recent     []posting.Transaction
-	days       []day
-	tags       []tagged
+	// previous has the movements of the window before, by currency.
+	previous []movement
+	// trend has the movements by calendar month and currency.
+	trend []movement
+	// balances has the balances at the end of the window.
+	balances  []walletBalance
+	transfers []walletTransfers
+	// largest has the largest expenses of each currency, and recent the newest transactions.
+	largest []posting.Transaction
+	recent  []posting.Transaction
+	// days is only read for a query with daily.
+	days []day
+	// tags is only read for a query with tags.
+	tags []tagged
 }
 
 // movement is the income and the expense in one currency, both in minor units. They are negative
@@ -74,6 +80,7 @@ type walletCurrency struct {
 	currency string
 }
 
+// proto returns the summary. It returns false if a balance exceeds an int64.
 func (f figures) proto(q summaryQuery) (*ledgerv1.Summary, bool) {
 	f.dropUnused()
 	closing := map[string]int64{}

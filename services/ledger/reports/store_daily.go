@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// day contains the totals of a day (UTC) in one currency, both positive and in minor units.
 type day struct {
 	Day             time.Time
 	Currency        string

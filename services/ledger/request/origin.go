@@ -9,6 +9,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 )
 
+// maxExternalID is the maximum number of characters of an external id.
 const maxExternalID = 255
 
 // Origin holds the filters of lists and exports by what created a transaction and by what belongs

@@ -15,7 +15,8 @@ import (
 // request does not name it, or if its id is malformed.
 type References struct {
 	Wallet, Category *uuid.UUID
-	Parts            []*uuid.UUID
+	// Parts are the categories of the parts of a split transaction, in the order of the request.
+	Parts []*uuid.UUID
 }
 
 // CheckOwned returns the problems p of a request as one error, including a problem for each

@@ -28,9 +28,11 @@ const (
 	// longer history counts its newest transactions only, while the job applies the rule to all of
 	// them. Patterns examine fewer if they take RequestSteps before.
 	maxPreviewed = 20_000
-	previewRows  = 5000
-	maxExamples  = 10
-	maxTags      = 20
+	// previewRows is the number of transactions that a preview reads together.
+	previewRows = 5000
+	maxExamples = 10
+	// maxTags is the maximum number of tags of a transaction.
+	maxTags = 20
 )
 
 // ApplyRule applies one of the caller's rules to existing transactions: it queues a job, or with

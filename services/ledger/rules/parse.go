@@ -131,6 +131,7 @@ func (r *Rule) checkSize(p *apierr.Problems) {
 	}
 }
 
+// parseCondition returns a condition. path is its place in the request, for problems.
 func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) matching.Condition {
 	c := matching.Condition{Field: m.GetField(), Op: m.GetOp(), Not: m.GetNot()}
 	ops, known := matching.Ops[c.Field]

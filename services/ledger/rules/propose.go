@@ -16,7 +16,8 @@ const (
 	// maxSuggested is the maximum number of rules in a response. Proposals with the most choices
 	// come first.
 	maxSuggested = 20
-	maxName      = 100
+	// maxName is the maximum length of a rule's name, in characters.
+	maxName = 100
 )
 
 // SuggestRules suggests rules for payees whose categories the caller chose by hand. A payee that a

@@ -29,8 +29,10 @@ type Rule struct {
 	// deleted rules leave gaps.
 	Position int32
 	// MatchAny is set if one condition suffices. Otherwise all conditions must match.
-	MatchAny   bool `db:"match_any"`
-	Stop       bool
+	MatchAny bool `db:"match_any"`
+	// Stop is set if later rules do not run when this one matches.
+	Stop bool
+	// Sources holds the values of the field on.
 	Sources    []string
 	Conditions []matching.Condition
 	// Actions has an empty value for matching.SetCategory. Its category is CategoryID, a column

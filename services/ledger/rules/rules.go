@@ -44,6 +44,7 @@ const maxRules = 500
 
 // Rules implements RuleService.
 type Rules struct {
+	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeRuleServiceServer
 
 	*posting.Ledger

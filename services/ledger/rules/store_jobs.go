@@ -98,6 +98,7 @@ func advance(
 		j.OwnerID, j.ID, last.Date, last.ID, processed, changed)
 }
 
+// endJob ends a job and its lease. It returns jobs.ErrLostLease if another replica has taken it.
 func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem string) error {
 	tag, err := q.Exec(ctx, `
 		UPDATE rule_jobs

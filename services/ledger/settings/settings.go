@@ -36,6 +36,7 @@ var errInvalidTimeZone = apierr.New(restv1.Reason_INVALID_TIME_ZONE)
 
 // Server implements SettingsService.
 type Server struct {
+	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeSettingsServiceServer
 
 	*posting.Ledger

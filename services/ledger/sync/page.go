@@ -16,7 +16,8 @@ type entry struct {
 	position
 	message proto.Message
 	// wallet is the wallet of a transaction or of its tombstone.
-	wallet   uuid.UUID
+	wallet uuid.UUID
+	// transfer is the transfer whose outgoing leg the entry is, or nil.
 	transfer *ledgerv1.Transfer
 	// last ends the page, because more entries of its list were not read.
 	last bool

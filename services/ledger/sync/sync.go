@@ -53,6 +53,7 @@ var errCursorExpired = apierr.New(restv1.Reason_SYNC_CURSOR_EXPIRED)
 
 // Server implements SyncService. Call Sweep regularly.
 type Server struct {
+	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeSyncServiceServer
 
 	*posting.Ledger

@@ -49,6 +49,7 @@ var (
 
 // Server implements TagService.
 type Server struct {
+	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeTagServiceServer
 
 	*posting.Ledger
@@ -98,6 +99,7 @@ func (s *Server) GetTag(
 	return &ledgerv1.GetTagResponse{Tag: t.proto(), Etag: etag.Format(t.Seq)}, nil
 }
 
+// named returns the tag of a name, or errTagNotFound.
 func named(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag, error) {
 	name, problem := text.Tag("tag", name)
 	if problem != nil {

@@ -54,12 +54,14 @@ var writers = max(4, 2*runtime.GOMAXPROCS(0))
 // skips requests of an owner for whom another writer is writing, so that statements never wait for
 // each other's numbers and balances.
 type batcher struct {
-	db        *pgxpool.Pool
+	db *pgxpool.Pool
+	// committed is called after each commit.
 	committed func()
 	// single makes each group one of a single owner (posting.Ledger.Distributed).
 	single bool
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// queue is in order of arrival.
 	queue []*pendingCreate
 	// busy holds the owners of the statements in progress.
 	busy map[uuid.UUID]bool
@@ -67,6 +69,7 @@ type batcher struct {
 	wake chan struct{}
 }
 
+// pendingCreate is the transaction of one request, from submit until its outcome is known.
 type pendingCreate struct {
 	// ctx is the context of the request. If it ends before a writer takes the request, nothing is
 	// written.

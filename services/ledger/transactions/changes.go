@@ -29,8 +29,9 @@ type changes struct {
 	category     *uuid.UUID
 	kind         *string
 	payee, notes *string
-	tags         *[]string
-	externalID   *string
+	// tags are names, as the request has them.
+	tags       *[]string
+	externalID *string
 	// splits is empty, and not nil, if the request ends a split.
 	splits *[]part
 }
@@ -218,6 +219,8 @@ func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transa
 	return t
 }
 
+// applyDetails sets the fields of t that depend on no other field. posting.UseTags sets the tags
+// later.
 func (c changes) applyDetails(t *posting.Transaction) {
 	request.Set(&t.Payee, c.payee)
 	request.Set(&t.Notes, c.notes)

@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
+// externalKey is the index that decides whether an external id is unique in its wallet.
 const externalKey = "transactions_external"
 
 // selectExternal returns the stored transactions with the wallets and the external ids of given

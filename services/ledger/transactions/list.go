@@ -132,8 +132,10 @@ type transactionList struct {
 	// minE4 and maxE4 are inclusive limits of the signed amount in ten-thousandths of the major
 	// unit, which fit all currencies.
 	minE4, maxE4 *int64
-	substring    string
-	payee        string
+	// substring is contained in the payee, the description or the notes, ignoring case.
+	substring string
+	// payee is the whole payee, ignoring case.
+	payee string
 	// tagNames are the tags of the request, and tags their keys. The list has the transactions with
 	// at least one of them.
 	tagNames, tags []string

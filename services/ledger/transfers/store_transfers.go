@@ -160,6 +160,8 @@ type transferList struct {
 	limit     int
 }
 
+// examinedTransfers is the maximum number of transfers that a page with a filter by wallet
+// examines.
 const examinedTransfers = 10_000
 
 // outgoing is the condition on the outgoing legs o in the window of a list, after the previous

@@ -111,6 +111,7 @@ func rate(out int64, outDecimals int, in int64, inDecimals int) string {
 
 func power(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
+// halfToEven rounds a positive number to an integer.
 func halfToEven(r *big.Rat) *big.Int {
 	whole, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
 	half := rest.Lsh(rest, 1).Cmp(r.Denom())

@@ -46,6 +46,7 @@ import (
 
 // Transfers implements the RPCs of transfers.
 type Transfers struct {
+	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeTransferServiceServer
 	*posting.Ledger
 	Cursors page.Cursors

@@ -36,6 +36,7 @@ func inkComponents(img *image.Gray) *components {
 
 type inkRun struct{ from, to, label int }
 
+// components is a union-find structure over runs, with the bounding box of each component.
 type components struct {
 	parent []int
 	box    []image.Rectangle

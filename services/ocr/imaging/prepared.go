@@ -21,6 +21,7 @@ const (
 
 // Prepared is a page for Tesseract, and the transformation from the upright page to it.
 type Prepared struct {
+	// Scale is the factor by which Scaled enlarges the straightened page.
 	Scale float64
 	// Size is the size of the area that is read, after it was turned by quarters.
 	Size  image.Point

@@ -17,7 +17,8 @@ import (
 
 const (
 	// imagePixels is enough to read small print.
-	imagePixels  = 3_000_000
+	imagePixels = 3_000_000
+	// imageQuality is the quality of the JPEG, from 1 to 100.
 	imageQuality = 80
 	maxImage     = 2 << 20
 )

@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	// maxPreview limits the data URLs of all pages together, in bytes.
 	maxPreview = 1_000_000
 	// previewPixels shows small print sharply on a large screen.
 	previewPixels = 2_000_000

@@ -62,6 +62,7 @@ func New(detector, recognizer Model, alphabet string) (*Engine, error) {
 const (
 	// legible is the mean confidence of sampled rows above which a page is upright.
 	legible = 0.85
+	// sampled is the number of rows that show whether a page is upside down.
 	sampled = 8
 	// minConfidence is the mean confidence below which a row is dropped. Print that shines through
 	// from the back is mirrored, so its confidence is lower.

@@ -24,7 +24,8 @@ type row struct {
 	area quad
 	// image is the area, straightened and scaled to rowHeight.
 	image *image.Gray
-	text  []character
+	// text is nil until the row is recognized, and if it has no characters.
+	text []character
 }
 
 // character is a recognized character. middle is the position of its middle in pixels of the row.

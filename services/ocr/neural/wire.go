@@ -47,7 +47,8 @@ var errRequest = errors.New("invalid request")
 
 // Request is a page that the engine shall read. The pixels can be written several times.
 type Request struct {
-	Size   image.Point
+	Size image.Point
+	// pixels are the gray values, row by row.
 	pixels io.ReaderAt
 }
 

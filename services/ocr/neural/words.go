@@ -33,6 +33,7 @@ func (r *row) words() []Word {
 // space.
 var glued = regexp.MustCompile(`[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{4}([0-9]{1,2}:[0-9]{2})`)
 
+// timeAt reports whether a time of day begins at a character, directly behind a date.
 func (r *row) timeAt(i int) bool {
 	// A byte per character keeps the positions.
 	text := make([]byte, len(r.text))

@@ -86,6 +86,7 @@ func itemRegion(lines []*printed.Line) []*printed.Line {
 }
 
 var (
+	// quantityTimesPrice matches "2 x 1.50" or "3 pcs @".
 	quantityTimesPrice = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|` +
 		`\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
 	quantityFirst = regexp.MustCompile(`^\d{1,2}\s*[xX×]?\s+\p{L}`)

@@ -37,6 +37,7 @@ type join struct {
 	drafts [][]draftItem
 	sums   sums
 
+	// total is zero if chooseTotal found none.
 	total candidate
 	goods items
 	// charges are the amounts between the goods and the total, and subtotal is the printed sum

@@ -102,6 +102,7 @@ func (it draftItem) item() Item {
 
 func lineField(i int) string { return "lines[" + strconv.Itoa(i) + "]" }
 
+// quantityString formats thousandths as a decimal string without trailing zeros.
 func quantityString(milli int64) string {
 	return strconv.FormatFloat(float64(milli)/1000, 'f', -1, 64)
 }

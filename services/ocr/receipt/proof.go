@@ -12,7 +12,8 @@ type proof struct {
 	// misread so that they still agree. copies counts other places with the same figure, which may
 	// repeat the same error.
 	sums, copies int
-	rows         int
+	// rows is the number of rows with the amount, in the reading that has the most.
+	rows int
 }
 
 // proof weighs the evidence that v is the total: payments, subtotals, lines of goods, and how often

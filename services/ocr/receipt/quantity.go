@@ -82,6 +82,7 @@ func addQuantity(it *draftItem, l *printed.Line) {
 	}
 }
 
+// multiply returns quantity times price, both in thousandths, rounded to hundredths.
 func multiply(q, u int64) int64 {
 	p := q * u / 1000
 	return (p + 5) / 10 * 10

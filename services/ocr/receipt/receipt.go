@@ -28,8 +28,10 @@ import (
 // Receipt is the result of reading an image or a text. Amounts are decimal strings with a point and
 // at least two decimals. A field that was not found is empty.
 type Receipt struct {
-	Merchant                                      string
-	Date                                          string
+	Merchant string
+	// Date is YYYY-MM-DD.
+	Date string
+	// Currency is an ISO 4217 code.
 	Currency                                      string
 	Subtotal, Tax, Tip, Discount, Rounding, Total string
 	Items                                         []Item

@@ -15,6 +15,7 @@ type reconciler struct {
 // not possible.
 type repair func(r reconciler, draft []draftItem) (items, bool)
 
+// repairs are tried in this order, the most reliable first.
 var repairs = []repair{
 	subset(withQuantity), subset(belowNames), reconciler.useProducts, reconciler.useRereads,
 	reconciler.replaceOne, reconciler.fixOneDigit, reconciler.dropOne, reconciler.otherColumn,

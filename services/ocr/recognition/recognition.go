@@ -34,7 +34,8 @@ import (
 // Config configures the engines, read from the environment.
 type Config struct {
 	// Neural is the folder of the neural engine. Without one there, Tesseract reads alone.
-	Neural    string `env:"OCR_NEURAL" envDefault:"/usr/lib/coffer/neural"`
+	Neural string `env:"OCR_NEURAL" envDefault:"/usr/lib/coffer/neural"`
+	// Tesseract is the program of the second engine, by name or path.
 	Tesseract string `env:"OCR_TESSERACT" envDefault:"tesseract"`
 	// Timeout limits a page of the neural engine by the clock, and the processor time of a run of
 	// Tesseract or of a PDF program. Reading a receipt takes several runs.

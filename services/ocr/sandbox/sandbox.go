@@ -44,8 +44,10 @@ type Limits struct {
 // Inherited has the resources that a program gets from the service.
 type Inherited struct {
 	Stdin io.Reader
+	// Files are the descriptors from 3 on.
 	Files []*os.File
-	Env   []string
+	// Env is added to the environment, as NAME=value.
+	Env []string
 }
 
 // slowdown allows a run to share the processors with others. A limit by the clock alone would fail

@@ -36,8 +36,10 @@ func newLine() (l line, err error) {
 	return l, nil
 }
 
+// ofWorker returns the files of the worker, in the order of networksOfService.
 func (l line) ofWorker() []*os.File { return []*os.File{l.page, l.workerDeadlines, l.workerWords} }
 
+// close ends relay.
 func (l line) close() {
 	for _, f := range []*os.File{l.page, l.deadlines, l.workerDeadlines, l.words, l.workerWords} {
 		_ = f.Close()

@@ -75,6 +75,7 @@ func serve() int {
 	return 1
 }
 
+// work reads a job and writes its result: a Reading as one line of JSON, and a RecognizeResponse.
 func work(in io.Reader, out io.Writer) error {
 	input, err := io.ReadAll(in)
 	if err != nil {

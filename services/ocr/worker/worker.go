@@ -60,9 +60,10 @@ var inherited = []string{
 type Reader struct {
 	config recognition.Config
 	// texts reads files that are no images. It needs no engine.
-	texts     recognition.Reader
-	program   string
-	neural    *process.Process
+	texts   recognition.Reader
+	program string
+	neural  *process.Process
+	// installed is set if the neural engine was installed at the start.
 	installed bool
 	heap      int64
 	// left is the processor time that the jobs of a receipt may still take, or nil without a limit.

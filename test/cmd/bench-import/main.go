@@ -32,7 +32,8 @@ type label struct {
 	File   string `json:"file"`
 	Format string `json:"format"`
 	// Expect is rows, or error for a file that must be rejected.
-	Expect   string `json:"expect"`
+	Expect string `json:"expect"`
+	// Currency is the currency of rows without one.
 	Currency string `json:"currency"`
 	// Rows holds the right rows. Also holds other lists that count as right, for example with the
 	// value date instead of the booking date.

@@ -87,6 +87,7 @@ func judge(l label, p prediction) result {
 	return r
 }
 
+// key returns date and amount of a row, with equal amounts in one form.
 func key(r row) string {
 	amount, ok := new(big.Rat).SetString(r.Amount)
 	if !ok {

@@ -58,6 +58,7 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 		if costs[name] < 1 {
 			continue
 		}
+		// NATS is embedded in this process.
 		title := map[string]string{"bench": "NATS"}[name]
 		if title == "" {
 			title = name

@@ -23,6 +23,7 @@ func (b *bench) creates(ctx context.Context) error {
 	if err := b.withoutGroupCommit(ctx, large); err != nil {
 		return err
 	}
+	// peak is the rate with 64 clients. A later measurement runs at half of it.
 	peak := 0.0
 	// A goal of 0 means that there is none. With one wallet, all creates update the same balance.
 	for _, c := range []struct {
@@ -160,6 +161,7 @@ func (b *bench) withoutGroupCommit(ctx context.Context, base *stack) error {
 	if err != nil {
 		return err
 	}
+	// The next stack starts the changed ledger.
 	b.programs = dir
 	alone, err := b.stack(ctx, "without-group-commit")
 	b.programs = unchanged

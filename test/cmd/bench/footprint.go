@@ -96,8 +96,9 @@ func (b *bench) idle(ctx context.Context) error {
 
 // process is this process or one of its descendants. Times are in ticks, and resident is in bytes.
 type process struct {
-	name            string
-	pid, parent     int
+	name        string
+	pid, parent int
+	// ticks is the processor time in user and kernel mode.
 	ticks, resident int
 	// reaped is the processor time of its children that have ended.
 	reaped int

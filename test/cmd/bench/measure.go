@@ -107,6 +107,7 @@ func short(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
+// median returns the upper median of values, which must not be empty.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]

@@ -23,9 +23,12 @@ type request struct{ method, path, token, body string }
 type load struct {
 	clients  int
 	requests []request
-	pause    time.Duration
-	keyed    float64
-	name     string
+	// pause is the average time between a response and the next request.
+	pause time.Duration
+	// keyed is the share of requests with an Idempotency-Key.
+	keyed float64
+	// name distinguishes loads that run at the same time.
+	name string
 }
 
 // result is the result of a run. Latencies are in milliseconds.

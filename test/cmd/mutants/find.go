@@ -13,9 +13,10 @@ import (
 )
 
 type mutant struct {
-	file      string
-	line      int
-	kind      string
+	file string
+	line int
+	kind string
+	// source[from:to] becomes text.
 	from, to  int
 	old, text string
 }

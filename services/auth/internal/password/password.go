@@ -169,6 +169,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (phc string, err err
 	return phc, err
 }
 
+// hash returns a PHC string without waiting for a slot.
 func hash(password string) (string, error) {
 	salt := make([]byte, argonSalt)
 	if _, err := rand.Read(salt); err != nil {

@@ -23,6 +23,7 @@ const (
 	MinRotation = 5 * time.Minute
 )
 
+// privateKey is a signing key that this replica can use, because its service key opens it.
 type privateKey struct {
 	kid        string
 	activeFrom time.Time

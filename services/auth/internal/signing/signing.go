@@ -34,7 +34,8 @@ const (
 
 // Config is what a Ring needs of its service.
 type Config struct {
-	DB         *pgxpool.Pool
+	DB *pgxpool.Pool
+	// ServiceKey derives the key that encrypts private keys.
 	ServiceKey string
 	// Rotation is the time for which a key signs, at least MinRotation. AccessTTL is the lifetime
 	// of an access token.
@@ -77,6 +78,7 @@ func (k *Ring) Run(ctx context.Context) {
 	}
 }
 
+// signer returns the key that signs at present, or apierr.Unavailable before the first load.
 func (k *Ring) signer() (privateKey, error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

@@ -37,6 +37,7 @@ func Select(ctx context.Context, q pg.Querier) ([]Key, error) {
 		ORDER BY active_from, kid`)
 }
 
+// insert inserts a key. The caller holds the lock of lock.
 func insert(ctx context.Context, q pg.Querier, k Key) error {
 	return pg.Exec(ctx, q, `
 		INSERT INTO signing_keys (kid, public_key, sealed_private_key, active_from)

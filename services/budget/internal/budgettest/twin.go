@@ -55,6 +55,7 @@ type Record []string
 // secrets are random.
 var random = regexp.MustCompile(`next_cursor: *"[^"]*"|whsec_[A-Za-z0-9_-]+`)
 
+// spaces matches the indentation and the spaces that prototext varies at random.
 var spaces = regexp.MustCompile(` +`)
 
 // Add appends a response or an error.

@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
+// change is a place where an event may have changed the spending.
 type change struct {
 	// wallet is empty and day is zero if a category took over transactions of any wallet and day.
 	wallet, category string

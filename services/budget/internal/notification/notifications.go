@@ -117,7 +117,7 @@ func (s *Server) UpdateNotifications(
 	return &budgetv1.UpdateNotificationsResponse{UpdatedCount: n}, nil
 }
 
-// DeleteNotification deletes a read or unread notification.
+// DeleteNotification deletes a read or unread notification. The event itself stays in the stream.
 func (s *Server) DeleteNotification(
 	ctx context.Context, req *budgetv1.DeleteNotificationRequest,
 ) (*budgetv1.DeleteNotificationResponse, error) {
@@ -153,7 +153,8 @@ func (s *Server) unread(event, user uuid.UUID, data proto.Message) (notification
 	}, nil
 }
 
-// proto converts the notification and decodes its data.
+// proto converts the notification and decodes its data. An error means that the stored data is
+// damaged.
 func (n notification) proto() (*budgetv1.Notification, error) {
 	m := &budgetv1.Notification{
 		Id:        n.ID.String(),

@@ -49,6 +49,7 @@ func (s *Server) PublishEach(ctx context.Context, tx pgx.Tx, events ...Addressed
 	if err := insertNotifications(ctx, tx, notifications); err != nil {
 		return err
 	}
+	// The relay waits for the commit.
 	s.wakeRelay()
 	return outbox.Add(ctx, tx, queued...)
 }
@@ -80,12 +81,16 @@ func notifies(data proto.Message, user uuid.UUID) bool {
 	switch e := data.(type) {
 	case *budgetv1.BudgetThresholdReached, *budgetv1.BudgetCategoriesLost:
 		return true
+	// The owner deleted the budget.
 	case *budgetv1.BudgetDeleted:
 		return user.String() != e.GetBudget().GetOwnerId()
+	// The owner invited.
 	case *budgetv1.InvitationSent:
 		return user.String() == e.GetMemberId()
+	// The member answered.
 	case *budgetv1.InvitationAnswered:
 		return user.String() == e.GetOwnerId()
+	// The owner changed the terms.
 	case *budgetv1.MemberUpdated:
 		return user.String() == e.GetMemberId()
 	case *budgetv1.MemberRemoved:

@@ -12,11 +12,13 @@ import (
 )
 
 type notification struct {
+	// ID is the id of the event.
 	ID     uuid.UUID
 	UserID uuid.UUID `db:"user_id"`
 	// Type is the event's type, such as budget.v1.budget.deleted. It is repeated from Data for SQL
 	// and clients.
-	Type      string
+	Type string
+	// Data is a google.protobuf.Any.
 	Data      []byte
 	ReadAt    *time.Time `db:"read_at"`
 	CreatedAt time.Time  `db:"created_at"`

@@ -19,7 +19,8 @@ import (
 
 const (
 	// heartbeat is the interval of empty messages, by which both ends detect a broken connection.
-	heartbeat  = 15 * time.Second
+	heartbeat = 15 * time.Second
+	// maxStreams limits the open streams of a user at one replica.
 	maxStreams = 10
 )
 
@@ -29,6 +30,8 @@ type streams struct {
 	open map[uuid.UUID]int
 }
 
+// enter counts a stream of the user, and reports whether the limit allows it. leave must follow if
+// it does.
 func (s *streams) enter(user uuid.UUID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

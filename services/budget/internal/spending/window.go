@@ -7,6 +7,7 @@ import (
 )
 
 const (
+	// maxYears is the maximum length of a timeframe with an end.
 	maxYears = 10
 	day      = 24 * time.Hour
 )
@@ -15,6 +16,7 @@ const (
 // window from start to end.
 type step struct{ days, months int }
 
+// custom is the period with one window.
 const custom = "custom"
 
 var periods = map[string]step{

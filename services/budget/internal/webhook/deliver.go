@@ -27,17 +27,20 @@ import (
 const (
 	// deliveryWorkers is the number of webhooks that a replica serves at the same time.
 	deliveryWorkers = 8
-	batchSize       = 5
+	// batchSize is the number of deliveries that a worker sends to one webhook before it serves
+	// another one.
+	batchSize = 5
 	// webhooksPerUser is the number of a user's webhooks that one replica serves at a time. So slow
 	// addresses of one user leave most workers to other users.
 	webhooksPerUser = 2
-	attemptTimeout  = 10 * time.Second
+	// attemptTimeout limits a whole attempt, from the resolution of the name to the response.
+	attemptTimeout = 10 * time.Second
 	// webhookLease covers a batch in which every attempt times out.
 	webhookLease = batchSize*attemptTimeout + time.Minute
 	// logRetention is the time for which deliveries are listed and can be repeated.
 	logRetention = 30 * 24 * time.Hour
 	// maxResponse is the number of bytes of a response that are read, so that the connection can be
-	// reused.
+	// reused. They are discarded.
 	maxResponse = 1 << 10
 )
 
@@ -80,8 +83,9 @@ func newDeliveryClient(
 			MaxIdleConnsPerHost:    1,
 			IdleConnTimeout:        time.Minute,
 			MaxResponseHeaderBytes: 16 << 10,
-			DisableCompression:     true,
-			ForceAttemptHTTP2:      true,
+			// Responses are discarded, so they need not be compressed.
+			DisableCompression: true,
+			ForceAttemptHTTP2:  true,
 		},
 	}}
 }

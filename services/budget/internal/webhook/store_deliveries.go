@@ -36,9 +36,10 @@ type delivery struct {
 	Attempts int32
 	// NextAttemptAt is the time from which a pending delivery is due. It has no meaning in another
 	// status.
-	NextAttemptAt  time.Time  `db:"next_attempt_at"`
-	LastAttemptAt  *time.Time `db:"last_attempt_at"`
-	ResponseStatus *int32     `db:"response_status"`
+	NextAttemptAt time.Time  `db:"next_attempt_at"`
+	LastAttemptAt *time.Time `db:"last_attempt_at"`
+	// ResponseStatus is the HTTP status of the last attempt, or nil if it got no response.
+	ResponseStatus *int32 `db:"response_status"`
 	// Error is the code of publicReason, or nil if the last attempt succeeded.
 	Error      *string
 	DurationMS *int32    `db:"duration_ms"`

@@ -37,7 +37,9 @@ type webhook struct {
 type disabledReason string
 
 const (
-	gone    disabledReason = "gone"
+	// gone is the reason after a response with status 410.
+	gone disabledReason = "gone"
+	// failing is the reason after days without a successful attempt.
 	failing disabledReason = "failing"
 )
 

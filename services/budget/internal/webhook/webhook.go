@@ -38,7 +38,8 @@ import (
 type Dependencies struct {
 	DB      *pgxpool.Pool
 	Cursors page.Cursors
-	Sealer  seal.Key
+	// Sealer encrypts the secrets of webhooks in the database.
+	Sealer seal.Key
 	// PrivateAddresses allows deliveries to private and loopback addresses. It is for development.
 	PrivateAddresses bool
 	Log              *slog.Logger

@@ -272,6 +272,7 @@ func parseDescription(p *apierr.Problems, s string) string {
 	return description
 }
 
+// proto converts the webhook, without its secrets.
 func (w webhook) proto() *budgetv1.Webhook {
 	m := &budgetv1.Webhook{
 		Id:          w.ID.String(),

@@ -10,8 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// ImportColumns are the columns of an Import of the owner $1. The subquery of stale finds the ids in
-// the details that are no wallets or categories any more. Details are not changed by merges and
+// ImportColumns are the columns of an Import of the owner $1. The subquery of stale finds the ids
+// in the details that are no wallets or categories any more. Details are not changed by merges and
 // deletions, because a request that derives rows may hold the lock of an import for seconds.
 const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready,
 	duplicate, matched, pending, invalid, skipped, booked, undone, first_date, last_date, job_done,

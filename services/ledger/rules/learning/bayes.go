@@ -12,6 +12,7 @@ import (
 // maxWords is the size of the vocabulary: the most frequent words.
 const maxWords = 5000
 
+// classifier is a multinomial naive Bayes classifier with add-one smoothing.
 type classifier struct {
 	categories []uuid.UUID
 	// vocabulary numbers the words. counts has the uses of a word in each category, and totals
@@ -34,6 +35,7 @@ const (
 	novelties
 )
 
+// train returns a classifier, or nil if there are no two categories to distinguish.
 func train(keys map[string]map[uuid.UUID]int, words map[string][]string) *classifier {
 	c := &classifier{vocabulary: vocabularyOf(keys, words)}
 	index := map[uuid.UUID]int{}
@@ -92,6 +94,7 @@ func vocabularyOf(keys map[string]map[uuid.UUID]int, words map[string][]string) 
 	return vocabulary
 }
 
+// add counts n transactions of a category with some words. A negative n takes them back.
 func (c *classifier) add(words []string, category int, n float64) {
 	c.uses[category] += n
 	for _, w := range words {

@@ -11,6 +11,8 @@ import (
 // maxHeldOut is the maximum number of keys that calibrate a classifier.
 const maxHeldOut = 2000
 
+// calibration maps margins to confidences. The steps are ordered by their margins, and their
+// confidences increase.
 type calibration []step
 
 // step has the confidence of all margins from margin to the next step.
@@ -31,6 +33,7 @@ func (c calibration) confidence(margin float64) float64 {
 	return c[i].confidence
 }
 
+// trial is the classification of a key that the classifier has not seen.
 type trial struct {
 	margin  float64
 	correct bool

@@ -13,6 +13,7 @@ import (
 //go:embed intermediaries.txt
 var intermediaryList string
 
+// intermediary is a payment service that stands between a payer and a merchant.
 type intermediary struct {
 	name []string
 	// starred services have short names, such as "SQ", that count only before a star.

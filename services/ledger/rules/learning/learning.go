@@ -165,6 +165,7 @@ func keyOf(payee, description string) string {
 	return lettersOf(payee)
 }
 
+// startMark precedes the first word of a key among its words. No key has this character.
 const startMark = "^"
 
 // wordsOf returns the distinct words of a key with at least two letters, and the first of them

@@ -19,7 +19,8 @@ const (
 	// takes up to 10 ns. Steps computes them for the longest texts, so rules within the maximum
 	// never exceed it. Run counts them for the real texts, because older rules were stored without
 	// this limit.
-	MaxSteps   = 2_000_000
+	MaxSteps = 2_000_000
+	// maxPattern is the maximum length of a pattern in bytes.
 	maxPattern = 200
 	// maxProgram is the maximum number of instructions of a compiled pattern. Repetitions such as
 	// (a{50}){20} are short but expensive.

@@ -109,7 +109,8 @@ type Transaction struct {
 	Income   bool
 	Currency string
 	Wallet   uuid.UUID
-	Tags     []string
+	// Tags are names.
+	Tags []string
 }
 
 // Outcome is what rules change.
@@ -121,8 +122,9 @@ type Outcome struct {
 	DecidedBy  uuid.UUID
 	// Payee, Description and Notes are nil if no rule sets them.
 	Payee, Description, Notes *string
-	Tags                      []string
-	Matched                   []uuid.UUID
+	// Tags are names to add, in the order of the rules.
+	Tags    []string
+	Matched []uuid.UUID
 }
 
 // ErrSteps is returned for patterns that would take too many steps.

@@ -28,7 +28,8 @@ var textsOf = map[string][]int{
 type subject struct {
 	Transaction
 	texts [textCount]folded
-	tags  []string
+	// tags are folded.
+	tags []string
 	// left is the number of steps that patterns may still take. It is negative after they would
 	// have taken more.
 	left int64

@@ -28,6 +28,7 @@ func Fuse(model []byte) ([]byte, error) {
 	return g.encode(), nil
 }
 
+// foldScale includes the factor and the term that follow a convolution in its weights.
 func (g *graph) foldScale(conv *node) {
 	if conv.operator != "Conv" || len(conv.inputs) != 3 {
 		return
@@ -134,6 +135,8 @@ func (g *graph) next(n *node, operator string) (*node, float32) {
 	return user, constant
 }
 
+// split returns the input of an operation whose other input is a single constant, and that
+// constant, or NaN.
 func (g *graph) split(n *node) (string, float32) {
 	if len(n.inputs) == 2 {
 		for i, name := range n.inputs {

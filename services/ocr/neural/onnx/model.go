@@ -34,7 +34,8 @@ var errModel = errors.New("invalid ONNX model")
 type graph struct {
 	// model and fields are the encoded fields of the model and of its graph that do not change.
 	model, fields []byte
-	nodes         []*node
+	// nodes are in the order of execution.
+	nodes []*node
 	// constants are the encoded tensors by name, and results the names of the model's outputs.
 	constants map[string][]byte
 	results   []string

@@ -49,6 +49,7 @@ const (
 	tableLength              = releaseSessionOptions + 1
 )
 
+// Constants of onnxruntime_c_api.h.
 const (
 	logError           = 3
 	allOptimizations   = 99

@@ -20,6 +20,7 @@ import (
 )
 
 const (
+	// Program is the program's name in the folder with its models.
 	Program = "ocr-neural"
 	// The process ends after idleTime without a request, because its models occupy memory.
 	idleTime = 10 * time.Minute

@@ -23,6 +23,7 @@ type Date struct {
 	ordered bool
 	score   float64
 	at      *printed.Line
+	// fromRow is set if the date comes from the recognition of a single row.
 	fromRow bool
 	// weekday is the weekday on the same line, or nil unless the line names exactly one.
 	weekday *time.Weekday

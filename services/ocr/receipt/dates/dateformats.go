@@ -44,6 +44,7 @@ var (
 		`(` + fourDigits + `[-/.]\d\d[-/.]\d\d)|` +
 		`((?:` + monthNames + `)[-/., ]?` + fourDigits + `)|` +
 		`(\d\d[-/.]\d\d[-/.](?:0\d|1[0-8]|2[1-9])))((?:[01]?\d|2[0-3]):[0-5]\d)`)
+	// clock matches a time of day. It also matches some prices.
 	clock = regexp.MustCompile(`\d{1,2}[:.]\d{2}(?:[:.]\d{2})?\s?(?:am|pm|uhr|h)?`)
 	// TimeOfDay matches only times with a colon, so it matches no prices.
 	TimeOfDay   = regexp.MustCompile(`(?:^|\D)(?:[01]?\d|2[0-3])\s?:\s?[0-5]\d(?:\D|$)`)

@@ -35,6 +35,7 @@ var (
 	openNumber = regexp.MustCompile(`(?i)^\W*\((?:co\w*|reg\w*|roc|no)?\W*$`)
 	soldBy     = regexp.MustCompile(`(?i)^\s*(?:sold by|owned by|operated by|dimiliki oleh|` +
 		`betrieben von|verkauft von|vendu par|vendido por|venduto da)\s*:?\s*`)
+	// spacedLetter matches a letter of a word that is printed with spaces between its letters.
 	spacedLetter = regexp.MustCompile(`^\p{Lu}$`)
 	// edgeMarks are characters that dirt at the edges of the paper is read as.
 	edgeMarks = `|_-–—~=*"'“”‘’:;,.<>«»!\/{}[]`

@@ -199,3 +199,22 @@ func freeText(name string, s *openapi3.Schema) bool {
 	anyText := s.Type.Is("string") && s.Pattern == "" && s.Format == "" && len(s.Enum) == 0
 	return anyText && s.MaxLength != nil && !slices.Contains(notEnlarged, name)
 }
+
+// longRule returns a rule with as many conditions, values and actions as possible.
+func (c *costRun) longRule() object {
+	values := make([]any, 50)
+	for i := range values {
+		values[i] = fmt.Sprintf("%d %s", i, longText[:25])
+	}
+	actions := []any{
+		object{"kind": "setCategory", "value": c.categories[0]},
+		object{"kind": "setPayee", "value": longText[:200]},
+		object{"kind": "setNotes", "value": longText},
+		object{"kind": "addTag", "value": "one"},
+	}
+	condition := object{"field": "description", "op": "in", "values": values}
+	return object{
+		"name": longText[:100], "match": "any", "actions": actions,
+		"conditions": slices.Repeat([]any{condition}, 10),
+	}
+}

@@ -281,25 +281,6 @@ func (c *costRun) split() object {
 	return all
 }
 
-// longRule returns a rule with as many conditions, values and actions as possible.
-func (c *costRun) longRule() object {
-	values := make([]any, 50)
-	for i := range values {
-		values[i] = fmt.Sprintf("%d %s", i, longText[:25])
-	}
-	actions := []any{
-		object{"kind": "setCategory", "value": c.categories[0]},
-		object{"kind": "setPayee", "value": longText[:200]},
-		object{"kind": "setNotes", "value": longText},
-		object{"kind": "addTag", "value": "one"},
-	}
-	condition := object{"field": "description", "op": "in", "values": values}
-	return object{
-		"name": longText[:100], "match": "any", "actions": actions,
-		"conditions": slices.Repeat([]any{condition}, 10),
-	}
-}
-
 // patternFile returns a file to import with 40 rows of the longest description.
 func patternFile() string {
 	return "Date,Amount,Currency,Description\n" +

@@ -5547,14 +5547,14 @@ type Job struct {
 	// Problem Code of the error that ended the operation.
 	Problem *string `json:"problem,omitempty"`
 
-	// Status queued, running, done or failed. The job of an import has the status of the import, which has further values.
+	// Status queued, running, done or failed, and of a rule also undoing or undone. The job of an import has the status of the import, which has further values.
 	Status JobStatus `json:"status"`
 
 	// Total Number of all items; 0 until it is known.
 	Total int64 `json:"total"`
 }
 
-// JobStatus queued, running, done or failed. The job of an import has the status of the import, which has further values.
+// JobStatus queued, running, done or failed, and of a rule also undoing or undone. The job of an import has the status of the import, which has further values.
 type JobStatus string
 
 // Key Key is an Ed25519 public key as a JSON Web Key (RFC 8037).

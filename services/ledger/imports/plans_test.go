@@ -27,7 +27,8 @@ func TestCommitImportPlans(t *testing.T) {
 	p.commit(t, p.confirm(t, p.mustUpload(t, largeStatement(1)), "DATE_ORDER_ASSUMED"))
 	_, err := s.DB.Exec(t.Context(), `
 		INSERT INTO transactions
-		SELECT (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'external_id', 'earlier ' || n))).*
+		SELECT (jsonb_populate_record(t, jsonb_build_object(
+			'id', gen_random_uuid(), 'external_id', 'earlier ' || n))).*
 		FROM transactions t, generate_series(1, 10000) AS n
 		WHERE t.owner_id = $1`, p.ID)
 	require.NoError(t, err)
@@ -73,12 +74,13 @@ func TestFindPlans(t *testing.T) {
 		WHERE r.import_id = $1 AND r.n = 2`, other.GetId(), others)
 	require.NoError(t, err)
 	pool, plans := fixture.Explained(t, s.DB)
-	require.NoError(t, duplicates.Find(t.Context(), pool, p.ID, uuid.MustParse(m.GetId()), m.GetFormat(), nil))
+	id := uuid.MustParse(m.GetId())
+	require.NoError(t, duplicates.Find(t.Context(), pool, p.ID, id, m.GetFormat(), nil))
 	plans.RequireCheap(t, 3*transactions+10*rows, 20_000)
 	_, err = s.DB.Exec(t.Context(),
 		`UPDATE import_rows SET status = 'ready' WHERE import_id = $1 AND n = 2`, m.GetId())
 	require.NoError(t, err)
-	require.NoError(t, duplicates.Find(t.Context(), pool, p.ID, uuid.MustParse(m.GetId()), m.GetFormat(), []int32{2}))
+	require.NoError(t, duplicates.Find(t.Context(), pool, p.ID, id, m.GetFormat(), []int32{2}))
 	plans.RequireCheap(t, 3*transactions, 10_000)
 	var matched int
 	require.NoError(t, s.DB.QueryRow(t.Context(),

@@ -47,7 +47,8 @@ func TestUpdateImportRows(t *testing.T) {
 	fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_STATE")
 }
 
-// commitChosen commits an import with the given file, after the user chose the category of each row.
+// commitChosen commits an import with the given file, after the user chose the category of each
+// row.
 func (p person) commitChosen(t *testing.T, file string) {
 	t.Helper()
 	m := p.mustUpload(t, file)

@@ -107,17 +107,13 @@ func randomStyle(r *rand.Rand) style {
 
 // randomLedger returns transactions by day.
 func randomLedger(r *rand.Rand, s style) []entry {
-	spending := []string{
-		"Supermarket", "Café am Eck", "Shoes \"Anna\"", "Bücherei; Mahnung", "Bus 12",
-	}
+	spending := []string{"Supermarket", "Café am Eck", "Shoes \"Anna\"", "Bücherei; Mahnung", "Bus 12"}
 	income := []string{"Anna Müller", "Flat, share", "GmbH 17"}
 	day := time.Date(2023+r.IntN(2), time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC)
 	entries := make([]entry, 2+r.IntN(25))
 	for i := range entries {
 		day = day.AddDate(0, 0, r.IntN(5))
-		e := entry{
-			day: day, amount: -1 - r.Int64N(20_000), text: pick(r, spending...), status: "booked",
-		}
+		e := entry{day: day, amount: -1 - r.Int64N(20_000), text: pick(r, spending...), status: "booked"}
 		switch r.IntN(12) {
 		case 0, 1, 2:
 			e.amount, e.text = 1+r.Int64N(400_000), pick(r, income...)

@@ -15,9 +15,9 @@ const proxy = { "/api": forwarded, "/docs": forwarded, "/version": forwarded, "/
 const data =
   /src\/screens\/(imports|export|rules|webhooks|tags|preferences|activity|attachments|unsent)\//;
 
-/** messages returns the chunk of a file with messages, or null for another file. */
+/** messages returns the chunk of a file with messages, such as evidence.de.ts, or null. */
 function messages(id: string): string | null {
-  const language = /src\/(?:i18n|screens\/\w+)\/(en|de)\.ts$/.exec(id)?.[1];
+  const language = /src\/(?:i18n|screens\/\w+)\/(?:\w+\.)?(en|de)\.ts$/.exec(id)?.[1];
   return language ? (data.test(id) ? `data-${language}` : language) : null;
 }
 
@@ -25,7 +25,7 @@ export default defineConfig({
   plugins: [
     svelte({ compilerOptions: { cssHash: shortNames(`${import.meta.dirname}/src`) } }),
     serviceWorker(),
-    sizeLimit({ firstPaint: 86_000, app: 196_000 }),
+    sizeLimit({ firstPaint: 86_000, app: 197_500 }),
     compress(),
   ],
   build: {

@@ -116,6 +116,10 @@ test("other balances that differ need another click", async (t) => {
   const page = await open(t, user, "/imports");
   await upload(page, csv("Date,Payee,Amount,Balance", "2026-04-13,Bakery,-3.50,96.50", "2026-04-14,Cinema,-12.00,80.00", "2026-04-15,Corner shop,-8.20,70.00", "2026-04-16,Kiosk,-1.00,69.00"));
   await page.getByText("The balance of row 2 is 96.50 and that of row 3 is 80, but").waitFor();
+  const speak = (newValue) => page.evaluate((newValue) => window.dispatchEvent(new StorageEvent("storage", { key: "coffer.language", newValue })), newValue);
+  await speak("de");
+  await page.getByText("Der Kontostand ist 96,50 in Zeile 2 und 80 in Zeile 3.").waitFor();
+  await speak("en");
   const accept = page.getByRole("button", { name: "Import although the balances differ" });
   await accept.click();
   await accept.waitFor({ state: "detached" });
@@ -184,4 +188,30 @@ test("a pending payment is booked, and waits for the bank again", async (t) => {
   await page.getByRole("tab", { name: "Left out 1" }).click();
   await choose("Book anyway");
   await page.getByRole("tab", { name: "New 3" }).waitFor();
+});
+
+test("a commit that has failed asks the questions that are open before it continues", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const currencies = "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB FJD FKP GBP GEL GHS GIP GMD GTQ GYD".split(" ");
+  const incomes = currencies.map((currency) => ({ amount: 1, type: "income", currency, date: "2026-04-01", walletId: wallets[1].id, categoryId: categories[4].id }));
+  await user.post("/transaction/batch", { transactions: incomes });
+  const page = await open(t, user, "/imports");
+  await upload(page, csv("Date,Payee,Amount,Currency", "2026-04-13,Bakery,3.50,NOK", "2026-04-14,Cinema,12.00,NOK"));
+  const id = page.url().split("/").pop();
+  await user.patch(`/imports/${id}`, { defaults: { walletId: wallets[1].id, incomeCategoryId: categories[4].id } });
+  // Another client books the rows in spite of the question. The wallet has the maximum of 50 currencies.
+  await user.post(`/imports/${id}/commit?force=true`, {});
+  await until(async () => (await user.get(`/imports/${id}`)).import.status === "failed");
+  await page.reload();
+  await page.getByText("A wallet has too many currencies.").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Answer 1 question first" }).isDisabled());
+  await accessibleInLooks(page);
+  const sign = line(page, "The file does not show which amounts are money out.");
+  // The cells of booked rows are deleted, so the rows cannot be read in another way.
+  assert.equal(await sign.getByRole("button").count(), 1);
+  await sign.getByRole("button", { name: "Right" }).click();
+  await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("2 transactions were added.").waitFor();
 });

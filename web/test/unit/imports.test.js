@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 import { exact } from "../../src/screens/imports/balances.ts";
+import { evidence } from "../../src/screens/imports/evidence.de.ts";
 import { fieldOf, layouts, missing, titleOf, widthOf, withField, wrongFields } from "../../src/screens/imports/mapping.ts";
-import { cellOf, isOpen, otherDay, otherLayout, questionsOf, readWith } from "../../src/screens/imports/questions.ts";
+import { cellOf, isOpen, otherDay, otherLayout, questionsOf, readWith, sentenceOf } from "../../src/screens/imports/questions.ts";
 import { firstStep, perSecond, shownTabs, stepsOf, unassigned } from "../../src/screens/imports/steps.ts";
 import { fileName, queryOf } from "../../src/screens/export/file.ts";
 
@@ -77,6 +79,20 @@ test("the questions of an import", () => {
   assert.deepEqual(questionsOf(data)[0], { code: "SIGN_ASSUMED", other: undefined, assumption: data.assumptions[0], rows });
   assert.equal(questionsOf(data)[2].other, "1");
   assert.deepEqual(questionsOf(data).map(isOpen), [true, false, false, false]);
+});
+
+test("the evidence of each reason in German", () => {
+  const file = readFileSync(new URL("../../../services/ledger/imports/formats/statement/evidence.txt", import.meta.url), "utf8");
+  const names = (text, pattern) => [...new Set([...text.matchAll(pattern)].map(([, name]) => name))].sort();
+  // The rows of the question show the example, which the file may lack.
+  const optional = /\{\{with .*?\{\{end\}\}/g;
+  const wanted = Object.fromEntries([...file.matchAll(/^([A-Z_]+) (.*)$/gm)].map(([, reason, text]) => [reason, names(text.replace(optional, ""), /\{\{\.(\w+)\}\}/g)]));
+  const translated = Object.fromEntries(Object.entries(evidence).map(([reason, text]) => [reason, names(text, /\{(\w+)\}/g)]));
+  assert.deepEqual(translated, wanted);
+  const balances = { reason: "BALANCES_OF_FILE", parameters: { opening: "-1234.50", expected: "80", closing: '"1.5"' } };
+  assert.equal(sentenceOf(balances, evidence, ","), 'Der Anfangsstand ist -1234,50, mit den Zeilen 80, der Endstand aber "1.5".');
+  assert.equal(sentenceOf(balances, {}, "."), undefined);
+  assert.equal(sentenceOf({ evidence: "An earlier release." }, evidence, ","), undefined);
 });
 
 test("the other way to read a date or an amount", () => {

@@ -1,5 +1,6 @@
 import { plural } from "../../i18n/i18n.svelte";
 import type en from "./en";
+import { evidence } from "./evidence.de";
 
 const de: typeof en = {
   title: "Import",
@@ -150,6 +151,7 @@ const de: typeof en = {
     SPLITS_DIVIDED: "Teile von aufgeteilten Buchungen sind Umbuchungen. Jede davon ist eine eigene Zeile.",
     TRANSFERS_UNPAIRED: "Einige Umbuchungen stehen nur in einem Konto der Datei. Bitte prüfe diese Zeilen und nach dem Import die Kontostände.",
   },
+  evidence,
   questions: "Bitte prüfen",
   right: "Stimmt",
   turn: "Alle Vorzeichen umkehren",

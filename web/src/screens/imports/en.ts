@@ -149,6 +149,8 @@ export default {
     SPLITS_DIVIDED: "Parts of split transactions are transfers. Each of them is a row of its own.",
     TRANSFERS_UNPAIRED: "Some transfers are in one account of the file only. Please check these rows, and the balances after the import.",
   } as Record<string, string>,
+  /** evidence is what a file shows about a warning, by ImportAssumption.reason. The API has it in English. */
+  evidence: {} as Record<string, string>,
   questions: "Please check",
   right: "Right",
   turn: "Turn all signs round",

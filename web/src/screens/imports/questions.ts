@@ -24,6 +24,20 @@ export function isFact(code: string): boolean {
   return code === "BALANCE_MISMATCH";
 }
 
+/**
+ * sentenceOf returns what the file shows about an assumption, from the sentences of a language, or
+ * undefined if they have none. decimal is the language's decimal sign.
+ */
+export function sentenceOf(
+  { reason, parameters = {} }: Assumption,
+  sentences: Record<string, string>,
+  decimal: string,
+): string | undefined {
+  return sentences[reason ?? ""]?.replace(/\{(\w+)\}/g, (_, name: string) =>
+    (parameters[name] ?? "").replace(/^(-?\d+)\.(\d+)$/, `$1${decimal}$2`),
+  );
+}
+
 /** questionsOf returns the questions of an import, those that need an answer first. */
 export function questionsOf({ warnings, assumptions = [] }: Import): Question[] {
   const questions = warnings.map((warning) => {

@@ -8,7 +8,7 @@ var acrossOwners = map[string]string{
 	"attachments.Expire":        "deletes what has expired, of all owners",
 	"staging.Expire":            "marks what has expired, of all owners",
 	"staging.emptyUndone":       "finds the next import that was undone, of all owners",
-	"rules.Expire":              "deletes what has expired, of all owners",
+	"rules.selectEnded":         "finds the changes that have expired, of all owners",
 	"sync.Sweep":                "of all owners: to do, it locks several",
 	"jobs.Yield":                "of all owners: to do, it reads them in an UPDATE",
 	"jobs.Lease":                "of all owners: to do, it locks what it finds",

@@ -241,8 +241,9 @@ func Subject(t posting.Transaction) matching.Transaction {
 }
 
 // applyTo applies a rule to transactions that tx has locked, with their totals, events, and the
-// changes that an undo takes back. It returns the numbers of transactions that the rule matches and
-// changes. The owner's lock is held, so the categories and wallets of the rule exist until tx ends.
+// changes that an undo takes back. It returns the number of transactions that the rule matches, and
+// of those that it changes for the first time in this application. The owner's lock is held, so the
+// categories and wallets of the rule exist until tx ends.
 func (s *Rules) applyTo(
 	ctx context.Context, tx pgx.Tx, r Rule, ts []posting.Transaction,
 ) (matches, changes int, err error) {
@@ -269,10 +270,10 @@ func (s *Rules) applyTo(
 	if err := posting.UseTags(ctx, tx, r.OwnerID, s.Now(), after); err != nil {
 		return 0, 0, err
 	}
-	if err := insertChanges(ctx, tx, r, before, after); err != nil {
+	if changes, err = insertChanges(ctx, tx, r, before, after); err != nil {
 		return 0, 0, err
 	}
-	return matches, len(after), s.replace(ctx, tx, before, after)
+	return matches, changes, s.replace(ctx, tx, before, after)
 }
 
 // replace writes the fields of changed transactions that a rule may set, with their totals and

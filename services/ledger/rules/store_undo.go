@@ -2,7 +2,6 @@ package rules
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 const (
 	// retention is the time for which an application can be undone.
 	retention = 30 * 24 * time.Hour
-	// expiredRows is the number of changes that a statement of Expire deletes.
+	// expiredRows is the number of changes that deleteChanges deletes.
 	expiredRows = 5000
 )
 
@@ -52,12 +51,13 @@ type change struct {
 
 // insertChanges stores the values of transactions before the current application of a rule changes
 // them. Changes of an earlier application are replaced. Those of the same one are merged: an edit
-// can move a transaction to a later date, where the job changes it again.
+// can move a transaction to a later date, where the job changes it again. It returns the number of
+// transactions that this application changes for the first time.
 func insertChanges(
 	ctx context.Context, q pg.Querier, r Rule, before, after []posting.Transaction,
-) error {
+) (int, error) {
 	if len(after) == 0 || r.AppliedAt == nil {
-		return nil
+		return len(after), nil
 	}
 	var ids []uuid.UUID
 	var categories []*uuid.UUID
@@ -82,19 +82,29 @@ func insertChanges(
 		notes = append(notes, former(t.Notes, next.Notes))
 		tagged = append(tagged, !slices.Equal(t.Tags, next.Tags))
 	}
-	return pg.Exec(ctx, q, `
-		INSERT INTO rule_changes AS o (owner_id, rule_id, applied_at, transaction_id, category_id,
-			payee, description, notes, tagged)
-		SELECT $1, $2, $3, c.*
-		FROM unnest($4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::boolean[]) AS c
-		ON CONFLICT (owner_id, rule_id, transaction_id) DO UPDATE
-		SET (applied_at, category_id, payee, description, notes, tagged) = (
-			SELECT EXCLUDED.applied_at, coalesce(EXCLUDED.category_id, s.category_id),
-				coalesce(EXCLUDED.payee, s.payee), coalesce(EXCLUDED.description, s.description),
-				coalesce(EXCLUDED.notes, s.notes), EXCLUDED.tagged OR coalesce(s.tagged, false)
-			FROM (SELECT 1) AS one
-			LEFT JOIN (SELECT o.*) AS s ON s.applied_at = EXCLUDED.applied_at)`,
+	// The SELECT does not see the rows of the INSERT.
+	again, err := pg.Value[int](ctx, q, `
+		WITH stored AS (
+			INSERT INTO rule_changes AS o (owner_id, rule_id, applied_at, transaction_id,
+				category_id, payee, description, notes, tagged)
+			SELECT $1, $2, $3, c.*
+			FROM unnest($4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
+				$9::boolean[]) AS c
+			ON CONFLICT (owner_id, rule_id, transaction_id) DO UPDATE
+			SET (applied_at, category_id, payee, description, notes, tagged) = (
+				SELECT EXCLUDED.applied_at, coalesce(EXCLUDED.category_id, s.category_id),
+					coalesce(EXCLUDED.payee, s.payee),
+					coalesce(EXCLUDED.description, s.description),
+					coalesce(EXCLUDED.notes, s.notes),
+					EXCLUDED.tagged OR coalesce(s.tagged, false)
+				FROM (SELECT 1) AS one
+				LEFT JOIN (SELECT o.*) AS s ON s.applied_at = EXCLUDED.applied_at)
+		)
+		SELECT count(*)
+		FROM rule_changes
+		WHERE owner_id = $1 AND rule_id = $2 AND transaction_id = ANY($4) AND applied_at = $3`,
 		r.OwnerID, r.ID, r.AppliedAt, ids, categories, payees, descriptions, notes, tagged)
+	return len(ids) - again, err
 }
 
 // queueUndo queues the undo of a rule's latest application. The total is the number of its changes.
@@ -144,24 +154,68 @@ func advanceUndo(
 		WHERE owner_id = $1 AND rule_id = $2`, j.OwnerID, j.ID, processed, restored, kept)
 }
 
-// Expire deletes the changes of applications that can no longer be undone. It skips locked rows, so
-// it never waits for a job that waits for it.
+// application identifies the changes of an application.
+type application struct {
+	OwnerID   uuid.UUID `db:"owner_id"`
+	RuleID    uuid.UUID `db:"rule_id"`
+	AppliedAt time.Time `db:"applied_at"`
+}
+
+// Expire deletes the changes of applications that can no longer be undone.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
-	for {
-		expired, err := q.Exec(ctx, `
-			DELETE FROM rule_changes
-			WHERE (owner_id, rule_id, transaction_id) IN (
-				SELECT owner_id, rule_id, transaction_id
-				FROM rule_changes
-				WHERE applied_at < $1
-				ORDER BY applied_at
-				LIMIT $2
-				FOR UPDATE SKIP LOCKED)`, now.Add(-retention), expiredRows)
-		if err != nil {
-			return fmt.Errorf("deleting the changes of old applications: %w", err)
-		}
-		if expired.RowsAffected() == 0 {
-			return nil
+	ended, err := selectEnded(ctx, q, now.Add(-retention))
+	if err != nil {
+		return err
+	}
+	for _, a := range ended {
+		for more := true; more; {
+			if more, err = deleteChanges(ctx, q, a); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// selectEnded returns the applications with changes that can no longer be undone: they began before
+// a time, another application of the rule followed, or the rule was deleted. The index
+// rule_changes_applied_at finds the next application without reading the changes of the previous
+// one.
+func selectEnded(ctx context.Context, q pg.Querier, before time.Time) ([]application, error) {
+	return pg.All[application](ctx, q, `
+		WITH RECURSIVE a AS (
+			(SELECT applied_at, owner_id, rule_id
+			FROM rule_changes
+			ORDER BY applied_at, owner_id, rule_id
+			LIMIT 1)
+			UNION ALL
+			SELECT next.*
+			FROM a, LATERAL (
+				SELECT applied_at, owner_id, rule_id
+				FROM rule_changes c
+				WHERE (c.applied_at, c.owner_id, c.rule_id) > (a.applied_at, a.owner_id, a.rule_id)
+				ORDER BY applied_at, owner_id, rule_id
+				LIMIT 1) AS next
+		)
+		SELECT owner_id, rule_id, applied_at
+		FROM a
+		WHERE applied_at < $1 OR NOT EXISTS (
+			SELECT
+			FROM rule_jobs j
+			WHERE j.owner_id = a.owner_id AND j.rule_id = a.rule_id
+				AND j.applied_at = a.applied_at)`, before)
+}
+
+// deleteChanges deletes the next changes of an application, and reports whether there were any. It
+// skips locked rows, so it never waits for a job that waits for it.
+func deleteChanges(ctx context.Context, q pg.Querier, a application) (more bool, err error) {
+	return pg.Affected(ctx, q, `
+		DELETE FROM rule_changes
+		WHERE owner_id = $1 AND rule_id = $2 AND transaction_id IN (
+			SELECT transaction_id
+			FROM rule_changes
+			WHERE owner_id = $1 AND rule_id = $2 AND applied_at = $3
+			ORDER BY transaction_id
+			LIMIT $4
+			FOR UPDATE SKIP LOCKED)`, a.OwnerID, a.RuleID, a.AppliedAt, expiredRows)
 }

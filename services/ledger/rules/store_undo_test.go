@@ -44,7 +44,9 @@ func TestUndoRuleMovedTransaction(t *testing.T) {
 	require.NoError(t, err)
 	s.Jobs.RunQueued(t.Context())
 	require.Equal(t, "seen", p.get(t, id).GetNotes())
-	p.undo(t, rule.GetId())
+	application := p.undo(t, rule.GetId()).GetApplication()
+	require.EqualValues(t, 1, application.GetChanged())
+	require.EqualValues(t, 1, application.GetRestored())
 	got := p.get(t, id)
 	require.Equal(t, "mine", got.GetNotes())
 	require.Equal(t, p.Category.String(), got.GetCategoryId())
@@ -54,17 +56,46 @@ func TestExpire(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
-	p.spends(t, "Cinema", "3")
+	spent := p.spends(t, "Cinema", "3").GetId()
 	id := p.rule(t, sets("cinema", s.MakeCategory(p.Ctx, t, "Fun"))).GetId()
 	p.apply(t, id)
+	begin := s.Service.Ledger.Now()
 	left := func(at time.Time) int64 {
+		t.Helper()
 		require.NoError(t, Expire(t.Context(), s.DB, at))
 		n, err := pg.Value[int64](t.Context(), s.DB, `SELECT count(*) FROM rule_changes`)
 		require.NoError(t, err)
 		return n
 	}
-	require.EqualValues(t, 1, left(s.Service.Ledger.Now().Add(retention-time.Hour)))
-	require.Zero(t, left(s.Service.Ledger.Now().Add(retention+time.Hour)))
+	for _, end := range []func(rule string){
+		func(rule string) {
+			_, err := p.DeleteRule(p.Ctx, &ledgerv1.DeleteRuleRequest{Id: rule})
+			require.NoError(t, err)
+		},
+		// Another application, which changes nothing. The clock of the test stands still.
+		func(rule string) {
+			p.apply(t, rule)
+			_, err := s.DB.Exec(t.Context(), `
+				UPDATE rule_jobs
+				SET applied_at = applied_at + interval '1 s'
+				WHERE rule_id = $1`, rule)
+			require.NoError(t, err)
+		},
+	} {
+		other := p.rule(t, &ledgerv1.CreateRuleRequest{
+			Name: "Other", Conditions: sets("rex", p.Category).GetConditions(),
+			Actions: []*ledgerv1.RuleAction{{Kind: matching.SetPayee, Value: "Rex Cinema"}},
+		}).GetId()
+		p.apply(t, other)
+		end(other)
+		changes, err := pg.Value[int64](t.Context(), s.DB, `SELECT count(*) FROM rule_changes`)
+		require.NoError(t, err)
+		require.EqualValues(t, 2, changes)
+		require.EqualValues(t, 1, left(begin))
+		p.edit(t, spent, &ledgerv1.UpdateTransactionRequest{Payee: new("Rex")})
+	}
+	require.EqualValues(t, 1, left(begin.Add(retention-time.Hour)))
+	require.Zero(t, left(begin.Add(retention+time.Hour)))
 	_, err := s.DB.Exec(t.Context(),
 		`UPDATE rule_jobs SET applied_at = applied_at - interval '31 days'`)
 	require.NoError(t, err)

@@ -242,7 +242,7 @@ const (
 	Reason_INVALID_RULE_PATTERN Reason = 162
 	// The rule is unknown or another user's.
 	Reason_RULE_NOT_FOUND Reason = 163
-	// The rule is being applied to existing transactions, or that is being undone.
+	// The rule is being applied to existing transactions, or an application of it is being undone.
 	Reason_RULE_RUNNING Reason = 164
 	// The latest application of the rule cannot be undone: there is none, it has changed nothing, was undone already, or is older than 30 days.
 	Reason_RULE_NOT_UNDOABLE Reason = 165
@@ -550,7 +550,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xef;\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x98<\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -654,8 +654,8 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x18IMPORT_PROFILE_NOT_FOUND\x10\xa0\x01\x1a%\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x18Import profile not found\x12B\n" +
 	"\x0fINVALID_RULE_ID\x10\xa1\x01\x1a,\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1fInvalid rule id: must be a UUID\x12j\n" +
 	"\x14INVALID_RULE_PATTERN\x10\xa2\x01\x1aO\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18BInvalid pattern: must be a regular expression of at most 200 bytes\x120\n" +
-	"\x0eRULE_NOT_FOUND\x10\xa3\x01\x1a\x1b\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0eRule not found\x129\n" +
-	"\fRULE_RUNNING\x10\xa4\x01\x1a&\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x19The rule is being applied\x12S\n" +
+	"\x0eRULE_NOT_FOUND\x10\xa3\x01\x1a\x1b\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0eRule not found\x12b\n" +
+	"\fRULE_RUNNING\x10\xa4\x01\x1aO\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18BThe rule is being applied, or an application of it is being undone\x12S\n" +
 	"\x11RULE_NOT_UNDOABLE\x10\xa5\x01\x1a;\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18.The rule has no application that can be undone:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +

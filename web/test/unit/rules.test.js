@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Problem } from "../../src/api/problem.ts";
-import { fieldsOf, inWords, kinds, limitText, moved, operators, withField, withOp } from "../../src/screens/rules/rule.ts";
+import { fieldsOf, inWords, kinds, limitText, moved, operators, undoable, withField, withOp } from "../../src/screens/rules/rule.ts";
 
 const condition = { field: "payee", op: "contains", values: ["shop"], not: true };
 
@@ -22,6 +22,14 @@ test("moved", () => {
   assert.deepEqual(moved(["a", "b", "c"], "c", -1), ["a", "c", "b"]);
   assert.deepEqual(moved(["a", "b", "c"], "a", -1), ["a", "b", "c"]);
   assert.deepEqual(moved(["a", "b", "c"], "a", 1), ["b", "a", "c"]);
+});
+
+test("undoable", () => {
+  const until = (days) => undoable({ application: { changed: 1, restored: 0, kept: 0, undoableUntil: new Date(Date.now() + days * 86_400_000).toISOString() } });
+  assert.ok(until(1));
+  assert.ok(!until(-1));
+  assert.ok(!undoable({ application: { changed: 1, restored: 1, kept: 0 } }));
+  assert.ok(!undoable({}));
 });
 
 test("inWords", () => {

@@ -43,6 +43,9 @@ export function moved(ids: readonly string[], id: string, step: number): string[
   return [...others.slice(0, to), id, ...others.slice(to)];
 }
 
+/** undoable reports whether the latest application of a rule can be undone now. */
+export const undoable = ({ application }: Pick<Rule, "application">): boolean => (application?.undoableUntil ?? "") > new Date().toISOString();
+
 /** fieldsOf returns the fields of a rule, with the values that the API omits. */
 export function fieldsOf({ name, match, conditions, actions, stop }: Fields): Fields {
   return {

@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -98,14 +99,23 @@ func command[C any](
 	if migrations != nil {
 		commands = append(commands, awaitSchema(migrations))
 	}
-	names := []string{"migrate", "version"}
 	for _, c := range commands {
 		if c.Name == os.Args[1] {
 			return c.run(ctx, os.Args[2:])
 		}
-		names = append(names, c.Name)
 	}
-	return fmt.Errorf("unknown command %q: must be one of %s, or none to serve", os.Args[1],
+	return unknown(os.Args[1], commands)
+}
+
+// unknown returns the error for a command that does not exist.
+func unknown(name string, commands []Command) error {
+	names := []string{"migrate", "version"}
+	for _, c := range commands {
+		if !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return fmt.Errorf("unknown command %q: must be one of %s, or none to serve", name,
 		strings.Join(names, ", "))
 }
 

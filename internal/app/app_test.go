@@ -66,6 +66,12 @@ func TestMigrate(t *testing.T) {
 	execute(t, target, `SELECT after_migrations FROM `+name+`.t`)
 }
 
+func TestUnknownCommand(t *testing.T) {
+	t.Parallel()
+	require.EqualError(t, unknown("check", []Command{{Name: "migrate"}, {Name: "verify"}}),
+		`unknown command "check": must be one of migrate, version, verify, or none to serve`)
+}
+
 func relay(lis net.Listener, to string) {
 	for {
 		conn, err := lis.Accept()

@@ -61,6 +61,7 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
+	"github.com/coffer-budget/coffer/services/ledger/distribution"
 	"github.com/coffer-budget/coffer/services/ledger/export"
 	"github.com/coffer-budget/coffer/services/ledger/imports"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -100,12 +101,9 @@ type Config struct {
 	// StorageFolder is a folder on PostgreSQL's volume, if the service runs on the same machine.
 	// Empty: the free space is unknown.
 	StorageFolder string `env:"STORAGE_FOLDER"`
-	// Distributed is "citus" if the tables of the schema are distributed by owner.
+	// Distributed is distribution.Citus if the tables of the schema are distributed by owner.
 	Distributed string `env:"LEDGER_DISTRIBUTED"`
 }
-
-// citus is the value of Config.Distributed for a cluster of Citus.
-const citus = "citus"
 
 type server struct {
 	// An RPC without a method here is a compile error.
@@ -196,10 +194,10 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return srv.Serve(ctx, lis, healthCheck(srv, book, ocrConn))
 }
 
-// open returns a pool on the database, or an error if the database is of an unknown kind.
+// open returns a pool on the database.
 func (c Config) open(ctx context.Context) (*pgxpool.Pool, error) {
-	if c.Distributed != "" && c.Distributed != citus {
-		return nil, errors.New("LEDGER_DISTRIBUTED must be empty or " + citus)
+	if err := distribution.Check(c.Distributed); err != nil {
+		return nil, err
 	}
 	return pg.Open(ctx, c.DatabaseURL)
 }
@@ -207,8 +205,9 @@ func (c Config) open(ctx context.Context) (*pgxpool.Pool, error) {
 // newBook returns the ledger on a database.
 func (c Config) newBook(db *pgxpool.Pool, wake func()) *posting.Ledger {
 	return &posting.Ledger{
-		DB: db, Wake: wake, Now: time.Now, NewID: newID, Distributed: c.Distributed == citus,
-		Volume: storage.Volume{Folder: c.StorageFolder, Minimum: storage.Minimum},
+		DB: db, Wake: wake, Now: time.Now, NewID: newID,
+		Distributed: c.Distributed == distribution.Citus,
+		Volume:      storage.Volume{Folder: c.StorageFolder, Minimum: storage.Minimum},
 	}
 }
 

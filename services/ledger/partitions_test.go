@@ -9,10 +9,12 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
@@ -75,6 +77,35 @@ func TestStatementsOnPartitions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestViolationsOnPartitions requires that the errors of partitions name the constraint or index of
+// the table for pg.IsViolation.
+func TestViolationsOnPartitions(t *testing.T) {
+	t.Parallel()
+	type constraint struct{ Name, Parent string }
+	copies, err := pg.All[constraint](t.Context(), pgtest.New(t, partitioned(t)), `
+		SELECT c.conname AS name, p.conname AS parent
+		FROM pg_constraint c JOIN pg_constraint p ON p.oid = c.conparentid
+		UNION ALL
+		SELECT c.relname, p.relname
+		FROM pg_index
+		JOIN pg_inherits ON inhrelid = indexrelid
+		JOIN pg_class c ON c.oid = inhrelid
+		JOIN pg_class p ON p.oid = inhparent
+		WHERE indisunique`)
+	require.NoError(t, err)
+	require.NotEmpty(t, copies)
+	for _, c := range copies {
+		err := &pgconn.PgError{Code: "23505", ConstraintName: c.Name}
+		assert.True(t, pg.IsViolation(err, c.Parent), "%s is a copy of %s", c.Name, c.Parent)
+	}
+}
+
+func TestRunRejectsDistributions(t *testing.T) {
+	t.Parallel()
+	require.EqualError(t, Run(t.Context(), Config{Distributed: "shards"}, nil),
+		`LEDGER_DISTRIBUTED is "shards": must be empty or "citus"`)
 }
 
 // runInBackground runs what requests and jobs do not, and a request with an idempotency key.

@@ -22,8 +22,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
+// Citus is the value of LEDGER_DISTRIBUTED for a cluster of Citus.
+const Citus = "citus"
+
 // errNoCitus is returned if the database of the ledger is not part of a cluster.
-var errNoCitus = errors.New("LEDGER_DISTRIBUTED is \"citus\", but the database has no extension " +
+var errNoCitus = errors.New("LEDGER_DISTRIBUTED is set, but the database has no extension " +
 	"citus: run CREATE EXTENSION citus in it on the coordinator and on each worker, as superuser")
 
 // Command returns the part of `ledger migrate` that follows the migrations.
@@ -42,15 +45,19 @@ func Command() app.Command {
 	}
 }
 
-// Run distributes the tables of a schema if distributed is "citus", and does nothing if it is
-// empty. The URL's role owns the tables.
+// Check returns an error if the value of LEDGER_DISTRIBUTED is neither empty nor Citus.
+func Check(distributed string) error {
+	if distributed != "" && distributed != Citus {
+		return fmt.Errorf("LEDGER_DISTRIBUTED is %q: must be empty or %q", distributed, Citus)
+	}
+	return nil
+}
+
+// Run distributes the tables of a schema if distributed is Citus, and does nothing if it is empty.
+// The URL's role owns the tables.
 func Run(ctx context.Context, databaseURL, schema, distributed string) error {
-	switch distributed {
-	case "":
-		return nil
-	case "citus":
-	default:
-		return fmt.Errorf("LEDGER_DISTRIBUTED is %q: must be empty or \"citus\"", distributed)
+	if err := Check(distributed); err != nil || distributed == "" {
+		return err
 	}
 	config, err := pgx.ParseConfig(databaseURL)
 	if err != nil {

@@ -1,4 +1,4 @@
-package distribution
+package distribution_test
 
 import (
 	_ "embed"
@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/services/ledger"
+	"github.com/coffer-budget/coffer/services/ledger/distribution"
 )
 
 // standIn has functions with the names of Citus's, which refuse what Citus refuses. They are no
@@ -26,7 +27,7 @@ func run(t *testing.T, db *pgxpool.Pool, distributed string) error {
 	c := db.Config().ConnConfig
 	url := fmt.Sprintf("postgres://%s:%s@%s:%d/%s?sslmode=disable", c.User, c.Password, c.Host,
 		c.Port, c.Database)
-	return Run(t.Context(), url, c.RuntimeParams["search_path"], distributed)
+	return distribution.Run(t.Context(), url, c.RuntimeParams["search_path"], distributed)
 }
 
 // calls returns the tables that the stand-in distributed, in order.
@@ -47,14 +48,14 @@ func exec(t *testing.T, db *pgxpool.Pool, sql string) {
 func TestRunOnCitus(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, ledger.Migrations)
-	require.ErrorIs(t, run(t, db, "citus"), errNoCitus)
+	require.ErrorContains(t, run(t, db, distribution.Citus), "the database has no extension citus")
 	exec(t, db, standIn)
 	require.NoError(t, run(t, db, ""))
 	require.Empty(t, calls(t, db), "nothing without the option")
 	require.EqualError(t, run(t, db, "shards"),
 		`LEDGER_DISTRIBUTED is "shards": must be empty or "citus"`)
 
-	require.NoError(t, run(t, db, "citus"))
+	require.NoError(t, run(t, db, distribution.Citus))
 	tables := calls(t, db)
 	owned, err := pg.Values[string](t.Context(), db, `
 		SELECT attrelid::regclass::text FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
@@ -70,25 +71,17 @@ func TestRunOnCitus(t *testing.T) {
 	require.ElementsMatch(t, []string{"none", tables[0]}, groups)
 
 	t.Run("again for the tables of a later release", func(t *testing.T) {
-		require.NoError(t, run(t, db, "citus"))
+		require.NoError(t, run(t, db, distribution.Citus))
 		require.Equal(t, tables, calls(t, db))
 		exec(t, db, `CREATE TABLE added (owner_id uuid PRIMARY KEY)`)
-		require.NoError(t, run(t, db, "citus"))
+		require.NoError(t, run(t, db, distribution.Citus))
 		require.Equal(t, append(tables, "added"), calls(t, db))
 	})
 	t.Run("a table that Citus refuses", func(t *testing.T) {
 		exec(t, db, `
 			CREATE TABLE early (owner_id uuid PRIMARY KEY);
 			CREATE TABLE wrong (owner_id uuid, id uuid PRIMARY KEY)`)
-		require.ErrorContains(t, run(t, db, "citus"), "distributing table wrong: ")
+		require.ErrorContains(t, run(t, db, distribution.Citus), "distributing table wrong: ")
 		require.NotContains(t, calls(t, db), "early", "all tables or none")
 	})
-}
-
-func TestOrderRefusesCircles(t *testing.T) {
-	t.Parallel()
-	_, err := order([]table{
-		{Name: "a", References: []string{"b"}}, {Name: "b", References: []string{"a"}},
-	})
-	require.ErrorContains(t, err, "in a circle")
 }

@@ -1,0 +1,15 @@
+package distribution
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOrderRefusesCircles(t *testing.T) {
+	t.Parallel()
+	_, err := order([]table{
+		{Name: "a", References: []string{"b"}}, {Name: "b", References: []string{"a"}},
+	})
+	require.ErrorContains(t, err, "in a circle")
+}

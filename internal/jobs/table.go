@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -40,7 +41,7 @@ func (t Table) Lease(ctx context.Context, q pg.Querier, d time.Duration) (Job, e
 	key := `owner_id, ` + t.ID
 	j, err := pg.One[Job](ctx, q, `
 		UPDATE `+t.Name+`
-		SET lease = gen_random_uuid(), leased_until = now() + make_interval(secs => $1),
+		SET lease = $2, leased_until = now() + make_interval(secs => $1),
 			attempts = attempts + 1
 		WHERE (`+key+`) = (
 			SELECT `+key+`
@@ -50,7 +51,7 @@ func (t Table) Lease(ctx context.Context, q pg.Querier, d time.Duration) (Job, e
 				+ make_interval(secs => least(greatest(`+t.Remaining+`, 0), 20000) / 1000.0)
 			LIMIT 1
 			FOR UPDATE SKIP LOCKED)
-		RETURNING owner_id, `+t.ID+` AS id, lease, status, attempts`, d.Seconds())
+		RETURNING owner_id, `+t.ID+` AS id, lease, status, attempts`, d.Seconds(), uuid.New())
 	if err != nil {
 		return Job{}, fmt.Errorf("leasing a job of %s: %w", t.Name, err)
 	}

@@ -106,6 +106,16 @@ func textParts(expr ast.Expr) []string {
 	return nil
 }
 
+// volatile matches calls of functions that Citus refuses in a statement that writes.
+var volatile = regexp.MustCompile(`\b(gen_random_uuid|random|clock_timestamp|timeofday)\(`)
+
+func TestStatementsGetIDsAndTimes(t *testing.T) {
+	t.Parallel()
+	for _, s := range sourceStatements(t) {
+		require.NotRegexp(t, volatile, strings.Join(s.parts, " "), "%s: pass a parameter", s.name)
+	}
+}
+
 // match returns the number of bytes of a statement that the constant pieces cover, or 0 if one of
 // them is missing.
 func (s sourceStatement) match(sql string) (length int) {

@@ -44,6 +44,7 @@ func (x *executor) createChunk(
 		if err := e.SetDetails(details); err != nil {
 			return err
 		}
+		e.Derivation = new(x.NewID())
 		return setCreated(ctx, tx, e, x.Now())
 	})
 	return finished, err

@@ -153,9 +153,10 @@ func categoryNamed(
 func setCreated(ctx context.Context, q pg.Querier, e staging.Import, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports
-		SET details = $3, underived = true, derivation = gen_random_uuid(), derived = 0,
+		SET details = $3, underived = true, derivation = $5, derived = 0,
 			updated_at = $4, attempts = 0
-		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, e.Details, now)
+		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, e.Details, now,
+		e.Derivation)
 	if err != nil {
 		return fmt.Errorf("writing the created wallets and categories of import %s: %w", e.ID, err)
 	}

@@ -35,8 +35,13 @@ const (
 //go:embed fill.sql
 var fill string
 
-// Version returns a text that changes with the content of Fill, apart from its arguments.
-func Version() string { return fmt.Sprint(fill, Wallets, Categories) }
+//go:embed fill.go
+var source string
+
+// Version returns a text that changes with the rows that Fill inserts.
+func Version(until time.Time, owners ...Owner) string {
+	return fmt.Sprint(source, fill, until, owners)
+}
 
 // Fill creates wallets, categories and transactions until a time, for owners without data. It also
 // writes everything that the service derives from them, except events. The connection belongs to a

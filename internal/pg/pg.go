@@ -141,7 +141,9 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) err
 var copyNumber = regexp.MustCompile(`^_\d+$`)
 
 // IsViolation reports whether err is a violation of the named constraint or unique index, or of one
-// of its copies for partitions or shards, whose names end with an underscore and a number.
+// of its copies for partitions or shards, whose names end with an underscore and a number. The
+// names that PostgreSQL 15 gives to indexes and foreign keys of partitions contain columns instead,
+// so a partitioned schema must rename them (docs/scale.md).
 func IsViolation(err error, constraint string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || !strings.HasPrefix(e.Code, "23") {

@@ -92,7 +92,7 @@ bench-import: ## Read a folder of labeled statements and score the results (DATA
 	@go run ./test/cmd/bench-import -data $(abspath $(or $(DATA),$(error name the statements: make bench-import DATA=folder))) -out .cache/statements.jsonl $(BENCHFLAGS)
 
 .PHONY: bench-import-job
-bench-import-job: ## Upload, change, commit and undo an import through REST while its two ledgers are killed, and print the time of each step (IMPORT_ROWS=10000: fewer rows)
+bench-import-job: ## Upload, change, commit and undo an import through REST while its two ledgers are killed, and print the time of each step (IMPORT_ROWS=10000: fewer rows; IMPORT_KILLS=0: no kills)
 	@devstack/install.sh test
 	@$(WITH_POSTGRES)
 	@IMPORT_ROWS=$(or $(IMPORT_ROWS),199999) $(BIN)/with-postgres go test -run '^TestImportKilled$$' -count=1 -v -timeout 1h ./test/production

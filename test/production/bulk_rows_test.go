@@ -42,14 +42,24 @@ func (b *bulk) form(t *testing.T) (body []byte, mediaType string) {
 	return form.Bytes(), w.FormDataContentType()
 }
 
+// booked is the transaction of a row.
+type booked struct {
+	cents    int64
+	category string
+}
+
 // require requires that the transactions are those of the rows from first to before end, once each,
-// and that the wallet and the dashboard have their sums.
+// with the category that was chosen, and that the wallet and the dashboard have their sums.
 func (b *bulk) require(t *testing.T, first, end int) {
 	t.Helper()
 	var income, expense, balance int64
-	want := map[string]int64{}
+	want := map[string]booked{}
 	for row := first; row < end; row++ {
-		want[fmt.Sprint("Purchase ", row)] = cents(row)
+		category := b.category
+		if row < 2*chosen {
+			category = b.other
+		}
+		want[fmt.Sprint("Purchase ", row)] = booked{cents(row), category}
 		income, expense = income+max(cents(row), 0), expense-min(cents(row), 0)
 		balance += cents(row)
 	}
@@ -65,7 +75,7 @@ func (b *bulk) require(t *testing.T, first, end int) {
 			int64(total["transactionCount"].(float64)),
 		})
 	}
-	is := map[string]int64{}
+	is := map[string]booked{}
 	for cursor, more := "", true; more; {
 		answer, err := b.insist(http.MethodGet, "/changes?limit=1000&cursor="+cursor, nil)
 		require.NoError(t, err)
@@ -75,7 +85,8 @@ func (b *bulk) require(t *testing.T, first, end int) {
 			text, _ := transaction["payee"].(string)
 			_, twice := is[text]
 			require.False(t, twice, "%s is booked twice", text)
-			is[text] = inCents(transaction["amount"])
+			category, _ := transaction["categoryId"].(string)
+			is[text] = booked{inCents(transaction["amount"]), category}
 		}
 		pagination := answer["pagination"].(map[string]any)
 		cursor, more = pagination["nextCursor"].(string), pagination["hasMore"].(bool)

@@ -132,7 +132,7 @@ func (u *user) call(
 
 // failure is a response that is no success.
 type failure struct {
-	status     int
+	code       string
 	retryAfter time.Duration
 	text       string
 }
@@ -173,7 +173,8 @@ func (u *user) send(
 	if resp.StatusCode >= 300 {
 		text := fmt.Sprintf("%s %s: %d %v", method, path, resp.StatusCode, answer)
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-		return nil, &failure{resp.StatusCode, time.Duration(seconds) * time.Second, text}
+		code, _ := answer["code"].(string)
+		return nil, &failure{code, time.Duration(seconds) * time.Second, text}
 	}
 	return answer, nil
 }

@@ -151,15 +151,24 @@ func TestUnavailableCollector(t *testing.T) {
 // requireExemplar requires that the histogram of RPC durations has exemplars with trace ids.
 func requireExemplar(t *testing.T, i *instance) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
-		"http://"+i.addr.String()+":9464/metrics", http.NoBody)
+	metrics, err := i.metrics(t.Context())
 	require.NoError(t, err)
+	require.Regexp(t, `(?m)^rpc_server_call_duration_seconds_bucket.* # \{.*trace_id="`, metrics)
+}
+
+// metrics returns the metrics of an instance, with exemplars.
+func (i *instance) metrics(ctx context.Context) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		"http://"+i.addr.String()+":9464/metrics", http.NoBody)
+	if err != nil {
+		return "", err
+	}
 	req.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
 	resp, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
+	if err != nil {
+		return "", err
+	}
 	defer resp.Body.Close()
-	metrics, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Regexp(t, `(?m)^rpc_server_call_duration_seconds_bucket.* # \{.*trace_id="`,
-		string(metrics))
+	text, err := io.ReadAll(resp.Body)
+	return string(text), err
 }

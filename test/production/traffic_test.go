@@ -24,7 +24,7 @@ func (u *user) repeat(request func() (map[string]any, error)) (answer map[string
 	for range 20 {
 		answer, err = request()
 		var f *failure
-		if !errors.As(err, &f) || f.status != http.StatusServiceUnavailable {
+		if !errors.As(err, &f) || f.code != "SERVICE_UNAVAILABLE" {
 			return answer, err
 		}
 		u.repeated.Add(1)

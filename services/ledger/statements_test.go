@@ -106,7 +106,7 @@ func textParts(expr ast.Expr) []string {
 	return nil
 }
 
-// volatile matches calls of functions that Citus refuses in a statement that writes.
+// volatile matches calls of functions that Citus rejects in a statement that writes.
 var volatile = regexp.MustCompile(`\b(gen_random_uuid|random|clock_timestamp|timeofday)\(`)
 
 func TestStatementsGetIDsAndTimes(t *testing.T) {

@@ -161,7 +161,7 @@ func selectTables(ctx context.Context, tx pgx.Tx) ([]table, error) {
 	return tables, nil
 }
 
-// order sorts tables so that each follows the tables that it references: Citus refuses a foreign
+// order sorts tables so that each follows the tables that it references: Citus rejects a foreign
 // key to a table that is not distributed.
 func order(tables []table) ([]table, error) {
 	var ordered []table
@@ -184,7 +184,7 @@ func order(tables []table) ([]table, error) {
 	return ordered, nil
 }
 
-// replaceActions removes ON DELETE SET NULL from foreign keys, which Citus refuses in a key with
+// replaceActions removes ON DELETE SET NULL from foreign keys, which Citus rejects in a key with
 // the distribution column. The service clears these columns before it deletes the referenced row.
 func replaceActions(ctx context.Context, tx pgx.Tx) error {
 	statements, err := pg.Values[string](ctx, tx, `

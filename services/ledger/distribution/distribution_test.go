@@ -16,7 +16,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/distribution"
 )
 
-// standIn has functions with the names of Citus's, which refuse what Citus refuses. They are no
+// standIn has functions with the names of Citus's, which reject what Citus rejects. They are no
 // proof that Citus accepts the statements.
 //
 //go:embed testdata/citus.sql
@@ -77,7 +77,7 @@ func TestRunOnCitus(t *testing.T) {
 		require.NoError(t, run(t, db, distribution.Citus))
 		require.Equal(t, append(tables, "added"), calls(t, db))
 	})
-	t.Run("a table that Citus refuses", func(t *testing.T) {
+	t.Run("a table that Citus rejects", func(t *testing.T) {
 		exec(t, db, `
 			CREATE TABLE early (owner_id uuid PRIMARY KEY);
 			CREATE TABLE wrong (owner_id uuid, id uuid PRIMARY KEY)`)

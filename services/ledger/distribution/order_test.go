@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOrderRefusesCircles(t *testing.T) {
+func TestOrderRejectsCircles(t *testing.T) {
 	t.Parallel()
 	_, err := order([]table{
 		{Name: "a", References: []string{"b"}}, {Name: "b", References: []string{"a"}},

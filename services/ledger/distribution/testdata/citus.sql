@@ -1,4 +1,4 @@
--- A stand-in for Citus: it records the calls, and refuses the constraints and triggers that docs/scale.md says Citus refuses.
+-- A stand-in for Citus: it records the calls, and rejects the constraints and triggers that docs/scale.md says Citus rejects.
 CREATE TABLE pg_dist_partition (
     logicalrelid regclass PRIMARY KEY,
     colocated    text     NOT NULL,

@@ -9647,7 +9647,7 @@ type ClientInterface interface {
 
 	// UpdateImportRowsWithBody Update import rows
 	//
-	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences. CancelImport does not take the choices back.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9656,7 +9656,7 @@ type ClientInterface interface {
 
 	// UpdateImportRows Update import rows
 	//
-	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences. CancelImport does not take the choices back.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11416,7 +11416,7 @@ func (c *Client) ListImportRows(ctx context.Context, id ImportsId, params *ListI
 
 // UpdateImportRowsWithBody Update import rows
 //
-// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences. CancelImport does not take the choices back.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11435,7 +11435,7 @@ func (c *Client) UpdateImportRowsWithBody(ctx context.Context, id ImportsId, par
 
 // UpdateImportRows Update import rows
 //
-// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences. CancelImport does not take the choices back.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -19791,7 +19791,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateImportRowsWithBodyWithResponse Update import rows
 	//
-	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences. CancelImport does not take the choices back.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19800,7 +19800,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateImportRowsWithResponse Update import rows
 	//
-	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences. CancelImport does not take the choices back.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27313,7 +27313,7 @@ func (c *ClientWithResponses) ListImportRowsWithResponse(ctx context.Context, id
 
 // UpdateImportRowsWithBodyWithResponse Update import rows
 //
-// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences. CancelImport does not take the choices back.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -27328,7 +27328,7 @@ func (c *ClientWithResponses) UpdateImportRowsWithBodyWithResponse(ctx context.C
 
 // UpdateImportRowsWithResponse Update import rows
 //
-// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences. CancelImport does not take the choices back.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

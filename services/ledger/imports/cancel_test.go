@@ -51,6 +51,17 @@ func TestCancelImport(t *testing.T) {
 		require.Nil(t, m.GetProgress(), "a later update has succeeded")
 		require.Equal(t, 300, p.categorized(t, m, fun))
 	})
+	t.Run("keeps the choices for rows that started an update", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		p := newPerson(t, s)
+		m := p.uploadBooks(t, twoAccounts)
+		s.inlineRows = 0
+		p.change(t, m, &rowChange{N: 6, Action: new("skip")})
+		require.Equal(t, staging.Updating, cancel(t, p, m, codeCanceled).GetStatus())
+		require.Equal(t, staging.Preview, p.finish(t, m).GetStatus())
+		require.Equal(t, "skipped", p.rows(t, m)[5].GetStatus())
+	})
 	t.Run("stops a commit, which another one continues", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)

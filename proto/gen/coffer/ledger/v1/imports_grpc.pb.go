@@ -62,6 +62,7 @@ type ImportServiceClient interface {
 	// finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have
 	// none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in
 	// UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
+	// CancelImport does not take the choices back.
 	UpdateImportRows(ctx context.Context, in *UpdateImportRowsRequest, opts ...grpc.CallOption) (*UpdateImportRowsResponse, error)
 	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit
 	// of a failed import continues at the first row that is not yet committed.
@@ -245,6 +246,7 @@ type ImportServiceServer interface {
 	// finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have
 	// none, and another one can be chosen. A change of a side of a transfer changes other rows: in a large import a job does that, as in
 	// UpdateImport. The import in the response then has the status updating, and the rows have the choices, but not yet their consequences.
+	// CancelImport does not take the choices back.
 	UpdateImportRows(context.Context, *UpdateImportRowsRequest) (*UpdateImportRowsResponse, error)
 	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit
 	// of a failed import continues at the first row that is not yet committed.

@@ -35,7 +35,8 @@ func newCurrencies() (units, names map[string]string) {
 // CurrencyOf returns the currency of a code or symbol, or "".
 func CurrencyOf(unit string) string {
 	unit = strings.ToLower(strings.Trim(unit, " .:()[]"))
-	if c, ok := money.ParseCurrency(unit); ok {
+	// "CAD$" is the dollar of Canada.
+	if c, ok := money.ParseCurrency(strings.TrimRightFunc(unit, isSymbol)); ok {
 		return c.Code()
 	}
 	if code := currencyUnits[unit]; code != "" {
@@ -56,16 +57,19 @@ func CurrencyIn(text string) string {
 	for part := range strings.FieldsFuncSeq(quotes.Replace(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !isSymbol(r) && r != ' '
 	}) {
-		if code := currencyNames[strings.ToLower(strings.TrimSpace(part))]; code != "" {
+		part = strings.TrimSpace(part)
+		if code := currencyNames[strings.ToLower(part)]; code != "" {
 			return code
 		}
 		for word := range strings.FieldsSeq(part) {
 			if code := currencyNames[strings.ToLower(word)]; code != "" {
 				return code
 			}
-			// "CAD$" is the dollar of Canada.
-			if word = strings.TrimRightFunc(word, isSymbol); len(word) != 3 ||
-				word != strings.ToUpper(word) {
+			word = strings.TrimRightFunc(word, isSymbol)
+			isCode := len(word) == 3 && word == strings.ToUpper(word)
+			isWord := word != part && part == strings.ToUpper(part) &&
+				currencyUnits[strings.ToLower(word)] != ""
+			if !isCode || isWord {
 				continue
 			}
 			if c, ok := money.ParseCurrency(word); ok {

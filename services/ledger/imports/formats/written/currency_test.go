@@ -14,10 +14,14 @@ func TestCurrencyIn(t *testing.T) {
 		"Crédito (R$)": "BRL", "入出金(円)": "JPY", "幣別：新臺幣": "TWD", "Soles": "PEN",
 		`יתרה בש"ח`: "ILS", "Amount (CAD$)": "CAD", "Betrag in EUR": "EUR", "Kurs US$": "USD",
 		"Conta a vista": "", "Importe $": "", "金额(元)": "", "Compra en sol y sombra": "",
+		"ALL TRANSACTIONS": "", "BOB SMITH": "", "Shuma ALL": "ALL", "SALDO (PEN)": "PEN",
+		"SALDO EUR": "EUR", "Filijala Nis": "",
 	} {
 		require.Equal(t, want, written.CurrencyIn(text), text)
 	}
 	require.Equal(t, "RUB", written.CurrencyOf("RUR"))
+	require.Equal(t, "CAD", written.CurrencyOf("CAD$"))
+	require.Equal(t, "MXN", written.CurrencyOf("M.N."))
 	require.Equal(t, "PEN", written.CurrencyOf("sol"), "a unit may be a word of sentences")
 }
 

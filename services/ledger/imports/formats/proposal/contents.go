@@ -74,9 +74,6 @@ func (p *Profile) byContents(columns Columns, taken map[int]bool) {
 			return score
 		})
 	}
-	if p.settled {
-		return
-	}
 	amount, ok := columns[mapping.FieldAmount]
 	if !ok {
 		amount = columns[mapping.FieldCredit]

@@ -32,8 +32,8 @@ func (p *Profile) Currency(columns Columns) string {
 		return p.home
 	}
 	found := ""
-	for i := range p.sample[:max(p.heading+1, p.firstTransaction())] {
-		for _, cell := range p.sample[i] {
+	for _, cells := range p.sample[:max(p.heading+1, p.firstTransaction())] {
+		for _, cell := range cells {
 			if code := written.CurrencyIn(cell); code != "" && len(cell) < 100 {
 				if found != "" && found != code {
 					return ""
@@ -60,10 +60,10 @@ type priced struct{ amount, currency int }
 // does not name that of the account.
 func (p *Profile) byCurrency(columns Columns, taken map[int]bool) {
 	amount, ok := columns[mapping.FieldAmount]
-	if !ok || p.settled || p.accountsHaveCurrencies(columns) {
+	if !ok || p.accountsHaveCurrencies(columns) {
 		return
 	}
-	others := p.amountsBeside(amount, columns)
+	others := p.amountsBeside(amount)
 	t := p.newTable(withoutStatus(columns), append([]int{amount}, others...))
 	for _, other := range others {
 		own, foreign := p.currencies(amount, other)
@@ -107,12 +107,11 @@ func (p *Profile) accountsHaveCurrencies(columns Columns) bool {
 
 // amountsBeside returns the other columns that may have amounts of the same payments, whatever
 // their headings.
-func (p *Profile) amountsBeside(amount int, columns Columns) (found []int) {
+func (p *Profile) amountsBeside(amount int) (found []int) {
 	for i := range p.columns {
 		c := &p.columns[i]
-		isNumber := c.numbers > 0 && c.numbers*10 >= c.filled*6 && c.dates()*2 <= c.filled
-		balance, has := columns[mapping.FieldBalance]
-		if isNumber && i != amount && (!has || i != balance) && len(found) < maxNumeric {
+		isAmount := c.fits(mapping.FieldAmount) && c.dates()*2 <= c.filled
+		if isAmount && i != amount && len(found) < maxNumeric {
 			found = append(found, i)
 		}
 	}
@@ -123,11 +122,12 @@ func (p *Profile) amountsBeside(amount int, columns Columns) (found []int) {
 // of the shops, and returns the currency of the account if the file names it.
 func (p *Profile) isHome(t *table, own, foreign priced) (home string, ok bool) {
 	var abroad, same int
-	for value, n := range p.units(t, own) {
-		if value != "" && n < len(t.records) {
+	for row := range t.records {
+		unit := p.unit(t, own, row)
+		if row > 0 && unit != home {
 			return "", false // The currency of this column changes, too.
 		}
-		home = value
+		home = unit
 	}
 	isEqual := func(row int) bool {
 		x, y := t.numbers[own.amount][row], t.numbers[foreign.amount][row]
@@ -152,24 +152,12 @@ func (p *Profile) isHome(t *table, own, foreign priced) (home string, ok bool) {
 	return written.CurrencyOf(home), abroad > 0 && same > 0
 }
 
-// units counts the currencies of a column of amounts.
-func (p *Profile) units(t *table, c priced) map[string]int {
-	counts := make(map[string]int)
-	for row := range t.records {
-		counts[p.unit(t, c, row)]++
-	}
-	return counts
-}
-
 // unit returns the currency of an amount as the file writes it: the code if it is known.
 func (p *Profile) unit(t *table, c priced, row int) string {
 	cells := p.sample[t.records[row]-1]
 	unit := at(cells, c.currency)
 	if n, ok := written.ScanNumber(at(cells, c.amount)); ok && n.Unit != "" {
 		unit = n.Unit
-	}
-	if c.currency == none && unit == "" {
-		unit = written.CurrencyIn(headings.SplitCamel(p.title(c.amount)))
 	}
 	if code := written.CurrencyOf(unit); code != "" {
 		return code
@@ -193,7 +181,7 @@ func (p *Profile) currencies(a, b int) (own, other priced) {
 	}
 	candidates := []int{none}
 	for i := range p.columns {
-		if c := &p.columns[i]; c.filled > 0 && !c.many && c.all(isCurrency) {
+		if p.columns[i].fits(mapping.FieldCurrency) {
 			candidates = append(candidates, i)
 		}
 	}
@@ -205,9 +193,4 @@ func (p *Profile) currencies(a, b int) (own, other priced) {
 		}
 	}
 	return own, other
-}
-
-// isCurrency reports whether a cell names a currency, perhaps with a symbol of several ones.
-func isCurrency(cell string) bool {
-	return written.CurrencyOf(cell) != "" || cell == "$" || cell == "¥" || cell == "kr"
 }

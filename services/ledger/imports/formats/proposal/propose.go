@@ -191,7 +191,6 @@ func (p *Profile) choose() Columns {
 	}
 	p.namedTexts(columns, taken)
 	p.byDate(columns, taken)
-	p.byCurrency(columns, taken)
 	p.byBalance(columns, taken)
 	p.byPair(columns, taken)
 	p.byContents(columns, taken)

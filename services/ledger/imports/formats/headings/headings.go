@@ -1,4 +1,4 @@
-// Package headings knows the words in the headings of columns, in 20 languages.
+// Package headings knows the words in the headings of columns, in about 40 languages.
 //
 // headings.txt is the vocabulary: sections of a field and a rank, with the headings that mean this
 // field. A heading can mean several fields, and the contents of its column decide between them.

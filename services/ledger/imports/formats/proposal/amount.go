@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -138,12 +139,7 @@ func (p *Profile) foreign() bool {
 // rankOf returns the rank of a column's heading as an amount. The rank 1 is an amount of the
 // account itself, such as a net amount.
 func (p *Profile) rankOf(i int) int {
-	for _, h := range headings.Meanings(p.title(i)) {
-		if h.Field == mapping.FieldAmount {
-			return h.Rank
-		}
-	}
-	return 1 << 30
+	return cmp.Or(p.rank(i, mapping.FieldAmount), 1<<30)
 }
 
 // warnOfAmount adds the warning that another column may have the amounts, or that fees may lower

@@ -1,9 +1,6 @@
 package proposal
 
 import (
-	"slices"
-
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
@@ -22,9 +19,7 @@ func (p *Profile) directs(i int, columns Columns) bool {
 			known += n
 		}
 	}
-	named := slices.Contains(headings.Meanings(p.title(i)),
-		headings.Meaning{Field: mapping.FieldType, Rank: 1})
-	return known > 0 && (named || c.signs() == 2 && known*2 >= c.filled)
+	return known > 0 && (p.rank(i, mapping.FieldType) == 1 || c.signs() == 2 && known*2 >= c.filled)
 }
 
 // pick assigns the column with the highest score to a field that no heading names.
@@ -90,22 +85,15 @@ func (p *Profile) byContents(columns Columns, taken map[int]bool) {
 // no heading names it.
 func (p *Profile) byType(columns Columns, taken map[int]bool) {
 	amount, ok := columns[mapping.FieldAmount]
-	if _, has := columns[mapping.FieldType]; has || !ok || p.columns[amount].negative > 0 {
+	if !ok || p.columns[amount].negative > 0 {
 		return
 	}
-	best := -1
-	for i := range p.columns {
-		c := &p.columns[i]
-		if taken[i] || !c.fits(mapping.FieldType) || c.filled < p.columns[amount].filled {
-			continue
-		}
+	p.pick(columns, taken, mapping.FieldType, func(i int, c *column) int {
 		short := c.all(func(s string) bool { return len([]rune(s)) <= 3 })
-		both := c.signs() == 2
-		if (both || short) && (best < 0 || distance(amount, i) < distance(amount, best)) {
-			best = i
+		if !c.fits(mapping.FieldType) || c.filled < p.columns[amount].filled ||
+			c.signs() < 2 && !short {
+			return 0
 		}
-	}
-	if best >= 0 {
-		columns[mapping.FieldType], taken[best] = best, true
-	}
+		return 10_000 - distance(amount, i)
+	})
 }

@@ -64,7 +64,7 @@ func (p *Profile) byCurrency(columns Columns, taken map[int]bool) {
 		return
 	}
 	others := p.amountsBeside(amount)
-	t := p.newTable(withoutStatus(columns), append([]int{amount}, others...))
+	t := p.newTable(columns, append([]int{amount}, others...))
 	for _, other := range others {
 		own, foreign := p.currencies(amount, other)
 		home, decided := p.isHome(t, own, foreign)

@@ -30,11 +30,11 @@ func (p *Profile) isHolder(i int) bool {
 	title := written.Fold(p.title(i)) + " "
 	for other := range p.columns {
 		if strings.HasPrefix(written.Fold(p.title(other)), title) &&
-			p.textRank(other, mapping.FieldPayee) > 0 {
+			p.rank(other, mapping.FieldPayee) > 0 {
 			return true
 		}
 	}
-	return p.textRank(i, mapping.FieldPayee) > 1 && t.filled >= minHolderRows &&
+	return p.rank(i, mapping.FieldPayee) > 1 && t.filled >= minHolderRows &&
 		!p.isMentioned(i)
 }
 
@@ -63,13 +63,13 @@ func (p *Profile) isMentioned(i int) bool {
 // or -1. A column that has the holder of the account even where money comes in names no payer.
 func (p *Profile) payer(columns Columns, taken map[int]bool) int {
 	payee, ok := columns[mapping.FieldPayee]
-	if !ok || p.textRank(payee, mapping.FieldPayer) > 0 ||
-		p.textRank(payee, mapping.FieldPayee) != 1 {
+	if !ok || p.rank(payee, mapping.FieldPayer) > 0 ||
+		p.rank(payee, mapping.FieldPayee) != 1 {
 		return -1
 	}
 	for i := range p.columns {
 		t := p.texts[i]
-		if taken[i] || p.textRank(i, mapping.FieldPayer) != 1 || t.saysNothing() {
+		if taken[i] || p.rank(i, mapping.FieldPayer) != 1 || t.saysNothing() {
 			continue
 		}
 		everywhere := t.isConstant() && t.filled*10 >= len(p.transactions)*9

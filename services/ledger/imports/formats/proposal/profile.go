@@ -11,7 +11,7 @@
 //
 //   - profile.go: the counts. Start reading here and at Propose in propose.go
 //   - propose.go: the fields of the columns. contents.go: those that no heading names. status.go:
-//     which payments are booked. amount.go and date.go: the form of amounts and dates
+//     which payments are booked. amount.go, date.go, currency.go: amounts, dates and currencies
 //   - texts.go: payee, description and notes. cells.go: their counts. parties.go: who pays whom
 //   - chain.go: how a column of balances follows from columns of amounts. table.go: their numbers
 //   - sign.go: which amounts are money out, with the witness. words.go: texts that show it

@@ -85,7 +85,7 @@ func (p *Profile) compare(in *statement.Input, m *mapping.Mapping) {
 	if a, ok := check.Mismatch(m.MayOwe()); ok {
 		in.Assume(a.Code, a.Evidence, a.Rows...)
 	}
-	if a, ok := check.Debt(); ok && m.AmountMode != mapping.Signed && !p.isCard() {
+	if a, ok := check.Debt(); ok && !p.isCard() {
 		in.Assume(a.Code, a.Evidence, a.Rows...)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -227,11 +226,7 @@ func (p *Profile) typeVotes(amount int) (agreed, opposed int) {
 		return 0, 0
 	}
 	for i := range p.columns {
-		isType := false
-		for _, h := range headings.Meanings(p.title(i)) {
-			isType = isType || h.Field == mapping.FieldType
-		}
-		if !isType {
+		if p.rank(i, mapping.FieldType) == 0 {
 			continue
 		}
 		for _, cells := range p.sample[p.heading+1:] {

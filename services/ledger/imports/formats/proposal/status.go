@@ -31,9 +31,9 @@ func (p *Profile) byStatus(columns Columns, taken map[int]bool) {
 	found := p.best(mapping.FieldStatus, taken, columns)
 	for i := range p.columns {
 		known, unbooked := p.columns[i].statuses()
-		isText := p.textRank(i, mapping.FieldPayee) == 1 ||
-			p.textRank(i, mapping.FieldDescription) == 1
-		isStatus := p.textRank(i, mapping.FieldStatus) > 0
+		isText := p.rank(i, mapping.FieldPayee) == 1 ||
+			p.rank(i, mapping.FieldDescription) == 1
+		isStatus := p.rank(i, mapping.FieldStatus) > 0
 		if found < 0 && unbooked > 0 && (isStatus || known == p.columns[i].filled && !isText) {
 			found = i
 		}
@@ -44,17 +44,15 @@ func (p *Profile) byStatus(columns Columns, taken map[int]bool) {
 }
 
 // warnOfStatus adds the assumption that payments are booked if a heading names a status, but most
-// of its values are unknown. A heading such as "State" may
-// also be one of addresses, so one of its values must be known.
-func (p *Profile) warnOfStatus(
-	in *statement.Input, m *mapping.Mapping, columns Columns,
-) {
+// of its values are unknown. A heading such as "State" may also be one of addresses, so one of its
+// values must be known.
+func (p *Profile) warnOfStatus(in *statement.Input, m *mapping.Mapping, columns Columns) {
 	assigned, ok := columns[mapping.FieldStatus]
 	for i := range p.columns {
 		known, _ := p.columns[i].statuses()
-		rank := p.textRank(i, mapping.FieldStatus)
+		rank := p.rank(i, mapping.FieldStatus)
 		named := rank == 1 || rank > 1 && known > 0
-		value, rows := p.unknownStatuses(i)
+		value, rows := p.examples(i, isUnknownStatus)
 		switch {
 		case !named || len(rows) == 0 || ok && (i != assigned || known*2 >= p.columns[i].filled):
 			continue
@@ -70,25 +68,11 @@ func (p *Profile) warnOfStatus(
 // unknown returns the values that are no known statuses, sorted.
 func (c *column) unknown() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.values)), func(value string) bool {
-		_, known := written.StatusOf(value)
-		return known
+		return !isUnknownStatus(value)
 	})
 }
 
-// unknownStatuses returns the numbers of the records of the sample whose value in a column is no
-// known status, and the first of these values.
-func (p *Profile) unknownStatuses(column int) (value string, rows []int) {
-	for n := p.heading + 1; n < len(p.sample); n++ {
-		if column >= len(p.sample[n]) {
-			continue
-		}
-		cell := p.sample[n][column]
-		if _, known := written.StatusOf(cell); known {
-			continue
-		}
-		if rows = append(rows, n+1); len(rows) == 1 {
-			value = statement.Text(cell, statement.MaxName)
-		}
-	}
-	return value, rows
+func isUnknownStatus(value string) bool {
+	_, known := written.StatusOf(value)
+	return !known
 }

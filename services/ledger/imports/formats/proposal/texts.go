@@ -22,8 +22,8 @@ const (
 	wholeRank = 5
 )
 
-// textRank returns the rank of a heading as the name of a field, or 0. Lower ranks are better.
-func (p *Profile) textRank(i int, field string) int {
+// rank returns the rank of a heading as the name of a field, or 0. Lower ranks are better.
+func (p *Profile) rank(i int, field string) int {
 	for _, m := range headings.Meanings(p.title(i)) {
 		if m.Field == field {
 			return m.Rank
@@ -36,7 +36,7 @@ func (p *Profile) textRank(i int, field string) int {
 // its column says little: many cells are empty, or most texts are equal. ok is false if the column
 // cannot have the field.
 func (p *Profile) cost(i int, field string) (cost int, ok bool) {
-	rank, t := p.textRank(i, field), p.texts[i]
+	rank, t := p.rank(i, field), p.texts[i]
 	payees := field == mapping.FieldPayee
 	if rank == 0 || t.saysNothing() && !(payees && rank == 1 && t.onlyKinds()) ||
 		payees && p.isHolder(i) {
@@ -76,7 +76,7 @@ func (p *Profile) cheapest(field string, taken map[int]bool) int {
 // without doubt, or -1. The next file of the bank may have texts there.
 func (p *Profile) empty(field string, taken map[int]bool) int {
 	for i := range p.columns {
-		if !taken[i] && p.textRank(i, field) == 1 && p.columns[i].filled == 0 {
+		if !taken[i] && p.rank(i, field) == 1 && p.columns[i].filled == 0 {
 			return i
 		}
 	}
@@ -87,7 +87,7 @@ func (p *Profile) empty(field string, taken map[int]bool) int {
 // look like numbers or dates, or -1. "Shop 501" looks like an amount with a currency.
 func (p *Profile) untextual(field string, taken map[int]bool) int {
 	for i := range p.columns {
-		if !taken[i] && p.textRank(i, field) == 1 && p.columns[i].filled > 0 &&
+		if !taken[i] && p.rank(i, field) == 1 && p.columns[i].filled > 0 &&
 			!p.columns[i].textual() {
 			return i
 		}
@@ -167,7 +167,7 @@ func (p *Profile) otherTexts(columns Columns, taken map[int]bool) {
 		case taken[i] || p.isOther(i):
 		case !t.saysNothing():
 			free = append(free, i)
-		case t.filled > 0 && (t.kinds > 0 || p.textRank(i, mapping.FieldDescription) == 1):
+		case t.filled > 0 && (t.kinds > 0 || p.rank(i, mapping.FieldDescription) == 1):
 			poor = i
 		}
 	}
@@ -232,7 +232,7 @@ func (p *Profile) furtherTexts(columns Columns) []mapping.Column {
 			t.isConstant() && len(p.transactions) >= minRows && t.filled > 1 {
 			continue
 		}
-		rank := cmp.Or(p.textRank(i, mapping.FieldDescription), p.textRank(i, mapping.FieldNotes))
+		rank := cmp.Or(p.rank(i, mapping.FieldDescription), p.rank(i, mapping.FieldNotes))
 		sentences := t.words >= t.filled*3 && t.mean() >= minSentence || p.heading < 0
 		if rank > 0 && rank <= wholeRank || sentences && !p.isNamed(i) {
 			found = append(found, mapping.Column{Index: i, Field: mapping.FieldNotes})
@@ -251,7 +251,7 @@ func (p *Profile) isNamed(i int) bool {
 // payments, or -1. "Salary" is better than no description.
 func (p *Profile) kindOfPayment(taken map[int]bool) int {
 	for i := range p.columns {
-		if !taken[i] && p.textRank(i, mapping.FieldDescription) == 1 && p.texts[i].onlyKinds() {
+		if !taken[i] && p.rank(i, mapping.FieldDescription) == 1 && p.texts[i].onlyKinds() {
 			return i
 		}
 	}

@@ -75,9 +75,6 @@ func CurrencyIn(text string) string {
 			if c, ok := money.ParseCurrency(word); ok {
 				return c.Code()
 			}
-			if code := currencyNames[strings.ToLower(word)]; code != "" {
-				return code
-			}
 		}
 	}
 	return ""

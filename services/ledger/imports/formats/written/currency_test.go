@@ -21,6 +21,7 @@ func TestCurrencyIn(t *testing.T) {
 	}
 	require.Equal(t, "RUB", written.CurrencyOf("RUR"))
 	require.Equal(t, "CAD", written.CurrencyOf("CAD$"))
+	require.Equal(t, "EUR", written.CurrencyOf("(EUR)"))
 	require.Equal(t, "MXN", written.CurrencyOf("M.N."))
 	require.Equal(t, "PEN", written.CurrencyOf("sol"), "a unit may be a word of sentences")
 }

@@ -101,7 +101,7 @@ func isFiller(n int, word string) bool {
 		return len([]rune(word)) <= 12
 	}
 	switch strings.ToLower(word) {
-	case "de", "del", "of", "st", "nd", "rd", "th", "er", "y", "年", "月", "日", "г":
+	case "de", "del", "of", "st", "nd", "rd", "th", "er", "y", "г":
 		return true
 	}
 	return false
@@ -109,7 +109,7 @@ func isFiller(n int, word string) bool {
 
 // skipSeparators removes separators before a part and records the one after the first part.
 func skipSeparators(d *DateText, n int, s string) string {
-	rest := strings.TrimLeft(s, " ./-'’,\u00a0\u202f年月日")
+	rest := strings.TrimLeft(s, " ./-'’,\u00a0\u202f年月日년월일")
 	if n == 1 && len(rest) < len(s) {
 		d.Separator = s[0]
 	}
@@ -162,7 +162,7 @@ func compact(p Part, rest string) (d DateText, ok bool) {
 
 // isTime reports whether the text after a date is empty or a time of day, perhaps with a zone.
 func isTime(s string) bool {
-	s = strings.TrimLeft(s, "., T\u00a0\u202f-/г'")
+	s = strings.TrimLeft(s, "., T\u00a0\u202f-/г'日일")
 	if s == "" || s == "Z" {
 		return true
 	}

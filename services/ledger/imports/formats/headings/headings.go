@@ -11,7 +11,6 @@ package headings
 
 import (
 	_ "embed" // For headings.txt.
-	"slices"
 	"strings"
 	"unicode"
 
@@ -131,11 +130,6 @@ func looseMeanings(words []string) []Meaning {
 		for _, part := range partsOf(words[0]) {
 			add(part)
 		}
-	}
-	// An amount with a side, such as "Amount debited", is not any amount.
-	isSided := func(m Meaning) bool { return m.Field == "debit" || m.Field == "credit" }
-	if slices.ContainsFunc(found, isSided) {
-		found = slices.DeleteFunc(found, func(m Meaning) bool { return m.Field == "amount" })
 	}
 	return found
 }

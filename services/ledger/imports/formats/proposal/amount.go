@@ -79,11 +79,6 @@ func (p *Profile) prefersDays() bool {
 			continue
 		}
 		dots, commas = dots+c.dots, commas+c.commas
-		for unit := range c.units {
-			if unit == "$" {
-				return false
-			}
-		}
 	}
 	for i := range p.columns {
 		c := &p.columns[i]

@@ -84,6 +84,13 @@ func TestProposeWarnsOfAmountsWithoutSign(t *testing.T) {
 	require.NotContains(t, facts.Warnings, statement.BalanceMismatch)
 }
 
+func TestProposeEmpty(t *testing.T) {
+	t.Parallel()
+	_, facts := fixture.ReadAll(t, "Date,Text,Note,Amount,Fee\n2024-01-31,Shop,,-3.50\n"+
+		"2024-01-30,Firm,,100.00\n", statement.Options{})
+	require.Equal(t, []int{2, 4}, facts.Mapping.Empty)
+}
+
 func TestProposeEvidence(t *testing.T) {
 	t.Parallel()
 	_, facts := fixture.ReadAll(t, "Date,Text,Amount\n03/04/2024,Coffee,-1.234\n"+

@@ -79,7 +79,9 @@ func (r *Reader) Row(record *statement.Record) {
 		record.Problem = problem
 	}
 	if !record.Skip && (record.Amount == "" || filled(cells)*2 <= len(cells)) {
-		record.Skip = slices.ContainsFunc(cells, written.StatesBalance)
+		record.Skip = slices.ContainsFunc(cells, func(cell string) bool {
+			return written.StatesBalance(cell, record.Amount != "")
+		})
 	}
 	for _, cell := range cells {
 		switch written.StatedBalance(cell) {

@@ -41,13 +41,19 @@ func StatedBalance(text string) string {
 	if text == "" || text[0] <= '9' || len(text) > maxBalanceText {
 		return ""
 	}
-	words := strings.Fields(Fold(text))
+	if section := balanceName(Fold(text)); section == Opening || section == Closing {
+		return section
+	}
+	return ""
+}
+
+// balanceName returns the section of a folded text that is a name in balances.txt, perhaps with a
+// day after it, or "".
+func balanceName(text string) string {
+	words := strings.Fields(text)
 	for len(words) > 0 {
 		if section := balances[strings.Join(words, " ")]; section != "" {
-			if section == Opening || section == Closing {
-				return section
-			}
-			return ""
+			return section
 		}
 		last := words[len(words)-1]
 		if _, isMonth := months[last]; !isMonth && !balanceLinks[last] &&
@@ -60,14 +66,19 @@ func StatedBalance(text string) string {
 }
 
 // StatesBalance reports whether a text begins with the name of a balance. A row without an amount
-// or with few cells is then no transaction.
-func StatesBalance(text string) bool {
+// or with few cells is then no transaction. If the row has an amount, a name of one word must be the
+// whole text, perhaps with a day after it: "Total Tankstelle" is a payee.
+func StatesBalance(text string, hasAmount bool) bool {
 	if len(text) > 2*maxBalanceText {
 		return false
 	}
 	text = Fold(text)
+	if balanceName(text) != "" {
+		return true
+	}
 	for end := range len(text) + 1 {
-		if (end == len(text) || text[end] == ' ') && balances[text[:end]] != "" {
+		if (end == len(text) || text[end] == ' ') && balances[text[:end]] != "" &&
+			(!hasAmount || strings.Contains(text[:end], " ")) {
 			return true
 		}
 	}

@@ -35,4 +35,11 @@ func TestStatedBalance(t *testing.T) {
 	} {
 		require.Equal(t, want, written.StatedBalance(text), text)
 	}
+	for text, want := range map[string]bool{
+		"Total": true, "Saldo per 31.01.2024": true, "Opening balance of an account": true,
+		"Total Tankstelle": false, "Report Verlag": false,
+	} {
+		require.Equal(t, want, written.StatesBalance(text, true), text)
+	}
+	require.True(t, written.StatesBalance("Total of 5 rows", false))
 }

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -84,7 +83,7 @@ func selectSyncedBudgets(
 		FROM budgets b
 		WHERE b.id = ANY($1)`, ids)
 	if err != nil {
-		return nil, fmt.Errorf("selecting the budgets of syncs: %w", err)
+		return nil, err
 	}
 	budgets := map[uuid.UUID]budget{}
 	for _, b := range rows {

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -18,7 +17,7 @@ func AllWallets(
 ) (map[uuid.UUID]*ledgerv1.Wallet, error) {
 	wallets, err := pg.All[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1`, owner)
 	if err != nil {
-		return nil, fmt.Errorf("selecting all wallets: %w", err)
+		return nil, err
 	}
 	byID := make(map[uuid.UUID]*ledgerv1.Wallet, len(wallets))
 	for _, w := range wallets {
@@ -38,7 +37,7 @@ func AllCategories(
 		WHERE owner_id = $1
 		ORDER BY created_at, id`, owner)
 	if err != nil {
-		return nil, fmt.Errorf("selecting all categories: %w", err)
+		return nil, err
 	}
 	categories := make([]*ledgerv1.Category, len(rows))
 	for i, c := range rows {

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -105,7 +104,7 @@ func upsertReferencingBudgets(
 		WHERE k.version <= EXCLUDED.version
 		RETURNING budget_id`, f.owners, f.budgets, f.versions, int64(deletedVersion), expiry)
 	if err != nil {
-		return nil, fmt.Errorf("recording the versions of budgets: %w", err)
+		return nil, err
 	}
 	latest := map[uuid.UUID]bool{}
 	for _, budget := range budgets {
@@ -178,7 +177,7 @@ func selectHeldCategories(
 			AND r.reservation = $3`,
 		f.owners, f.budgets, uuid.Nil)
 	if err != nil {
-		return nil, fmt.Errorf("selecting the categories of budgets: %w", err)
+		return nil, err
 	}
 	held := map[heldCategory]uuid.UUID{}
 	for _, r := range rows {

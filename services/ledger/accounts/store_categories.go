@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,10 +31,8 @@ const categoryColumns = `id, owner_id, name, color, icon, kind, version, created
 // owners whose hashes are equal wait for each other, which is harmless. The primary keys start with
 // the owner, so the count reads only the entries of this owner.
 func countRows(ctx context.Context, tx pgx.Tx, table string, owner uuid.UUID) (int64, error) {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('`+table+`'), hashtext($1))`,
-		owner.String())
-	if err != nil {
-		return 0, fmt.Errorf("locking the %s of %s: %w", table, owner, err)
+	if err := pg.Lock(ctx, tx, table, owner); err != nil {
+		return 0, err
 	}
 	return pg.Value[int64](ctx, tx,
 		`SELECT count(*) FROM `+table+` WHERE owner_id = $1`, owner)
@@ -85,7 +82,7 @@ func lockCategories(
 		ORDER BY id
 		FOR UPDATE`, owner, ids)
 	if err != nil {
-		return nil, fmt.Errorf("locking categories: %w", err)
+		return nil, err
 	}
 	locked := map[uuid.UUID]category{}
 	for _, c := range rows {
@@ -114,12 +111,12 @@ func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 func reassignTransactions(
 	ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	err := pg.Exec(ctx, q, `
 		UPDATE transactions
 		SET category_id = $3, version = version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND category_id = $2`, owner, from, to, at)
 	if err != nil {
-		return fmt.Errorf("reassigning the transactions of category %s: %w", from, err)
+		return err
 	}
 	return pg.Exec(ctx, q, `
 		WITH part AS (

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -98,10 +97,7 @@ func selectWallets(
 func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := pg.Value[uuid.UUID](ctx, q,
 		`SELECT id FROM wallets WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, owner, id)
-	if err != nil {
-		return fmt.Errorf("locking wallet %s: %w", id, err)
-	}
-	return nil
+	return err
 }
 
 // updateWallet writes the fields of a wallet that its owner can change, and the version. It adds

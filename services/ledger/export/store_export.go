@@ -102,7 +102,7 @@ func selectPage(ctx context.Context, q pg.Querier, f filter) ([]entry, error) {
 		LIMIT %d`, posting.TransactionColumns, matches, pageSize),
 		append(f.arguments(), nullTime(f.after), after.id)...)
 	if err != nil {
-		return nil, fmt.Errorf("selecting transactions to export: %w", err)
+		return nil, err
 	}
 	if err := posting.AddDetails(ctx, q, f.owner, ts); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func addLegs(
 			WHERE t.owner_id = $1 AND t.transfer_id = ANY($11)`,
 			posting.TransactionColumns, matches), append(f.arguments(), transfers)...)
 		if err != nil {
-			return nil, fmt.Errorf("selecting the legs of %d transfers: %w", len(transfers), err)
+			return nil, err
 		}
 		for _, r := range rows {
 			legs[*r.TransferID] = append(legs[*r.TransferID], r)

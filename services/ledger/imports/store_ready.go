@@ -2,7 +2,6 @@ package imports
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -27,7 +26,7 @@ type unready struct {
 func selectUnready(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, created []string,
 ) ([]unready, error) {
-	rows, err := pg.All[unready](ctx, q, `
+	return pg.All[unready](ctx, q, `
 		SELECT account, lacks_wallet AS wallet, lacks_amount AS amount, count(*)::integer AS count
 		FROM (
 			SELECT account, wallet_id IS NULL AND account <> ALL($3) AS lacks_wallet,
@@ -40,8 +39,4 @@ func selectUnready(
 		GROUP BY account, lacks_wallet, lacks_amount
 		ORDER BY account, lacks_wallet DESC, lacks_amount DESC
 		LIMIT 20`, owner, id, created)
-	if err != nil {
-		return nil, fmt.Errorf("checking the rows of import %s: %w", id, err)
-	}
-	return rows, nil
 }

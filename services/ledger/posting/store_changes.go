@@ -2,7 +2,6 @@ package posting
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -40,7 +39,7 @@ func ChangedTransactions(
 		ORDER BY t.seq, t.id
 		LIMIT `+strconv.Itoa(limit), owner, after.Seq, after.ID)
 	if err != nil {
-		return nil, nil, fmt.Errorf("selecting changed transactions: %w", err)
+		return nil, nil, err
 	}
 	ts, places := make([]Transaction, len(rows)), make([]Place, len(rows))
 	for i, r := range rows {

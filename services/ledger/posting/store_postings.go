@@ -171,7 +171,7 @@ func Insert(
 	in := insertion{ts, events, records, partsOf(ts)}
 	written, err := pg.All[row](ctx, q, insertSQL, insertArgs(lockTimeout, in)...)
 	if err != nil {
-		return nil, fmt.Errorf("inserting %d transactions: %w", len(ts), err)
+		return nil, err
 	}
 	ids := make(map[uuid.UUID]bool, len(written))
 	for _, r := range written {

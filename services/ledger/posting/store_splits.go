@@ -2,7 +2,6 @@ package posting
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -38,7 +37,7 @@ func addSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transact
 		WHERE owner_id = $1 AND transaction_id = ANY($2)
 		ORDER BY transaction_id, position`, owner, ids)
 	if err != nil {
-		return fmt.Errorf("selecting the splits of %d transactions: %w", len(ids), err)
+		return err
 	}
 	parts := map[uuid.UUID][]Split{}
 	for _, r := range rows {
@@ -64,10 +63,10 @@ func ReplaceSplits(ctx context.Context, q pg.Querier, t Transaction) error {
 		amounts = append(amounts, s.AmountMinor)
 		descriptions = append(descriptions, s.Description)
 	}
-	_, err := q.Exec(ctx, `DELETE FROM splits WHERE owner_id = $1 AND transaction_id = $2`,
+	err := pg.Exec(ctx, q, `DELETE FROM splits WHERE owner_id = $1 AND transaction_id = $2`,
 		t.OwnerID, t.ID)
 	if err != nil {
-		return fmt.Errorf("deleting the splits of transaction %s: %w", t.ID, err)
+		return err
 	}
 	return pg.Exec(ctx, q, `
 		INSERT INTO splits (`+splitColumns+`)

@@ -2,7 +2,6 @@ package posting
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -102,12 +101,10 @@ func selectUsedTags(
 // exceed the limit. The count is a separate statement, so its snapshot includes the tags that the
 // lock waited for.
 func addTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, at time.Time, names []string) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('tags'), hashtext($1))`,
-		owner.String())
-	if err != nil {
-		return fmt.Errorf("locking the tags of %s: %w", owner, err)
+	if err := pg.Lock(ctx, tx, "tags", owner); err != nil {
+		return err
 	}
-	_, err = tx.Exec(ctx, `
+	err := pg.Exec(ctx, tx, `
 		INSERT INTO tags (owner_id, key, name, created_at)
 		SELECT DISTINCT ON (key) $1::uuid, key, name, $3::timestamptz
 		FROM (
@@ -117,11 +114,11 @@ func addTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, at time.Time, name
 		ORDER BY key, position
 		ON CONFLICT (owner_id, key) DO NOTHING`, owner, names, at)
 	if err != nil {
-		return fmt.Errorf("inserting tags: %w", err)
+		return err
 	}
 	count, err := pg.Value[int](ctx, tx, `SELECT count(*) FROM tags WHERE owner_id = $1`, owner)
 	if err != nil {
-		return fmt.Errorf("counting the tags of %s: %w", owner, err)
+		return err
 	}
 	if count > maxTags {
 		return errTagLimitReached
@@ -144,7 +141,7 @@ func addTagNames(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transa
 		`SELECT key, name FROM tags WHERE owner_id = $1 AND key = ANY($2)`,
 		owner, slices.Compact(keys))
 	if err != nil {
-		return fmt.Errorf("selecting the names of tags: %w", err)
+		return err
 	}
 	names := map[string]string{}
 	for _, r := range rows {

@@ -2,7 +2,6 @@ package posting
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -83,10 +82,10 @@ func Delete(ctx context.Context, q pg.Querier, ts ...Transaction) error {
 // transactions. The second statement's snapshot is newer than the lock, so it sees the deletions
 // before it. The images are deleted by ON DELETE CASCADE.
 func DeleteUnusedReceipt(ctx context.Context, tx pgx.Tx, owner, receipt uuid.UUID) error {
-	_, err := tx.Exec(ctx, `SELECT FROM receipts WHERE owner_id = $1 AND id = $2 FOR UPDATE`,
+	err := pg.Exec(ctx, tx, `SELECT FROM receipts WHERE owner_id = $1 AND id = $2 FOR UPDATE`,
 		owner, receipt)
 	if err != nil {
-		return fmt.Errorf("locking receipt %s: %w", receipt, err)
+		return err
 	}
 	return pg.Exec(ctx, tx, `
 		DELETE FROM receipts r

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,7 +37,7 @@ const maxSpent = 9_000_000_000_000_000_000
 // wallet as well as from the index by category, and chooses the newer index, although a wallet
 // usually has more rows in a month than a category.
 func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow) ([]spent, error) {
-	rows, err := pg.All[spent](ctx, q, `
+	return pg.All[spent](ctx, q, `
 		WITH asked AS (
 			SELECT *
 			FROM unnest(@owners::uuid[], @wallets::uuid[],
@@ -96,10 +95,6 @@ func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow)
 			GROUP BY m.currency
 		) AS s ON w.id IS NOT NULL
 		ORDER BY a.position, s.currency`, spendingArgs(windows))
-	if err != nil {
-		return nil, fmt.Errorf("summing what was spent in %d windows: %w", len(windows), err)
-	}
-	return rows, nil
 }
 
 // spendingArgs converts windows to arrays with one element per window, and their categories to

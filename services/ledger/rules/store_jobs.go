@@ -2,7 +2,6 @@ package rules
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -100,19 +99,16 @@ func advance(
 
 // endJob ends a job and its lease. It returns jobs.ErrLostLease if another replica has taken it.
 func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem string) error {
-	tag, err := q.Exec(ctx, `
+	held, err := pg.Affected(ctx, q, `
 		UPDATE rule_jobs
 		SET status = $4, problem = $5, lease = NULL, leased_until = NULL,
 			total = CASE WHEN $5 = '' THEN done ELSE total END
 		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`,
 		j.OwnerID, j.ID, j.Lease, status, problem)
-	if err != nil {
-		return fmt.Errorf("ending the job of rule %s: %w", j.ID, err)
+	if err == nil && !held {
+		err = jobs.ErrLostLease
 	}
-	if tag.RowsAffected() == 0 {
-		return jobs.ErrLostLease
-	}
-	return nil
+	return err
 }
 
 // lockNext locks up to limit transactions of a job after its position until tx ends, and returns

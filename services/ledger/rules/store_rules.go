@@ -2,7 +2,6 @@ package rules
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,14 +72,14 @@ func selectPatterns(
 // insertRule inserts a rule. It violates transactions_category_fkey or transactions_wallet_fkey if
 // the owner has no such category or wallet.
 func insertRule(ctx context.Context, q pg.Querier, r Rule) error {
-	_, err := q.Exec(ctx, `
+	err := pg.Exec(ctx, q, `
 		INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources,
 			conditions, actions, category_id, version, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		r.OwnerID, r.ID, r.Name, r.Enabled, r.Position, r.MatchAny, r.Stop, r.Sources, r.Conditions,
 		r.Actions, r.CategoryID, r.Version, r.CreatedAt, r.UpdatedAt)
 	if err != nil {
-		return fmt.Errorf("inserting rule %s: %w", r.ID, err)
+		return err
 	}
 	return replaceWallets(ctx, q, r)
 }
@@ -88,7 +87,7 @@ func insertRule(ctx context.Context, q pg.Querier, r Rule) error {
 // updateRule writes the fields of a rule that its owner can change, and the version. It violates
 // the same constraints as insertRule.
 func updateRule(ctx context.Context, q pg.Querier, r Rule) error {
-	_, err := q.Exec(ctx, `
+	err := pg.Exec(ctx, q, `
 		UPDATE rules
 		SET name = $3, enabled = $4, match_any = $5, stop = $6, sources = $7, conditions = $8,
 			actions = $9, category_id = $10, version = $11,
@@ -96,7 +95,7 @@ func updateRule(ctx context.Context, q pg.Querier, r Rule) error {
 		WHERE owner_id = $1 AND id = $2`, r.OwnerID, r.ID, r.Name, r.Enabled, r.MatchAny, r.Stop,
 		r.Sources, r.Conditions, r.Actions, r.CategoryID, r.Version, r.UpdatedAt)
 	if err != nil {
-		return fmt.Errorf("updating rule %s: %w", r.ID, err)
+		return err
 	}
 	return replaceWallets(ctx, q, r)
 }

@@ -2,7 +2,6 @@ package tags
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -57,7 +56,7 @@ func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) 
 func newTag(ctx context.Context, q pg.Querier, name string, t tag) (tag, error) {
 	key, err := pg.Value[string](ctx, q, `SELECT `+posting.TagKeySQL("$1::text"), name)
 	if err != nil {
-		return tag{}, fmt.Errorf("deriving the key of a tag: %w", err)
+		return tag{}, err
 	}
 	t.Key, t.Name = key, name
 	return t, nil

@@ -41,7 +41,7 @@ func selectFilters(
 				SELECT FROM splits WHERE owner_id = $1 AND category_id = ANY($3::uuid[])) AS parts`,
 		list.owner, list.tagNames, list.categories)
 	if err != nil {
-		return nil, false, fmt.Errorf("selecting the filters of a list: %w", err)
+		return nil, false, err
 	}
 	return r.Tags, r.Parts, nil
 }

@@ -23,7 +23,7 @@ func selectTransfer(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Tra
 		FROM transactions t
 		WHERE t.owner_id = $1 AND t.transfer_id = $2`, owner, id)
 	if err != nil {
-		return Transfer{}, fmt.Errorf("selecting transfer %s: %w", id, err)
+		return Transfer{}, err
 	}
 	return pairOf(ctx, q, id, legs)
 }
@@ -39,7 +39,7 @@ func lockTransfer(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (Transfer
 		ORDER BY t.id
 		FOR UPDATE`, owner, id)
 	if err != nil {
-		return Transfer{}, fmt.Errorf("locking transfer %s: %w", id, err)
+		return Transfer{}, err
 	}
 	return pairOf(ctx, tx, id, legs)
 }
@@ -82,7 +82,7 @@ func selectTransactions(
 		FROM transactions t
 		WHERE t.owner_id = $1 AND t.id = ANY($2)`, owner, ids)
 	if err != nil {
-		return nil, fmt.Errorf("selecting %d transactions: %w", len(ids), err)
+		return nil, err
 	}
 	return byID(ctx, q, owner, ts)
 }
@@ -112,7 +112,7 @@ func selectCurrencies(
 	rows, err := pg.All[row](ctx, q,
 		`SELECT id, currency FROM wallets WHERE owner_id = $1 AND id = ANY($2)`, owner, wallets)
 	if err != nil {
-		return nil, fmt.Errorf("selecting the currencies of %d wallets: %w", len(wallets), err)
+		return nil, err
 	}
 	currencies := make(map[uuid.UUID]string, len(rows))
 	for _, r := range rows {
@@ -141,7 +141,7 @@ func Complete(
 		WHERE t.owner_id = $1 AND t.transfer_id = ANY($2) AND t.amount_minor > 0`,
 		owner, slices.Collect(maps.Keys(byTransfer)))
 	if err != nil {
-		return nil, fmt.Errorf("selecting the second legs of %d transfers: %w", len(out), err)
+		return nil, err
 	}
 	transfers := make(map[uuid.UUID]Transfer, len(out))
 	for _, leg := range legs {
@@ -195,7 +195,7 @@ func selectTransfers(
 		list.owner, list.from, list.end, list.after.Date, list.after.ID, until.Date, until.ID,
 		list.wallet, list.limit)
 	if err != nil {
-		return nil, fmt.Errorf("selecting transfers: %w", err)
+		return nil, err
 	}
 	if err := posting.AddDetails(ctx, q, list.owner, legs); err != nil {
 		return nil, err

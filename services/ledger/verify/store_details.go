@@ -34,7 +34,7 @@ func (d Detail) String() string {
 // and attachments that their transaction does not count. Files that are still being uploaded do not
 // count.
 func selectDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Detail, error) {
-	details, err := pg.All[Detail](ctx, q, `
+	return pg.All[Detail](ctx, q, `
 		WITH detailed AS MATERIALIZED (
 			SELECT id, wallet_id, currency, date, amount_minor, split_count, attachment_count,
 				transfer_id
@@ -78,10 +78,6 @@ func selectDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Detail
 		WHERE transfer_id IS NOT NULL
 		GROUP BY transfer_id
 		HAVING count(*) <> 2 OR min(amount_minor) > 0 OR max(amount_minor) < 0`, owner)
-	if err != nil {
-		return nil, fmt.Errorf("checking the details of transactions of owner %s: %w", owner, err)
-	}
-	return details, nil
 }
 
 // repairDetails replaces the copies in the parts and the numbers of attachments of an owner. The
@@ -89,14 +85,14 @@ func selectDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Detail
 // devices receive the new numbers of attachments. Missing parts and legs cannot be derived from
 // other rows.
 func repairDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
-	_, err := q.Exec(ctx, `
+	err := pg.Exec(ctx, q, `
 		UPDATE splits s
 		SET wallet_id = t.wallet_id, currency = t.currency, date = t.date
 		FROM transactions t
 		WHERE s.owner_id = $1 AND t.owner_id = $1 AND t.id = s.transaction_id
 			AND (s.wallet_id, s.currency, s.date) <> (t.wallet_id, t.currency, t.date)`, owner)
 	if err != nil {
-		return fmt.Errorf("repairing the parts of owner %s: %w", owner, err)
+		return err
 	}
 	return pg.Exec(ctx, q, `
 		WITH files AS MATERIALIZED (

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -223,12 +222,12 @@ func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
 // before another time. Deliveries of a disabled webhook expire, too. The hourly cleanup calls it.
 // The index webhook_deliveries_created_at finds the rows.
 func expireDeliveries(ctx context.Context, q pg.Querier, failBefore, deleteBefore time.Time) error {
-	_, err := q.Exec(ctx, `
+	err := pg.Exec(ctx, q, `
 		UPDATE webhook_deliveries
 		SET status = 'failed'
 		WHERE status = 'pending' AND created_at < $1`, failBefore)
 	if err != nil {
-		return fmt.Errorf("failing expired deliveries: %w", err)
+		return err
 	}
 	return pg.Exec(ctx, q, `DELETE FROM webhook_deliveries WHERE created_at < $1`, deleteBefore)
 }

@@ -3,7 +3,6 @@ package booking
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -27,7 +26,7 @@ func selectMatched(
 		WHERE owner_id = $1 AND import_id = $2 AND status = 'matched'
 			AND transaction_id = ANY($3)`, owner, id, transactions)
 	if err != nil {
-		return nil, fmt.Errorf("selecting the transactions that import %s matches: %w", id, err)
+		return nil, err
 	}
 	ids := make([]uuid.UUID, len(rows))
 	for i, r := range rows {
@@ -64,7 +63,7 @@ func linkTransactions(
 	for i, l := range links {
 		ids[i], externals[i], payees[i], notes[i] = l.transaction, l.externalID, l.payee, l.notes
 	}
-	rows, err := pg.All[linked](ctx, q, `
+	return pg.All[linked](ctx, q, `
 		WITH found AS (
 			SELECT t.id, t.wallet_id, t.external_id AS present, t.payee AS old_payee,
 				t.notes AS old_notes, l.external_id, l.payee, l.notes, l.position,
@@ -96,10 +95,6 @@ func linkTransactions(
 				AND coalesce(w.external_id, w.payee, w.notes) IS NOT NULL
 		)
 		SELECT position, payee, notes FROM wanted`, owner, ids, externals, now, id, payees, notes)
-	if err != nil {
-		return nil, fmt.Errorf("linking transactions: %w", err)
-	}
-	return rows, nil
 }
 
 // usualCurrency returns the currency that most rows of an account and transfers from or to it have,
@@ -124,7 +119,7 @@ func usualCurrency(
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("selecting the currency of an account: %w", err)
+		return "", err
 	}
 	return r.Currency, nil
 }
@@ -143,7 +138,7 @@ func categoryNamed(
 		return uuid.Nil, false, nil
 	}
 	if err != nil {
-		return uuid.Nil, false, fmt.Errorf("selecting a category by its name: %w", err)
+		return uuid.Nil, false, err
 	}
 	return r.ID, true, nil
 }
@@ -151,16 +146,12 @@ func categoryNamed(
 // setCreated writes the details of an import after wallets and categories were created. The rows
 // must be derived with them.
 func setCreated(ctx context.Context, q pg.Querier, e staging.Import, now time.Time) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE imports
 		SET details = $3, underived = true, derivation = $5, derived = 0,
 			updated_at = $4, attempts = 0
 		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, e.Details, now,
 		e.Derivation)
-	if err != nil {
-		return fmt.Errorf("writing the created wallets and categories of import %s: %w", e.ID, err)
-	}
-	return nil
 }
 
 // setOutcomes writes the status, the problem, the category and the transaction of rows, the texts
@@ -191,7 +182,7 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 		origins[i] = r.CategoryFrom
 		replaced[i] = r.Replaced
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE import_rows r
 		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id,
 			duplicate_of = o.duplicate_of, filled_payee = o.filled_payee,
@@ -204,8 +195,4 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $8 AND $9`,
 		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns),
 		payees, notes, categories, replaced, origins)
-	if err != nil {
-		return fmt.Errorf("writing the outcome of %d rows of import %s: %w", len(rows), id, err)
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package booking
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/coffer-budget/coffer/internal/jobs"
@@ -31,7 +30,7 @@ func addProgress(
 	ctx context.Context, q pg.Querier, e staging.Import,
 	added staging.Counts, finished int64, now time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE imports
 		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5,
 			skipped = skipped + $6, booked = booked + $7, undone = undone + $8,
@@ -39,16 +38,12 @@ func addProgress(
 		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID,
 		added.Ready, added.Duplicate, added.Matched, added.Skipped, added.Booked, added.Undone,
 		finished, now)
-	if err != nil {
-		return fmt.Errorf("counting a chunk of import %s: %w", e.ID, err)
-	}
-	return nil
 }
 
 // setDerived stores the derivation of an import and the number of the last row that was derived,
 // which is also the progress of an update, and details unless they are nil.
 func setDerived(ctx context.Context, q pg.Querier, e staging.Import, now time.Time) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE imports
 		SET details = coalesce($3, details), derivation = $4, derived = $5::integer,
 			job_done = CASE WHEN status = 'updating' AND $5::integer > 0 THEN $5::integer
@@ -56,22 +51,14 @@ func setDerived(ctx context.Context, q pg.Querier, e staging.Import, now time.Ti
 			updated_at = $6, attempts = 0
 		WHERE owner_id = $1 AND id = $2`,
 		e.OwnerID, e.ID, e.Details, e.Derivation, e.Derived, now)
-	if err != nil {
-		return fmt.Errorf("storing the derived rows of import %s: %w", e.ID, err)
-	}
-	return nil
 }
 
 // setStatus ends a job and its lease.
 func setStatus(
 	ctx context.Context, q pg.Querier, e staging.Import, status, problem string, now time.Time,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE imports
 		SET status = $3, problem = $4, updated_at = $5, lease = NULL, leased_until = NULL
 		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, status, problem, now)
-	if err != nil {
-		return fmt.Errorf("setting the status of import %s: %w", e.ID, err)
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package booking
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,16 +15,12 @@ import (
 func lockPending(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
 ) ([]posting.Transaction, error) {
-	ts, err := pg.All[posting.Transaction](ctx, q, `
+	return pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
 		WHERE t.owner_id = $1 AND t.id = ANY($2) AND t.external_id LIKE 'pending:%'
 		ORDER BY t.id
 		FOR UPDATE`, owner, ids)
-	if err != nil {
-		return nil, fmt.Errorf("locking %d pending transactions: %w", len(ids), err)
-	}
-	return ts, nil
 }
 
 // setExternalIDs writes the external ids of transactions of one owner.
@@ -35,15 +30,11 @@ func setExternalIDs(ctx context.Context, q pg.Querier, ts []posting.Transaction)
 	for i, t := range ts {
 		ids[i], externals[i] = t.ID, t.ExternalID
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE transactions t
 		SET external_id = e.external_id, seq = (SELECT taken_seq($1))
 		FROM unnest($2::uuid[], $3::text[]) AS e (id, external_id)
 		WHERE t.owner_id = $1 AND t.id = e.id`, ts[0].OwnerID, ids, externals)
-	if err != nil {
-		return fmt.Errorf("writing the external ids of %d transactions: %w", len(ts), err)
-	}
-	return nil
 }
 
 // replacedRow is a row that has replaced a pending payment.
@@ -62,7 +53,7 @@ type replacedRow struct {
 func releaseReplaced(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int,
 ) ([]replacedRow, error) {
-	rows, err := pg.All[replacedRow](ctx, q, `
+	return pg.All[replacedRow](ctx, q, `
 		WITH next AS MATERIALIZED (
 			SELECT n
 			FROM import_rows
@@ -78,8 +69,4 @@ func releaseReplaced(
 			AND r.n BETWEEN (SELECT min(n) FROM next) AND (SELECT max(n) FROM next)
 		RETURNING r.duplicate_of, r.external_id, r.booked_currency AS currency, r.amount_minor,
 			r.date, r.filled_payee, r.filled_notes, r.replaced`, owner, id, limit)
-	if err != nil {
-		return nil, fmt.Errorf("releasing the replaced payments of import %s: %w", id, err)
-	}
-	return rows, nil
 }

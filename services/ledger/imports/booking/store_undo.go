@@ -2,7 +2,6 @@ package booking
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -48,7 +47,7 @@ func unlinkTransactions(
 		)
 		SELECT count(*)::integer AS released FROM released`, owner, id, now, limit)
 	if err != nil {
-		return 0, fmt.Errorf("unlinking the transactions of import %s: %w", id, err)
+		return 0, err
 	}
 	return r.Released, nil
 }
@@ -64,7 +63,7 @@ type bookedRow struct {
 func selectBooked(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int,
 ) ([]bookedRow, error) {
-	rows, err := pg.All[bookedRow](ctx, q, `
+	return pg.All[bookedRow](ctx, q, `
 		SELECT r.n, r.transaction_id, c.id AS category_id
 		FROM (
 			SELECT n, transaction_id, category_id
@@ -76,10 +75,6 @@ func selectBooked(
 		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = r.category_id
 		LEFT JOIN categories c ON c.owner_id = $1 AND c.id = coalesce(m.category_id, r.category_id)
 		ORDER BY r.n DESC`, owner, id, n, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting booked rows of import %s: %w", id, err)
-	}
-	return rows, nil
 }
 
 // lockOtherLegs locks the legs of the same transfers that are not among ts.
@@ -95,16 +90,12 @@ func lockOtherLegs(
 	if len(transfers) == 0 {
 		return nil, nil
 	}
-	legs, err := pg.All[posting.Transaction](ctx, q, `
+	return pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
 		WHERE t.owner_id = $1 AND t.transfer_id = ANY($2) AND t.id <> ALL($3)
 		ORDER BY t.id DESC
 		FOR UPDATE`, owner, transfers, known)
-	if err != nil {
-		return nil, fmt.Errorf("locking the other legs of %d transfers: %w", len(transfers), err)
-	}
-	return legs, nil
 }
 
 // setUndone marks the booked rows with the given numbers as undone, and those whose transactions
@@ -129,7 +120,7 @@ func setUndone(
 			(SELECT count(*) FROM kept)::integer AS skipped`,
 		owner, id, ns, kept, first, last)
 	if err != nil {
-		return staging.Counts{}, fmt.Errorf("marking rows of import %s as undone: %w", id, err)
+		return staging.Counts{}, err
 	}
 	return staging.Counts{Undone: o.Undone, Skipped: o.Skipped, Booked: -o.Undone - o.Skipped}, nil
 }
@@ -150,7 +141,7 @@ func deleteTags(
 	if len(keys) == 0 {
 		return nil
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		DELETE FROM tags
 		WHERE owner_id = $1
 			AND (key, created_at) IN (SELECT * FROM unnest($2::text[], $3::timestamptz[]))
@@ -159,8 +150,4 @@ func deleteTags(
 				SELECT FROM transactions t
 				WHERE t.owner_id = $1 AND t.tags <> '{}' AND t.tags @> ARRAY[tags.key])`,
 		owner, keys, created)
-	if err != nil {
-		return fmt.Errorf("deleting unused tags of %s: %w", owner, err)
-	}
-	return nil
 }

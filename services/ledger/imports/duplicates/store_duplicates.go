@@ -34,15 +34,11 @@ const isWanted = `owner_id = $1 AND import_id = $2 AND status IN ('ready', 'pend
 func selectDays(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span,
 ) ([]walletDay, error) {
-	days, err := pg.All[walletDay](ctx, q, `
+	return pg.All[walletDay](ctx, q, `
 		SELECT DISTINCT wallet_id, (date AT TIME ZONE 'UTC')::date AS day
 		FROM import_rows
 		WHERE `+isWanted+`
 		ORDER BY wallet_id, day`, owner, id, s.ns, s.first, s.last)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the days of import %s: %w", id, err)
-	}
-	return days, nil
 }
 
 // selectOtherImports returns the imports of other formats.
@@ -53,7 +49,7 @@ func selectOtherImports(
 	rows, err := pg.All[row](ctx, q,
 		`SELECT id FROM imports WHERE owner_id = $1 AND format <> $2`, owner, format)
 	if err != nil {
-		return nil, fmt.Errorf("selecting imports of other formats: %w", err)
+		return nil, err
 	}
 	ids := make([]uuid.UUID, len(rows))
 	for i, r := range rows {
@@ -76,7 +72,7 @@ func selectReceipts(
 			end = s.end
 		}
 	}
-	found, err := pg.All[existing](ctx, q, `
+	return pg.All[existing](ctx, q, `
 		SELECT t.wallet_id, t.currency, sum(t.amount_minor)::bigint AS amount_minor,
 			(min(t.date) AT TIME ZONE 'UTC')::date AS day, max(t.payee) AS payee,
 			string_agg(t.description, ' ' ORDER BY t.created_at, t.id) AS description,
@@ -86,10 +82,6 @@ func selectReceipts(
 		WHERE t.owner_id = $1 AND t.receipt_id IS NOT NULL AND t.date >= $2 AND t.date < $3
 		GROUP BY t.receipt_id, t.wallet_id, t.currency
 		HAVING count(*) > 1 AND bool_and(t.external_id IS NULL)`, owner, first, end)
-	if err != nil {
-		return nil, fmt.Errorf("selecting receipts of %s: %w", owner, err)
-	}
-	return found, nil
 }
 
 // selectExisting returns the transactions of stretches that have no external id, or that one of the
@@ -142,7 +134,7 @@ func selectWanted(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span, after int32, limit int,
 ) ([]wanted, error) {
 	s.first = max(s.first, after+1)
-	rows, err := pg.All[wanted](ctx, q, `
+	return pg.All[wanted](ctx, q, `
 		SELECT n, wallet_id, booked_currency AS currency, coalesce(amount_minor, 0) AS amount_minor,
 			(date AT TIME ZONE 'UTC')::date AS day, external_id, status = 'pending' AS pending,
 			coalesce(chosen_payee, payee) AS payee,
@@ -151,10 +143,6 @@ func selectWanted(
 		WHERE `+isWanted+`
 		ORDER BY n
 		LIMIT $6`, owner, id, s.ns, s.first, s.last, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
-	}
-	return rows, nil
 }
 
 // selectTaken returns the transactions that rows of an import match already.
@@ -170,7 +158,7 @@ func selectTaken(
 		WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND duplicate_of IS NOT NULL`,
 		owner, id)
 	if err != nil {
-		return nil, fmt.Errorf("selecting the transactions that import %s matches: %w", id, err)
+		return nil, err
 	}
 	taken := make(map[uuid.UUID]bool, len(rows))
 	for _, r := range rows {
@@ -191,17 +179,13 @@ func setResults(
 	for i, r := range results {
 		ns[i], transactions[i], statuses[i] = r.n, r.transaction, r.status
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE import_rows r
 		SET status = o.status, duplicate_of = o.transaction_id,
 			problem = CASE WHEN o.status = 'duplicate' THEN '' ELSE problem END
 		FROM unnest($3::integer[], $4::uuid[], $5::text[]) AS o (n, transaction_id, status)
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $6 AND $7`,
 		owner, id, ns, transactions, statuses, slices.Min(ns), slices.Max(ns))
-	if err != nil {
-		return fmt.Errorf("marking %d rows of import %s: %w", len(results), id, err)
-	}
-	return nil
 }
 
 // Matchable reports whether a transaction belongs to the owner and has no external id.
@@ -212,7 +196,7 @@ func Matchable(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) 
 			WHERE id = $2 AND owner_id = $1 AND external_id IS NULL) AS found`,
 		owner, transaction)
 	if err != nil {
-		return false, fmt.Errorf("looking for transaction %s: %w", transaction, err)
+		return false, err
 	}
 	return r.Found, nil
 }

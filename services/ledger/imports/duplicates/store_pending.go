@@ -20,7 +20,7 @@ const maxPending = 500
 func selectPending(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
 ) ([]pendingTransaction, error) {
-	ts, err := pg.All[pendingTransaction](ctx, q, `
+	return pg.All[pendingTransaction](ctx, q, `
 		SELECT id, wallet_id, currency, amount_minor,
 			(date AT TIME ZONE 'UTC')::date - DATE '2000-01-01' AS day, external_id, date,
 			payee || ' ' || description AS text,
@@ -29,10 +29,6 @@ func selectPending(
 		WHERE owner_id = $1 AND external_id LIKE 'pending:%' AND import_id IS DISTINCT FROM $2
 		ORDER BY date DESC, id
 		LIMIT $3`, owner, id, maxPending)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the pending transactions of %s: %w", owner, err)
-	}
-	return ts, nil
 }
 
 // selectRows adds the ready rows of an import. It reads them one by one, because an import may have
@@ -90,14 +86,10 @@ func setReplacements(
 			ExternalID: r.transaction.ExternalID,
 		}
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE import_rows r
 		SET status = 'matched', duplicate_of = m.transaction_id, replaced = m.replaced
 		FROM unnest($3::integer[], $4::uuid[], $5::jsonb[]) AS m (n, transaction_id, replaced)
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = m.n AND r.n BETWEEN $6 AND $7`,
 		owner, id, ns, transactions, replaced, slices.Min(ns), slices.Max(ns))
-	if err != nil {
-		return fmt.Errorf("matching pending payments of import %s: %w", id, err)
-	}
-	return nil
 }

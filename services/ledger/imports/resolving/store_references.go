@@ -2,7 +2,6 @@ package resolving
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -52,7 +51,7 @@ func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, err
 	wallets, err := pg.All[ownedWallet](ctx, q,
 		`SELECT id, name, currency FROM wallets WHERE owner_id = $1 ORDER BY id`, owner)
 	if err != nil {
-		return Owned{}, fmt.Errorf("selecting the wallets of %s: %w", owner, err)
+		return Owned{}, err
 	}
 	for _, w := range wallets {
 		o.wallets[w.ID], o.walletNames[fold(w.Name)] = w, w.ID
@@ -64,7 +63,7 @@ func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, err
 	categories, err := pg.All[category](ctx, q,
 		`SELECT id, name FROM categories WHERE owner_id = $1`, owner)
 	if err != nil {
-		return Owned{}, fmt.Errorf("selecting the categories of %s: %w", owner, err)
+		return Owned{}, err
 	}
 	for _, c := range categories {
 		o.categories[c.ID], o.categoryNames[fold(c.Name)] = true, c.ID
@@ -88,7 +87,7 @@ func selectOtherAccounts(
 		WHERE owner_id = $1 AND import_id = $2 AND transfer ->> 'ID' <> ''
 		WINDOW w AS (PARTITION BY transfer ->> 'ID' ORDER BY n)`, owner, id)
 	if err != nil {
-		return nil, fmt.Errorf("selecting the transfers of import %s: %w", id, err)
+		return nil, err
 	}
 	accounts := map[int32]string{}
 	for _, r := range rows {
@@ -105,7 +104,7 @@ func selectOtherAccounts(
 // Rows that cannot be booked are no sides. A row that a search of duplicates has marked before its
 // replica was killed is not settled, because it was not when the search began.
 func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side, error) {
-	sides, err := pg.All[side](ctx, q, `
+	return pg.All[side](ctx, q, `
 		WITH named AS (
 			SELECT DISTINCT account
 			FROM import_rows
@@ -132,10 +131,6 @@ func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side
 		WHERE owner_id = $1 AND import_id = $2 AND status NOT IN ('hidden', 'invalid')
 			AND NOT opening AND date IS NOT NULL AND amount_minor IS DISTINCT FROM 0
 		ORDER BY n`, owner, id)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the sides of transfers of import %s: %w", id, err)
-	}
-	return sides, nil
 }
 
 // writePairs stores the rows at the other sides of transfers. The pairs are in the order of rows.
@@ -149,14 +144,10 @@ func writePairs(
 	for i, p := range pairs {
 		ns[i], others[i] = p.n, p.other
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE import_rows r
 		SET pair_n = p.other
 		FROM unnest($3::integer[], $4::integer[]) AS p (n, other)
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = p.n AND r.n BETWEEN $5 AND $6`,
 		owner, id, ns, others, ns[0], ns[len(ns)-1])
-	if err != nil {
-		return fmt.Errorf("pairing the transfers of import %s: %w", id, err)
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -38,7 +37,7 @@ func SelectAccountWallets(
 		WHERE owner_id = $1 AND account_mac = ANY($2)`,
 		owner, macs)
 	if err != nil {
-		return nil, fmt.Errorf("selecting the wallets of accounts: %w", err)
+		return nil, err
 	}
 	wallets := map[string]uuid.UUID{}
 	for _, r := range rows {
@@ -64,14 +63,10 @@ func SelectAccountWallet(
 func SaveAccountWallets(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, macs [][]byte, wallets []uuid.UUID,
 ) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO import_accounts AS a (owner_id, account_mac, wallet_id)
 		SELECT $1, v.mac, v.wallet_id
 		FROM unnest($2::bytea[], $3::uuid[]) AS v (mac, wallet_id)
 		ON CONFLICT (owner_id, account_mac) DO UPDATE
 		SET wallet_id = EXCLUDED.wallet_id`, owner, macs, wallets)
-	if err != nil {
-		return fmt.Errorf("saving the wallets of accounts: %w", err)
-	}
-	return nil
 }

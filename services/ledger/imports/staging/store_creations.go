@@ -33,14 +33,10 @@ func InsertCreations(
 	for i, c := range creations {
 		ids[i], kinds[i] = c.ID, c.Kind
 	}
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO import_creations (owner_id, import_id, id, kind)
 		SELECT $1, $2, c.id, c.kind
 		FROM unnest($3::uuid[], $4::text[]) AS c (id, kind)`, owner, id, ids, kinds)
-	if err != nil {
-		return fmt.Errorf("recording %d creations of import %s: %w", len(creations), id, err)
-	}
-	return nil
 }
 
 // NextCreation returns the first creation of an import with an id greater than after. found is
@@ -66,11 +62,7 @@ func NextCreation(
 
 // DeleteCreation deletes the record of a creation that does not exist any more.
 func DeleteCreation(ctx context.Context, q pg.Querier, owner, id, creation uuid.UUID) error {
-	_, err := q.Exec(ctx,
+	return pg.Exec(ctx, q,
 		`DELETE FROM import_creations WHERE owner_id = $1 AND import_id = $2 AND id = $3`,
 		owner, id, creation)
-	if err != nil {
-		return fmt.Errorf("deleting a creation of import %s: %w", id, err)
-	}
-	return nil
 }

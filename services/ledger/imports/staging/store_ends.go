@@ -3,7 +3,6 @@ package staging
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,49 +14,37 @@ import (
 // StartUndo queues the undo of an import. It does not count the rows, which may be deleted already
 // if the import was undone before.
 func StartUndo(ctx context.Context, q pg.Querier, e Import, force bool, now time.Time) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE imports
 		SET status = 'undoing', problem = '', undo_force = $3, job_done = 0, job_total = booked,
 			updated_at = $4, attempts = 0
 		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, force, now)
-	if err != nil {
-		return fmt.Errorf("queuing the undo of import %s: %w", e.ID, err)
-	}
-	return nil
 }
 
 // MarkDeleted hides an import from all requests. A job deletes it.
 func MarkDeleted(ctx context.Context, q pg.Querier, e Import, now time.Time) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE imports
 		SET status = 'deleting', updated_at = $3, attempts = 0
 		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, now)
-	if err != nil {
-		return fmt.Errorf("marking import %s as deleted: %w", e.ID, err)
-	}
-	return nil
 }
 
 // DeleteImport deletes an import with its rows.
 func DeleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
-	_, err := q.Exec(ctx, `DELETE FROM imports WHERE owner_id = $1 AND id = $2`, owner, id)
-	if err != nil {
-		return fmt.Errorf("deleting import %s: %w", id, err)
-	}
-	return nil
+	return pg.Exec(ctx, q, `DELETE FROM imports WHERE owner_id = $1 AND id = $2`, owner, id)
 }
 
 // Expire marks imports as deleted whose upload stopped an hour ago, and imports that were not
 // committed within 7 days. Jobs delete them in chunks, because an import may have 200 000 rows. It
 // deletes the rows of imports that were undone 7 days ago.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
-	_, err := q.Exec(ctx, `
+	err := pg.Exec(ctx, q, `
 		UPDATE imports
 		SET status = 'deleting', updated_at = $3, attempts = 0
 		WHERE status = 'uploading' AND updated_at < $1 OR status = 'preview' AND updated_at < $2`,
 		now.Add(-time.Hour), now.Add(-keepTime), now)
 	if err != nil {
-		return fmt.Errorf("marking abandoned imports as deleted: %w", err)
+		return err
 	}
 	for {
 		if more, err := emptyUndone(ctx, q, now); err != nil || !more {
@@ -91,9 +78,9 @@ func emptyUndone(ctx context.Context, q pg.Querier, now time.Time) (more bool, e
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("selecting an undone import: %w", err)
+		return false, err
 	}
-	_, err = q.Exec(ctx, `
+	err = pg.Exec(ctx, q, `
 		WITH next AS MATERIALIZED (
 			SELECT n
 			FROM import_rows
@@ -110,7 +97,7 @@ func emptyUndone(ctx context.Context, q pg.Querier, now time.Time) (more bool, e
 		WHERE owner_id = $1 AND id = $2 AND (SELECT count(*) FROM next) < $3`,
 		e.OwnerID, e.ID, emptiedRows)
 	if err != nil {
-		return false, fmt.Errorf("deleting rows of the undone import %s: %w", e.ID, err)
+		return false, err
 	}
 	return true, nil
 }

@@ -2,10 +2,10 @@ package staging
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -34,34 +34,23 @@ const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, de
 
 // InsertImport inserts an import that is being uploaded.
 func InsertImport(ctx context.Context, q pg.Querier, e Import) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details,
 			created_at, updated_at)
 		VALUES ($1, $2, 'uploading', $3, 0, '', '', '{}', $4, $4)`,
 		e.OwnerID, e.ID, e.FileName, e.CreatedAt)
-	if err != nil {
-		return fmt.Errorf("inserting import %s: %w", e.ID, err)
-	}
-	return nil
 }
 
 // CountOpen returns the number of an owner's imports that are not committed. An advisory lock
 // serializes the owner's uploads until the database transaction ends, so that simultaneous ones
 // cannot exceed the limit together.
-func CountOpen(ctx context.Context, q pg.Querier, owner uuid.UUID) (int, error) {
-	_, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('imports'), hashtext($1))`,
-		owner.String())
-	if err != nil {
-		return 0, fmt.Errorf("locking the imports of %s: %w", owner, err)
+func CountOpen(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int, error) {
+	if err := pg.Lock(ctx, tx, "imports", owner); err != nil {
+		return 0, err
 	}
-	type row struct{ Count int }
-	r, err := pg.One[row](ctx, q,
+	return pg.Value[int](ctx, tx,
 		`SELECT count(*) FROM imports
 		WHERE owner_id = $1 AND status IN ('uploading', 'preview', 'updating')`, owner)
-	if err != nil {
-		return 0, fmt.Errorf("counting the open imports of %s: %w", owner, err)
-	}
-	return r.Count, nil
 }
 
 // SelectImport returns an import that has been uploaded and is not being deleted, or pgx.ErrNoRows.
@@ -77,15 +66,11 @@ func LockImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Import,
 func oneImport(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, lock string,
 ) (Import, error) {
-	e, err := pg.One[Import](ctx, q, `
+	return pg.One[Import](ctx, q, `
 		SELECT `+ImportColumns+`
 		FROM imports
 		WHERE owner_id = $1 AND id = $2 AND status NOT IN ('uploading', 'deleting')`+lock,
 		owner, id)
-	if err != nil {
-		return Import{}, fmt.Errorf("selecting import %s: %w", id, err)
-	}
-	return e, nil
 }
 
 // SelectImports returns up to limit of an owner's imports with an id less than before, newest
@@ -93,16 +78,12 @@ func oneImport(
 func SelectImports(
 	ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int,
 ) ([]Import, error) {
-	entries, err := pg.All[Import](ctx, q, `
+	return pg.All[Import](ctx, q, `
 		SELECT `+ImportColumns+`
 		FROM imports
 		WHERE owner_id = $1 AND id < $2 AND status NOT IN ('uploading', 'deleting')
 		ORDER BY id DESC
 		LIMIT $3`, owner, before, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting imports: %w", err)
-	}
-	return entries, nil
 }
 
 // SelectCommitted returns the id of the newest committed import of a file, or pgx.ErrNoRows.
@@ -117,7 +98,7 @@ func SelectCommitted(
 		ORDER BY id DESC
 		LIMIT 1`, owner, sha256)
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("selecting an import by its file: %w", err)
+		return uuid.Nil, err
 	}
 	return r.ID, nil
 }
@@ -126,7 +107,7 @@ func SelectCommitted(
 // Unless the import is updating, the counts are its progress, which the commit continues. It reads
 // all rows of the import, so the chunks of a job use addProgress of package booking instead.
 func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH counted AS (
 			SELECT count(*) FILTER (WHERE status = 'ready') AS ready,
 				count(*) FILTER (WHERE status = 'duplicate') AS duplicate,
@@ -155,10 +136,6 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 		WHERE owner_id = $1 AND id = $2`,
 		e.OwnerID, e.ID, e.Status, e.Size, e.SHA256, e.Format, e.Details, e.JobDone, e.JobTotal,
 		e.Problem, e.UndoForce, e.UpdatedAt, e.Underived, e.Change, e.Derivation, e.Derived)
-	if err != nil {
-		return fmt.Errorf("updating import %s: %w", e.ID, err)
-	}
-	return nil
 }
 
 // AddCounts adds the effect of changed rows to the counts of an import, without reading the other
@@ -177,7 +154,7 @@ func AddCounts(
 		e.OwnerID, e.ID, added.Ready, added.Duplicate, added.Matched, added.Invalid,
 		added.Skipped, now, added.Pending)
 	if err != nil {
-		return 0, fmt.Errorf("counting changed rows of import %s: %w", e.ID, err)
+		return 0, err
 	}
 	return r.Version, nil
 }
@@ -185,12 +162,8 @@ func AddCounts(
 // EndLease ends the lease of the job of an import. The replica that runs the job stops before its
 // next chunk.
 func EndLease(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
-	_, err := q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		UPDATE imports
 		SET lease = NULL, leased_until = NULL
 		WHERE owner_id = $1 AND id = $2`, owner, id)
-	if err != nil {
-		return fmt.Errorf("ending the job of import %s: %w", id, err)
-	}
-	return nil
 }

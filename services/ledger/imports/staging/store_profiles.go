@@ -53,26 +53,18 @@ func headingHash(format string, heading []string) []byte {
 func SelectProfile(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, format string, heading []string,
 ) (Profile, error) {
-	p, err := pg.One[Profile](ctx, q, `
+	return pg.One[Profile](ctx, q, `
 		SELECT id, heading, mapping, updated_at FROM import_profiles
 		WHERE owner_id = $1 AND sha256 = $2`,
 		owner, headingHash(format, heading))
-	if err != nil {
-		return Profile{}, fmt.Errorf("selecting an import profile: %w", err)
-	}
-	return p, nil
 }
 
 // SelectProfiles returns the owner's profiles, newest first.
 func SelectProfiles(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Profile, error) {
-	profiles, err := pg.All[Profile](ctx, q, `
+	return pg.All[Profile](ctx, q, `
 		SELECT id, heading, mapping, updated_at FROM import_profiles
 		WHERE owner_id = $1 ORDER BY updated_at DESC, id LIMIT $2`,
 		owner, maxProfiles)
-	if err != nil {
-		return nil, fmt.Errorf("selecting import profiles: %w", err)
-	}
-	return profiles, nil
 }
 
 // SaveProfile stores the mapping of a heading, and deletes the oldest profiles beyond maxProfiles.
@@ -84,7 +76,7 @@ func SaveProfile(
 	if err != nil {
 		return fmt.Errorf("encoding a mapping: %w", err)
 	}
-	_, err = q.Exec(ctx, `
+	return pg.Exec(ctx, q, `
 		WITH surplus AS (
 			DELETE FROM import_profiles p
 			WHERE owner_id = $1 AND sha256 <> $4
@@ -96,20 +88,12 @@ func SaveProfile(
 		ON CONFLICT (owner_id, sha256) DO UPDATE
 		SET mapping = EXCLUDED.mapping, updated_at = EXCLUDED.updated_at`,
 		owner, id, list(heading), headingHash(m.Format, heading), encoded, now, maxProfiles-1)
-	if err != nil {
-		return fmt.Errorf("saving an import profile: %w", err)
-	}
-	return nil
 }
 
 // DeleteProfile deletes a profile, and reports whether it existed.
 func DeleteProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
-	tag, err := q.Exec(ctx,
+	return pg.Affected(ctx, q,
 		`DELETE FROM import_profiles WHERE owner_id = $1 AND id = $2`, owner, id)
-	if err != nil {
-		return false, fmt.Errorf("deleting import profile %s: %w", id, err)
-	}
-	return tag.RowsAffected() > 0, nil
 }
 
 // Heading returns the cells of the heading, or nil if the file has none. Other formats than CSV and

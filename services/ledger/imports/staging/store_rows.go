@@ -72,12 +72,12 @@ func ReplaceRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row
 	for i, r := range rows {
 		ns[i] = r.N
 	}
-	_, err := tx.Exec(ctx, `
+	err := pg.Exec(ctx, tx, `
 		DELETE FROM import_rows
 		WHERE owner_id = $1 AND import_id = $2 AND n BETWEEN $3 AND $4 AND n = ANY($5)`,
 		owner, id, ns[0], ns[len(ns)-1], ns)
 	if err != nil {
-		return fmt.Errorf("deleting %d rows of import %s: %w", len(rows), id, err)
+		return err
 	}
 	return CopyRows(ctx, tx, owner, id, rows)
 }
@@ -132,12 +132,8 @@ var RowsWith = func() string {
 func SelectRowsAfter(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int,
 ) ([]Row, error) {
-	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n > $3 ORDER BY n LIMIT $4`,
+	return pg.All[Row](ctx, q, RowsWith+` AND n > $3 ORDER BY n LIMIT $4`,
 		owner, id, n, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
-	}
-	return rows, nil
 }
 
 // LastRow returns the number of the last row of an import, including hidden ones, or 0.
@@ -147,7 +143,7 @@ func LastRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (int32, err
 		SELECT coalesce(max(n), 0) AS n FROM import_rows WHERE owner_id = $1 AND import_id = $2`,
 		owner, id)
 	if err != nil {
-		return 0, fmt.Errorf("selecting the last row of import %s: %w", id, err)
+		return 0, err
 	}
 	return r.N, nil
 }
@@ -166,14 +162,10 @@ func SelectVisible(
 	if len(f.Numbers) > 0 {
 		from, to = max(from, slices.Min(f.Numbers)), slices.Max(f.Numbers)
 	}
-	rows, err := pg.All[Row](ctx, q, RowsWith+
+	return pg.All[Row](ctx, q, RowsWith+
 		` AND n BETWEEN $3 AND $4 AND (cardinality($5::int[]) = 0 OR n = ANY($5))
 		AND status <> 'hidden' AND (cardinality($6::text[]) = 0 OR status = ANY($6))
 		ORDER BY n LIMIT $7`, owner, id, from, to, list(f.Numbers), list(f.Statuses), limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
-	}
-	return rows, nil
 }
 
 // SelectNumbered returns the rows with the given numbers that are not hidden.
@@ -183,13 +175,9 @@ func SelectNumbered(
 	if len(ns) == 0 {
 		return nil, nil
 	}
-	rows, err := pg.All[Row](ctx, q,
+	return pg.All[Row](ctx, q,
 		RowsWith+` AND n BETWEEN $4 AND $5 AND n = ANY($3) AND status <> 'hidden' ORDER BY n`,
 		owner, id, ns, slices.Min(ns), slices.Max(ns))
-	if err != nil {
-		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
-	}
-	return rows, nil
 }
 
 // SelectUnfinished returns up to limit rows after row n that the commit has to write, in the order
@@ -198,11 +186,7 @@ func SelectNumbered(
 func SelectUnfinished(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int,
 ) ([]Row, error) {
-	rows, err := pg.All[Row](ctx, q, RowsWith+
+	return pg.All[Row](ctx, q, RowsWith+
 		` AND n > $3 AND (status = 'ready' OR status = 'matched' AND transaction_id IS NULL)
 		ORDER BY n LIMIT $4`, owner, id, n, limit)
-	if err != nil {
-		return nil, fmt.Errorf("selecting unfinished rows of import %s: %w", id, err)
-	}
-	return rows, nil
 }

@@ -66,8 +66,8 @@ func balanceName(text string) string {
 }
 
 // StatesBalance reports whether a text begins with the name of a balance. A row without an amount
-// or with few cells is then no transaction. If the row has an amount, a name of one word must be the
-// whole text, perhaps with a day after it: "Total Tankstelle" is a payee.
+// or with few cells is then no transaction. If the row has an amount, a name of one word must be
+// the whole text, perhaps with a day after it: "Total Tankstelle" is a payee.
 func StatesBalance(text string, hasAmount bool) bool {
 	if len(text) > 2*maxBalanceText {
 		return false

@@ -39,8 +39,8 @@ const (
 // dryRun counts the transactions that the rule would change and returns examples. Legs of transfers
 // are not changed.
 //
-// Errors: RULE_RUNNING while the rule is being applied, RULE_NOT_FOUND, and the errors of the
-// window.
+// Errors: RULE_RUNNING while the rule is being applied or an application of it is being undone,
+// RULE_NOT_FOUND, and the errors of the window.
 //
 // The job reads the rule again in each chunk, so it needs no copy. A rule cannot be changed while
 // its job runs. Without an Idempotency-Key, a repeated request gets RULE_RUNNING, or starts another

@@ -37,8 +37,8 @@ const inWindow = `t.owner_id = $1 AND t.transfer_id IS NULL
 	AND ($4::uuid IS NULL OR t.wallet_id = $4)`
 
 // place is the position of a job in its window: the date and the id of the last transaction that it
-// processed. The order of dates and ids does not depend on the rule's changes, so no transaction is
-// skipped or processed twice.
+// processed. The order of dates and ids does not depend on the rule's changes, so the job skips no
+// transaction and processes none twice, except those whose date is edited meanwhile.
 type place struct {
 	window
 	AfterDate time.Time `db:"after_date"`

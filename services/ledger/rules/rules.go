@@ -156,8 +156,8 @@ func known(r Rule, err error) (Rule, error) {
 	return r, err
 }
 
-// UpdateRule changes one of the caller's rules. A rule that is being applied cannot be changed: its
-// job would apply two versions of it. Errors: RULE_RUNNING, VERSION_MISMATCH, EMPTY_UPDATE and
+// UpdateRule changes one of the caller's rules. It cannot change a rule while its job runs: the job
+// would apply two versions of it. Errors: RULE_RUNNING, VERSION_MISMATCH, EMPTY_UPDATE and
 // those of CreateRule.
 func (s *Rules) UpdateRule(
 	ctx context.Context, req *ledgerv1.UpdateRuleRequest,

@@ -1,4 +1,4 @@
-// What a file shows about a warning, in German, by ImportAssumption.reason. The sentences of the API are in English.
+// The evidence of an assumption in German, by ImportAssumption.reason. The sentences of the API are in English.
 export const evidence: Record<string, string> = {
   ONLY_CREDITS: "Nur Spalte {column} enthält Beträge, alle ohne Vorzeichen. Alle gelten als Eingang.",
   PAIR_UNNAMED: "Beträge stehen in den Spalten {column} und {other}. Spalte {column} gilt als Ausgang.",

@@ -121,7 +121,7 @@ var background = map[string]string{
 	"staging.Expire":            "marks what has expired, of all owners",
 	"staging.emptyUndone":       "deletes the rows of imports that were undone, of all owners",
 	"sync.Sweep":                "deletes what has expired, of all owners",
-	"rules.Expire":              "deletes what has expired, of all owners",
+	"rules.deleteChanges":       "deletes what has expired, of all owners",
 }
 
 // writtenStatements returns the texts of the Go source that write rows, by their place. The parts

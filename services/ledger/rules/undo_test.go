@@ -203,7 +203,6 @@ func TestUndoRuleReferences(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			p := newPerson(t.Context(), t, s)
 			food, fun := s.MakeCategory(p.Ctx, t, "Meals"), s.MakeCategory(p.Ctx, t, "Fun")
 			other := s.MakeCategory(p.Ctx, t, "Other")

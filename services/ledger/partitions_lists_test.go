@@ -21,9 +21,7 @@ var acrossOwners = map[string]string{
 	"accounts.shareReferencedCategories": "to do: the budgets of several owners",
 	"reports.selectSpending":             "to do: the budgets of several owners",
 	"posting.insertSQL":                  "to do: a group of several owners",
-	"posting.Lock":                       "to do: finds the owner by the id",
-	"posting.Select":                     "to do: finds the owner by the id",
-	"attachments.selectTransactionSQL":   "to do: finds the owner by the id",
+	"posting.IsOfAnother":                "without a lock, for an id that the owner does not have",
 }
 
 // unrecorded has the statements that the test does not run, and the reason.

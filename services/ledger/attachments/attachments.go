@@ -170,16 +170,20 @@ func (a attachment) proto() *ledgerv1.Attachment {
 // the RPCs of transactions, own distinguishes a missing transaction from another user's (ADR 14).
 func own(
 	ctx context.Context, q pg.Querier, id uuid.UUID,
-	read func(context.Context, pg.Querier, uuid.UUID) (transaction, error),
+	read func(context.Context, pg.Querier, uuid.UUID, uuid.UUID) (transaction, error),
 ) (transaction, error) {
-	t, err := read(ctx, q, id)
-	switch {
+	owner := caller.ID(ctx)
+	t, err := read(ctx, q, owner, id)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return t, err
+	}
+	switch another, err := posting.IsOfAnother(ctx, q, owner, id); {
 	case err != nil:
-		return transaction{}, pg.IfNoRows(err, errTransactionNotFound)
-	case t.OwnerID != caller.ID(ctx):
+		return transaction{}, err
+	case another:
 		return transaction{}, errTransactionOwnerMismatch
 	}
-	return t, nil
+	return transaction{}, errTransactionNotFound
 }
 
 func ready(ctx context.Context, q pg.Querier, id uuid.UUID) (attachment, error) {

@@ -27,7 +27,6 @@ type attachment struct {
 const attachmentColumns = `id, owner_id, transaction_id, name, media_type, size, sha256, created_at`
 
 type transaction struct {
-	OwnerID         uuid.UUID  `db:"owner_id"`
 	TransferID      *uuid.UUID `db:"transfer_id"`
 	AmountMinor     int64      `db:"amount_minor"`
 	AttachmentCount int        `db:"attachment_count"`
@@ -38,19 +37,24 @@ type transaction struct {
 func (t transaction) isLegIn() bool { return t.TransferID != nil && t.AmountMinor > 0 }
 
 const selectTransactionSQL = `
-	SELECT owner_id, transfer_id, amount_minor, attachment_count FROM transactions WHERE id = $1`
+	SELECT transfer_id, amount_minor, attachment_count
+	FROM transactions
+	WHERE owner_id = $1 AND id = $2`
 
-// selectTransaction returns a transaction of any owner, or pgx.ErrNoRows. The caller checks the
-// owner.
-func selectTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
-	return pg.One[transaction](ctx, q, selectTransactionSQL, id)
+// selectTransaction returns one of the owner's transactions, or pgx.ErrNoRows.
+func selectTransaction(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
+) (transaction, error) {
+	return pg.One[transaction](ctx, q, selectTransactionSQL, owner, id)
 }
 
 // lockTransaction is selectTransaction with a lock that prevents changes until the transaction
 // ends. The lock protects attachment_count, and keeps the transaction from being deleted or
 // becoming a leg.
-func lockTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
-	return pg.One[transaction](ctx, q, selectTransactionSQL+` FOR UPDATE`, id)
+func lockTransaction(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
+) (transaction, error) {
+	return pg.One[transaction](ctx, q, selectTransactionSQL+` FOR UPDATE`, owner, id)
 }
 
 // addToCount changes the number of attachments of a transaction, whose row must be locked. Its

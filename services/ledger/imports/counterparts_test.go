@@ -66,18 +66,10 @@ func (s saver) saves(t testing.TB, days ...int) *ledgerv1.Import {
 	return s.mustUpload(t, file)
 }
 
-// leg returns the stored transaction.
-func (s saver) leg(t testing.TB, id uuid.UUID) posting.Transaction {
-	t.Helper()
-	stored, err := posting.Select(t.Context(), s.DB, id)
-	require.NoError(t, err)
-	return stored
-}
-
 // imported returns the stored transaction of a row, from 0.
 func (s saver) imported(t testing.TB, m *ledgerv1.Import, row int) posting.Transaction {
 	t.Helper()
-	return s.leg(t, uuid.MustParse(s.rows(t, m)[row].GetTransactionId()))
+	return s.Transaction(t, uuid.MustParse(s.rows(t, m)[row].GetTransactionId()))
 }
 
 // requireBank requires a balance of bank, and that all sums are right.
@@ -98,7 +90,7 @@ func TestCommitImportCounterparts(t *testing.T) {
 		m := s.commit(t, s.saves(t, 3))
 		require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
 		require.EqualValues(t, 1, m.GetCounts().GetBooked())
-		own, leg := s.imported(t, m, 0), s.leg(t, other)
+		own, leg := s.imported(t, m, 0), s.Transaction(t, other)
 		require.NotNil(t, own.TransferID)
 		require.Equal(t, own.TransferID, leg.TransferID)
 		require.Nil(t, own.CategoryID)
@@ -137,7 +129,7 @@ func TestCommitImportCounterparts(t *testing.T) {
 			own := s.imported(t, m, i)
 			require.NotNil(t, own.TransferID)
 			if id != nil {
-				require.Equal(t, own.TransferID, s.leg(t, *id).TransferID, "row %d", i)
+				require.Equal(t, own.TransferID, s.Transaction(t, *id).TransferID, "row %d", i)
 			}
 		}
 		require.Equal(t, "-500.00", s.balance(t))
@@ -207,11 +199,11 @@ func TestCommitImportCounterparts(t *testing.T) {
 				recorded = append(recorded, from)
 			}
 			ids := s.record(t, recorded...)
-			before := s.leg(t, ids[0])
+			before := s.Transaction(t, ids[0])
 			m := s.commit(t, s.saves(t, 9))
 			require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
 			require.NotNil(t, s.imported(t, m, 0).TransferID)
-			require.Equal(t, before, s.leg(t, ids[0]))
+			require.Equal(t, before, s.Transaction(t, ids[0]))
 			require.Equal(t, "-100.00", s.balance(t))
 			s.RequireConsistent(t)
 			var moved int64

@@ -66,12 +66,12 @@ func TestUndoImportCounterparts(t *testing.T) {
 			before := s.stored(t)
 			m := s.commit(t, s.saves(t, 3, 20))
 			if c.change != nil {
-				c.change(t, s, s.imported(t, m, 0), s.leg(t, id))
+				c.change(t, s, s.imported(t, m, 0), s.Transaction(t, id))
 			}
 			m = s.undo(t, m, c.force)
 			require.Equal(t, staging.Undone, m.GetStatus())
 			s.requireBank(t, "100.00")
-			other := s.leg(t, id)
+			other := s.Transaction(t, id)
 			if c.kept {
 				require.EqualValues(t, 1, m.GetCounts().GetSkipped())
 				require.EqualValues(t, 1, m.GetCounts().GetUndone())

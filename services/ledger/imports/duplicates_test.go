@@ -40,9 +40,7 @@ func TestCreateImportMatchesReceipts(t *testing.T) {
 	const file = "Date;Payee;Description;Amount;Currency\n10.02.2026;CORNER MARKET 12;Card payment;-10,00;EUR\n10.02.2026;Kiosk;News;-7,00;EUR\n"
 	externalID := func(t *testing.T, id uuid.UUID) *string {
 		t.Helper()
-		stored, err := posting.Select(t.Context(), s.DB, id)
-		require.NoError(t, err)
-		return stored.ExternalID
+		return s.Transaction(t, id).ExternalID
 	}
 	t.Run("by their total", func(t *testing.T) {
 		t.Parallel()

@@ -43,8 +43,7 @@ func (p person) reserved(t testing.TB) (*ledgerv1.Import, posting.Transaction) {
 	require.EqualValues(t, 2, m.GetCounts().GetBooked())
 	id, err := uuid.Parse(p.rows(t, m)[1].GetTransactionId())
 	require.NoError(t, err)
-	stored, err := posting.Select(t.Context(), p.DB, id)
-	require.NoError(t, err)
+	stored := p.Transaction(t, id)
 	return m, stored
 }
 
@@ -127,8 +126,7 @@ func TestCommitImportReplacesPending(t *testing.T) {
 			}
 			require.Equal(t, staging.Done, p.commit(t, m).GetStatus())
 			require.Equal(t, total.Format(want-350), p.balance(t))
-			stored, err := posting.Select(t.Context(), s.DB, pending.ID)
-			require.NoError(t, err)
+			stored := s.Transaction(t, pending.ID)
 			if !c.beside {
 				require.Equal(t, row.GetDate(), stored.Date.Format("2006-01-02"))
 				require.Equal(t, row.GetExternalId(), *stored.ExternalID)
@@ -139,8 +137,7 @@ func TestCommitImportReplacesPending(t *testing.T) {
 			}
 			p.undo(t, m, false)
 			require.Equal(t, "-43.50", p.balance(t))
-			stored, err = posting.Select(t.Context(), s.DB, pending.ID)
-			require.NoError(t, err)
+			stored = s.Transaction(t, pending.ID)
 			stored.Version, stored.UpdatedAt = pending.Version, pending.UpdatedAt
 			require.Equal(t, pending, stored)
 			require.EqualValues(t, 2, p.get(t, first).GetCounts().GetBooked())
@@ -184,8 +181,7 @@ func TestCommitImportReplacesPendingOnce(t *testing.T) {
 		require.NoError(t, err)
 		p.undo(t, m, false)
 		require.Equal(t, "-43.50", p.balance(t))
-		stored, err := posting.Select(t.Context(), s.DB, pending.ID)
-		require.NoError(t, err)
+		stored := s.Transaction(t, pending.ID)
 		require.Equal(t, "2026-02-07", stored.Date.Format("2006-01-02"))
 	})
 }
@@ -211,13 +207,11 @@ func TestCommitImportKeepsChangedPending(t *testing.T) {
 			_, err := s.DB.Exec(t.Context(),
 				`UPDATE transactions SET `+change+` WHERE id = $1`, pending.ID)
 			require.NoError(t, err)
-			want, err := posting.Select(t.Context(), s.DB, pending.ID)
-			require.NoError(t, err)
+			want := s.Transaction(t, pending.ID)
 			m = p.commit(t, m)
 			require.Equal(t, staging.Done, m.GetStatus())
 			require.EqualValues(t, 1, m.GetCounts().GetBooked())
-			stored, err := posting.Select(t.Context(), s.DB, pending.ID)
-			require.NoError(t, err)
+			stored := s.Transaction(t, pending.ID)
 			require.Equal(t, want, stored)
 		})
 	}

@@ -149,8 +149,7 @@ func TestCommitImportFillsMatched(t *testing.T) {
 	p.Record(p.Ctx, t, entered...)
 	texts := func() (texts []string) {
 		for _, e := range entered {
-			stored, err := posting.Select(t.Context(), s.DB, e.ID)
-			require.NoError(t, err)
+			stored := s.Transaction(t, e.ID)
 			texts = append(texts, stored.Payee+"|"+stored.Notes+"|"+stored.Description)
 		}
 		return texts

@@ -108,8 +108,7 @@ func TestUndoImportKeepsLegsOfTheUser(t *testing.T) {
 			m = p.undo(t, m, force)
 			s.RequireConsistent(t)
 			require.Equal(t, map[string]string{"EUR": "20.00"}, p.Balances(t, bank))
-			left, err := posting.Select(p.Ctx, s.DB, typed[0].ID)
-			require.NoError(t, err)
+			left := s.Transaction(t, typed[0].ID)
 			if !force {
 				require.EqualValues(t, 1, m.GetCounts().GetSkipped())
 				require.NotNil(t, left.TransferID)

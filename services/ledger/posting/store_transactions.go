@@ -9,33 +9,40 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Select returns a transaction of any owner without its splits, or pgx.ErrNoRows. The caller checks
-// the owner. The primary key is (id, owner_id), so an id is sufficient for an index lookup, unlike
-// in the other tables (ADR 14).
-func Select(ctx context.Context, q pg.Querier, id uuid.UUID) (Transaction, error) {
+// Select returns one of the owner's transactions without its splits, or pgx.ErrNoRows.
+func Select(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Transaction, error) {
 	return pg.One[Transaction](ctx, q,
-		`SELECT `+TransactionColumns+` FROM transactions t WHERE t.id = $1`, id)
+		`SELECT `+TransactionColumns+` FROM transactions t WHERE t.owner_id = $1 AND t.id = $2`,
+		owner, id)
 }
 
-// Lock locks a transaction of any owner until the database transaction ends, and returns it without
-// its splits. If it is a leg of a transfer, Lock also locks and returns the other leg. The rows are
-// in the order of their ids, in which all writes lock them. Without the transaction the result is
-// empty. The caller shares or holds the owner's lock, so that no transaction becomes a leg or stops
-// being one meanwhile.
-func Lock(ctx context.Context, q pg.Querier, id uuid.UUID) ([]Transaction, error) {
+// IsOfAnother reports whether an id that the owner does not have is another owner's transaction. It
+// reads rows of all owners, so call it only after a statement that names the owner has found
+// nothing. The primary key is (id, owner_id), so an id is sufficient for an index lookup, unlike in
+// the other tables (ADR 14).
+func IsOfAnother(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
+	return pg.Value[bool](ctx, q,
+		`SELECT EXISTS (SELECT FROM transactions WHERE id = $1 AND owner_id <> $2)`, id, owner)
+}
+
+// Lock locks one of the owner's transactions until the database transaction ends, and returns it
+// without its splits. If it is a leg of a transfer, Lock also locks and returns the other leg. The
+// rows are in the order of their ids, in which all writes lock them. Without the transaction the
+// result is empty. The caller shares or holds the owner's lock, so that no transaction becomes a
+// leg or stops being one meanwhile.
+func Lock(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]Transaction, error) {
 	return pg.All[Transaction](ctx, q, `
 		SELECT `+TransactionColumns+`
 		FROM transactions t
-		WHERE t.id IN (
-			SELECT $1::uuid
+		WHERE t.owner_id = $1 AND t.id IN (
+			SELECT $2::uuid
 			UNION
 			SELECT leg.id
 			FROM transactions named
-			JOIN transactions leg ON leg.owner_id = named.owner_id
-				AND leg.transfer_id = named.transfer_id
-			WHERE named.id = $1)
+			JOIN transactions leg ON leg.transfer_id = named.transfer_id
+			WHERE named.owner_id = $1 AND named.id = $2 AND leg.owner_id = $1)
 		ORDER BY t.id
-		FOR UPDATE`, id)
+		FOR UPDATE`, owner, id)
 }
 
 // LockAll locks transactions of an owner until the database transaction ends, and returns them

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
-	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // Transactions acknowledged before, while or after PostgreSQL ends connections exist once. Others
@@ -65,8 +64,7 @@ func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 	running.Wait()
 	require.Positive(t, failed.Load())
 	acknowledged.Range(func(id, _ any) bool {
-		_, err := posting.Select(t.Context(), s.DB, id.(uuid.UUID))
-		require.NoError(t, err)
+		s.Transaction(t, id.(uuid.UUID))
 		return true
 	})
 	s.RequireConsistent(t)

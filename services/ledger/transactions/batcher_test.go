@@ -207,7 +207,7 @@ func TestBatcherDropsCanceledRequest(t *testing.T) {
 	_, written, err := p.submit(t.Context(), -7)
 	require.NoError(t, err)
 	require.True(t, written)
-	_, err = posting.Select(t.Context(), s.DB, tr.ID)
+	_, err = posting.Select(t.Context(), s.DB, p.ID, tr.ID)
 	require.Error(t, err)
 	s.RequireConsistent(t)
 }

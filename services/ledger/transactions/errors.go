@@ -1,8 +1,14 @@
 package transactions
 
 import (
+	"context"
+
+	"github.com/google/uuid"
+
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 var (
@@ -16,3 +22,16 @@ var (
 	errTotalsOverflow           = apierr.Invalid("include",
 		"must be absent: the totals of these transactions exceed the maximum")
 )
+
+// notFound returns the error for an id that the owner does not have. The contract requires 403 for
+// another user's transaction and 404 for an unknown id (ADR 14). Wallets, categories, receipts and
+// transfers return 404 in both cases.
+func notFound(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+	switch another, err := posting.IsOfAnother(ctx, q, owner, id); {
+	case err != nil:
+		return err
+	case another:
+		return errTransactionOwnerMismatch
+	}
+	return errTransactionNotFound
+}

@@ -40,19 +40,17 @@ func lockedOf(rows []posting.Transaction, id uuid.UUID) (l locked, ok bool) {
 // returns them if the version of the transaction matches If-Match. It shares the owner's lock
 // first, like each database transaction that writes totals (see ownerLock).
 func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (locked, error) {
-	if err := posting.ShareOwner(ctx, tx, caller.ID(ctx)); err != nil {
+	owner := caller.ID(ctx)
+	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
 		return locked{}, err
 	}
-	rows, err := posting.Lock(ctx, tx, id)
+	rows, err := posting.Lock(ctx, tx, owner, id)
 	if err != nil {
 		return locked{}, err
 	}
 	l, ok := lockedOf(rows, id)
 	if !ok {
-		return locked{}, errTransactionNotFound
-	}
-	if err := checkOwner(ctx, l.Transaction); err != nil {
-		return locked{}, err
+		return locked{}, notFound(ctx, tx, owner, id)
 	}
 	if !etag.Matches(ifMatch, l.Version) {
 		return locked{}, apierr.VersionMismatch

@@ -275,26 +275,14 @@ func addDetails(ctx context.Context, q pg.Querier, t *posting.Transaction) error
 
 // ownTransaction returns one of the caller's transactions with its splits.
 func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (posting.Transaction, error) {
-	t, err := posting.Select(ctx, q, id)
+	owner := caller.ID(ctx)
+	t, err := posting.Select(ctx, q, owner, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return posting.Transaction{}, errTransactionNotFound
-	}
-	if err == nil {
-		err = checkOwner(ctx, t)
+		err = notFound(ctx, q, owner, id)
 	}
 	if err != nil {
 		return posting.Transaction{}, err
 	}
 	err = addDetails(ctx, q, &t)
 	return t, err
-}
-
-// checkOwner returns an error for another user's transaction. The contract requires 403 for it and
-// 404 for an unknown id (ADR 14). Wallets, categories, receipts and transfers return 404 in both
-// cases.
-func checkOwner(ctx context.Context, t posting.Transaction) error {
-	if t.OwnerID != caller.ID(ctx) {
-		return errTransactionOwnerMismatch
-	}
-	return nil
 }

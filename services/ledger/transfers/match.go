@@ -73,8 +73,7 @@ func (s *Transfers) MatchTransfer(
 }
 
 // lockPair locks two transactions of the owner. Like the RPCs of transactions, it distinguishes
-// another user's transaction from one that does not exist. posting.Select finds a transaction of
-// any owner, and is called only for ids that the owner's rows do not contain.
+// another user's transaction from one that does not exist.
 func lockPair(ctx context.Context, tx pgx.Tx, owner, out, in uuid.UUID) (Transfer, error) {
 	locked, err := lockTransactions(ctx, tx, owner, out, in)
 	if err != nil {
@@ -101,13 +100,20 @@ func checkNamed(
 		if named.id == nil {
 			continue
 		}
-		switch t, err := posting.Select(ctx, q, *named.id); {
-		case errors.Is(err, pgx.ErrNoRows):
-			p.Add(errTransactionNotFound.With(named.field, "is unknown"))
+		_, err := posting.Select(ctx, q, owner, *named.id)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		switch another, err := posting.IsOfAnother(ctx, q, owner, *named.id); {
 		case err != nil:
 			return err
-		case t.OwnerID != owner:
+		case another:
 			p.Add(errTransactionOwnerMismatch.With(named.field, "belongs to another user"))
+		default:
+			p.Add(errTransactionNotFound.With(named.field, "is unknown"))
 		}
 	}
 	return p.Err()

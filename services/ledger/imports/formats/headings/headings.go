@@ -7,12 +7,17 @@
 // Meanings returns the fields of a heading. Known counts the headings of a row, which decides the
 // delimiter of a file. Plausible scores a decoded word, which decides the encoding of a file. All
 // functions are pure.
+//
+//   - headings.go: the vocabulary and its lookup. Start reading here. plausible.go: encodings
 package headings
 
 import (
 	_ "embed" // For headings.txt.
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
@@ -44,17 +49,42 @@ func newTable() map[string][]Meaning {
 	t := make(map[string][]Meaning)
 	for section, phrase := range written.Phrases(vocabulary) {
 		field, rank, _ := strings.Cut(section, " ")
-		if key := written.Fold(phrase); key != "" {
+		key := written.Fold(phrase)
+		if lower := accented(phrase); lower != "" {
+			key = lower
+		}
+		if key != "" {
 			t[key] = append(t[key], Meaning{field, int(rank[0] - '0')})
 		}
 	}
 	return t
 }
 
+// maxShort is the maximum length of a folded heading that its accents distinguish from others: "Nợ"
+// is a debit, and "No" is a number.
+const maxShort = 3
+
+// accented returns a short heading with accents in lower case, or "" for any other heading.
+func accented(text string) string {
+	folded := written.Fold(text)
+	if len(folded) > maxShort || len(text) == len(folded) {
+		return ""
+	}
+	for i := range len(folded) {
+		if folded[i] >= utf8.RuneSelf {
+			return "" // Another script, without ASCII letters.
+		}
+	}
+	return strings.ToLower(norm.NFC.String(strings.TrimSpace(text)))
+}
+
 // Meanings returns the fields that a heading can mean, the best one first. It ignores text in
 // brackets and currencies: "Amount (EUR)" is an amount. A heading can mean several fields, such as
 // "Reference"; the contents of the column decide between them.
 func Meanings(text string) []Meaning {
+	if m := table[accented(text)]; len(m) > 0 {
+		return m
+	}
 	key := written.Fold(text)
 	if m := table[key]; len(m) > 0 {
 		return m
@@ -74,17 +104,25 @@ func Meanings(text string) []Meaning {
 		}
 	}
 	words := strings.Fields(written.Fold(SplitCamel(bare)))
-	for len(words) > 1 && (written.CurrencyOf(words[len(words)-1]) != "" ||
-		words[len(words)-1] == "in" || words[len(words)-1] == "en") {
+	for {
+		if m := table[strings.Join(words, " ")]; len(m) > 0 {
+			return m
+		}
+		if len(words) < 2 || !isUnit(words[len(words)-1]) {
+			break
+		}
 		words = words[:len(words)-1]
-	}
-	if m := table[strings.Join(words, " ")]; len(m) > 0 {
-		return m
 	}
 	if len(words) == 0 || len(words) > 6 {
 		return nil
 	}
 	return looseMeanings(words)
+}
+
+// isUnit reports whether the last word of a heading names a currency, or leads to one: "Betrag in
+// EUR".
+func isUnit(word string) bool {
+	return word == "in" || word == "en" || written.CurrencyOf(word) != ""
 }
 
 // sided returns the meaning of an amount whose side stands in brackets: "Amount (Debit)".
@@ -150,6 +188,17 @@ func partsOf(word string) (parts []string) {
 	return parts
 }
 
+// Currency returns the currency that a heading names, or "". A unit in brackets is one: "Debit
+// (RM)".
+func Currency(text string) string {
+	if open := strings.IndexAny(text, "([（"); open >= 0 {
+		if code := written.CurrencyOf(strings.Trim(text[open:], "([（)]） ")); code != "" {
+			return code
+		}
+	}
+	return written.CurrencyIn(SplitCamel(text))
+}
+
 // SplitCamel separates the words of "MerchantName" and "created_at".
 func SplitCamel(s string) string {
 	var b strings.Builder
@@ -163,40 +212,6 @@ func SplitCamel(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// Plausible returns a score for a word that was decoded with a candidate encoding. A known heading
-// raises it; symbols and drawing characters inside of a word lower it. ASCII words have 0, because
-// they look the same in each candidate.
-func Plausible(word string) int {
-	ascii := true
-	score := 0
-	letters, odd := 0, 0
-	for _, r := range word {
-		switch {
-		case r < 0x80:
-		case isWordRune(r):
-			ascii, letters = false, letters+1
-		default:
-			ascii, odd = false, odd+1
-		}
-	}
-	if ascii {
-		return 0
-	}
-	if _, known := table[written.Fold(word)]; known {
-		score += 20
-	}
-	if odd > 0 && len([]rune(word)) > 2 {
-		score -= 8 * odd
-	}
-	return score + min(letters, 1)
-}
-
-// isWordRune reports whether a character is common in words.
-func isWordRune(r rune) bool {
-	return unicode.IsLetter(r) && !strings.ContainsRune("ªºƒ", r) ||
-		strings.ContainsRune("€£’–°", r)
 }
 
 // Known returns the number of cells that are headings of columns.

@@ -141,12 +141,14 @@ func isUTF8(start []byte) bool {
 var candidates = []encoding.Encoding{
 	charmap.Windows1252, charmap.Windows1250, charmap.Windows1251, charmap.CodePage850,
 	charmap.CodePage852, charmap.Macintosh, charmap.Windows1254, charmap.Windows1253,
-	charmap.Windows1255, charmap.Windows1257, japanese.ShiftJIS, simplifiedchinese.GB18030,
+	charmap.Windows1255, charmap.Windows1257, charmap.Windows1256, charmap.Windows874,
+	japanese.ShiftJIS, simplifiedchinese.GB18030,
 	korean.EUCKR, traditionalchinese.Big5, japanese.EUCJP,
 }
 
 // minMultibyte is the score from which a file has an encoding with characters of several bytes: two
-// known headings. Nearly all bytes of other files are valid in such an encoding, too.
+// known headings. Nearly all bytes of other files are valid in such an encoding, too. A lower score
+// is enough if no other encoding is plausible.
 const minMultibyte = 30
 
 // guess returns the legacy encoding with the most plausible words at the start.
@@ -154,7 +156,8 @@ func guess(start []byte, plausible func(word string) int) encoding.Encoding {
 	best, bestScore := candidates[0], -1<<30
 	for i, e := range candidates {
 		decoded, err := e.NewDecoder().Bytes(start[:min(len(start), 8192)])
-		if err != nil {
+		_, single := e.(*charmap.Charmap)
+		if err != nil || !single && !isDecoded(decoded) {
 			continue
 		}
 		score := 2 - i
@@ -163,7 +166,7 @@ func guess(start []byte, plausible func(word string) int) encoding.Encoding {
 		}) {
 			score += plausible(word)
 		}
-		if _, single := e.(*charmap.Charmap); !single && score < minMultibyte {
+		if !single && score < minMultibyte && bestScore >= 0 {
 			continue
 		}
 		if score > bestScore {
@@ -171,6 +174,13 @@ func guess(start []byte, plausible func(word string) int) encoding.Encoding {
 		}
 	}
 	return best
+}
+
+// isDecoded reports whether a text has no character that stands for invalid bytes, except at its
+// end, where a character may be incomplete.
+func isDecoded(text []byte) bool {
+	at := bytes.IndexRune(text, utf8.RuneError)
+	return at < 0 || at >= len(text)-utf8.UTFMax
 }
 
 // mixed returns UTF-8 with a legacy encoding for invalid bytes.

@@ -65,7 +65,7 @@ func (p *Profile) numeric(taken map[int]bool) []int {
 	var found []int
 	for i := range p.columns {
 		c := &p.columns[i]
-		isNumber := c.numbers > 0 && c.numbers*10 >= c.filled*8 && c.dates()*2 <= c.filled
+		isNumber := c.numbers > 0 && c.numbers*10 >= c.amounts()*8 && c.dates()*2 <= c.filled
 		if isNumber && !taken[i] && !p.isOther(i) && len(found) < maxNumeric {
 			found = append(found, i)
 		}

@@ -46,7 +46,8 @@ func (p *Profile) pick(
 // byDate assigns a date that no heading names.
 func (p *Profile) byDate(columns Columns, taken map[int]bool) {
 	p.pick(columns, taken, mapping.FieldDate, func(i int, c *column) int {
-		if !c.fits(mapping.FieldDate) || c.example.Separator == 0 && c.long == 0 {
+		// Six digits may be a number of the bank.
+		if !c.fits(mapping.FieldDate) || c.example.Separator == 0 && c.long*2 < c.dates() {
 			return 0
 		}
 		return c.dates()*1000 - i

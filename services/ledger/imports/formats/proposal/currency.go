@@ -19,7 +19,7 @@ func (p *Profile) Currency(columns Columns) string {
 		if !ok {
 			continue
 		}
-		if code := written.CurrencyIn(headings.SplitCamel(p.title(i))); code != "" {
+		if code := headings.Currency(p.title(i)); code != "" {
 			return code
 		}
 		for unit := range p.columns[i].units {
@@ -174,7 +174,7 @@ func (p *Profile) currencies(a, b int) (own, other priced) {
 		switch {
 		case i == none:
 			return 1000
-		case written.CurrencyIn(headings.SplitCamel(p.title(amount))) != "":
+		case headings.Currency(p.title(amount)) != "":
 			return 2000
 		}
 		return distance(amount, i)

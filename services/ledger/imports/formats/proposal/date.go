@@ -56,9 +56,21 @@ func localeOrder(locale string) written.Orders {
 	return written.DMY
 }
 
-// isTransaction reports whether a row has a date and does not state a balance.
+// isTransaction reports whether a row has a date and a number, and does not state a balance. The
+// line of a period only has dates.
 func isTransaction(cells []string) bool {
-	return slices.ContainsFunc(cells, isDate) && !slices.ContainsFunc(cells, statesBalance)
+	return slices.ContainsFunc(cells, isDate) && slices.ContainsFunc(cells, isAmount) &&
+		!slices.ContainsFunc(cells, statesBalance)
+}
+
+// isAmount reports whether a cell is a number that is no date. Six or seven digits may be both.
+func isAmount(cell string) bool {
+	if _, ok := written.ScanNumber(cell); !ok {
+		return false
+	}
+	d, ok := written.ScanDate(cell)
+	hasYear := d.Parts[0].Digits == 4 || d.Parts[2].Digits == 4
+	return !ok || d.Orders() == 0 || d.Separator == 0 && !hasYear
 }
 
 func statesBalance(cell string) bool { return written.StatedBalance(cell) != "" }

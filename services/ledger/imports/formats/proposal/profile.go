@@ -9,7 +9,8 @@
 // finds the columns of files without a heading, and shows inverted signs (ADR 80). Each guess that
 // the file does not prove becomes a warning, which the user sees.
 //
-//   - profile.go: the counts. Start reading here and at Propose in propose.go
+//   - profile.go: the rows of the sample. column.go: the counts of each column. Start reading there
+//     and at Propose in propose.go
 //   - propose.go: the fields of the columns. contents.go: those that no heading names. status.go:
 //     which payments are booked. amount.go, date.go, currency.go: amounts, dates and currencies
 //   - texts.go: payee, description and notes. cells.go: their counts. parties.go: who pays whom
@@ -18,11 +19,6 @@
 package proposal
 
 import (
-	"strings"
-	"time"
-	"unicode"
-
-	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
@@ -55,33 +51,6 @@ type Profile struct {
 	transactions [][]string
 	texts        []texts
 }
-
-// column counts the kinds of cells of a column, below the heading.
-type column struct {
-	filled     int
-	days       [3]int // Dates by order: ymd, dmy, mdy.
-	last       [3]time.Time
-	up, down   [3]int // Dates after and before the previous row's.
-	spanFrom   [3]time.Time
-	spanTo     [3]time.Time
-	example    written.DateText // The first date.
-	long       int              // Dates with a year of four digits.
-	numbers    int
-	dots       int // Numbers that only "." explains.
-	commas     int
-	either     int // Numbers with a separator that both explain.
-	negative   int
-	positive   int
-	decimals   int            // Numbers with a separator.
-	currencies int            // Codes of currencies that Coffer knows.
-	codes      int            // Three capital letters, such as the code of a former currency.
-	values     map[string]int // Up to maxValues different values.
-	many       bool           // More than maxValues.
-	units      map[string]int
-}
-
-// maxValues is the number of different values of a column that a profile counts.
-const maxValues = 24
 
 // NewProfile returns an empty profile of a file whose heading is not known.
 func NewProfile(options statement.Options) *Profile {
@@ -177,124 +146,5 @@ func (p *Profile) count(cells []string) {
 		if c != "" {
 			p.columns[i].count(c)
 		}
-	}
-}
-
-func (c *column) count(cell string) {
-	c.filled++
-	c.value(cell)
-	if len(cell) > 64 {
-		return
-	}
-	isDate := false
-	if strings.ContainsAny(cell[:1], "0123456789") || unicode.IsLetter([]rune(cell)[0]) {
-		isDate = c.date(cell)
-	}
-	// "2024" and "01.02" can be a date's parts and a number, so a date without doubt is no number.
-	if !isDate {
-		c.number(cell)
-	}
-	if len(cell) == 3 {
-		if _, ok := money.ParseCurrency(cell); ok {
-			c.currencies++
-		}
-		if !strings.ContainsFunc(cell, func(r rune) bool { return r < 'A' || r > 'Z' }) {
-			c.codes++
-		}
-	}
-}
-
-// value counts the different values of a column as long as they are few and short. Columns of
-// types, currencies and accounts have few.
-func (c *column) value(cell string) {
-	if c.many {
-		return
-	}
-	if c.values == nil {
-		c.values = make(map[string]int)
-	}
-	if _, ok := c.values[cell]; !ok && (len(c.values) == maxValues || len(cell) > 64) {
-		c.many, c.values = true, nil
-		return
-	}
-	c.values[cell]++
-}
-
-// date counts a cell that is a date in each order in which it is one, and whether the dates rise or
-// fall in that order. It returns false for digits without separators that may as well be a number,
-// such as 240131.
-func (c *column) date(cell string) bool {
-	d, ok := written.ScanDate(cell)
-	if !ok {
-		return false
-	}
-	any := false
-	for i, order := range []written.Orders{written.YMD, written.DMY, written.MDY} {
-		t, ok := d.Date(order)
-		if !ok {
-			continue
-		}
-		any = true
-		if c.days[i]++; !c.last[i].IsZero() {
-			if t.After(c.last[i]) {
-				c.up[i]++
-			} else if t.Before(c.last[i]) {
-				c.down[i]++
-			}
-		}
-		c.last[i] = t
-		if c.spanFrom[i].IsZero() || t.Before(c.spanFrom[i]) {
-			c.spanFrom[i] = t
-		}
-		if t.After(c.spanTo[i]) {
-			c.spanTo[i] = t
-		}
-	}
-	if any {
-		if c.example.Parts[2].Digits == 0 {
-			c.example = d
-		}
-		if d.Parts[0].Digits == 4 || d.Parts[2].Digits == 4 {
-			c.long++
-		}
-	}
-	return any && (d.Separator != 0 || d.Parts[0].Digits != 2 && d.Parts[0].Digits != 3)
-}
-
-func (c *column) number(cell string) {
-	n, ok := written.ScanNumber(cell)
-	if !ok {
-		return
-	}
-	m := n.Marks()
-	if m == 0 {
-		return
-	}
-	c.numbers++
-	switch {
-	case n.Negative:
-		c.negative++
-	case strings.Trim(n.Digits, "0.,") != "":
-		c.positive++
-	}
-	if n.Unit != "" {
-		if c.units == nil {
-			c.units = make(map[string]int)
-		}
-		if len(c.units) < maxValues {
-			c.units[n.Unit]++
-		}
-	}
-	if !strings.ContainsAny(n.Digits, ".,") {
-		return
-	}
-	c.decimals++
-	switch m {
-	case written.Dot:
-		c.dots++
-	case written.Comma:
-		c.commas++
-	default:
-		c.either++
 	}
 }

@@ -143,9 +143,9 @@ func (c *column) fits(field string) bool {
 	case mapping.FieldDate:
 		return c.dates() > 0 && c.dates()*10 >= c.filled*4
 	case mapping.FieldAmount, mapping.FieldBalance:
-		return c.numbers > 0 && c.numbers*10 >= c.filled*6
+		return c.numbers > 0 && c.numbers*10 >= c.amounts()*6
 	case mapping.FieldDebit, mapping.FieldCredit:
-		return c.filled == 0 || c.numbers*10 >= c.filled*6
+		return c.numbers*10 >= c.amounts()*6
 	case mapping.FieldCurrency:
 		// Codes that Coffer does not know make their rows invalid. Without the column, their
 		// amounts would be in the currency of the wallet.
@@ -200,6 +200,9 @@ func (p *Profile) choose() Columns {
 	return columns
 }
 
+// secondRank is the rank of the headings of second dates, such as the value date.
+const secondRank = 2
+
 // best returns the column with the best heading for a field, or -1.
 func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 	best, bestRank := -1, 1<<30
@@ -218,6 +221,10 @@ func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 			// settlement.
 			if field == mapping.FieldDate || field == mapping.FieldAmount {
 				rank += 300 * (p.rowsBelow() - p.columns[i].filled) / max(1, p.rowsBelow())
+			}
+			// Of a second date, such as the day of the interest, the vocabulary has the name.
+			if field == mapping.FieldDate && h.Rank == secondRank {
+				rank += 1000 * headings.Loose
 			}
 			if amount, ok := columns[mapping.FieldAmount]; ok && field == mapping.FieldCurrency {
 				rank += distance(amount, i)

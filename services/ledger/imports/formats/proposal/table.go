@@ -84,7 +84,7 @@ func withoutStatus(columns Columns) Columns {
 
 // numberOf reads a cell with a decimal mark.
 func numberOf(cell string, mark written.Marks) number {
-	if cell == "" {
+	if isDash(cell) {
 		return number{}
 	}
 	amount, _, ok := written.ParseAmount(cell, mark)

@@ -110,23 +110,27 @@ func (n *Number) decoration(s string) (unit string, ok bool) {
 			n.Signed = true
 		case r == '+':
 			n.Signed = true
-		case r == ')' || unicode.IsSpace(r) || r == '.' || r == ':' || r == '*' ||
-			unicode.Is(unicode.Cf, r):
-		case unicode.IsLetter(r) || unicode.Is(unicode.Sc, r):
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		case r == ')' || r == '.' || r == ':' || r == '*' || unicode.Is(unicode.Cf, r):
+		case unicode.IsLetter(r) || unicode.Is(unicode.Sc, r) || r == '/':
 			b.WriteRune(r)
 		default:
 			return "", false
 		}
 	}
-	unit = b.String()
-	upper := strings.ToUpper(unit)
-	switch {
-	case debitMarks[upper]:
-		n.Negative, n.Signed, unit = true, true, ""
-	case creditMarks[upper]:
-		n.Signed, unit = true, ""
-	case len([]rune(unit)) > 4:
-		return "", false
+	for word := range strings.FieldsSeq(b.String()) {
+		switch upper := strings.ToUpper(word); {
+		case debitMarks[upper]:
+			n.Negative, n.Signed = true, true
+		case creditMarks[upper]:
+			n.Signed = true
+		default:
+			unit += word
+		}
+	}
+	if len([]rune(unit)) > 4 || strings.Contains(unit, "/") {
+		return unit, CurrencyOf(unit) != ""
 	}
 	return unit, true
 }

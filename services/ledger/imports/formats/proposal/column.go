@@ -1,0 +1,167 @@
+package proposal
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// column counts the kinds of cells of a column, below the heading.
+type column struct {
+	filled     int
+	dashes     int    // Cells that only have a dash.
+	days       [3]int // Dates by order: ymd, dmy, mdy.
+	last       [3]time.Time
+	up, down   [3]int // Dates after and before the previous row's.
+	spanFrom   [3]time.Time
+	spanTo     [3]time.Time
+	example    written.DateText // The first date.
+	long       int              // Dates with a year of four digits.
+	numbers    int
+	dots       int // Numbers that only "." explains.
+	commas     int
+	either     int // Numbers with a separator that both explain.
+	negative   int
+	positive   int
+	decimals   int            // Numbers with a separator.
+	currencies int            // Codes of currencies that Coffer knows.
+	codes      int            // Three capital letters, such as the code of a former currency.
+	values     map[string]int // Up to maxValues different values.
+	many       bool           // More than maxValues.
+	units      map[string]int
+}
+
+// maxValues is the number of different values of a column that a profile counts.
+const maxValues = 24
+
+func (c *column) count(cell string) {
+	c.filled++
+	c.value(cell)
+	if isDash(cell) {
+		c.dashes++
+	}
+	if len(cell) > 64 {
+		return
+	}
+	isDate := false
+	if strings.ContainsAny(cell[:1], "0123456789") || unicode.IsLetter([]rune(cell)[0]) {
+		isDate = c.date(cell)
+	}
+	// "2024" and "01.02" can be a date's parts and a number, so a date without doubt is no number.
+	if !isDate {
+		c.number(cell)
+	}
+	if len(cell) == 3 {
+		if _, ok := money.ParseCurrency(cell); ok {
+			c.currencies++
+		}
+		if !strings.ContainsFunc(cell, func(r rune) bool { return r < 'A' || r > 'Z' }) {
+			c.codes++
+		}
+	}
+}
+
+// isDash reports whether a cell has a dash in place of a number.
+func isDash(cell string) bool { return strings.Trim(cell, "-–—−") == "" }
+
+// amounts returns the number of cells that are no dash. A column of amounts may have dashes in most
+// rows.
+func (c *column) amounts() int { return c.filled - c.dashes }
+
+// value counts the different values of a column as long as they are few and short. Columns of
+// types, currencies and accounts have few.
+func (c *column) value(cell string) {
+	if c.many {
+		return
+	}
+	if c.values == nil {
+		c.values = make(map[string]int)
+	}
+	if _, ok := c.values[cell]; !ok && (len(c.values) == maxValues || len(cell) > 64) {
+		c.many, c.values = true, nil
+		return
+	}
+	c.values[cell]++
+}
+
+// date counts a cell that is a date in each order in which it is one, and whether the dates rise or
+// fall in that order. It returns false for digits without separators that may as well be a number,
+// such as 240131.
+func (c *column) date(cell string) bool {
+	d, ok := written.ScanDate(cell)
+	if !ok {
+		return false
+	}
+	any := false
+	for i, order := range []written.Orders{written.YMD, written.DMY, written.MDY} {
+		t, ok := d.Date(order)
+		if !ok {
+			continue
+		}
+		any = true
+		if c.days[i]++; !c.last[i].IsZero() {
+			if t.After(c.last[i]) {
+				c.up[i]++
+			} else if t.Before(c.last[i]) {
+				c.down[i]++
+			}
+		}
+		c.last[i] = t
+		if c.spanFrom[i].IsZero() || t.Before(c.spanFrom[i]) {
+			c.spanFrom[i] = t
+		}
+		if t.After(c.spanTo[i]) {
+			c.spanTo[i] = t
+		}
+	}
+	if any {
+		if c.example.Parts[2].Digits == 0 {
+			c.example = d
+		}
+		if d.Parts[0].Digits == 4 || d.Parts[2].Digits == 4 {
+			c.long++
+		}
+	}
+	return any && (d.Separator != 0 || d.Parts[0].Digits != 2 && d.Parts[0].Digits != 3)
+}
+
+func (c *column) number(cell string) {
+	n, ok := written.ScanNumber(cell)
+	if !ok {
+		return
+	}
+	m := n.Marks()
+	if m == 0 {
+		return
+	}
+	c.numbers++
+	switch {
+	case n.Negative:
+		c.negative++
+	case strings.Trim(n.Digits, "0.,") != "":
+		c.positive++
+	}
+	if n.Unit != "" {
+		if c.units == nil {
+			c.units = make(map[string]int)
+		}
+		if len(c.units) < maxValues {
+			c.units[n.Unit]++
+		}
+	}
+	if !strings.ContainsAny(n.Digits, ".,") {
+		return
+	}
+	c.decimals++
+	switch m {
+	case written.Dot:
+		c.dots++
+	case written.Comma:
+		c.commas++
+	default:
+		c.either++
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -17,8 +18,8 @@ import (
 	"github.com/coffer-budget/coffer/test/programs"
 )
 
-// previousRelease is the commit of the previous release. It is updated with each release.
-const previousRelease = "8493eb371ab75877860d60071fe60aaa2b2ac613"
+// firstSchema is the commit that stands for the previous release until the first one has a tag.
+const firstSchema = "8493eb371ab75877860d60071fe60aaa2b2ac613"
 
 // TestUpgradeAndRollback migrates the schema while the previous release serves requests, replaces
 // its instances one by one, and rolls back. In each state, both releases must work with the schema
@@ -69,17 +70,29 @@ func TestUpgradeAndRollback(t *testing.T) {
 	c.verify()
 }
 
+// previousRelease returns the last version tag before this commit, or firstSchema.
+func previousRelease(t *testing.T) string {
+	t.Helper()
+	tag, err := exec.CommandContext(t.Context(), "git", "describe", "--tags", "--abbrev=0",
+		"--match=v*", "HEAD^").Output()
+	if err != nil {
+		return firstSchema
+	}
+	return strings.TrimSpace(string(tag))
+}
+
 // buildPrevious builds the programs of the previous release, and returns their folder.
 func buildPrevious(t *testing.T) string {
 	t.Helper()
-	commit := previousRelease + "^{commit}"
+	release := previousRelease(t)
+	commit := release + "^{commit}"
 	if exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit).Run() != nil {
-		t.Skipf("NOT SHOWN: this clone does not have the commit %s", previousRelease)
+		t.Skipf("NOT SHOWN: this clone does not have the commit %s", release)
 	}
 	dir := t.TempDir()
 	sources := exec.CommandContext(t.Context(), "sh", "-c",
 		`git -C "$(git rev-parse --show-toplevel)" archive "$1" | tar -x -C "$2"`, "sh",
-		previousRelease, dir)
+		release, dir)
 	out, err := sources.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	built := t.TempDir()

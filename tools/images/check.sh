@@ -13,8 +13,9 @@ cp -R .bin "$again/tree/.bin"
 (cd "$again/tree" && GOCACHE="$again/cache" "$PWD/.bin/images" .cache/images check "${services[@]}")
 diff .cache/images/index/index.json "$again/tree/.cache/images/index/index.json"
 for service in "${services[@]}"; do
-	diff ".cache/images/$service.spdx.json" "$again/tree/.cache/images/$service.spdx.json"
 	for architecture in amd64 arm64; do
+		bill=".cache/images/$service-$architecture.spdx.json"
+		diff "$bill" "$again/tree/$bill"
 		grep -rqs "\"architecture\": *\"$architecture\"" .cache/images/index/blobs
 	done
 	[ "$(".cache/images/programs/$(go env GOARCH)/$service" version)" = check ]

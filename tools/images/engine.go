@@ -65,9 +65,9 @@ func neural(ctx context.Context, root, arch string) ([]contained, error) {
 }
 
 // engineLayer downloads the packages for an architecture with all their dependencies, and unpacks
-// them without running their scripts. It requires Debian or Ubuntu with apt. The machine's package
-// sources determine the versions. tar keeps the links of emptyRoot where a package contains a
-// folder such as /lib. The layer also contains the neural engine with its program.
+// them without running their scripts. It requires apt, of Debian or Ubuntu. tar keeps the links of
+// emptyRoot where a package contains a folder such as /lib. The layer also contains the neural
+// engine with its program.
 func engineLayer(ctx context.Context, dir, arch, program string) (v1.Layer, []contained, error) {
 	debs, err := download(ctx, dir, arch, engine)
 	if err != nil {
@@ -114,12 +114,26 @@ func engineLayer(ctx context.Context, dir, arch, program string) (v1.Layer, []co
 	return layer, found, err
 }
 
+// sources are the archives of Debian that packages are downloaded from. Those of the machine may be
+// of another distribution, which has other versions, and no packages for other architectures.
+const sources = "tools/images/debian.sources"
+
+// keyring has the keys that sources name. On Ubuntu, the package debian-archive-keyring has it.
+const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
 // download downloads packages with all their dependencies and returns the paths of the files. apt
 // uses an empty status file, so that it also downloads packages that are installed on this machine.
 // The lists of packages are downloaded into dir, too, so the command changes nothing on the machine
 // outside of it.
 func download(ctx context.Context, dir, arch string, packages []string) ([]string, error) {
 	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(keyring); err != nil {
+		return nil, fmt.Errorf("install the package debian-archive-keyring: %w", err)
+	}
+	from, err := filepath.Abs(sources)
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +158,7 @@ func download(ctx context.Context, dir, arch string, packages []string) ([]strin
 			"-o", "Dir::Cache::srcpkgcache=", "-o", "Debug::NoLocking=1",
 			"-o", "APT::Sandbox::User=root", "-o", "APT::Architecture=" + arch,
 			"-o", "APT::Architectures=", "-o", "APT::Architectures::=" + arch,
+			"-o", "Dir::Etc::sourcelist=" + from, "-o", "Dir::Etc::sourceparts=-",
 		}, args...)...))
 	}
 	if err := apt("update"); err != nil {

@@ -12,7 +12,7 @@
 //
 //   - OUT/<service>.tar is an archive for this machine's architecture, for `ctr images import`,
 //     `docker load` and `skopeo copy docker-archive:`.
-//   - OUT/<service>.spdx.json is the bill of materials of that image.
+//   - OUT/<service>-<architecture>.spdx.json is the bill of materials of an image.
 //   - OUT/index is an OCI layout with an index of all architectures for each service, named
 //     coffer/<service>:VERSION.
 //   - OUT/release.yaml is a kustomize component that refers to the images by digest.
@@ -112,9 +112,8 @@ func (b builder) all(ctx context.Context, wanted []string) error {
 	return b.writeRelease(digests)
 }
 
-// one builds a service's images for both architectures. The image of ocr for the other architecture
-// is omitted if its packages are not available: Ubuntu's archive has only those for the machine's
-// architecture.
+// one builds a service's images for both architectures, with their bills of materials, and the
+// archive for this machine's.
 func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error) {
 	index := v1.ImageIndex(empty.Index)
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -126,18 +125,17 @@ func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error)
 			}
 		}
 		image, packages, err := b.image(ctx, service, arch, program)
-		if err != nil && service == "ocr" && arch != runtime.GOARCH {
-			fmt.Fprintf(os.Stderr, "coffer/ocr is not built for %s: %v\n", arch, err)
-			continue
-		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("for %s: %w", arch, err)
 		}
 		platform := v1.Platform{OS: "linux", Architecture: arch}
 		index = mutate.AppendManifests(index,
 			mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
+		if err := b.bill(service, arch, program, image, packages); err != nil {
+			return nil, err
+		}
 		if arch == runtime.GOARCH {
-			if err := b.archive(service, program, image, packages); err != nil {
+			if err := b.archive(service, image); err != nil {
 				return nil, err
 			}
 		}
@@ -153,9 +151,24 @@ func programs(service string) []string {
 	return []string{service}
 }
 
-// archive writes the image for this machine's architecture, with its bill of materials, and prints
-// its digest.
-func (b builder) archive(service, program string, image v1.Image, packages []contained) error {
+// bill writes the bill of materials of an image.
+func (b builder) bill(
+	service, arch, program string, image v1.Image, packages []contained,
+) error {
+	digest, err := image.Digest()
+	if err != nil {
+		return err
+	}
+	var paths []string
+	for _, name := range programs(service) {
+		paths = append(paths, filepath.Join(filepath.Dir(program), name))
+	}
+	path := filepath.Join(b.out, service+"-"+arch+".spdx.json")
+	return writeBill(path, service, digest, paths, packages)
+}
+
+// archive writes the image for this machine's architecture, and prints its digest.
+func (b builder) archive(service string, image v1.Image) error {
 	tag, err := name.NewTag("coffer/"+service+":"+b.version, name.WithDefaultRegistry(""))
 	if err != nil {
 		return err
@@ -168,11 +181,7 @@ func (b builder) archive(service, program string, image v1.Image, packages []con
 		return err
 	}
 	fmt.Printf("coffer/%s:%s\t%s\n", service, b.version, digest)
-	var paths []string
-	for _, name := range programs(service) {
-		paths = append(paths, filepath.Join(filepath.Dir(program), name))
-	}
-	return writeBill(filepath.Join(b.out, service+".spdx.json"), service, digest, paths, packages)
+	return nil
 }
 
 // image returns the image of a program, and the Debian packages in it.

@@ -14,14 +14,8 @@ var acrossOwners = map[string]string{
 	"jobs.Lease":                "of all owners: to do, it locks what it finds",
 
 	// Requests.
-	"accounts.deleteReservations":        "to do: the budgets of several owners",
-	"accounts.deleteUnheldReferences":    "to do: the budgets of several owners",
-	"accounts.insertReferences":          "to do: the budgets of several owners",
-	"accounts.selectHeldCategories":      "to do: the budgets of several owners",
-	"accounts.shareReferencedCategories": "to do: the budgets of several owners",
-	"reports.selectSpending":             "to do: the budgets of several owners",
-	"posting.insertSQL":                  "to do: a group of several owners",
-	"posting.IsOfAnother":                "without a lock, for an id that the owner does not have",
+	"posting.insertSQL":   "to do: a group of several owners",
+	"posting.IsOfAnother": "without a lock, for an id that the owner does not have",
 }
 
 // unrecorded has the statements that the test does not run, and the reason.

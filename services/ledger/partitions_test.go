@@ -68,6 +68,7 @@ func TestStatementsOnPartitions(t *testing.T) {
 			clear(s.answered)
 			responses <- s.use()
 			s.requireAllRPCs(t)
+			s.useBudgets(t)
 			s.runInBackground(t)
 			require.Empty(t, plans.failures)
 			sources := sourceStatements(t)
@@ -125,6 +126,27 @@ func (s *isolated) runInBackground(t *testing.T) {
 	require.NoError(t, sync.Sweep(ctx, s.db, now))
 	require.NoError(t, attachments.Expire(ctx, s.db, now))
 	_, err := verify.RepairOwner(ctx, s.db, s.user.ID)
+	require.NoError(t, err)
+}
+
+// useBudgets calls the RPCs for the budgets of several owners, who are in several partitions.
+func (s *isolated) useBudgets(t *testing.T) {
+	t.Helper()
+	sync, sum := &ledgerv1.SyncReferencesRequest{}, &ledgerv1.SumSpendingRequest{}
+	for range 10 {
+		owner, id := s.env.NewID().String(), s.env.NewID().String()
+		sync.Budgets = append(sync.Budgets, &ledgerv1.BudgetReferences{
+			OwnerId: owner, BudgetId: id, Version: 1, CategoryIds: []string{id},
+			SettledReservations: []string{id},
+		})
+		sum.Windows = append(sum.Windows, &ledgerv1.SpendingWindow{
+			OwnerId: owner, WalletId: id, CategoryIds: []string{id},
+			From: "2026-02-20", To: "2026-04-14",
+		})
+	}
+	_, err := s.SyncReferences(t.Context(), sync)
+	require.NoError(t, err)
+	_, err = s.SumSpending(t.Context(), sum)
 	require.NoError(t, err)
 }
 

@@ -29,7 +29,9 @@ const (
 // budgetUse is the set of categories that a budget holds in one version. A deleted budget holds
 // none and has deletedVersion.
 type budgetUse struct {
-	owner, budget uuid.UUID
+	budget uuid.UUID
+	// position is the budget's index in the request.
+	position int
 	// version is the version of the budget at the budget service, which increases with each change
 	// of the budget.
 	version    int64
@@ -93,7 +95,11 @@ func (s *Accounts) CheckReferences(
 // SyncReferences records the categories of budgets and returns the ids that the budgets should
 // hold, which differ after a merge. A foreign key prevents the deletion of a recorded category.
 // Requests are idempotent. An older version only releases its reservations, and the response has no
-// ids for it. Errors: SERVICE_UNAVAILABLE if a category is merged or deleted concurrently.
+// ids for it. Errors: SERVICE_UNAVAILABLE if a category is merged or deleted concurrently; the
+// budgets of some owners may be recorded then.
+//
+// Each owner has a separate transaction, so that it commits in the owner's partition and locks
+// nothing of other owners (ADR 124).
 //
 // The worker of the budget service calls it for each changed budget. A PATCH and a DELETE of a
 // budget also call it before they return, so that a category that no budget uses any more can be
@@ -101,48 +107,52 @@ func (s *Accounts) CheckReferences(
 func (s *Accounts) SyncReferences(
 	ctx context.Context, req *ledgerv1.SyncReferencesRequest,
 ) (*ledgerv1.SyncReferencesResponse, error) {
-	uses, err := parseBudgetUses(req)
-	if err != nil || len(uses) == 0 {
-		return &ledgerv1.SyncReferencesResponse{}, err
-	}
-	resp := &ledgerv1.SyncReferencesResponse{
-		Budgets: make([]*ledgerv1.CurrentCategories, len(uses)),
-	}
-	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		held, latest, err := recordReferences(ctx, tx, uses, s.Now())
-		if err != nil {
-			return err
-		}
-		for i, u := range uses {
-			resp.Budgets[i] = &ledgerv1.CurrentCategories{}
-			if latest[u.budget] {
-				resp.Budgets[i].CategoryIds = u.current(held)
-			}
-		}
-		return nil
-	})
-	if pg.IsViolation(err, categoryKey) {
-		// A category was merged or deleted between two statements. The next request sees the
-		// result.
-		return nil, apierr.Unavailable
-	}
+	owners, err := parseBudgetUses(req)
 	if err != nil {
 		return nil, err
+	}
+	resp := &ledgerv1.SyncReferencesResponse{
+		Budgets: make([]*ledgerv1.CurrentCategories, len(req.GetBudgets())),
+	}
+	for owner, uses := range owners {
+		err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+			held, latest, err := recordReferences(ctx, tx, owner, uses, s.Now())
+			if err != nil {
+				return err
+			}
+			for _, u := range uses {
+				current := &ledgerv1.CurrentCategories{}
+				if latest[u.budget] {
+					current.CategoryIds = u.current(held)
+				}
+				resp.Budgets[u.position] = current
+			}
+			return nil
+		})
+		if pg.IsViolation(err, categoryKey) {
+			// A category was merged or deleted between two statements. The next request sees the
+			// result.
+			return nil, apierr.Unavailable
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return resp, nil
 }
 
-// recordReferences records the uses whose version is not older than the recorded one. latest holds
-// their budgets, and held the existing category for each id that these budgets hold.
+// recordReferences records the uses of an owner's budgets whose version is not older than the
+// recorded one. latest holds their budgets, and held the existing category for each id that these
+// budgets hold.
 //
 // Categories are locked before references, as in DeleteCategory, so that the two cannot deadlock.
 func recordReferences(
-	ctx context.Context, tx pgx.Tx, uses []budgetUse, now time.Time,
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, uses []budgetUse, now time.Time,
 ) (held map[heldCategory]uuid.UUID, latest map[uuid.UUID]bool, err error) {
-	if err := shareReferencedCategories(ctx, tx, uses); err != nil {
+	if err := shareReferencedCategories(ctx, tx, owner, uses); err != nil {
 		return nil, nil, err
 	}
-	latest, err = upsertReferencingBudgets(ctx, tx, uses, now.Add(reservationLife))
+	latest, err = upsertReferencingBudgets(ctx, tx, owner, uses, now.Add(reservationLife))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,18 +162,18 @@ func recordReferences(
 			current = append(current, u)
 		}
 	}
-	if err := insertReferences(ctx, tx, current); err != nil {
+	if err := insertReferences(ctx, tx, owner, current); err != nil {
 		return nil, nil, err
 	}
-	if err := deleteUnheldReferences(ctx, tx, current); err != nil {
+	if err := deleteUnheldReferences(ctx, tx, owner, current); err != nil {
 		return nil, nil, err
 	}
 	// Reservations are released even if the version is outdated, because their attempt to write the
 	// budget has ended.
-	if err := deleteReservations(ctx, tx, uses); err != nil {
+	if err := deleteReservations(ctx, tx, owner, uses); err != nil {
 		return nil, nil, err
 	}
-	held, err = selectHeldCategories(ctx, tx, current)
+	held, err = selectHeldCategories(ctx, tx, owner, current)
 	return held, latest, err
 }
 
@@ -180,20 +190,24 @@ func (u budgetUse) current(held map[heldCategory]uuid.UUID) []string {
 	return ids
 }
 
-// parseBudgetUses validates the request. A budget without categories is a deleted one.
-func parseBudgetUses(req *ledgerv1.SyncReferencesRequest) ([]budgetUse, error) {
+// parseBudgetUses validates the request, and returns the uses of each owner's budgets. A budget
+// without categories is a deleted one.
+func parseBudgetUses(
+	req *ledgerv1.SyncReferencesRequest,
+) (map[uuid.UUID][]budgetUse, error) {
 	var p apierr.Problems
 	if len(req.GetBudgets()) > maxSyncs {
 		p.Invalid("budgets", fmt.Sprintf("must be at most %d", maxSyncs))
 		return nil, p.Err()
 	}
-	uses, seen := make([]budgetUse, len(req.GetBudgets())), map[uuid.UUID]bool{}
+	owners, seen := map[uuid.UUID][]budgetUse{}, map[uuid.UUID]bool{}
 	for i, b := range req.GetBudgets() {
 		at := fmt.Sprintf("budgets[%d].", i)
+		owner := request.ParseServiceID(&p, at+"ownerId", b.GetOwnerId())
 		u := budgetUse{
-			owner:   request.ParseServiceID(&p, at+"ownerId", b.GetOwnerId()),
-			budget:  request.ParseServiceID(&p, at+"budgetId", b.GetBudgetId()),
-			version: b.GetVersion(),
+			budget:   request.ParseServiceID(&p, at+"budgetId", b.GetBudgetId()),
+			position: i,
+			version:  b.GetVersion(),
 		}
 		for _, id := range b.GetCategoryIds() {
 			u.categories = append(u.categories, request.ParseServiceID(&p, at+"categoryIds", id))
@@ -208,7 +222,7 @@ func parseBudgetUses(req *ledgerv1.SyncReferencesRequest) ([]budgetUse, error) {
 		if seen[u.budget] {
 			p.Invalid(at+"budgetId", "must be unique")
 		}
-		uses[i], seen[u.budget] = u, true
+		owners[owner], seen[u.budget] = append(owners[owner], u), true
 	}
-	return uses, p.Err()
+	return owners, p.Err()
 }

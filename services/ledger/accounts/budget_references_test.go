@@ -202,6 +202,34 @@ func TestSyncReferences(t *testing.T) {
 		require.NoError(t, ExpireReferences(t.Context(), s.DB, fixture.Today.Add(reservationLife)))
 		require.Equal(t, 2, rows())
 	})
+	t.Run("records budgets of several owners in their order", func(t *testing.T) {
+		t.Parallel()
+		p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+		fun := p.MakeCategory(p.Ctx, t, "Fun")
+		req := &ledgerv1.SyncReferencesRequest{}
+		for _, u := range []struct {
+			owner    person
+			category uuid.UUID
+		}{{p, p.Category}, {other, other.Category}, {p, fun}, {other, fun}} {
+			req.Budgets = append(req.Budgets, &ledgerv1.BudgetReferences{
+				OwnerId: u.owner.ID.String(), BudgetId: s.NewID().String(), Version: 1,
+				CategoryIds: []string{u.category.String()},
+			})
+		}
+		resp, err := s.SyncReferences(t.Context(), req)
+		require.NoError(t, err)
+		var current []string
+		for _, b := range resp.GetBudgets() {
+			current = append(current, b.GetCategoryIds()...)
+		}
+		require.Equal(t, append(texts([]uuid.UUID{p.Category, other.Category, fun}), ""), current)
+		for _, err := range []error{
+			p.deleteCategory(p.Category), p.deleteCategory(fun),
+			other.deleteCategory(other.Category),
+		} {
+			fixture.RequireReason(t, err, codes.FailedPrecondition, "CATEGORY_IN_USE")
+		}
+	})
 	t.Run("takes each budget once and at most 100", func(t *testing.T) {
 		t.Parallel()
 		// RequireRejected compares all rows, so the other subtests must not write to this schema.

@@ -17,13 +17,13 @@ const categoryKey = "transactions_category_fkey"
 // merged since.
 type heldCategory struct{ budget, id uuid.UUID }
 
-// flatUses holds budget uses as arrays for unnest: one element per budget, per category and per
-// settled reservation.
+// flatUses holds the uses of an owner's budgets as arrays for unnest: one element per budget, per
+// category and per settled reservation.
 type flatUses struct {
-	owners, budgets                        []uuid.UUID
-	versions                               []int64
-	heldOwners, heldBudgets, held          []uuid.UUID
-	settledOwners, settledBudgets, settled []uuid.UUID
+	budgets                 []uuid.UUID
+	versions                []int64
+	heldBudgets, held       []uuid.UUID
+	settledBudgets, settled []uuid.UUID
 }
 
 // flatten converts budget uses to arrays. The three groups of arrays have different lengths, and
@@ -31,16 +31,13 @@ type flatUses struct {
 func flatten(uses []budgetUse) flatUses {
 	var f flatUses
 	for _, u := range uses {
-		f.owners = append(f.owners, u.owner)
 		f.budgets = append(f.budgets, u.budget)
 		f.versions = append(f.versions, u.version)
 		for _, id := range u.categories {
-			f.heldOwners = append(f.heldOwners, u.owner)
 			f.heldBudgets = append(f.heldBudgets, u.budget)
 			f.held = append(f.held, id)
 		}
 		for _, id := range u.settled {
-			f.settledOwners = append(f.settledOwners, u.owner)
 			f.settledBudgets = append(f.settledBudgets, u.budget)
 			f.settled = append(f.settled, id)
 		}
@@ -67,22 +64,24 @@ func reserveCategories(
 // shareReferencedCategories prevents the deletion of the categories of budgets until the
 // transaction ends: both of the categories that the budgets hold and of the recorded ones. FOR KEY
 // SHARE is the lock that a foreign key takes, so concurrent requests do not wait for each other.
-func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+func shareReferencedCategories(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, uses []budgetUse,
+) error {
 	f := flatten(uses)
 	return pg.Exec(ctx, q, `
-		SELECT c.id
-		FROM categories c
-		WHERE (c.owner_id, c.id) IN (
-			SELECT h.owner_id, coalesce(m.category_id, h.id)
-			FROM unnest($1::uuid[], $2::uuid[]) AS h (owner_id, id)
-			LEFT JOIN merged_categories m ON m.owner_id = h.owner_id AND m.id = h.id
+		SELECT id
+		FROM categories
+		WHERE owner_id = $1 AND id IN (
+			SELECT coalesce(m.category_id, h.id)
+			FROM unnest($2::uuid[]) AS h (id)
+			LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = h.id
 			UNION
-			SELECT r.owner_id, r.category_id
-			FROM unnest($3::uuid[], $4::uuid[]) AS b (owner_id, budget_id)
-			JOIN budget_references r ON r.owner_id = b.owner_id AND r.budget_id = b.budget_id
+			SELECT category_id
+			FROM budget_references
+			WHERE owner_id = $1 AND budget_id = ANY($3)
 		)
-		ORDER BY c.owner_id, c.id
-		FOR KEY SHARE`, f.heldOwners, f.held, f.owners, f.budgets)
+		ORDER BY id
+		FOR KEY SHARE`, owner, f.held, f.budgets)
 }
 
 // upsertReferencingBudgets locks the budgets, records their versions, and returns the budgets whose
@@ -90,19 +89,19 @@ func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetU
 // inserted in the order of the primary key, so that two requests with the same budgets lock them in
 // the same order. A row whose version is newer is not updated, and therefore not returned.
 func upsertReferencingBudgets(
-	ctx context.Context, q pg.Querier, uses []budgetUse, expiry time.Time,
+	ctx context.Context, q pg.Querier, owner uuid.UUID, uses []budgetUse, expiry time.Time,
 ) (map[uuid.UUID]bool, error) {
 	f := flatten(uses)
 	budgets, err := pg.Values[uuid.UUID](ctx, q, `
 		INSERT INTO referencing_budgets AS k (owner_id, budget_id, version, expires_at)
-		SELECT owner_id, budget_id, version,
+		SELECT $1, budget_id, version,
 			CASE WHEN version = $4 THEN $5::timestamptz ELSE 'infinity' END
-		FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS b (owner_id, budget_id, version)
-		ORDER BY owner_id, budget_id
+		FROM unnest($2::uuid[], $3::bigint[]) AS b (budget_id, version)
+		ORDER BY budget_id
 		ON CONFLICT (owner_id, budget_id) DO UPDATE
 		SET version = EXCLUDED.version, expires_at = EXCLUDED.expires_at
 		WHERE k.version <= EXCLUDED.version
-		RETURNING budget_id`, f.owners, f.budgets, f.versions, int64(deletedVersion), expiry)
+		RETURNING budget_id`, owner, f.budgets, f.versions, int64(deletedVersion), expiry)
 	if err != nil {
 		return nil, err
 	}
@@ -116,53 +115,58 @@ func upsertReferencingBudgets(
 // insertReferences records the existing categories that budgets hold: the category with that id, or
 // the target of its merge. The nil UUID in reservation marks a recorded category. A row that exists
 // is kept, because a merge may have changed its category_id.
-func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+func insertReferences(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, uses []budgetUse,
+) error {
 	f := flatten(uses)
 	return pg.Exec(ctx, q, `
 		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id,
 			expires_at)
-		SELECT DISTINCT ON (h.owner_id, h.budget_id, h.id)
-			h.owner_id, h.budget_id, $4::uuid, h.id, coalesce(c.id, m.category_id),
+		SELECT DISTINCT ON (h.budget_id, h.id)
+			$1::uuid, h.budget_id, $4::uuid, h.id, coalesce(c.id, m.category_id),
 			'infinity'::timestamptz
-		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS h (owner_id, budget_id, id)
-		LEFT JOIN categories c ON c.owner_id = h.owner_id AND c.id = h.id
-		LEFT JOIN merged_categories m ON m.owner_id = h.owner_id AND m.id = h.id
+		FROM unnest($2::uuid[], $3::uuid[]) AS h (budget_id, id)
+		LEFT JOIN categories c ON c.owner_id = $1 AND c.id = h.id
+		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = h.id
 		WHERE coalesce(c.id, m.category_id) IS NOT NULL
-		ORDER BY h.owner_id, h.budget_id, h.id
+		ORDER BY h.budget_id, h.id
 		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`,
-		f.heldOwners, f.heldBudgets, f.held, uuid.Nil)
+		owner, f.heldBudgets, f.held, uuid.Nil)
 }
 
 // deleteUnheldReferences deletes recorded categories that budgets no longer hold. It does not
 // delete reservations. Because of the nil UUID in the condition, reservations of a concurrent write
 // of the same budget remain until that write has ended.
-func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+func deleteUnheldReferences(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, uses []budgetUse,
+) error {
 	f := flatten(uses)
 	return pg.Exec(ctx, q, `
-		DELETE FROM budget_references r
-		USING unnest($1::uuid[], $2::uuid[]) AS b (owner_id, budget_id)
-		WHERE r.owner_id = b.owner_id AND r.budget_id = b.budget_id AND r.reservation = $5
-			AND (r.budget_id, r.held_id) NOT IN (
+		DELETE FROM budget_references
+		WHERE owner_id = $1 AND budget_id = ANY($2) AND reservation = $5
+			AND (budget_id, held_id) NOT IN (
 				SELECT budget_id, id FROM unnest($3::uuid[], $4::uuid[]) AS h (budget_id, id))`,
-		f.owners, f.budgets, f.heldBudgets, f.held, uuid.Nil)
+		owner, f.budgets, f.heldBudgets, f.held, uuid.Nil)
 }
 
 // deleteReservations releases settled reservations, also those that no longer exist. The nil UUID
 // marks recorded categories, so the condition excludes it: a request must not be able to delete
 // those.
-func deleteReservations(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+func deleteReservations(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, uses []budgetUse,
+) error {
 	f := flatten(uses)
 	return pg.Exec(ctx, q, `
 		DELETE FROM budget_references r
-		USING unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS s (owner_id, budget_id, reservation)
-		WHERE r.owner_id = s.owner_id AND r.budget_id = s.budget_id
+		USING unnest($2::uuid[], $3::uuid[]) AS s (budget_id, reservation)
+		WHERE r.owner_id = $1 AND r.budget_id = s.budget_id
 			AND r.reservation = s.reservation AND r.reservation <> $4`,
-		f.settledOwners, f.settledBudgets, f.settled, uuid.Nil)
+		owner, f.settledBudgets, f.settled, uuid.Nil)
 }
 
 // selectHeldCategories returns the existing category for each id that budgets hold.
 func selectHeldCategories(
-	ctx context.Context, q pg.Querier, uses []budgetUse,
+	ctx context.Context, q pg.Querier, owner uuid.UUID, uses []budgetUse,
 ) (map[heldCategory]uuid.UUID, error) {
 	type row struct {
 		BudgetID   uuid.UUID `db:"budget_id"`
@@ -171,11 +175,10 @@ func selectHeldCategories(
 	}
 	f := flatten(uses)
 	rows, err := pg.All[row](ctx, q, `
-		SELECT r.budget_id, r.held_id, r.category_id
-		FROM unnest($1::uuid[], $2::uuid[]) AS b (owner_id, budget_id)
-		JOIN budget_references r ON r.owner_id = b.owner_id AND r.budget_id = b.budget_id
-			AND r.reservation = $3`,
-		f.owners, f.budgets, uuid.Nil)
+		SELECT budget_id, held_id, category_id
+		FROM budget_references
+		WHERE owner_id = $1 AND budget_id = ANY($2) AND reservation = $3`,
+		owner, f.budgets, uuid.Nil)
 	if err != nil {
 		return nil, err
 	}

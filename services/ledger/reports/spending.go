@@ -13,13 +13,18 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// maxWindows is the maximum number of windows in one request.
-const maxWindows = 1000
+const (
+	// maxWindows is the maximum number of windows in one request.
+	maxWindows = 1000
+	// maxOwners is the maximum number of their owners, because each one has a separate statement. A
+	// page of budgets has at most 200.
+	maxOwners = 200
+)
 
 // SumSpending returns the amounts spent in up to maxWindows windows, in the order of the request,
-// with one statement, and the time zones of their owners. Only the budget service may call it. It
-// counts as an expensive read of the user whose request needs the sums, if there is one. Errors:
-// RATE_LIMITED.
+// with one statement for each of up to maxOwners owners, and the time zones of these owners. Only
+// the budget service may call it. It counts as an expensive read of the user whose request needs
+// the sums, if there is one. Errors: RATE_LIMITED.
 func (s *Reports) SumSpending(
 	ctx context.Context, req *ledgerv1.SumSpendingRequest,
 ) (*ledgerv1.SumSpendingResponse, error) {
@@ -28,8 +33,8 @@ func (s *Reports) SumSpending(
 	if req.GetUserId() != "" {
 		user = request.ParseServiceID(&p, "userId", req.GetUserId())
 	}
-	windows, err := parseWindows(p, req)
-	if err != nil || len(windows) == 0 {
+	owners, err := parseWindows(p, req)
+	if err != nil || len(owners) == 0 {
 		return &ledgerv1.SumSpendingResponse{}, err
 	}
 	if user != uuid.Nil {
@@ -39,16 +44,18 @@ func (s *Reports) SumSpending(
 		}
 		defer leave()
 	}
-	rows, err := selectSpending(ctx, s.DB, windows)
+	rows, err := selectSpending(ctx, s.DB, owners, s.Distributed)
 	if err != nil {
 		return nil, err
 	}
-	resp := &ledgerv1.SumSpendingResponse{Spendings: make([]*ledgerv1.Spending, len(windows))}
+	resp := &ledgerv1.SumSpendingResponse{
+		Spendings: make([]*ledgerv1.Spending, len(req.GetWindows())),
+	}
 	for i := range resp.Spendings {
 		resp.Spendings[i] = &ledgerv1.Spending{}
 	}
 	for _, r := range rows {
-		spending := resp.Spendings[r.Position-1]
+		spending := resp.Spendings[r.Position]
 		spending.Found, spending.TimeZone = r.Found, r.TimeZone
 		if r.Currency != nil {
 			spending.Amounts = append(spending.Amounts,
@@ -59,26 +66,30 @@ func (s *Reports) SumSpending(
 }
 
 // spendingWindow selects an owner's transactions in a wallet and some categories within a window.
-// The windows of a request may have different owners, because a shared budget has the data of its
-// owner.
 type spendingWindow struct {
 	calendar.Period
-	owner, wallet uuid.UUID
-	categories    []uuid.UUID
+	// position is the index of the window in the request.
+	position   int
+	wallet     uuid.UUID
+	categories []uuid.UUID
 }
 
-// parseWindows validates the windows, and returns the problems p of the request among its own. The
-// last day of a window is inclusive in the request.
-func parseWindows(p apierr.Problems, req *ledgerv1.SumSpendingRequest) ([]spendingWindow, error) {
+// parseWindows validates the windows, and returns those of each owner. A page of budgets has
+// several owners, because a shared budget has the data of its owner. The problems p of the request
+// are among those of the returned error. The last day of a window is inclusive in the request.
+func parseWindows(
+	p apierr.Problems, req *ledgerv1.SumSpendingRequest,
+) (map[uuid.UUID][]spendingWindow, error) {
 	if len(req.GetWindows()) > maxWindows {
 		p.Invalid("windows", fmt.Sprintf("must be at most %d", maxWindows))
 		return nil, p.Err()
 	}
-	windows := make([]spendingWindow, len(req.GetWindows()))
+	owners := map[uuid.UUID][]spendingWindow{}
 	for i, w := range req.GetWindows() {
 		at := fmt.Sprintf("windows[%d].", i)
-		windows[i] = spendingWindow{
-			owner: request.ParseServiceID(&p, at+"ownerId", w.GetOwnerId()),
+		owner := request.ParseServiceID(&p, at+"ownerId", w.GetOwnerId())
+		window := spendingWindow{
+			position: i,
 			wallet: request.ParseID(&p, at+"walletId", w.GetWalletId(),
 				request.ErrInvalidWalletID),
 			categories: request.ParseIDs(&p, at+"categoryIds", w.GetCategoryIds(),
@@ -86,11 +97,15 @@ func parseWindows(p apierr.Problems, req *ledgerv1.SumSpendingRequest) ([]spendi
 			Period: calendar.Days(parseDay(&p, at+"from", w.GetFrom()),
 				parseDay(&p, at+"to", w.GetTo())),
 		}
-		if windows[i].End.Before(windows[i].From) {
+		if window.End.Before(window.From) {
 			p.Invalid(at+"from", "must not be after to")
 		}
+		owners[owner] = append(owners[owner], window)
 	}
-	return windows, p.Err()
+	if len(owners) > maxOwners {
+		p.Invalid("windows", fmt.Sprintf("must have at most %d owners", maxOwners))
+	}
+	return owners, p.Err()
 }
 
 // parseDay parses a date without a time of day.

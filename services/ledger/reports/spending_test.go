@@ -178,6 +178,16 @@ func TestSumSpendingErrors(t *testing.T) {
 		[]*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31")}, 1001,
 	)})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+	var windows []*ledgerv1.SpendingWindow
+	for range maxOwners + 1 {
+		w := p.window("2026-03-01", "2026-03-31")
+		w.OwnerId = p.NewID().String()
+		windows = append(windows, w)
+	}
+	_, err = p.SumSpending(t.Context(), &spendingRequest{Windows: windows[1:]})
+	require.NoError(t, err)
+	_, err = p.SumSpending(t.Context(), &spendingRequest{Windows: windows})
+	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	resp, err := p.SumSpending(t.Context(), &spendingRequest{})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetSpendings())

@@ -5803,7 +5803,7 @@ func (x *CurrentCategories) GetCategoryIds() []string {
 
 type SumSpendingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 1000.
+	// At most 1000, of at most 200 owners.
 	Windows []*SpendingWindow `protobuf:"bytes,1,rep,name=windows,proto3" json:"windows,omitempty"`
 	// Id of the user whose request needs the sums. The expensive reads of a user are limited. Empty for background work.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`

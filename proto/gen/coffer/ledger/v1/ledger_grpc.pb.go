@@ -130,7 +130,7 @@ type LedgerServiceClient interface {
 	CheckReferences(ctx context.Context, in *CheckReferencesRequest, opts ...grpc.CallOption) (*CheckReferencesResponse, error)
 	// Replaces the categories that the ledger records for up to 100 budgets, and returns their current ids.
 	SyncReferences(ctx context.Context, in *SyncReferencesRequest, opts ...grpc.CallOption) (*SyncReferencesResponse, error)
-	// Returns the amounts spent in each of up to 1000 windows.
+	// Returns the amounts spent in each of up to 1000 windows, of up to 200 owners.
 	SumSpending(ctx context.Context, in *SumSpendingRequest, opts ...grpc.CallOption) (*SumSpendingResponse, error)
 }
 
@@ -492,7 +492,7 @@ type LedgerServiceServer interface {
 	CheckReferences(context.Context, *CheckReferencesRequest) (*CheckReferencesResponse, error)
 	// Replaces the categories that the ledger records for up to 100 budgets, and returns their current ids.
 	SyncReferences(context.Context, *SyncReferencesRequest) (*SyncReferencesResponse, error)
-	// Returns the amounts spent in each of up to 1000 windows.
+	// Returns the amounts spent in each of up to 1000 windows, of up to 200 owners.
 	SumSpending(context.Context, *SumSpendingRequest) (*SumSpendingResponse, error)
 	mustEmbedUnimplementedLedgerServiceServer()
 }

@@ -131,7 +131,7 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		{},
 		{Currency: new("EUR")},
 		{From: new("2026-02-10"), To: new("2026-03-14")},
-		{From: new("2026-02-10"), To: new("2026-03-14"), Include: []string{"daily"}},
+		{From: new("2026-02-10"), To: new("2026-03-14"), Include: []string{"daily", "tags"}},
 		// The transactions are in the part before the whole months, or in the part after them.
 		{From: new("2026-03-10"), To: new("2026-04-05")},
 		{From: new("2026-01-20"), To: new("2026-03-20")},

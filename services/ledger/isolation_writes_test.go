@@ -33,6 +33,8 @@ func (s *isolated) useMore(ctx context.Context) {
 	s.useNewRule(ctx)
 	s.useTransfers(ctx)
 	s.useNewImports(ctx)
+	s.useImportedTransfers(ctx)
+	s.useBooks(ctx)
 	stream := &fixture.DownloadStream[ledgerv1.ExportTransactionsResponse]{Ctx: ctx}
 	err := export.New(s.env.Ledger).
 		ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "json"}, stream)
@@ -45,7 +47,7 @@ func (s *isolated) useMore(ctx context.Context) {
 func (s *isolated) useNewRule(ctx context.Context) {
 	created, err := s.rules.CreateRule(ctx, &ledgerv1.CreateRuleRequest{
 		Name: "Kiosk", Conditions: []*ledgerv1.RuleCondition{{
-			Field: "payee", Op: "contains", Values: []string{"Kiosk"},
+			Field: "payee", Op: "matches", Values: []string{"Ki.sk"},
 		}},
 		Actions: []*ledgerv1.RuleAction{{Kind: "addTag", Value: "Paper"}},
 	})
@@ -69,6 +71,7 @@ func (s *isolated) useTransfers(ctx context.Context) {
 	}))
 	s.record(server.GetTransfer(ctx, &ledgerv1.GetTransferRequest{Id: id}))
 	s.record(server.ListTransfers(ctx, &ledgerv1.ListTransfersRequest{}))
+	s.record(server.ListTransfers(ctx, &ledgerv1.ListTransfersRequest{WalletId: &s.wallets[1]}))
 	s.record(server.UnlinkTransfer(ctx,
 		&ledgerv1.UnlinkTransferRequest{Id: id, CategoryId: s.categories[0]}))
 	s.record(server.SuggestTransfers(ctx, &ledgerv1.SuggestTransfersRequest{}))

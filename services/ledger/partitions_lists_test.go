@@ -20,19 +20,12 @@ var acrossOwners = map[string]string{
 
 // unrecorded has the statements that the test does not run, and the reason.
 var unrecorded = map[string]string{
-	"booking.lockOtherLegs":        "to do: undoing an import of one leg of a transfer",
-	"booking.selectMatched":        "to do: rows of an import that match transactions",
-	"booking.usualCurrency":        "to do: creating the wallet of an account without a currency",
-	"distribution.distribute":      "distributes the tables on Citus, see package distribution",
-	"distribution.replaceActions":  "alters foreign keys on Citus, see package distribution",
-	"distribution.selectTables":    "reads the catalog, see package distribution",
-	"jobs.Due":                     "reports whether a job of any owner waits, in the background",
-	"jobs.Release":                 "ends a lease after a failure, with the owner as jobs.Renew",
-	"jobstest.Leases":              "for tests only",
-	"reports.tagsStatement":        "to do: a dashboard with tags",
-	"rules.selectPatterns":         "to do: a rule with a pattern",
-	"sync.numberRows":              "numbers rows of a release before ADR 83",
-	"transfers.selectCounterparts": "to do: suggestions for a single transaction",
-	"transfers.selectExamined":     "to do: a list of transfers of a rare wallet",
-	"verify.selectOwnerAfter":      "finds the next owner of all, in the background",
+	"distribution.distribute":     "distributes the tables on Citus, see package distribution",
+	"distribution.replaceActions": "alters foreign keys on Citus, see package distribution",
+	"distribution.selectTables":   "reads the catalog, see package distribution",
+	"jobs.Due":                    "reports whether a job of any owner waits, in the background",
+	"jobs.Release":                "ends a lease after a failure, with the owner as jobs.Renew",
+	"jobstest.Leases":             "for tests only",
+	"sync.numberRows":             "numbers rows of a release before ADR 83",
+	"verify.selectOwnerAfter":     "finds the next owner of all, in the background",
 }

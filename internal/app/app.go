@@ -3,10 +3,10 @@
 // and the commands.
 //
 // A program's main function calls Main with the service's name, Run function and migrations.
-// Without arguments the program serves until SIGINT or SIGTERM. The commands `migrate`,
-// `await-schema` and `version` exist in each program with a database, and a service can add further
-// ones. A wrong configuration is reported with all problems in one message, before anything is
-// listening. The exit code is 1 after an error.
+// Without arguments the program serves until SIGINT or SIGTERM. Each program has the commands
+// `ready` and `version`, those with a database also `migrate` and `await-schema`, and a service can
+// add further ones. A wrong configuration is reported with all problems in one message, before
+// anything is listening. The exit code is 1 after an error.
 //
 // ParseEnv, NewLogger, SetLogger, Telemetry and RelaxGC are the parts of Main, for programs that
 // run several services in one process.
@@ -95,9 +95,13 @@ func command[C any](
 	case "version":
 		fmt.Println(Version())
 		return nil
+	case "ready":
+		return ready(ctx, migrations != nil)
 	}
 	if migrations != nil {
-		commands = append(commands, awaitSchema(migrations))
+		commands = append(commands, awaitSchema(migrations, func() error {
+			return serve(ctx, name, run)
+		}))
 	}
 	for _, c := range commands {
 		if c.Name == os.Args[1] {
@@ -109,7 +113,7 @@ func command[C any](
 
 // unknown returns the error for a command that does not exist.
 func unknown(name string, commands []Command) error {
-	names := []string{"migrate", "version"}
+	names := []string{"migrate", "ready", "version"}
 	for _, c := range commands {
 		if !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
@@ -144,10 +148,25 @@ func migrate(ctx context.Context, name string, migrations fs.FS, commands ...Com
 	return nil
 }
 
-func awaitSchema(migrations fs.FS) Command {
-	await := func(ctx context.Context, databaseURL string, _ []string, out io.Writer) error {
+// awaitSchema returns the command `await-schema`. With the argument `serve`, the process then
+// serves, for a machine without containers that run before others.
+func awaitSchema(migrations fs.FS, serve func() error) Command {
+	await := func(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
+		if len(args) > 0 && !slices.Equal(args, []string{"serve"}) {
+			return fmt.Errorf("unknown argument %q: must be serve, or none", args)
+		}
 		log := NewLogger(out, slog.LevelInfo)
-		return pg.AwaitMigrations(ctx, databaseURL, migrations, schemaWait, log)
+		err := pg.AwaitMigrations(ctx, databaseURL, migrations, schemaWait, log)
+		if err != nil || len(args) == 0 {
+			return err
+		}
+		// The command has read and unset it.
+		if os.Getenv("DATABASE_URL_FILE") == "" {
+			if err := os.Setenv("DATABASE_URL", databaseURL); err != nil {
+				return err
+			}
+		}
+		return serve()
 	}
 	return Command{"await-schema", await}
 }

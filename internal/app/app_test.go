@@ -47,11 +47,10 @@ func TestMigrate(t *testing.T) {
 		execute(t, target, `ALTER TABLE `+name+`.t ADD COLUMN after_migrations int`)
 		return nil
 	}}
-	go func() {
-		done <- migrate(t.Context(), name, fstest.MapFS{
-			"migrations/0001_t.sql": {Data: []byte("-- +goose Up\nCREATE TABLE t ();")},
-		}, after)
-	}()
+	migrations := fstest.MapFS{
+		"migrations/0001_t.sql": {Data: []byte("-- +goose Up\nCREATE TABLE t ();")},
+	}
+	go func() { done <- migrate(t.Context(), name, migrations, after) }()
 	line := make([]byte, 4096)
 	n, err := lines.Read(line)
 	require.NoError(t, err)
@@ -64,12 +63,28 @@ func TestMigrate(t *testing.T) {
 	go relay(lis, to.Host)
 	require.NoError(t, <-done)
 	execute(t, target, `SELECT after_migrations FROM `+name+`.t`)
+
+	search := to.Query()
+	search.Set("search_path", name)
+	to.RawQuery = search.Encode()
+	t.Setenv("DATABASE_URL", "")
+	served := ""
+	await := awaitSchema(migrations, func() error {
+		served = os.Getenv("DATABASE_URL")
+		return nil
+	})
+	require.NoError(t, await.Run(t.Context(), to.String(), nil, io.Discard))
+	require.Empty(t, served)
+	require.NoError(t, await.Run(t.Context(), to.String(), []string{"serve"}, io.Discard))
+	require.Equal(t, to.String(), served)
+	require.ErrorContains(t, await.Run(t.Context(), to.String(), []string{"run"}, io.Discard),
+		"must be serve, or none")
 }
 
 func TestUnknownCommand(t *testing.T) {
 	t.Parallel()
 	require.EqualError(t, unknown("check", []Command{{Name: "migrate"}, {Name: "verify"}}),
-		`unknown command "check": must be one of migrate, version, verify, or none to serve`)
+		`unknown command "check": must be one of migrate, ready, version, verify, or none to serve`)
 }
 
 func relay(lis net.Listener, to string) {

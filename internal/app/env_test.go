@@ -2,6 +2,8 @@ package app
 
 import (
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -22,6 +24,21 @@ type sample struct {
 	On       bool       `env:"ON"`
 	Rate     float64    `env:"RATE"`
 	Key      string     `env:"KEY,required,notEmpty"`
+}
+
+type secretive struct {
+	Inner struct {
+		Secret string `env:"INNER_SECRET,required,notEmpty,unset"`
+	}
+	Token string `env:"TOKEN,unset"`
+}
+
+// file writes a temporary file, and returns its path.
+func file(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
 }
 
 func TestParseEnv(t *testing.T) {
@@ -49,6 +66,25 @@ func TestParseEnv(t *testing.T) {
 			require.ErrorContains(t, err, want)
 		}
 		require.NotContains(t, err.Error(), "loud")
+	})
+	t.Run("reads a secret from a file, without its final newline", func(t *testing.T) {
+		t.Parallel()
+		got, err := ParseEnv[secretive](map[string]string{"INNER_SECRET_FILE": file(t, "s\n")})
+		require.NoError(t, err)
+		require.Equal(t, "s", got.Inner.Secret)
+	})
+	t.Run("rejects a secret in two places and a file that does not exist", func(t *testing.T) {
+		t.Parallel()
+		_, err := ParseEnv[secretive](map[string]string{
+			"INNER_SECRET": "s", "INNER_SECRET_FILE": file(t, "s"), "TOKEN_FILE": "/missing",
+		})
+		require.ErrorContains(t, err, "set INNER_SECRET or INNER_SECRET_FILE, not both")
+		require.ErrorContains(t, err, "reading TOKEN_FILE: open /missing")
+	})
+	t.Run("reads no file for a variable that is not a secret", func(t *testing.T) {
+		t.Parallel()
+		_, err := ParseEnv[sample](map[string]string{"KEY_FILE": file(t, "k")})
+		require.ErrorContains(t, err, `"KEY"`)
 	})
 	t.Run("every process names LOG_LEVEL", func(t *testing.T) {
 		t.Parallel()

@@ -3,7 +3,9 @@
 //
 //	auth               runs the service until SIGTERM
 //	auth migrate       applies the migrations of the service's schema
-//	auth await-schema  waits until the schema has all migrations of this release
+//	auth await-schema  waits until the schema has all migrations of this release;
+//	                   `await-schema serve` then runs the service
+//	auth ready         reports with its exit code whether the running service is ready
 //
 // docs/configuration.md lists the environment variables. Package auth has the code.
 package main

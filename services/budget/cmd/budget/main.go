@@ -3,7 +3,9 @@
 //
 //	budget               runs the service until SIGTERM
 //	budget migrate       applies the migrations of the service's schema
-//	budget await-schema  waits until the schema has all migrations of this release
+//	budget await-schema  waits until the schema has all migrations of this release;
+//	                     `await-schema serve` then runs the service
+//	budget ready         reports with its exit code whether the running service is ready
 //
 // docs/configuration.md lists the environment variables. Package budget has the code.
 package main

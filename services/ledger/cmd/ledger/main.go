@@ -4,7 +4,9 @@
 //	ledger                  runs the service until SIGTERM
 //	ledger migrate          applies the migrations of the service's schema, and distributes its
 //	                        tables if LEDGER_DISTRIBUTED=citus is set
-//	ledger await-schema     waits until the schema has all migrations of this release
+//	ledger await-schema     waits until the schema has all migrations of this release;
+//	                        `await-schema serve` then runs the service
+//	ledger ready            reports with its exit code whether the running service is ready
 //	ledger verify [-repair] compares stored sums with the transactions, and corrects them
 //
 // docs/configuration.md lists the environment variables. Package ledger has the code.

@@ -5,7 +5,9 @@
 //	ocr               runs the service until SIGTERM
 //	ocr ocr-worker    reads a file; the service starts it (package worker)
 //	ocr migrate       applies the migrations of the service's schema
-//	ocr await-schema  waits until the schema has all migrations of this release
+//	ocr await-schema  waits until the schema has all migrations of this release;
+//	                  `await-schema serve` then runs the service
+//	ocr ready         reports with its exit code whether the running service is ready
 //
 // docs/configuration.md lists the environment variables. Package ocr has the code.
 package main

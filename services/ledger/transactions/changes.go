@@ -2,6 +2,7 @@ package transactions
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
@@ -175,10 +177,16 @@ func (c *changes) setTags(p *apierr.Problems, names []string) {
 	c.tags = &tags
 }
 
-// setExternalID accepts the ids of request.ParseExternalID. The index transactions_external decides
-// whether it is unique in the wallet.
+// setExternalID accepts the ids of request.ParseExternalID, except those by which imports recognize
+// pending payments: a row of a file would replace the amount and the day of the transaction. The
+// index transactions_external decides whether the id is unique in the wallet.
 func (c *changes) setExternalID(p *apierr.Problems, s string) {
 	id, problem := request.ParseExternalID(s)
+	if problem == nil && strings.HasPrefix(id, statement.PendingID) {
+		problem = &apierr.Field{
+			Name: "externalId", Message: "must not begin with " + statement.PendingID,
+		}
+	}
 	p.Field(problem)
 	c.externalID = &id
 }

@@ -110,6 +110,9 @@ func TestCreateTransactionDetailErrors(t *testing.T) {
 		"a blank tag":          {func(r *createRequest) { r.Tags = []string{" "} }, "tags[0]"},
 		"21 tags":              {func(r *createRequest) { r.Tags = make([]string, 21) }, "tags"},
 		"a blank external id":  {func(r *createRequest) { r.ExternalId = " " }, "externalId"},
+		"an external id of a pending payment": {
+			func(r *createRequest) { r.ExternalId = " pending:1" }, "externalId",
+		},
 		"an external id too long": {
 			func(r *createRequest) { r.ExternalId = strings.Repeat("x", 256) }, "externalId",
 		},

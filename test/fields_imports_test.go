@@ -147,6 +147,7 @@ func (u *user) requireRowFields(t *testing.T, path string) {
 			"transactionId": "the commit sets it", "pending": "the bank has booked the payment",
 			"formerAmount":        "the row matches no transaction",
 			"possibleDuplicateOf": "no transaction has its day and amount",
+			"dateAssumed":         "the row has a date",
 		},
 		unchanged: map[string]string{
 			"n": ofFile, "line": ofFile, "status": "the row is ready", "date": ofFile,

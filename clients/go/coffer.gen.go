@@ -1273,6 +1273,7 @@ const (
 	PAYMENTTYPE         ImportAssumptionReason = "PAYMENT_TYPE"
 	ROWOFTOTAL          ImportAssumptionReason = "ROW_OF_TOTAL"
 	SAVEDMAPPING        ImportAssumptionReason = "SAVED_MAPPING"
+	SIDESAPART          ImportAssumptionReason = "SIDES_APART"
 	SIDESMIXED          ImportAssumptionReason = "SIDES_MIXED"
 	SIDESORDINARY       ImportAssumptionReason = "SIDES_ORDINARY"
 	SIDESWHOLE          ImportAssumptionReason = "SIDES_WHOLE"
@@ -1324,6 +1325,8 @@ func (e ImportAssumptionReason) Valid() bool {
 	case ROWOFTOTAL:
 		return true
 	case SAVEDMAPPING:
+		return true
+	case SIDESAPART:
 		return true
 	case SIDESMIXED:
 		return true
@@ -4204,7 +4207,7 @@ type CreateTransactionRequest struct {
 	// Description Up to 1000 characters.
 	Description *string `json:"description,omitempty"`
 
-	// ExternalId The client's or the bank's id, unique in the wallet; up to 255 characters. It cannot be changed.
+	// ExternalId The client's or the bank's id, unique in the wallet; up to 255 characters, not beginning with "pending:". It cannot be changed.
 	ExternalId *string `json:"externalId,omitempty"`
 
 	// Notes Up to 4000 characters.
@@ -5108,7 +5111,7 @@ type Import struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again.
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again.
 	Warnings []string `json:"warnings"`
 }
 
@@ -5413,6 +5416,9 @@ type ImportRow struct {
 	// Date YYYY-MM-DD.
 	Date *openapi_types.Date `json:"date,omitempty"`
 
+	// DateAssumed The file has no date of the pending payment: date is the day of the upload.
+	DateAssumed *bool `json:"dateAssumed,omitempty"`
+
 	// Description Purpose of the payment.
 	Description string `json:"description"`
 
@@ -5440,7 +5446,7 @@ type ImportRow struct {
 	// Pending The bank has not booked the payment. If the commit books the row on request, the external id of its transaction starts with pending: until a later import replaces it.
 	Pending *bool `json:"pending,omitempty"`
 
-	// PossibleDuplicateOf Id of a transaction of the same day and amount whose texts differ, or of one that may be the payment and was not compared, because there are too many. Only of ready rows, from which the commit creates transactions. If both are the same payment, the action match:<transaction id> says so, or skip if an import has created the transaction.
+	// PossibleDuplicateOf Id of a transaction of the same day and amount whose texts differ, or of one that may be the payment and was not compared, because there are too many. Only of ready rows, from which the commit creates transactions. If both are the same payment, the action match:<transaction id> says so.
 	PossibleDuplicateOf *string `json:"possibleDuplicateOf,omitempty"`
 
 	// Problem Why the row cannot be read or committed.
@@ -5469,7 +5475,7 @@ type ImportRowStatus string
 //
 // Example: {"description":"Bread","n":2}
 type ImportRowChange struct {
-	// Action book: create a transaction in spite of a duplicate, or although the bank has not booked the payment. skip: create none. match:<transaction id>: add the external id to this transaction. auto: decide by the duplicates and the status of the payment.
+	// Action book: create a transaction in spite of a duplicate, or although the bank has not booked the payment. skip: create none. match:<transaction id>: add the external id to this transaction, unless it has one. auto: decide by the duplicates and the status of the payment.
 	Action *string `json:"action,omitempty"`
 
 	// CategoryId Id of one of the user's categories.

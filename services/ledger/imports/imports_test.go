@@ -214,6 +214,17 @@ func TestCommitImport(t *testing.T) {
 		m = p.finish(t, updated.GetImport())
 		require.Equal(t, staging.Failed, m.GetStatus())
 		require.Equal(t, "WALLET_NOT_FOUND", m.GetProgress().GetProblem())
+		require.EqualValues(t, 4, m.GetProgress().GetTotal())
+		changed, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{
+			Id: m.GetId(), Rows: []*rowChange{{N: 2, Action: new(staging.ActionSkip)}},
+		})
+		require.NoError(t, err)
+		require.EqualValues(t, 3, changed.GetImport().GetProgress().GetTotal())
+		require.EqualValues(t, 3, p.get(t, m).GetProgress().GetTotal())
+		_, err = p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{
+			Id: m.GetId(), Rows: []*rowChange{{N: 2, Action: new("auto")}},
+		})
+		require.NoError(t, err)
 		_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
 			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{
 				Key: m.GetAccounts()[0].GetKey(), WalletId: p.Wallet.String(),

@@ -144,6 +144,20 @@ func TestCreateImportTransfers(t *testing.T) {
 			warnings: []string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
 			evidence: ": 2. They also change the other account",
 		},
+		"sides_of_different_days": {
+			file:     strings.Replace(twoAccounts, "D01/21/2026\nT100.00", "D01/24/2026\nT100.00", 1),
+			balances: map[string]int64{"Checking": 282588, "Visa": 15000},
+			from:     []string{"3000.00 file", "-100.00 file", "-24.12 file", "-50.00 file", "100.00 file", "50.00 file"},
+			warnings: []string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_ASSUMED"},
+			evidence: "at most 3 apart: 1. ",
+		},
+		"sides_of_different_days_that_are_no_transfer": {
+			file:     strings.Replace(twoAccounts, "D01/21/2026\nT100.00", "D01/24/2026\nT100.00", 1),
+			change:   &rowChange{N: 2, Action: new("skip")},
+			balances: map[string]int64{"Checking": 292588, "Visa": 15000},
+			from:     []string{"3000.00 file", "-100.00 file", "-24.12 file", "-50.00 file", "100.00 default", "50.00 file"},
+			warnings: []string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

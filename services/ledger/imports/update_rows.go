@@ -2,11 +2,11 @@ package imports
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -88,7 +88,7 @@ func (s *Imports) changeRows(
 		return nil, err
 	}
 	before := slices.Clone(rows)
-	paired, err := chooseRows(ctx, tx, e.OwnerID, o, rows, changes)
+	paired, err := chooseRows(ctx, tx, e, o, rows, changes)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +104,7 @@ func (s *Imports) changeRows(
 		return rows, err
 	}
 	added := staging.Tally(rows).Minus(staging.Tally(before))
-	e.Counts, e.UpdatedAt = e.Plus(added), s.Now()
-	e.Version, err = staging.AddCounts(ctx, tx, e, added, e.UpdatedAt)
-	u.Import = e
+	u.Import, err = staging.AddCounts(ctx, tx, e, added, s.Now())
 	return rows, err
 }
 
@@ -127,7 +125,7 @@ func (s *Imports) deriveChosen(
 // chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a
 // transfer in the file.
 func chooseRows(
-	ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Owned, rows []staging.Row,
+	ctx context.Context, tx pgx.Tx, e staging.Import, o resolving.Owned, rows []staging.Row,
 	changes []*ledgerv1.ImportRowChange,
 ) (paired bool, err error) {
 	var p apierr.Problems
@@ -167,7 +165,7 @@ func chooseRows(
 			r.ChosenPayee = &payee
 		}
 		if change.Action != nil {
-			if err := act(ctx, tx, r, owner, &p, at, change.GetAction()); err != nil {
+			if err := act(ctx, tx, r, e, &p, at, change.GetAction()); err != nil {
 				return false, err
 			}
 		}
@@ -176,10 +174,9 @@ func chooseRows(
 }
 
 // act stores the action of a row. "auto" removes the user's choice. "match:<id>" states that a
-// transaction is the same payment; a transaction with an external id cannot be chosen, because it
-// already belongs to a row of another file.
+// transaction is the same payment; the transaction of another row of the import cannot be chosen.
 func act(
-	ctx context.Context, tx pgx.Tx, r *staging.Row, owner uuid.UUID, p *apierr.Problems,
+	ctx context.Context, tx pgx.Tx, r *staging.Row, e staging.Import, p *apierr.Problems,
 	at, action string,
 ) error {
 	name, transaction, _ := strings.Cut(action, ":")
@@ -193,19 +190,16 @@ func act(
 		p.Invalid(at+"action", "must be auto, book, skip or match:<transaction id>")
 		return nil
 	}
-	r.Action, r.DuplicateOf = name, nil
+	r.Action, r.DuplicateOf, r.Replaced = name, nil, nil
 	if name != staging.ActionMatch {
 		return nil
 	}
-	found, err := duplicates.Matchable(ctx, tx, owner, id)
-	if err != nil {
-		return err
-	}
-	if !found {
+	t, err := duplicates.SelectMatchable(ctx, tx, e.OwnerID, e.ID, id)
+	if errors.Is(err, pgx.ErrNoRows) {
 		p.Add(errTransactionNotFound.With(at+"action",
-			"names an unknown transaction, or one that has an external id"))
+			"names an unknown transaction, or one of another row of the import"))
 		return nil
 	}
-	r.DuplicateOf = &id
-	return nil
+	r.DuplicateOf, r.Replaced = &id, t.Replaces(*r)
+	return err
 }

@@ -239,7 +239,7 @@ func (s *Imports) stageRecords(ctx context.Context, e *staging.Import, file *for
 			ids.Assign(&record)
 		}
 		var r staging.Row
-		r.Set(record)
+		r.Set(record, e.CreatedAt)
 		page = append(page, r)
 		if len(page) == staging.PageRows {
 			if err := flush(); err != nil {

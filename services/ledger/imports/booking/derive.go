@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -39,37 +38,43 @@ func (x *executor) derive(
 		if d, err = x.derivations.take(ctx, tx, x.key, e); err != nil {
 			return err
 		}
-		limit := pace.Rows()
-		if d.Position() < e.Derived {
-			return d.Replay(ctx, tx, min(limit, int(e.Derived-d.Position())))
+		if to := derivedOf(e); d.Position().Before(to) {
+			pace.Rows()
+			return d.Replay(ctx, tx, to, replayedRows)
 		}
-		finished, err = x.step(ctx, tx, e, d, limit)
+		finished, err = x.step(ctx, tx, e, d, pace.Rows())
 		return err
 	})
 	if err == nil && d != nil && !finished {
-		x.derivations.put(j.ID, kept{d, d.Position(), x.Now()})
+		err = x.keep(ctx, j.ID, d)
 	}
 	return finished, err
 }
 
+// replayedRows is the number of rows that a chunk replays. It writes none, and holds no lock of the
+// owner.
+const replayedRows = 2000
+
+// derivedOf returns the progress of the derivation of an import.
+func derivedOf(e staging.Import) resolving.Position {
+	p := resolving.Position{Row: e.Derived}
+	if deref(e.AmendedBy) == deref(e.Derivation) {
+		p.Amended = e.Amended
+	}
+	return p
+}
+
 // step runs a step of a derivation, and stores its position. New accounts and categories are stored
-// at once, so that a derivation that replays the rows assigns them in the same way. An amended
-// derivation cannot be replayed, so it becomes a new one, which others begin with the first row.
+// at once, so that a derivation that replays the rows assigns them in the same way.
 func (x *executor) step(
 	ctx context.Context, tx pgx.Tx, e staging.Import, d *derivation, limit int,
 ) (finished bool, err error) {
-	named, amended := d.Named(), d.Amended()
+	named := d.Named()
 	if finished, err = d.Step(ctx, tx, limit); err != nil {
 		return false, err
 	}
-	e.Details, e.Derived = nil, d.Position()
-	if d.Amended() {
-		e.Derived = 0
-	}
-	if d.Amended() && !amended {
-		d.id = x.NewID()
-		e.Derivation = &d.id
-	}
+	e.Details, e.Derived = nil, d.Position().Row
+	e.AmendedBy, e.Amended = e.Derivation, d.Position().Amended
 	if finished || d.Named() > named {
 		if err := e.SetDetails(d.Details()); err != nil {
 			return false, err
@@ -113,14 +118,24 @@ func (x *executor) failUpdate(
 	return staging.EndLease(ctx, tx, e.OwnerID, e.ID)
 }
 
-const (
-	// maxDerivations is the maximum number of derivations that a replica remembers. Each knows the
-	// owner's history, and the open transfers and external ids of up to 200 000 rows.
-	maxDerivations = 3
-	// leftTime is the time after which a derivation whose job has not run seems to be left: its job
-	// ended on another replica, or was canceled. The pause after an error is shorter.
-	leftTime = 2 * time.Minute
-)
+// keep stores a derivation whose step was committed until the next turn of its job. If there are
+// too many, it first removes those that have ended: on another replica, or because the user has
+// canceled the update.
+func (x *executor) keep(ctx context.Context, id uuid.UUID, d *derivation) error {
+	if owners, imports := x.derivations.list(); len(imports) >= maxDerivations {
+		active, err := selectDerivations(ctx, x.DB, owners, imports)
+		if err != nil {
+			return err
+		}
+		x.derivations.retain(active)
+	}
+	x.derivations.put(id, kept{d, d.Position().Row + d.Position().Amended})
+	return nil
+}
+
+// maxDerivations is the maximum number of derivations that a replica remembers. Each knows the
+// owner's history, and the open transfers and external ids of up to 200 000 rows.
+const maxDerivations = 3
 
 // derivations remembers the derivations of imports between the turns of their jobs. Without it,
 // each turn would replay all rows before it. It is safe for concurrent use.
@@ -129,10 +144,10 @@ type derivations struct {
 	open map[uuid.UUID]kept
 }
 
-// derivation is a derivation, and its id in the import.
+// derivation is a derivation of an owner's import, and its id there.
 type derivation struct {
 	*resolving.Derivation
-	id uuid.UUID
+	id, owner uuid.UUID
 }
 
 // kept is a derivation that waits for the next turn of its job.
@@ -140,7 +155,6 @@ type kept struct {
 	*derivation
 	// rows is the number of rows that a new derivation would have to replay.
 	rows int32
-	at   time.Time
 }
 
 // take removes and returns the derivation of an import. A new one, or one that another replica has
@@ -153,7 +167,7 @@ func (s *derivations) take(
 	delete(s.open, e.ID)
 	s.mu.Unlock()
 	id := deref(e.Derivation)
-	if d != nil && d.id == id && (d.Position() <= e.Derived || d.Amended() && e.Derived == 0) {
+	if d != nil && d.id == id && !derivedOf(e).Before(d.Position()) {
 		return d, nil
 	}
 	details, err := e.ReadDetails()
@@ -164,24 +178,36 @@ func (s *derivations) take(
 	if err != nil {
 		return nil, err
 	}
-	return &derivation{begun, id}, nil
+	return &derivation{begun, id, e.OwnerID}, nil
 }
 
-// put stores a derivation whose step was committed. If there are too many, it removes one that is
-// left, or the one with the fewest rows to replay. So the imports with the most rows keep
-// their derivations until they are finished, and the others follow.
+// list returns the imports of all derivations, and their owners.
+func (s *derivations) list() (owners, imports []uuid.UUID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, d := range s.open {
+		owners, imports = append(owners, d.owner), append(imports, id)
+	}
+	return owners, imports
+}
+
+// retain removes all derivations but the active ones.
+func (s *derivations) retain(active map[uuid.UUID]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.open, func(_ uuid.UUID, d kept) bool { return !active[d.id] })
+}
+
+// put stores a derivation. If there are too many, it removes the one with the fewest rows to
+// replay. So the imports with the most rows keep their derivations until they are finished, and the
+// others follow.
 func (s *derivations) put(id uuid.UUID, d kept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cost := func(other uuid.UUID) int32 {
-		if d.at.Sub(s.open[other].at) > leftTime {
-			return -1
-		}
-		return s.open[other].rows
-	}
 	for len(s.open) >= maxDerivations {
-		delete(s.open, slices.MinFunc(slices.Collect(maps.Keys(s.open)),
-			func(a, b uuid.UUID) int { return cmp.Compare(cost(a), cost(b)) }))
+		delete(s.open, slices.MinFunc(slices.Collect(maps.Keys(s.open)), func(a, b uuid.UUID) int {
+			return cmp.Compare(s.open[a].rows, s.open[b].rows)
+		}))
 	}
 	s.open[id] = d
 }

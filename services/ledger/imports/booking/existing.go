@@ -11,16 +11,18 @@ import (
 )
 
 // link gives the transactions that rows match the external ids of the rows, and their payee and
-// notes if the transactions have none. A row whose transaction was deleted or has an external id
-// meanwhile is booked.
+// notes if the transactions have none. A row whose transaction was deleted is booked, and so is one
+// whose transaction has an external id meanwhile, unless the user has chosen the transaction.
 func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
 	var rows []*staging.Row
 	var links []link
 	for i := range c.rows {
 		if r := &c.rows[i]; r.Status == staging.Matched && r.TransactionID == nil {
 			rows = append(rows, r)
-			links = append(links,
-				link{deref(r.DuplicateOf), r.ExternalID, r.BookedPayee(), r.BookedNotes()})
+			links = append(links, link{
+				deref(r.DuplicateOf), r.ExternalID, r.BookedPayee(), r.BookedNotes(),
+				r.Action == staging.ActionMatch,
+			})
 		}
 	}
 	if len(links) == 0 {

@@ -13,7 +13,8 @@ import (
 
 // replace gives the transactions of pending payments the amounts, days and external ids of the rows
 // that book them, and the payee and notes if they have none. The category and what the user has
-// written stay. A row whose transaction cannot be replaced any more is booked.
+// written stay. A row whose transaction cannot be replaced any more is booked, or linked to it if
+// the user has stated that both are one payment.
 func (c *chunk) replace(ctx context.Context, tx pgx.Tx, l *posting.Ledger) error {
 	rows := map[uuid.UUID]*staging.Row{}
 	var ids []uuid.UUID
@@ -41,8 +42,11 @@ func (c *chunk) replace(ctx context.Context, tx pgx.Tx, l *posting.Ledger) error
 		}
 	}
 	for _, r := range rows {
-		if r.TransactionID == nil {
-			r.Status, r.DuplicateOf, r.Replaced = staging.Ready, nil, nil
+		if r.TransactionID != nil {
+			continue
+		}
+		if r.Replaced = nil; r.Action != staging.ActionMatch {
+			r.Status, r.DuplicateOf = staging.Ready, nil
 		}
 	}
 	return update(ctx, tx, l, before, after)

@@ -39,6 +39,8 @@ func selectMatched(
 type link struct {
 	transaction              uuid.UUID
 	externalID, payee, notes string
+	// chosen is set if the user has stated that both are one payment.
+	chosen bool
 }
 
 // linked is the outcome of the link at a position, from 1. A text is nil if the transaction has
@@ -60,8 +62,10 @@ func linkTransactions(
 	externals := make([]string, n)
 	payees := make([]string, n)
 	notes := make([]string, n)
+	chosen := make([]bool, n)
 	for i, l := range links {
 		ids[i], externals[i], payees[i], notes[i] = l.transaction, l.externalID, l.payee, l.notes
+		chosen[i] = l.chosen
 	}
 	return pg.All[linked](ctx, q, `
 		WITH found AS (
@@ -70,10 +74,11 @@ func linkTransactions(
 				row_number() OVER (
 					PARTITION BY t.wallet_id, l.external_id ORDER BY l.position) AS occurrence,
 				row_number() OVER (PARTITION BY t.id ORDER BY l.position) AS use
-			FROM unnest($2::uuid[], $3::text[], $6::text[], $7::text[])
-				WITH ORDINALITY AS l (id, external_id, payee, notes, position)
+			FROM unnest($2::uuid[], $3::text[], $6::text[], $7::text[], $8::boolean[])
+				WITH ORDINALITY AS l (id, external_id, payee, notes, chosen, position)
 			JOIN transactions t
-				ON t.owner_id = $1 AND t.id = l.id AND (t.external_id IS NULL OR t.import_id <> $5)
+				ON t.owner_id = $1 AND t.id = l.id AND (t.external_id IS NULL
+					OR t.import_id <> $5 OR l.chosen AND t.import_id IS NULL)
 		), wanted AS (
 			SELECT id, position,
 				CASE WHEN use = 1 AND present IS NULL AND external_id <> '' AND occurrence = 1
@@ -94,7 +99,8 @@ func linkTransactions(
 			WHERE t.owner_id = $1 AND t.id = w.id
 				AND coalesce(w.external_id, w.payee, w.notes) IS NOT NULL
 		)
-		SELECT position, payee, notes FROM wanted`, owner, ids, externals, now, id, payees, notes)
+		SELECT position, payee, notes FROM wanted`,
+		owner, ids, externals, now, id, payees, notes, chosen)
 }
 
 // usualCurrency returns the currency that most rows of an account and transfers from or to it have,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -40,17 +42,35 @@ func addProgress(
 		finished, now)
 }
 
-// setDerived stores the derivation of an import and the number of the last row that was derived,
-// which is also the progress of an update, and details unless they are nil.
+// setDerived stores the progress of a derivation, which is also that of an update, and details
+// unless they are nil.
 func setDerived(ctx context.Context, q pg.Querier, e staging.Import, now time.Time) error {
 	return pg.Exec(ctx, q, `
 		UPDATE imports
 		SET details = coalesce($3, details), derivation = $4, derived = $5::integer,
-			job_done = CASE WHEN status = 'updating' AND $5::integer > 0 THEN $5::integer
-				ELSE job_done END,
+			amended = $7, amended_by = $8,
+			job_done = CASE WHEN status = 'updating' THEN $5::integer ELSE job_done END,
 			updated_at = $6, attempts = 0
 		WHERE owner_id = $1 AND id = $2`,
-		e.OwnerID, e.ID, e.Details, e.Derivation, e.Derived, now)
+		e.OwnerID, e.ID, e.Details, e.Derivation, e.Derived, now, e.Amended, e.AmendedBy)
+}
+
+// selectDerivations returns the ids of the derivations of imports that have not ended. The imports
+// have any owners: a replica runs the jobs of all.
+func selectDerivations(
+	ctx context.Context, q pg.Querier, owners, imports []uuid.UUID,
+) (map[uuid.UUID]bool, error) {
+	type row struct{ Derivation uuid.UUID }
+	rows, err := pg.All[row](ctx, q, `
+		SELECT derivation
+		FROM imports
+		WHERE (owner_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+			AND derivation IS NOT NULL AND status IN ('updating', 'queued')`, owners, imports)
+	active := map[uuid.UUID]bool{}
+	for _, r := range rows {
+		active[r.Derivation] = true
+	}
+	return active, err
 }
 
 // setStatus ends a job and its lease.

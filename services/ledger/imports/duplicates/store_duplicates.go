@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // pageRows is the maximum number of rows that a statement reads or writes.
@@ -188,15 +191,35 @@ func setResults(
 		owner, id, ns, transactions, statuses, slices.Min(ns), slices.Max(ns))
 }
 
-// Matchable reports whether a transaction belongs to the owner and has no external id.
-func Matchable(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) (bool, error) {
-	type found struct{ Found bool }
-	r, err := pg.One[found](ctx, q, `
-		SELECT EXISTS (SELECT FROM transactions
-			WHERE id = $2 AND owner_id = $1 AND external_id IS NULL) AS found`,
-		owner, transaction)
-	if err != nil {
-		return false, err
+// Matchable is a transaction that the user may state to be the payment of a row.
+type Matchable struct {
+	WalletID    uuid.UUID `db:"wallet_id"`
+	Currency    string
+	AmountMinor int64 `db:"amount_minor"`
+	Date        time.Time
+	ExternalID  *string `db:"external_id"`
+}
+
+// SelectMatchable returns a transaction of the owner, or pgx.ErrNoRows if there is none, or if it
+// is the transaction of another row of the import. All possible duplicates are matchable.
+func SelectMatchable(
+	ctx context.Context, q pg.Querier, owner, id, transaction uuid.UUID,
+) (Matchable, error) {
+	return pg.One[Matchable](ctx, q, `
+		SELECT wallet_id, currency, amount_minor, date, external_id
+		FROM transactions
+		WHERE owner_id = $1 AND id = $3
+			AND (external_id IS NULL OR import_id IS DISTINCT FROM $2)`, owner, id, transaction)
+}
+
+// Replaces returns what a row replaces in the transaction, or nil if the transaction is not pending
+// or has another wallet or currency.
+func (m Matchable) Replaces(r staging.Row) *staging.Replaced {
+	if m.ExternalID == nil || !strings.HasPrefix(*m.ExternalID, statement.PendingID) ||
+		r.WalletID == nil || *r.WalletID != m.WalletID || r.BookedCurrency != m.Currency {
+		return nil
 	}
-	return r.Found, nil
+	return &staging.Replaced{
+		AmountMinor: m.AmountMinor, Date: m.Date, ExternalID: *m.ExternalID,
+	}
 }

@@ -172,11 +172,12 @@ func isReady(record statement.Record) bool {
 }
 
 // minorOf returns the amount of a record, or reports that the upload shows a problem. It also
-// rejects amounts that the currency does not have, and currencies that Coffer does not have.
+// rejects amounts that the currency does not have, and currencies that Coffer does not have. The
+// upload also shows that the day of a pending payment without one is assumed.
 func minorOf(record statement.Record) (minor int64, problem bool) {
 	currency, _ := money.ParseCurrency("EUR")
 	minor, _, err := record.Minor(currency)
-	return minor, record.Problem != "" || err != nil
+	return minor, record.Problem != "" || err != nil || record.Date.IsZero()
 }
 
 // countTexts counts the rows whose label has a payee or a text, and those in which a person sees

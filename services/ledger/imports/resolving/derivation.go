@@ -15,24 +15,37 @@ import (
 )
 
 // Derivation derives all rows of an import again, in steps that may be database transactions of
-// their own: first the rows, then the pairs of transfers, and then the duplicates. It knows the
-// accounts, the categories, the external ids and the open transfers of the rows so far. A job that
-// continues a derivation without this knowledge gains it by Replay. A derivation whose step has
-// failed is of no use any more.
+// their own: first the rows, then the rows and pairs of transfers, and then the duplicates. It
+// knows the accounts, the categories, the external ids and the open transfers of the rows so far. A
+// job that continues a derivation without this knowledge gains it by Replay, because each step
+// depends on the contents of the file, on the user's choices and on the steps before it only. The
+// search of duplicates starts again and has the same result. A derivation whose step has failed is
+// of no use any more.
 type Derivation struct {
 	c         *resolver
 	owner, id uuid.UUID
 	key       staging.AccountKey
-	// position is the number of the last row that was derived.
-	position int32
+	position  Position
 	// derived is set after the last row. again are the rows that must be derived once more because
-	// of transfers, and pairs the sides of transfers, both as far as they are not written yet.
+	// of transfers, and pairs the sides of transfers.
 	derived bool
 	again   []int32
 	pairs   []pairing
-	// amended is set if there are rows in again, which a replay of the rows would not show.
-	amended bool
 	search  *duplicates.Search
+}
+
+// Position is the progress of a derivation.
+type Position struct {
+	// Row is the number of the last row that was derived.
+	Row int32
+	// Amended is the number of steps after the last row: rows that were derived once more, and
+	// pairs that were written.
+	Amended int32
+}
+
+// Before reports whether a derivation at p has less progress than one at o.
+func (p Position) Before(o Position) bool {
+	return p.Row < o.Row || p.Row == o.Row && p.Amended < o.Amended
 }
 
 // All derives all rows of an import again in one database transaction. With reparse it reads the
@@ -72,6 +85,9 @@ func Begin(
 		if c.reader, err = formats.NewReader(staging.ToMapping(details.GetMapping())); err != nil {
 			c.incomplete = staging.MappingProblems(err)[0]
 		}
+		if c.uploaded, err = selectUploaded(ctx, tx, owner, id); err != nil {
+			return nil, err
+		}
 	}
 	return &Derivation{
 		c: c, owner: owner, id: id, key: key,
@@ -79,12 +95,8 @@ func Begin(
 	}, nil
 }
 
-// Position returns the number of the last row that was derived.
-func (d *Derivation) Position() int32 { return d.position }
-
-// Amended reports whether the rows of transfers are derived once more. Then a Replay of the rows
-// would not show what this derivation knows, and another one must derive all rows.
-func (d *Derivation) Amended() bool { return d.amended }
+// Position returns the progress of a derivation. It does not include the search of duplicates.
+func (d *Derivation) Position() Position { return d.position }
 
 // Named returns the number of accounts and categories that the rows so far have named. Until the
 // end, the details have all of them.
@@ -94,45 +106,79 @@ func (d *Derivation) Named() int { return len(d.c.accounts) + len(d.c.categories
 // no row names.
 func (d *Derivation) Details() *ledgerv1.Import { return d.c.details }
 
-// Replay reads up to limit rows that another derivation of the same details has derived, and writes
-// nothing.
-func (d *Derivation) Replay(ctx context.Context, tx pgx.Tx, limit int) error {
-	_, err := d.next(ctx, tx, limit)
+// Replay does up to limit steps towards the position of another derivation of the same details, and
+// writes nothing.
+func (d *Derivation) Replay(ctx context.Context, tx pgx.Tx, to Position, limit int) error {
+	if d.position.Row < to.Row {
+		_, err := d.next(ctx, tx, min(limit, int(to.Row-d.position.Row)))
+		return err
+	}
+	if !d.derived {
+		return d.pair(ctx, tx)
+	}
+	_, err := d.amend(ctx, tx, min(limit, int(to.Amended-d.position.Amended)))
 	return err
 }
 
 // Step derives up to limit rows, or does as much of the rest, and reports whether it was the last
 // step.
 func (d *Derivation) Step(ctx context.Context, tx pgx.Tx, limit int) (finished bool, err error) {
-	switch {
-	case !d.derived:
+	if !d.derived {
 		rows, err := d.next(ctx, tx, limit)
 		if err != nil {
 			return false, err
 		}
-		if d.derived = len(rows) == 0; d.derived {
-			d.again, d.pairs, err = d.c.pair(ctx, tx, d.owner, d.id)
-			d.amended = len(d.again) > 0
-			return false, err
+		if len(rows) == 0 {
+			return false, d.pair(ctx, tx)
 		}
 		return false, staging.ReplaceRows(ctx, tx, d.owner, d.id, rows)
-	case len(d.again) > 0:
-		n := min(len(d.again), limit)
-		d.load(ctx, tx)
-		err := d.c.deriveAgain(ctx, tx, d.owner, d.id, d.again[:n])
-		d.again = d.again[n:]
-		return false, err
-	case len(d.pairs) > 0:
-		n := min(len(d.pairs), limit)
-		err := writePairs(ctx, tx, d.owner, d.id, d.pairs[:n])
-		d.pairs = d.pairs[n:]
-		return false, err
+	}
+	if int(d.position.Amended) < len(d.again)+len(d.pairs) {
+		a, err := d.amend(ctx, tx, limit)
+		if err != nil {
+			return false, err
+		}
+		if err := staging.ReplaceRows(ctx, tx, d.owner, d.id, a.rows); err != nil {
+			return false, err
+		}
+		return false, writePairs(ctx, tx, d.owner, d.id, a.pairs)
 	}
 	if finished, err = d.search.Step(ctx, tx, limit); finished {
 		d.c.store()
 		d.c.compare()
 	}
 	return finished, err
+}
+
+// pair finds the transfers in the file after the last row.
+func (d *Derivation) pair(ctx context.Context, tx pgx.Tx) (err error) {
+	d.again, d.pairs, err = d.c.pair(ctx, tx, d.owner, d.id)
+	d.derived = true
+	return err
+}
+
+// amendment holds the rows or the pairs of a step that follows the last row.
+type amendment struct {
+	rows  []staging.Row
+	pairs []pairing
+}
+
+// amend derives the next rows in again, or returns the next pairs, without writing them.
+func (d *Derivation) amend(
+	ctx context.Context, tx pgx.Tx, limit int,
+) (a amendment, err error) {
+	n := int(d.position.Amended)
+	if again := d.again[min(n, len(d.again)):]; len(again) > 0 {
+		again = again[:min(limit, len(again))]
+		d.position.Amended += int32(len(again)) //nolint:gosec // At most the rows of an import.
+		d.load(ctx, tx)
+		a.rows, err = d.c.deriveAgain(ctx, tx, d.owner, d.id, again)
+		return a, err
+	}
+	pairs := d.pairs[n-len(d.again):]
+	a.pairs = pairs[:min(limit, len(pairs))]
+	d.position.Amended += int32(len(a.pairs)) //nolint:gosec // At most the rows of an import.
+	return a, nil
 }
 
 // load makes the rows of a step load the history with its transaction.
@@ -143,7 +189,7 @@ func (d *Derivation) load(ctx context.Context, tx pgx.Tx) {
 // next derives up to limit rows after the position, without writing them.
 func (d *Derivation) next(ctx context.Context, tx pgx.Tx, limit int) ([]staging.Row, error) {
 	d.load(ctx, tx)
-	rows, err := staging.SelectRowsAfter(ctx, tx, d.owner, d.id, d.position, limit)
+	rows, err := staging.SelectRowsAfter(ctx, tx, d.owner, d.id, d.position.Row, limit)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -158,10 +204,11 @@ func (d *Derivation) next(ctx context.Context, tx pgx.Tx, limit int) ([]staging.
 		if d.c.resolve(ctx, &rows[i]); d.c.failed != nil {
 			return nil, d.c.failed
 		}
+		d.c.trace(rows[i])
 	}
 	if d.Named() > named {
 		d.c.name()
 	}
-	d.position = rows[len(rows)-1].N
+	d.position.Row = rows[len(rows)-1].N
 	return rows, nil
 }

@@ -26,7 +26,8 @@ type side struct {
 	Date             time.Time
 	Amount, Currency string
 	ChosenWalletID   *uuid.UUID `db:"chosen_wallet_id"`
-	TransferWalletID *uuid.UUID `db:"transfer_wallet_id"`
+	// Transfers is set if the row changes another wallet, as far as its own derivation shows.
+	Transfers bool `db:"-"`
 	// Settled is set if the row is not booked as a transfer of the file: the user or a rule has
 	// decided otherwise, or it is finished.
 	Settled bool
@@ -68,6 +69,32 @@ func direction(s side) (own, other key) {
 	return own, other
 }
 
+// maxApart is the maximum number of days between the two sides of a transfer that has no id: banks
+// take up to three days, and a weekend may follow, but another transfer may be as near.
+const maxApart = 3
+
+// apart returns the function that returns the exact key of a side, and those of its other side a
+// number of days before and after it.
+func apart(days int) func(s side) (own key, others []key) {
+	return func(s side) (key, []key) {
+		own, other := exact(s)
+		if s.TransferID != "" {
+			return own, nil
+		}
+		before, after := other, other
+		before.day = other.day.AddDate(0, 0, -days)
+		after.day = other.day.AddDate(0, 0, days)
+		return own, []key{before, after}
+	}
+}
+
+// isApart reports whether two sides of one transfer have different days, which their file does not
+// explain.
+func isApart(a, b side) bool {
+	first, second := a.Date.UTC().Truncate(24*time.Hour), b.Date.UTC().Truncate(24*time.Hour)
+	return a.TransferID == "" && !first.Equal(second)
+}
+
 // exchanged reports whether two sides have different currencies or are known by their id.
 func exchanged(a, b side) bool {
 	return a.TransferID != "" || a.Currency != "" && b.Currency != "" && a.Currency != b.Currency
@@ -75,34 +102,61 @@ func exchanged(a, b side) bool {
 
 // matchSides returns the pairs of sides that describe one transfer, in both directions by the index
 // of a side. Each side names the account of the other one. Equal transfers of a day are paired in
-// the order of the file.
+// the order of the file. Sides of one day come first, and then the nearest ones.
 func matchSides(sides []side) map[int]int {
-	pairs, rows := map[int]int{}, map[int32]bool{}
-	round := func(keys func(side) (own, other key), fits func(a, b side) bool) {
-		open := map[key][]int{}
-		for i, s := range sides {
-			if rows[s.N] {
-				continue
-			}
+	m := sideMatching{sides, map[int]int{}, map[int32]bool{}}
+	one := func(keys func(side) (own, other key)) func(side) (key, []key) {
+		return func(s side) (key, []key) {
 			own, other := keys(s)
+			return own, []key{other}
+		}
+	}
+	always := func(side, side) bool { return true }
+	m.round(one(exact), always)
+	m.round(one(direction), exchanged)
+	for days := 1; days <= maxApart; days++ {
+		m.round(apart(days), always)
+	}
+	return m.pairs
+}
+
+// sideMatching is the state of matchSides.
+type sideMatching struct {
+	sides []side
+	pairs map[int]int
+	// rows holds the rows with a pair.
+	rows map[int32]bool
+}
+
+// round pairs the sides without a pair whose keys and facts fit.
+func (m *sideMatching) round(
+	keys func(side) (own key, others []key), fits func(a, b side) bool,
+) {
+	open := map[key][]int{}
+	for i, s := range m.sides {
+		if m.rows[s.N] {
+			continue
+		}
+		own, others := keys(s)
+		found := false
+		for _, other := range others {
 			queue := open[other]
-			for len(queue) > 0 && rows[sides[queue[0]].N] {
+			for len(queue) > 0 && m.rows[m.sides[queue[0]].N] {
 				queue = queue[1:]
 			}
 			open[other] = queue
-			if len(queue) == 0 || !fits(sides[queue[0]], s) {
-				open[own] = append(open[own], i)
-				continue
+			if found = len(queue) > 0 && fits(m.sides[queue[0]], s); found {
+				j := queue[0]
+				open[other] = queue[1:]
+				m.pairs[i], m.pairs[j] = j, i
+				m.rows[s.N], m.rows[m.sides[j].N] = true, true
+				break
 			}
-			j := queue[0]
-			open[other] = queue[1:]
-			pairs[i], pairs[j] = j, i
-			rows[s.N], rows[sides[j].N] = true, true
+		}
+		if !found {
+			open[own] = append(open[own], i)
 		}
 	}
-	round(exact, func(side, side) bool { return true })
-	round(direction, exchanged)
-	return pairs
 }
 
 // unmatched returns the sides without a pair whose other account has rows as well. A payee is too

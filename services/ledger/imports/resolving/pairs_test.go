@@ -61,8 +61,35 @@ func TestMatchSides(t *testing.T) {
 		"not_another_account": {
 			[]side{sideOf(1, 5, "A", "B", "-1", ""), sideOf(2, 5, "B", "C", "1", "")}, [][2]int32{},
 		},
-		"not_another_day": {
-			[]side{sideOf(1, 5, "A", "B", "-1", ""), sideOf(2, 6, "B", "A", "1", "")}, [][2]int32{},
+		"days_apart": {
+			[]side{sideOf(1, 5, "A", "B", "-1", ""), sideOf(2, 8, "B", "A", "1", "")},
+			[][2]int32{{1, 2}},
+		},
+		"days_apart_the_other_way_round": {
+			[]side{sideOf(1, 8, "A", "B", "-1", ""), sideOf(2, 5, "B", "A", "1", "")},
+			[][2]int32{{1, 2}},
+		},
+		"too_many_days_apart": {
+			[]side{sideOf(1, 5, "A", "B", "-1", ""), sideOf(2, 9, "B", "A", "1", "")},
+			[][2]int32{},
+		},
+		"not_another_amount_on_another_day": {
+			[]side{sideOf(1, 5, "A", "B", "-1", "EUR"), sideOf(2, 6, "B", "A", "2", "USD")},
+			[][2]int32{},
+		},
+		"not_another_id_on_another_day": {
+			[]side{
+				id(sideOf(1, 5, "A", "B", "-1", ""), "x"), id(sideOf(2, 6, "B", "A", "1", ""), "y"),
+			},
+			[][2]int32{},
+		},
+		"the_nearest_day_first": {
+			[]side{
+				sideOf(1, 5, "A", "B", "-1", ""), sideOf(2, 8, "B", "A", "1", ""),
+				sideOf(3, 6, "B", "A", "1", ""), sideOf(4, 8, "A", "B", "-1", ""),
+				sideOf(5, 9, "A", "B", "-1", ""), sideOf(6, 11, "B", "A", "1", ""),
+			},
+			[][2]int32{{1, 3}, {2, 4}, {5, 6}},
 		},
 		"not_another_amount_in_one_currency": {
 			[]side{sideOf(1, 5, "A", "B", "-1", "EUR"), sideOf(2, 5, "B", "A", "2", "EUR")},

@@ -18,6 +18,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -40,6 +41,8 @@ type resolver struct {
 	details *ledgerv1.Import
 	// reader converts the cells of a row. It is nil if the cells are not read again.
 	reader *formats.Reader
+	// uploaded is the time of the upload. It is zero if the cells are not read again.
+	uploaded time.Time
 	// incomplete is the problem of a proposed mapping that lacks a column, or nil. It becomes the
 	// problem of each row.
 	incomplete *apierr.Field
@@ -69,6 +72,8 @@ type resolver struct {
 	// others holds the keys of the accounts at the other sides of transfers. Such an account may
 	// have no rows itself.
 	others map[string]bool
+	// outcomes holds the outcomes of the rows by their numbers.
+	outcomes []outcome
 	// sides is set if rows are transfers whose other side may be a row, too.
 	sides bool
 	// ordinary holds the rows that the file calls transfers, and that are booked as ordinary
@@ -155,7 +160,7 @@ func (c *resolver) read(r *staging.Row) {
 	record := c.reader.Record(statement.Record{N: int(r.N), Line: int(r.Line), Cells: r.Cells})
 	c.check.Add(&record)
 	c.ids.Assign(&record)
-	r.Set(record)
+	r.Set(record, c.uploaded)
 }
 
 // resolve derives what a row becomes.
@@ -180,9 +185,8 @@ func (c *resolver) resolve(ctx context.Context, r *staging.Row) {
 	r.PairN = nil
 	r.AmountMinor = nil
 	if r.Action != staging.ActionMatch {
-		r.DuplicateOf = nil
+		r.DuplicateOf, r.Replaced = nil, nil
 	}
-	r.Replaced = nil
 	account := c.account(r.Account)
 	account.Count++
 	r.WalletID = c.walletOf(account)

@@ -2,6 +2,7 @@ package resolving
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -71,6 +72,14 @@ func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, err
 	return o, nil
 }
 
+// selectUploaded returns the time of the upload of an import.
+func selectUploaded(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
+) (time.Time, error) {
+	return pg.Value[time.Time](ctx, q,
+		`SELECT created_at FROM imports WHERE owner_id = $1 AND id = $2`, owner, id)
+}
+
 // selectOtherAccounts returns the accounts at the other sides of the transfers that have an id in
 // the file, by row. The two rows with one id are neighbors in the window, so lead finds the other
 // side of the first row, and lag finds the other side of the second.
@@ -101,8 +110,8 @@ func selectOtherAccounts(
 // selectSides returns the rows of an import that may be one side of a transfer, in the order of the
 // file. These are the transfers of formats that write a row for each side, and the rows whose
 // category or payee is the name of another account of the file. A row with both names is two sides.
-// Rows that cannot be booked are no sides. A row that a search of duplicates has marked before its
-// replica was killed is not settled, because it was not when the search began.
+// Rows that cannot be booked are no sides. Settled is what the user or a commit has decided; the
+// resolver adds what the derivation of the row has decided (see trace).
 func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side, error) {
 	return pg.All[side](ctx, q, `
 		WITH named AS (
@@ -111,9 +120,8 @@ func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side
 			WHERE owner_id = $1 AND import_id = $2 AND account <> '' AND status <> 'hidden'
 		)
 		SELECT n, account, s.other, s.origin, coalesce(transfer ->> 'ID', '') AS transfer_id,
-			date, amount, booked_currency AS currency, chosen_wallet_id, transfer_wallet_id,
-			status NOT IN ('ready', 'booked', 'duplicate', 'matched')
-				OR action = 'match' OR transaction_id IS NOT NULL
+			date, amount, booked_currency AS currency, chosen_wallet_id,
+			action = 'match' OR transaction_id IS NOT NULL
 				OR chosen_category_id IS NOT NULL AND chosen_wallet_id IS NULL AS settled
 		FROM import_rows r
 		CROSS JOIN LATERAL (

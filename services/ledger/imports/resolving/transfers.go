@@ -45,6 +45,36 @@ func (c *resolver) transferOf(r *staging.Row) {
 	}
 }
 
+// outcome is what the derivation of a row has decided about it as a side of a transfer, before the
+// transfers of the file are known.
+type outcome uint8
+
+const (
+	// transfers is set if the row changes the wallet at the other side.
+	transfers outcome = 1 << iota
+	// unready is set if the row is not booked, or not as the file says.
+	unready
+)
+
+// trace remembers the outcome of a row. The stored row does not keep it: a row is derived once more
+// when the transfers are known, and a search of duplicates changes its status. A derivation that
+// replays these steps must decide as the first one did.
+func (c *resolver) trace(r staging.Row) {
+	for len(c.outcomes) <= int(r.N) {
+		c.outcomes = append(c.outcomes, 0)
+	}
+	var o outcome
+	if r.TransferWalletID != nil {
+		o |= transfers
+	}
+	switch r.Status {
+	case staging.Ready, staging.Booked, staging.Duplicate, staging.Matched:
+	default:
+		o |= unready
+	}
+	c.outcomes[r.N] = o
+}
+
 // pairing is a row that is one side of a transfer, and the row of the other side.
 type pairing struct{ n, other int32 }
 
@@ -89,6 +119,8 @@ func (c *resolver) sidesOf(
 	}
 	sides, err := selectSides(ctx, tx, owner, id)
 	for i, s := range sides {
+		sides[i].Transfers = c.outcomes[s.N]&transfers != 0
+		sides[i].Settled = s.Settled || c.outcomes[s.N]&unready != 0
 		if s.TransferID != "" {
 			sides[i].Other = c.otherAccounts[s.N]
 		}
@@ -117,13 +149,38 @@ func (c *resolver) decide(sides []side, pairs map[int]int) (again []int32) {
 		case s.Origin != "" || single[s.N]:
 		case matched || hasRows(s.Other) || !c.assigned(s.Other):
 			c.ordinary[s.N] = true
-			if s.TransferWalletID != nil || c.accounts[s.Other].GetCreate() {
+			if s.Transfers || c.accounts[s.Other].GetCreate() {
 				again = append(again, s.N)
 			}
 		}
 	}
 	c.assumeUnpaired(alone, single)
+	c.assumePaired(sides, pairs)
 	return again
+}
+
+// assumePaired replaces the warning about pairs whose sides have different days. Those that the
+// user has decided need none.
+func (c *resolver) assumePaired(sides []side, pairs map[int]int) {
+	staging.Withdraw(c.details, statement.TransfersAssumed)
+	var rows []int
+	count := 0
+	for i, s := range sides {
+		j, ok := pairs[i]
+		if !ok || j < i || !isApart(s, sides[j]) || c.settled(s) || c.settled(sides[j]) ||
+			s.ChosenWalletID != nil && sides[j].ChosenWalletID != nil {
+			continue
+		}
+		if count++; count == 1 {
+			rows = []int{int(s.N), int(sides[j].N)}
+		}
+	}
+	if count > 0 {
+		staging.Assume(c.details, statement.Assumption{
+			Code:     statement.TransfersAssumed,
+			Evidence: statement.Shows("SIDES_APART", "count", strconv.Itoa(count)), Rows: rows,
+		})
+	}
 }
 
 // assumeUnpaired replaces the warning about unpaired sides. Those that the user has decided need
@@ -178,25 +235,25 @@ func (c *resolver) assigned(key string) bool {
 	return a.GetWalletId() != "" || a.GetCreate()
 }
 
-// deriveAgain derives ready rows again whose transfer is known now. It does not read their cells
-// again.
+// deriveAgain derives ready rows again whose transfer is known now, and returns them. It does not
+// read their cells again.
 func (c *resolver) deriveAgain(
 	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, ns []int32,
-) error {
+) ([]staging.Row, error) {
 	rows, err := staging.SelectNumbered(ctx, tx, owner, id, ns)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range rows {
 		r := &rows[i]
 		c.account(r.Account).Count--
-		if r.Transfer == nil && r.TransferWalletID == nil && r.Category != "" {
+		if r.Transfer == nil && c.outcomes[r.N]&transfers == 0 && r.Category != "" {
 			c.category(r.Category).Count--
 		}
 		c.resolve(ctx, r)
 		if c.failed != nil {
-			return c.failed
+			return nil, c.failed
 		}
 	}
-	return staging.ReplaceRows(ctx, tx, owner, id, rows)
+	return rows, nil
 }

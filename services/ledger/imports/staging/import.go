@@ -95,6 +95,10 @@ type Import struct {
 	// the number of the last row that the job has derived.
 	Derivation *uuid.UUID
 	Derived    int32
+	// Amended is the number of steps after the last row that the derivation AmendedBy has done. It
+	// counts only if that is Derivation: the previous release begins other ones without it.
+	Amended   int32
+	AmendedBy *uuid.UUID `db:"amended_by"`
 	// Version increases with each update of the row: a trigger sets it. The ETag contains it.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`

@@ -50,6 +50,8 @@ type Row struct {
 	FileProblem               string `db:"file_problem"`
 	// FileStatus is the status of the record in the file, or empty for a booked payment.
 	FileStatus string `db:"file_status"`
+	// DateAssumed is set if the file has no day of the pending payment. Date is that of the upload.
+	DateAssumed bool `db:"date_assumed"`
 
 	// The following fields are the choices of the user. A nil choice leaves the value to the file,
 	// to rules or to the history. With the action match, the user has also chosen DuplicateOf.
@@ -125,11 +127,16 @@ type Ruled struct {
 	Rules       []uuid.UUID `json:"rules"`
 }
 
-// Set copies the contents of a record. A row whose record is no transaction is hidden.
-func (r *Row) Set(record statement.Record) {
+// Set copies the contents of a record. A row whose record is no transaction is hidden. A pending
+// payment without a day gets the day of the upload.
+func (r *Row) Set(record statement.Record, uploaded time.Time) {
 	r.N, r.Line, r.Cells = int32(record.N), int32(record.Line), record.Cells
 	r.Date = nil
-	if !record.Date.IsZero() {
+	r.DateAssumed = record.Date.IsZero() && record.Status == written.Pending && record.Problem == ""
+	switch {
+	case r.DateAssumed:
+		r.Date = new(uploaded.UTC().Truncate(24 * time.Hour))
+	case !record.Date.IsZero():
 		r.Date = &record.Date
 	}
 	r.Amount = record.Amount
@@ -186,7 +193,7 @@ func (r *Row) Proto() *ledgerv1.ImportRow {
 		Payee: r.BookedPayee(), Description: r.BookedDescription(), Notes: r.BookedNotes(),
 		Tags: r.BookedTags(), ExternalId: r.ExternalID, Account: r.Account,
 		CategoryFrom: r.CategoryFrom, Category: r.Category, Problem: r.Problem, Cells: r.Cells,
-		Pending: r.FileStatus == written.Pending,
+		Pending: r.FileStatus == written.Pending, DateAssumed: r.DateAssumed,
 	}
 	switch {
 	case r.AmountMinor != nil:

@@ -15,7 +15,8 @@ import (
 // deletions, because a request that derives rows may hold the lock of an import for seconds.
 const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready,
 	duplicate, matched, pending, invalid, skipped, booked, undone, first_date, last_date, job_done,
-	job_total, problem, undo_force, underived, change, derivation, derived, version, created_at,
+	job_total, problem, undo_force, underived, change, derivation, derived, amended,
+	amended_by, version, created_at,
 	updated_at, (
 		SELECT coalesce(jsonb_object_agg(named.id, coalesce(m.category_id::text, '')), '{}')
 		FROM (
@@ -117,6 +118,8 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 				count(*) FILTER (WHERE status = 'skipped') AS skipped,
 				count(*) FILTER (WHERE status = 'booked') AS booked,
 				count(*) FILTER (WHERE status = 'undone') AS undone,
+				count(*) FILTER (WHERE status = 'matched' AND transaction_id IS NOT NULL)
+					AS linked,
 				min(date AT TIME ZONE 'UTC') FILTER (WHERE status <> 'hidden') AS first_date,
 				max(date AT TIME ZONE 'UTC') FILTER (WHERE status <> 'hidden') AS last_date
 			FROM import_rows
@@ -124,7 +127,8 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 		)
 		UPDATE imports
 		SET status = $3, size = $4, sha256 = $5, format = $6, details = $7,
-			job_done = CASE WHEN $3 = 'updating' THEN $8 ELSE c.booked + c.duplicate END,
+			job_done = CASE WHEN $3 = 'updating' THEN $8
+				ELSE c.booked + c.duplicate + c.linked END,
 			job_total = CASE WHEN $3 = 'updating' THEN $9
 				ELSE c.booked + c.duplicate + c.ready + c.matched END,
 			problem = $10, undo_force = $11,
@@ -138,25 +142,27 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 		e.Problem, e.UndoForce, e.UpdatedAt, e.Underived, e.Change, e.Derivation, e.Derived)
 }
 
-// AddCounts adds the effect of changed rows to the counts of an import, without reading the other
-// rows. It returns the new version of the import.
+// AddCounts adds the effect of changed rows to the counts and the progress of an import, without
+// reading the other rows. It returns the import with its new version. Changed rows are not
+// finished, unless they are duplicates.
 func AddCounts(
 	ctx context.Context, q pg.Querier, e Import, added Counts, now time.Time,
-) (int64, error) {
+) (Import, error) {
 	type row struct{ Version int64 }
+	e.Counts, e.UpdatedAt = e.Plus(added), now
+	e.JobDone += int64(added.Duplicate)
+	e.JobTotal += int64(added.Ready) + int64(added.Duplicate) + int64(added.Matched)
 	r, err := pg.One[row](ctx, q, `
 		UPDATE imports
 		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5,
 			invalid = invalid + $6, skipped = skipped + $7, pending = pending + $9,
-			updated_at = $8
+			job_done = $10, job_total = $11, updated_at = $8
 		WHERE owner_id = $1 AND id = $2
 		RETURNING version`,
 		e.OwnerID, e.ID, added.Ready, added.Duplicate, added.Matched, added.Invalid,
-		added.Skipped, now, added.Pending)
-	if err != nil {
-		return 0, err
-	}
-	return r.Version, nil
+		added.Skipped, now, added.Pending, e.JobDone, e.JobTotal)
+	e.Version = r.Version
+	return e, err
 }
 
 // EndLease ends the lease of the job of an import. The replica that runs the job stops before its

@@ -129,6 +129,7 @@ const de: typeof en = {
   transferWallet: "Anderes Konto einer Umbuchung",
   asInFile: "Wie in der Datei",
   existing: "Vorhandene Buchung zeigen",
+  dateAssumed: "Tag des Hochladens, denn die Datei nennt keinen",
   possible: "Eine andere Buchung hat diesen Tag und Betrag. Ist es dieselbe Zahlung?",
   same: "Es ist dieselbe Zahlung",
 
@@ -150,6 +151,7 @@ const de: typeof en = {
     BUDGETS_SKIPPED: "Die Datei enthält Budgets. Sie werden nicht importiert.",
     SPLITS_DIVIDED: "Teile von aufgeteilten Buchungen sind Umbuchungen. Jede davon ist eine eigene Zeile.",
     TRANSFERS_UNPAIRED: "Einige Umbuchungen stehen nur in einem Konto der Datei. Bitte prüfe diese Zeilen und nach dem Import die Kontostände.",
+    TRANSFERS_ASSUMED: "Zeilen verschiedener Tage gelten als zwei Seiten einer Umbuchung. Bitte prüfe diese Zeilen.",
   },
   evidence,
   questions: "Bitte prüfen",

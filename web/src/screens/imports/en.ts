@@ -127,6 +127,7 @@ export default {
   transferWallet: "Other wallet of a transfer",
   asInFile: "As in the file",
   existing: "Show the existing transaction",
+  dateAssumed: "day of the upload, because the file has none",
   possible: "Another transaction has this day and amount. Is it the same payment?",
   same: "It is the same payment",
 
@@ -148,6 +149,7 @@ export default {
     BUDGETS_SKIPPED: "The file has budgets. They are not imported.",
     SPLITS_DIVIDED: "Parts of split transactions are transfers. Each of them is a row of its own.",
     TRANSFERS_UNPAIRED: "Some transfers are in one account of the file only. Please check these rows, and the balances after the import.",
+    TRANSFERS_ASSUMED: "Rows of different days were taken for the two sides of one transfer. Please check these rows.",
   } as Record<string, string>,
   /** evidence is what a file shows about a warning, by ImportAssumption.reason. The API has it in English. */
   evidence: {} as Record<string, string>,

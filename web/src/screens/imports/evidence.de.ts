@@ -27,4 +27,5 @@ export const evidence: Record<string, string> = {
   SIDES_ORDINARY: "Umbuchungen mit nur einer Zeile: {count}. Sie werden gewöhnliche Buchungen.",
   SIDES_WHOLE: "Umbuchungen mit nur einer Zeile: {count}. Sie ändern auch das andere Konto.",
   SIDES_MIXED: "Umbuchungen mit nur einer Zeile: {count}. Davon ändern {whole} auch das andere Konto.",
+  SIDES_APART: "Umbuchungen, deren Zeilen bis zu 3 Tage auseinander liegen: {count}. Beträge und Konten passen zueinander.",
 };

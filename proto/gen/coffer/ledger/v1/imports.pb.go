@@ -70,6 +70,7 @@ type Import struct {
 	//   - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row
 	//   - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the
 	//     file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account
+	//   - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account
 	//
 	// A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED,
 	// COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are
@@ -1197,10 +1198,12 @@ type ImportRow struct {
 	FormerAmount *string `protobuf:"bytes,23,opt,name=former_amount,json=formerAmount,proto3,oneof" json:"former_amount,omitempty"`
 	// Id of a transaction of the same day and amount whose texts differ, or of one that may be the payment and was not compared, because there are
 	// too many. Only of ready rows, from which the commit creates transactions. If both are the same payment, the action match:<transaction id>
-	// says so, or skip if an import has created the transaction.
+	// says so.
 	PossibleDuplicateOf string `protobuf:"bytes,24,opt,name=possible_duplicate_of,json=possibleDuplicateOf,proto3" json:"possible_duplicate_of,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// The file has no date of the pending payment: date is the day of the upload.
+	DateAssumed   bool `protobuf:"varint,25,opt,name=date_assumed,json=dateAssumed,proto3" json:"date_assumed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ImportRow) Reset() {
@@ -1399,6 +1402,13 @@ func (x *ImportRow) GetPossibleDuplicateOf() string {
 		return x.PossibleDuplicateOf
 	}
 	return ""
+}
+
+func (x *ImportRow) GetDateAssumed() bool {
+	if x != nil {
+		return x.DateAssumed
+	}
+	return false
 }
 
 // ImportSplit is a part of a row.
@@ -2304,7 +2314,7 @@ type ImportRowChange struct {
 	// Number of the row.
 	N int32 `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
 	// book: create a transaction in spite of a duplicate, or although the bank has not booked the payment. skip: create none.
-	// match:<transaction id>: add the external id to this transaction. auto: decide by the duplicates and the status of the payment.
+	// match:<transaction id>: add the external id to this transaction, unless it has one. auto: decide by the duplicates and the status of the payment.
 	Action *string `protobuf:"bytes,2,opt,name=action,proto3,oneof" json:"action,omitempty"`
 	// Id of one of the user's categories.
 	CategoryId *string `protobuf:"bytes,3,opt,name=category_id,json=categoryId,proto3,oneof" json:"category_id,omitempty"`
@@ -3306,12 +3316,12 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x11 \x01(\tR\tupdatedAt\x12\x1e\n" +
 	"\aheading\x18\x12 \x03(\tB\x04\xf8\xb5\x18\x01R\aheading\x12D\n" +
-	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"\xd1\x05\n" +
+	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"\xdd\x05\n" +
 	"\x10ImportAssumption\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x1a\n" +
 	"\bevidence\x18\x02 \x01(\tR\bevidence\x12\x12\n" +
-	"\x04rows\x18\x03 \x03(\x05R\x04rows\x12\xb1\x03\n" +
-	"\x06reason\x18\x04 \x01(\tB\x98\x03\xf8\xb5\x18\x01¶\x18\x8f\x03ONLY_CREDITS PAIR_UNNAMED PAYMENT_TYPE CARD_BALANCE CARD_BALANCE_NEGATIVE BALANCES_OF_DEBT NO_SIGNS FEW_NEGATIVE_OUT FEW_NEGATIVE_IN UNPROVEN_OUT UNPROVEN_IN AMOUNTS_DIFFER FEES_UNPROVEN SAVED_MAPPING STATUSES_UNKNOWN DATES_AMBIGUOUS DATES_MIXED DECIMALS_AMBIGUOUS BALANCES_OF_FILE ROW_OF_TOTAL BALANCES_OF_ROWS EARLIER_WALLET OTHER_SHEETS SPLIT_WITH_TRANSFERS SIDES_ORDINARY SIDES_WHOLE SIDES_MIXEDR\x06reason\x12R\n" +
+	"\x04rows\x18\x03 \x03(\x05R\x04rows\x12\xbd\x03\n" +
+	"\x06reason\x18\x04 \x01(\tB\xa4\x03\xf8\xb5\x18\x01¶\x18\x9b\x03ONLY_CREDITS PAIR_UNNAMED PAYMENT_TYPE CARD_BALANCE CARD_BALANCE_NEGATIVE BALANCES_OF_DEBT NO_SIGNS FEW_NEGATIVE_OUT FEW_NEGATIVE_IN UNPROVEN_OUT UNPROVEN_IN AMOUNTS_DIFFER FEES_UNPROVEN SAVED_MAPPING STATUSES_UNKNOWN DATES_AMBIGUOUS DATES_MIXED DECIMALS_AMBIGUOUS BALANCES_OF_FILE ROW_OF_TOTAL BALANCES_OF_ROWS EARLIER_WALLET OTHER_SHEETS SPLIT_WITH_TRANSFERS SIDES_ORDINARY SIDES_WHOLE SIDES_MIXED SIDES_APARTR\x06reason\x12R\n" +
 	"\n" +
 	"parameters\x18\x05 \x03(\v22.coffer.ledger.v1.ImportAssumption.ParametersEntryR\n" +
 	"parameters\x12\x16\n" +
@@ -3397,7 +3407,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"_wallet_idB\x16\n" +
 	"\x14_expense_category_idB\x15\n" +
 	"\x13_income_category_idB\v\n" +
-	"\t_currency\"\x80\b\n" +
+	"\t_currency\"\xa9\b\n" +
 	"\tImportRow\x12\f\n" +
 	"\x01n\x18\x01 \x01(\x05R\x01n\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12Y\n" +
@@ -3425,7 +3435,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x05cells\x18\x15 \x03(\tB\x04\xf8\xb5\x18\x01R\x05cells\x12\x1e\n" +
 	"\apending\x18\x16 \x01(\bB\x04\xf8\xb5\x18\x01R\apending\x12.\n" +
 	"\rformer_amount\x18\x17 \x01(\tB\x04ص\x18\x01H\x01R\fformerAmount\x88\x01\x01\x128\n" +
-	"\x15possible_duplicate_of\x18\x18 \x01(\tB\x04\xf8\xb5\x18\x01R\x13possibleDuplicateOfB\t\n" +
+	"\x15possible_duplicate_of\x18\x18 \x01(\tB\x04\xf8\xb5\x18\x01R\x13possibleDuplicateOf\x12'\n" +
+	"\fdate_assumed\x18\x19 \x01(\bB\x04\xf8\xb5\x18\x01R\vdateAssumedB\t\n" +
 	"\a_amountB\x10\n" +
 	"\x0e_former_amount\"i\n" +
 	"\vImportSplit\x12\x1c\n" +

@@ -2149,7 +2149,7 @@ type CreateTransactionRequest struct {
 	// At most 20 names of 1 to 50 characters, without commas, slashes and control characters. Names that differ only in case are one
 	// tag, which keeps the name that was used first.
 	Tags []string `protobuf:"bytes,11,rep,name=tags,proto3" json:"tags,omitempty"`
-	// The client's or the bank's id, unique in the wallet; up to 255 characters. It cannot be changed.
+	// The client's or the bank's id, unique in the wallet; up to 255 characters, not beginning with "pending:". It cannot be changed.
 	ExternalId string `protobuf:"bytes,12,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
 	// 2 to 50 parts, which add up to amount exactly.
 	Splits        []*Split `protobuf:"bytes,13,rep,name=splits,proto3" json:"splits,omitempty"`

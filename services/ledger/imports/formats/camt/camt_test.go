@@ -61,7 +61,7 @@ func TestParseDialects(t *testing.T) {
 		want []string
 	}{
 		"envelope":              {`<?xml version="1.0"?><s:Envelope xmlns:s="x"><s:Body><Document ` + schema + `>` + message + `</Document></s:Body></s:Envelope>`, []string{"2024-01-31|-12.50|EUR||"}},
-		"pending without a day": {`<Document ` + schema + `><BkToCstmrAcctRpt><Rpt><Ntry><Amt Ccy="EUR">1</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>PDNG</Cd></Sts></Ntry>` + entry + `</Rpt></BkToCstmrAcctRpt></Document>`, []string{"2024-01-31|-12.50|EUR||"}},
+		"pending without a day": {`<Document ` + schema + `><BkToCstmrAcctRpt><Rpt><Ntry><Amt Ccy="EUR">1</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>PDNG</Cd></Sts></Ntry>` + entry + `</Rpt></BkToCstmrAcctRpt></Document>`, []string{"0001-01-01|-1|EUR|||pending", "2024-01-31|-12.50|EUR||"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -110,11 +110,10 @@ func (n *entry) records(p *parser) []statement.Record {
 		r.Status = written.Pending
 	}
 	if r.Date, ok = parseDate(cmp.Or(n.booked, n.valued)); !ok {
-		if isPending {
-			return nil
+		if !isPending || cmp.Or(n.booked, n.valued) != "" {
+			r.Problem = "the booking date is missing or not a date"
+			return []statement.Record{r}
 		}
-		r.Problem = "the booking date is missing or not a date"
-		return []statement.Record{r}
 	}
 	if r.Amount, ok = n.signed(""); !ok {
 		r.Problem = "the amount or CdtDbtInd is missing or cannot be read"

@@ -69,14 +69,16 @@ func (r *Reader) Row(record *statement.Record) {
 	}
 	day := r.cell(cells, FieldDate)
 	var ok bool
-	if record.Date, ok = r.Date(day); !ok {
+	switch record.Date, ok = r.Date(day); {
+	case ok, day == "" && r.isPending(cells):
+		// Many banks leave out the day of a pending payment.
+		record.Problem = problem
+	default:
 		record.Skip = noTransaction(cells, day, record.Amount)
 		record.Problem = "the date cannot be read"
 		if day == "" {
 			record.Problem = "the date is missing"
 		}
-	} else if problem != "" {
-		record.Problem = problem
 	}
 	if !record.Skip && (record.Amount == "" || filled(cells)*2 <= len(cells)) {
 		record.Skip = slices.ContainsFunc(cells, func(cell string) bool {
@@ -101,14 +103,24 @@ func (r *Reader) Row(record *statement.Record) {
 	}
 }
 
+// status returns what a value of the status column means.
+func (r *Reader) status(value string) (status string, known bool) {
+	if status, known = r.statuses[written.Fold(value)]; known {
+		return status, known
+	}
+	return written.StatusOf(value)
+}
+
+func (r *Reader) isPending(cells []string) bool {
+	status, _ := r.status(r.cell(cells, FieldStatus))
+	return status == written.Pending
+}
+
 // setStatus sets the status of a record. A void record has a Problem that names its value; that it
 // cannot be read does not matter.
 func (r *Reader) setStatus(record *statement.Record) {
 	value := r.cell(record.Cells, FieldStatus)
-	status, known := r.statuses[written.Fold(value)]
-	if !known {
-		status, known = written.StatusOf(value)
-	}
+	status, known := r.status(value)
 	shown := statement.Text(value, statement.MaxName)
 	switch {
 	case status == written.Void:

@@ -248,7 +248,8 @@ func (p *parser) finish() *statement.Record {
 		r.Currency = strings.ToUpper(statement.Cut(symbol, 3))
 	}
 	var ok bool
-	if r.Date, ok = parseDate(cmp.Or(f["DTPOSTED"], f["DTUSER"], f["DTTRAN"])); !ok {
+	day := cmp.Or(f["DTPOSTED"], f["DTUSER"], f["DTTRAN"])
+	if r.Date, ok = parseDate(day); !ok && (day != "" || r.Status != written.Pending) {
 		r.Problem = "DTPOSTED is missing or not a date"
 	}
 	if r.Amount, ok = written.ParseLoose(f["TRNAMT"]); !ok && r.Problem == "" {

@@ -77,6 +77,8 @@ const (
 	// TransfersUnpaired means that the file has one record of a transfer although it has records of
 	// both accounts. Package resolving decides whether the transfer is created from that record.
 	TransfersUnpaired = "TRANSFERS_UNPAIRED"
+	// TransfersAssumed means that two records of different days were taken for one transfer.
+	TransfersAssumed = "TRANSFERS_ASSUMED"
 )
 
 // Blocking maps the warnings that block a commit to what the user must do first. A commit with

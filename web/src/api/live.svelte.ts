@@ -1,7 +1,7 @@
 // Live events of the server. EventSource cannot send a bearer token, so the stream is read with
 // fetch. It continues after the last event that it read, also after the device slept.
 import { accessToken, clientHeader, expiresSoon, renewAfter } from "./token";
-import { announce, topicsOf } from "./topics";
+import { announce, announceLater, topicsOf } from "./topics";
 
 let connected = $state(true);
 let lastId = "";
@@ -100,5 +100,6 @@ function receive(block: string): void {
     if (line.startsWith("id:")) lastId = line.slice(3).trim();
     if (line.startsWith("event:")) type = line.slice(6).trim();
   }
-  if (type) announce(...topicsOf(type));
+  // Imports send an event for each 500 rows.
+  if (type) (type.includes(".transactions.") ? announceLater : announce)(...topicsOf(type));
 }

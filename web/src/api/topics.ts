@@ -24,6 +24,9 @@ const listeners = new Map<Topic, Set<() => void>>();
 const changed = new Set<Topic>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 const delay = 120;
+const later = new Set<Topic>();
+let laterTimer: ReturnType<typeof setTimeout> | undefined;
+const laterDelay = 2000;
 
 /** onChange runs a function after a topic changed, and returns the function that ends this. */
 export function onChange(topics: readonly Topic[], run: () => void): () => void {
@@ -40,6 +43,16 @@ export function announce(...topics: Topic[]): void {
     dependents[topic].forEach((dependent) => changed.add(dependent));
   }
   timer ??= setTimeout(flush, delay);
+}
+
+/** announceLater announces topics that change many times in a row, such as during an import. */
+export function announceLater(...topics: Topic[]): void {
+  topics.forEach((topic) => later.add(topic));
+  laterTimer ??= setTimeout(() => {
+    laterTimer = undefined;
+    announce(...later);
+    later.clear();
+  }, laterDelay);
 }
 
 function flush(): void {

@@ -55,7 +55,7 @@ test("a CSV file becomes transactions: columns, wallet, categories, review, undo
   assert.ok(await page.getByRole("button", { name: "Continue" }).isDisabled());
   await amount.selectOption("amount");
   await page.getByText("Choose the column with the amount").waitFor({ state: "detached" });
-  await page.getByRole("rowheader").filter({ hasText: "€2,500.00" }).or(page.getByRole("rowheader").filter({ hasText: "2500.00" })).first().waitFor();
+  await page.getByRole("rowheader").filter({ hasText: "€2,500.00" }).or(page.getByRole("rowheader").filter({ hasText: "2,500.00" })).first().waitFor();
   await page.getByLabel("Dates are written as").selectOption("MM/DD/YYYY");
   await page.getByText("This is not a date like MM/DD/YYYY").first().waitFor();
   await page.getByLabel("Dates are written as").selectOption("DD.MM.YYYY");

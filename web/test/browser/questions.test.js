@@ -114,6 +114,9 @@ test("other balances that differ need another click", async (t) => {
   const user = await account();
   const { wallets, categories } = await household(user, 0);
   const page = await open(t, user, "/imports");
+  // Without live events, the page does not show a change of another window.
+  await page.route("**/api/v1/events", (route) => route.abort());
+  await page.reload();
   await upload(page, csv("Date,Payee,Amount,Balance", "2026-04-13,Bakery,-3.50,96.50", "2026-04-14,Cinema,-12.00,80.00", "2026-04-15,Corner shop,-8.20,70.00", "2026-04-16,Kiosk,-1.00,69.00"));
   await page.getByText("The balance of row 2 is 96.50 and that of row 3 is 80, but").waitFor();
   const speak = (newValue) => page.evaluate((newValue) => window.dispatchEvent(new StorageEvent("storage", { key: "coffer.language", newValue })), newValue);

@@ -4,6 +4,8 @@ import test from "node:test";
 import { exact } from "../../src/screens/imports/balances.ts";
 import { evidence } from "../../src/screens/imports/evidence.de.ts";
 import { fieldOf, layouts, missing, titleOf, widthOf, withField, wrongFields } from "../../src/screens/imports/mapping.ts";
+import { remaining, withChoices } from "../../src/screens/imports/choices.ts";
+import { kindOf } from "../../src/screens/imports/kinds.ts";
 import { cellOf, isOpen, otherDay, otherLayout, questionsOf, readWith, sentenceOf } from "../../src/screens/imports/questions.ts";
 import { firstStep, perSecond, shownTabs, stepsOf, unassigned } from "../../src/screens/imports/steps.ts";
 import { fileName, queryOf } from "../../src/screens/export/file.ts";
@@ -91,8 +93,28 @@ test("the evidence of each reason in German", () => {
   assert.deepEqual(translated, wanted);
   const balances = { reason: "BALANCES_OF_FILE", parameters: { opening: "-1234.50", expected: "80", closing: '"1.5"' } };
   assert.equal(sentenceOf(balances, evidence, ","), 'Der Anfangsstand ist -1234,50, mit den Zeilen 80, der Endstand aber "1.5".');
+  const dates = { reason: "DATES_AMBIGUOUS", parameters: { layout: "DD.MM.YY" } };
+  assert.equal(sentenceOf(dates, evidence, ",", (name) => name.toLowerCase()), "Gelesen als dd.mm.yy.");
   assert.equal(sentenceOf(balances, {}, "."), undefined);
   assert.equal(sentenceOf({ evidence: "An earlier release." }, evidence, ","), undefined);
+});
+
+test("the choices that were sent are removed, and newer ones stay", () => {
+  const data = { accounts: [{ key: "a", walletId: "1" }, { key: "b" }], categories: [{ name: "Food", create: true }], defaults: { walletId: "1" } };
+  const sent = { accounts: { a: { key: "a", walletId: "2", create: false } }, categories: { Food: { name: "Food", categoryId: "3", create: false } }, defaults: { currency: "EUR" } };
+  const shown = withChoices(data, sent);
+  assert.deepEqual(shown.accounts, [{ key: "a", walletId: "2", create: false }, { key: "b" }]);
+  assert.deepEqual(shown.categories, [{ name: "Food", categoryId: "3", create: false }]);
+  assert.deepEqual(shown.defaults, { walletId: "1", currency: "EUR" });
+  const later = { accounts: { ...sent.accounts, b: { key: "b", walletId: "4", create: false } }, categories: sent.categories, defaults: { currency: "USD" } };
+  assert.deepEqual(remaining(later, sent), { accounts: { b: later.accounts.b }, categories: {}, defaults: { currency: "USD" } });
+  assert.deepEqual(remaining(sent, sent), { accounts: {}, categories: {}, defaults: {} });
+});
+
+test("the kind of a file by its start", () => {
+  const starts = { pdf: ["%PDF-1.4"], excel: ["\uFFFD\uFFFD\u0011\u0871"], archive: ["PK\u0003\u0004", "\u001F\uFFFD\b"], image: ["\uFFFD\uFFFD\uFFFD\uFFFD", "\uFFFDPNG\r\n", "\0\0\0 ftypheic", "RIFF\0\0"], web: ["\n<!DOCTYPE html>", "<Html>", '<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet">'] };
+  for (const [kind, texts] of Object.entries(starts)) for (const text of texts) assert.equal(kindOf(text), kind, text);
+  assert.equal(kindOf("Date,Payee\n"), undefined);
 });
 
 test("the other way to read a date or an amount", () => {
@@ -101,6 +123,7 @@ test("the other way to read a date or an amount", () => {
   assert.equal(otherLayout("YYYY-MM-DD"), undefined);
   assert.equal(otherDay("2026-04-03"), "2026-03-04");
   assert.equal(otherDay("2026-04-13"), undefined);
+  assert.equal(otherDay("2026-04-04"), undefined);
   assert.deepEqual(["1.234", "-1,234 EUR", "1.234.567"].map((cell) => readWith(cell, ",")), ["1234", "1.234", "1234567"]);
   assert.equal(readWith("1.234.567", "."), undefined);
   assert.equal(cellOf({ cells: ["", "3,50"] }, { ...mapping, columns: [{ index: 0, field: "debit" }, { index: 1, field: "credit" }] }, "debit", "credit"), "3,50");

@@ -26,16 +26,19 @@ export function isFact(code: string): boolean {
 
 /**
  * sentenceOf returns what the file shows about an assumption, from the sentences of a language, or
- * undefined if they have none. decimal is the language's decimal sign.
+ * undefined if they have none. decimal is the language's decimal sign, and layout names a date
+ * layout in it.
  */
 export function sentenceOf(
   { reason, parameters = {} }: Assumption,
   sentences: Record<string, string>,
   decimal: string,
+  layout: (name: string) => string,
 ): string | undefined {
-  return sentences[reason ?? ""]?.replace(/\{(\w+)\}/g, (_, name: string) =>
-    (parameters[name] ?? "").replace(/^(-?\d+)\.(\d+)$/, `$1${decimal}$2`),
-  );
+  return sentences[reason ?? ""]?.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = parameters[name] ?? "";
+    return name === "layout" ? layout(value) : value.replace(/^(-?\d+)\.(\d+)$/, `$1${decimal}$2`);
+  });
 }
 
 /** questionsOf returns the questions of an import, those that need an answer first. */
@@ -69,7 +72,7 @@ export function otherLayout(layout: string): string | undefined {
 /** otherDay returns a day with day and month exchanged, if it is one. */
 export function otherDay(day: string): string | undefined {
   const [year, month, date] = day.split("-");
-  return Number(date) <= 12 ? `${year}-${date}-${month}` : undefined;
+  return Number(date) <= 12 && date !== month ? `${year}-${date}-${month}` : undefined;
 }
 
 /** readWith returns an amount as it is read with a decimal mark, without its sign. */

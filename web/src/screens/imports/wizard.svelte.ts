@@ -6,22 +6,25 @@ import { announce } from "../../api/topics";
 import { fail } from "../../components/toasts.svelte";
 import { isTable, missing } from "./mapping";
 import { isFact, isOpen, questionsOf, type Question } from "./questions";
+import { remaining, withChoices, type Choices } from "./choices";
 import { perSecond, working } from "./steps";
-import type { Account, Category, Change, Import, Mapping, Row, RowChange } from "./types";
+import type { Change, Import, Mapping, Row, RowChange } from "./types";
 
 const at = "/api/v1/imports/{id}";
 /** wait is how long the server holds a request for the progress of a job, in seconds. */
 const wait = 8;
 const retryAfter = 2000;
 
-/** AccountChange and CategoryChange are what a request sends of an account or category. */
-type AccountChange = Pick<Account, "key" | "walletId" | "create"> & { name?: string };
-type CategoryChange = Pick<Category, "name" | "categoryId" | "create">;
+/** few is the number of rows that the server changes at once. More of them are changed by a job. */
+const few = 2000;
 
 /** Wizard holds an import, sends the user's changes one after another, and follows its jobs. */
 export class Wizard {
   readonly id: string;
-  data = $state.raw<Import | undefined>();
+  #data = $state.raw<Import | undefined>();
+  /** #choices are the wallets and categories that the server does not have yet. */
+  #choices = $state.raw<Choices>({});
+  readonly #shown = $derived(this.#data && withChoices(this.#data, this.#choices));
   /** missing is true if the import does not exist. It is deleted after 7 days. */
   missing = $state(false);
   problem = $state.raw<Problem | undefined>();
@@ -51,6 +54,15 @@ export class Wizard {
     this.id = id;
   }
 
+  /** data is the import with all choices of the user. */
+  get data(): Import | undefined {
+    return this.#shown;
+  }
+
+  set data(data: Import | undefined) {
+    this.#data = data;
+  }
+
   get busy(): boolean {
     return this.changes > 0;
   }
@@ -68,6 +80,17 @@ export class Wizard {
   /** isAnswered reports whether a question has an answer of the user. */
   isAnswered(question: Question): boolean {
     return question.assumption?.accepted || (this.#asked.has(question.code) && !this.isOpen(question));
+  }
+
+  /** refresh reads the import again after a change elsewhere, such as in another tab. */
+  async refresh(signal: AbortSignal): Promise<void> {
+    const seen = this.#data;
+    if (!seen || this.busy || working(seen)) return;
+    const answer = await api.get(at, { path: { id: this.id }, signal }).catch(() => undefined);
+    // A change of this tab that began meanwhile has a newer answer.
+    if (!answer || this.busy || answer.import.updatedAt === seen.updatedAt) return;
+    this.data = answer.import as Import;
+    this.revision++;
   }
 
   /** load reads the import, and follows its job if one is running. */
@@ -105,11 +128,39 @@ export class Wizard {
     announce("transactions", "wallets", "categories", "imports");
   }
 
-  /** change sends a change after the earlier ones, and reports whether it was accepted. */
-  change(
-    body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<Change, "mapping">,
-  ): Promise<boolean> {
-    return this.#send(() => this.#patch(body as Change));
+  /**
+   * choose changes wallets and categories. Those of a large import are sent together by the next
+   * request, because the server reads all its rows again for each request.
+   */
+  choose({ accounts, categories, defaults }: Choices): void {
+    this.#choices = {
+      accounts: { ...this.#choices.accounts, ...accounts },
+      categories: { ...this.#choices.categories, ...categories },
+      defaults: { ...this.#choices.defaults, ...defaults },
+    };
+    if (!this.#isLarge()) void this.flush();
+  }
+
+  #isLarge(): boolean {
+    return this.#data!.counts.total > few;
+  }
+
+  /** flush sends the choices that the server does not have, and reports whether it has all. */
+  flush(): Promise<boolean> {
+    return this.#send(async () => {});
+  }
+
+  /** #flush sends all choices at once. Rejected ones are dropped. */
+  async #flush(): Promise<void> {
+    const sent = this.#choices;
+    const { accounts = {}, categories = {}, defaults } = sent;
+    if (![accounts, categories, defaults ?? {}].some((of) => Object.keys(of).length)) return;
+    const body = { accounts: Object.values(accounts), categories: Object.values(categories), defaults };
+    try {
+      await this.#patch(body as Change);
+    } finally {
+      this.#choices = remaining(this.#choices, sent);
+    }
   }
 
   /** confirm answers a question. It is rejected if the import is not as the user saw it. */
@@ -118,7 +169,7 @@ export class Wizard {
     return this.#send(async () => {
       const version = await versionSeen(at, seen);
       await this.#patch({ confirm: [code] } as Change, version);
-    });
+    }, false);
   }
 
   /**
@@ -129,7 +180,7 @@ export class Wizard {
     this.discard();
     this.#mapping = mapping;
     if (isTable(mapping) && missing(mapping).length > 0) return false;
-    const accepted = await this.change({ mapping });
+    const accepted = await this.#send(() => this.#patch({ mapping } as Change));
     if (this.#mapping !== mapping) return accepted;
     if (accepted) this.#mapping = undefined;
     else this.#wrong = this.rejected;
@@ -143,22 +194,23 @@ export class Wizard {
     this.rejected = undefined;
   }
 
-  /** changeDefaults changes some of the defaults. The others stay. */
-  changeDefaults(changed: NonNullable<Change["defaults"]>): Promise<boolean> {
-    return this.#send(() => this.#patch({ defaults: changed } as Change));
-  }
-
   async #patch(body: Change, version?: string): Promise<void> {
-    this.data = (await api.patch(at, { path: { id: this.id }, version, body })).import as Import;
+    // The page shows the progress of a job at once.
+    const query = { wait: this.#isLarge() ? 0 : undefined };
+    const answer = await api.patch(at, { path: { id: this.id }, query, version, body });
+    this.data = answer.import as Import;
     await this.#settle();
     this.revision++;
   }
 
   /** #settle waits until the rows are changed. In a large import a job does that. */
   async #settle(): Promise<void> {
-    while (this.data?.status === "updating") {
+    if (this.#data?.status !== "updating") return;
+    while (this.#data?.status === "updating") {
       this.data = (await api.get(at, { path: { id: this.id }, query: { wait } })).import as Import;
     }
+    const problem = this.#data?.progress?.problem;
+    if (problem) throw new Problem(problem, problem);
   }
 
   /** changeRow changes a row, and returns it as it is now; undefined if the change was rejected. */
@@ -204,19 +256,22 @@ export class Wizard {
     });
   }
 
-  async #send(request: () => Promise<void>): Promise<boolean> {
+  /** #send sends a request after the earlier ones, by default also the choices before it. */
+  async #send(request: () => Promise<void>, flush = true): Promise<boolean> {
     this.changes++;
     const sent = this.#last.then(async () => {
       this.rejected = this.#wrong;
       try {
+        if (flush) await this.#flush();
         await request();
         return true;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        this.rejected = error;
-        // Another tab has changed the import or its job, or a wallet or category of the rows was
-        // deleted.
-        if (["IMPORT_STATE", "IMPORT_NOT_READY", "VERSION_MISMATCH"].includes(error.code)) {
+        // Another tab has changed or deleted the import or its job, or a wallet or category of the
+        // rows was deleted.
+        const changed = error.code === "IMPORT_STATE";
+        this.rejected = changed ? new Problem("VERSION_MISMATCH", error.message) : error;
+        if (changed || ["IMPORT_NOT_READY", "IMPORT_NOT_FOUND", "VERSION_MISMATCH"].includes(error.code)) {
           void this.load(new AbortController().signal);
           this.revision++;
         }

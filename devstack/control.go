@@ -41,16 +41,16 @@ func (s *Stack) halt(name string, end func(part) error) error {
 // Resume starts a halted part again, at the same address, and returns when it is ready. If the part
 // does not become ready, it stays halted.
 func (s *Stack) Resume(ctx context.Context, name string) error {
-	p, err := s.part(name)
+	supervised, err := s.part(name)
 	if err != nil {
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.part.start(ctx); err != nil {
+	supervised.mu.Lock()
+	defer supervised.mu.Unlock()
+	if err := supervised.part.start(ctx); err != nil {
 		return err
 	}
-	p.halted = false
+	supervised.halted = false
 	return nil
 }
 

@@ -46,17 +46,17 @@ func prepareDatabase(
 	if err := createDatabase(ctx, superuser, database, passwords); err != nil {
 		return nil, fmt.Errorf("setting up the database: %w", err)
 	}
-	u, err := url.Parse(superuser)
+	target, err := url.Parse(superuser)
 	if err != nil {
 		return nil, errors.New("the superuser's database URL is not a valid postgres:// URL")
 	}
-	u.Path = "/" + database
-	urls := map[string]string{"": u.String()}
+	target.Path = "/" + database
+	urls := map[string]string{"": target.String()}
 	if err := restrict(ctx, urls[""], database); err != nil {
 		return nil, fmt.Errorf("granting rights on the database: %w", err)
 	}
 	as := func(role, schema string) string {
-		u := *u
+		u := *target
 		u.User = url.UserPassword(role, passwords[role])
 		q := u.Query()
 		if schema != "" {

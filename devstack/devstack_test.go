@@ -60,21 +60,21 @@ func connect(t *testing.T, url string) *pgx.Conn {
 func TestStopDropsDatabaseOfEphemeralStack(t *testing.T) {
 	t.Parallel()
 	url := testServer(t)
-	s, err := StartEphemeral(t.Context(), url, nil)
+	running, err := StartEphemeral(t.Context(), url, nil)
 	require.NoError(t, err)
-	require.NoError(t, ready(t.Context(), s.URL[len("http://"):]))
-	for name, addr := range s.GRPC {
-		require.NoError(t, s.healthy(name)(t.Context(), addr))
+	require.NoError(t, ready(t.Context(), running.URL[len("http://"):]))
+	for name, addr := range running.GRPC {
+		require.NoError(t, running.healthy(name)(t.Context(), addr))
 	}
-	config, err := pgx.ParseConfig(s.Databases[""])
+	config, err := pgx.ParseConfig(running.Databases[""])
 	require.NoError(t, err)
-	require.NoError(t, s.Stop())
+	require.NoError(t, running.Stop())
 
 	var left int
 	require.NoError(t, connect(t, url).QueryRow(t.Context(),
 		`SELECT count(*) FROM pg_database WHERE datname = $1`, config.Database).Scan(&left))
 	require.Zero(t, left)
-	require.Error(t, ready(t.Context(), s.URL[len("http://"):]))
+	require.Error(t, ready(t.Context(), running.URL[len("http://"):]))
 }
 
 func TestDatabaseRolesAccessOnlyTheirSchema(t *testing.T) {
@@ -105,17 +105,17 @@ func TestDatabaseRolesAccessOnlyTheirSchema(t *testing.T) {
 
 func TestResumeStartsPartAtItsAddress(t *testing.T) {
 	t.Parallel()
-	s := ephemeral(t)
+	running := ephemeral(t)
 	for _, name := range []string{"ledger", "nats", "gateway"} {
-		require.NoError(t, s.Halt(name), name)
-		require.NoError(t, s.Resume(t.Context(), name), name)
+		require.NoError(t, running.Halt(name), name)
+		require.NoError(t, running.Resume(t.Context(), name), name)
 		require.Eventually(t, func() bool {
-			return ready(t.Context(), s.URL[len("http://"):]) == nil
+			return ready(t.Context(), running.URL[len("http://"):]) == nil
 		}, time.Minute, 10*time.Millisecond, name)
 	}
-	require.Error(t, s.Halt("postgres"), "it is not the stack's own")
+	require.Error(t, running.Halt("postgres"), "it is not the stack's own")
 	select {
-	case err := <-s.Failed:
+	case err := <-running.Failed:
 		require.NoError(t, err)
 	default:
 	}
@@ -124,18 +124,18 @@ func TestResumeStartsPartAtItsAddress(t *testing.T) {
 func TestResumeAfterHaltOfPostgres(t *testing.T) {
 	t.Parallel()
 	testServer(t)
-	s, err := StartEphemeral(t.Context(), "", nil)
+	running, err := StartEphemeral(t.Context(), "", nil)
 	require.NoError(t, err)
-	require.NoError(t, s.Halt("postgres"))
+	require.NoError(t, running.Halt("postgres"))
 	require.Eventually(t, func() bool {
-		return ready(t.Context(), s.URL[len("http://"):]) != nil
+		return ready(t.Context(), running.URL[len("http://"):]) != nil
 	}, time.Minute, 10*time.Millisecond)
-	require.NoError(t, s.Resume(t.Context(), "postgres"))
+	require.NoError(t, running.Resume(t.Context(), "postgres"))
 	require.Eventually(t, func() bool {
-		return ready(t.Context(), s.URL[len("http://"):]) == nil
+		return ready(t.Context(), running.URL[len("http://"):]) == nil
 	}, time.Minute, 10*time.Millisecond)
-	dir := s.PostgresDir
-	require.NoError(t, s.Stop())
+	dir := running.PostgresDir
+	require.NoError(t, running.Stop())
 	require.NoDirExists(t, dir)
 }
 

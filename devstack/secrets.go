@@ -32,18 +32,18 @@ type secrets struct {
 // loadSecrets reads the secrets, and creates missing ones. Only the user can read the file.
 func loadSecrets(dir string) (secrets, error) {
 	name := filepath.Join(dir, secretsFile)
-	var s secrets
+	var stored secrets
 	text, err := os.ReadFile(name)
 	if err == nil {
-		err = json.Unmarshal(text, &s)
+		err = json.Unmarshal(text, &stored)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return secrets{}, fmt.Errorf("reading the passwords in %s: %w", name, err)
 	}
-	if !s.fill() {
-		return s, nil
+	if !stored.fill() {
+		return stored, nil
 	}
-	text, err = json.MarshalIndent(s, "", "  ")
+	text, err = json.MarshalIndent(stored, "", "  ")
 	if err != nil {
 		return secrets{}, fmt.Errorf("encoding the passwords: %w", err)
 	}
@@ -53,7 +53,7 @@ func loadSecrets(dir string) (secrets, error) {
 	if err != nil {
 		return secrets{}, fmt.Errorf("storing the passwords: %w", err)
 	}
-	return s, nil
+	return stored, nil
 }
 
 // fill creates missing secrets and reports whether there were any. A newer release may need further
@@ -104,7 +104,7 @@ func issueCertificates(dir string, wanted bool) (map[string]mtls.Config, error) 
 // ends.
 func lock(dir string) (unlock func() error, err error) {
 	name := filepath.Join(dir, "lock")
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, fmt.Errorf("the data in %s belong to another user: "+
 			"run Coffer as that user, or set DATA_DIR to another folder", dir)
@@ -113,16 +113,17 @@ func lock(dir string) (unlock func() error, err error) {
 		return nil, fmt.Errorf("opening the lock file: %w", err)
 	}
 	// The lock, unlike the existence of the file, does not outlive the process.
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(name)
 		err := fmt.Errorf("another Coffer (process %s) is running with the data in %s: "+
 			"stop it, or set DATA_DIR to another folder", strings.TrimSpace(string(holder)), dir)
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
-		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), f.Close())
+	if err := errors.Join(file.Truncate(0),
+		writeAt(file, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), file.Close())
 	}
-	return f.Close, nil
+	return file.Close, nil
 }
 
 func writeAt(f *os.File, text string) error {

@@ -252,16 +252,16 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 	for name, other := range map[string]struct{ title, url string }{
 		"DATABASE_URL": {"postgres", s.Databases[title]}, "NATS_URL": {"nats", s.NATS},
 	} {
-		u, err := url.Parse(other.url)
+		target, err := url.Parse(other.url)
 		if err != nil {
 			return nil, err
 		}
-		if u.Host != "" {
-			if u.Host, err = link(title, other.title, u.Host); err != nil {
+		if target.Host != "" {
+			if target.Host, err = link(title, other.title, target.Host); err != nil {
 				return nil, err
 			}
 		}
-		environment[name] = u.String()
+		environment[name] = target.String()
 	}
 	return environment, nil
 }

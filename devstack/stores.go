@@ -34,19 +34,19 @@ func (p *postgres) failures() <-chan error { return p.broken }
 
 // start implements part. A goroutine reports the end of the server unless stop or kill caused it.
 func (p *postgres) start(ctx context.Context) error {
-	s, err := pgserver.Start(ctx, p.options)
+	started, err := pgserver.Start(ctx, p.options)
 	if err != nil {
 		return err
 	}
-	p.options.Port = s.Port
+	p.options.Port = started.Port
 	stopping := make(chan struct{})
-	p.server, p.stopping = s, stopping
+	p.server, p.stopping = started, stopping
 	go func() {
-		<-s.Done()
+		<-started.Done()
 		select {
 		case <-stopping:
 		default:
-			report(p.broken, fmt.Errorf("PostgreSQL ended:%s", s.LastLog()))
+			report(p.broken, fmt.Errorf("PostgreSQL ended:%s", started.LastLog()))
 		}
 	}()
 	return nil
@@ -122,18 +122,18 @@ func (n *natsServer) start(ctx context.Context) error {
 			return fmt.Errorf("setting up NATS's certificate: %w", err)
 		}
 	}
-	s, err := server.NewServer(options)
+	started, err := server.NewServer(options)
 	if err != nil {
 		return fmt.Errorf("setting up NATS: %w", err)
 	}
-	s.SetLoggerV2(natsLog{slog.Default().With("service", "nats")}, false, false, false)
+	started.SetLoggerV2(natsLog{slog.Default().With("service", "nats")}, false, false, false)
 	ports.AwaitClosed(ctx, n.addr)
-	s.Start()
-	n.server = s
-	if !s.ReadyForConnections(30*time.Second) || !s.JetStreamEnabled() {
+	started.Start()
+	n.server = started
+	if !started.ReadyForConnections(30*time.Second) || !started.JetStreamEnabled() {
 		return fmt.Errorf("NATS did not start with its data in %s", n.dir)
 	}
-	n.addr = s.Addr().String()
+	n.addr = started.Addr().String()
 	config := outbox.Config{NATSURL: n.url(), NATSReplicas: 1, TLS: n.certificate}
 	if n.reports, err = outbox.Connect(config, "coffer", slog.Default()); err != nil {
 		return err

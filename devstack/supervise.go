@@ -49,21 +49,21 @@ func (s *Stack) supervise(ctx context.Context) {
 }
 
 // watch waits for failures of one part, and starts it again with a growing delay until it is ready.
-func (s *Stack) watch(ctx context.Context, p *supervised) {
+func (s *Stack) watch(ctx context.Context, supervised *supervised) {
 	delay, started := firstRestart, time.Now()
 	for {
 		var err error
 		select {
 		case <-ctx.Done():
 			return
-		case err = <-p.part.failures():
+		case err = <-supervised.part.failures():
 		}
 		report(s.failed, err)
 		if time.Since(started) > lastRestart {
 			delay = firstRestart
 		}
 		for err != nil {
-			slog.ErrorContext(ctx, "failed part is started again", "part", p.part.name(),
+			slog.ErrorContext(ctx, "failed part is started again", "part", supervised.part.name(),
 				"error", err, "delay", delay.String())
 			select {
 			case <-ctx.Done():
@@ -72,7 +72,7 @@ func (s *Stack) watch(ctx context.Context, p *supervised) {
 			}
 			delay = min(2*delay, lastRestart)
 			started = time.Now()
-			err = p.restart(ctx)
+			err = supervised.restart(ctx)
 		}
 	}
 }

@@ -34,22 +34,22 @@ type user struct {
 
 func register(t *testing.T, s *Stack) user {
 	t.Helper()
-	u := user{stack: s}
-	status, _ := u.post(t, "/api/v1/auth/register", map[string]any{
+	user := user{stack: s}
+	status, _ := user.post(t, "/api/v1/auth/register", map[string]any{
 		"name": "Alma", "email": "alma@example.com", "password": "a long enough secret",
 	})
 	require.Equal(t, http.StatusCreated, status)
-	status, body := u.post(t, "/api/v1/auth/login",
+	status, body := user.post(t, "/api/v1/auth/login",
 		map[string]any{"email": "alma@example.com", "password": "a long enough secret"})
 	require.Equal(t, http.StatusOK, status)
-	u.token = body["accessToken"].(string)
-	status, body = u.post(t, "/api/v1/wallet", map[string]any{"name": "Cash", "currency": "EUR"})
+	user.token = body["accessToken"].(string)
+	status, body = user.post(t, "/api/v1/wallet", map[string]any{"name": "Cash", "currency": "EUR"})
 	require.Equal(t, http.StatusCreated, status)
-	u.wallet = body["wallet"].(map[string]any)["id"].(string)
-	status, body = u.post(t, "/api/v1/categories", map[string]any{"name": "Food"})
+	user.wallet = body["wallet"].(map[string]any)["id"].(string)
+	status, body = user.post(t, "/api/v1/categories", map[string]any{"name": "Food"})
 	require.Equal(t, http.StatusCreated, status)
-	u.category = body["category"].(map[string]any)["id"].(string)
-	return u
+	user.category = body["category"].(map[string]any)["id"].(string)
+	return user
 }
 
 // post sends a request and returns the status and the decoded body. The status is 0 if the gateway
@@ -137,29 +137,29 @@ func TestStackRestartsPostgres(t *testing.T) {
 	testServer(t)
 	config := kept(t)
 	config.Environment = map[string]string{"RATE_LIMIT": "0"}
-	s, err := Start(t.Context(), config)
+	running, err := Start(t.Context(), config)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Stop()) })
-	u := register(t, s)
-	pidFile, err := os.ReadFile(filepath.Join(s.PostgresDir, "data", "postmaster.pid"))
+	t.Cleanup(func() { require.NoError(t, running.Stop()) })
+	user := register(t, running)
+	pidFile, err := os.ReadFile(filepath.Join(running.PostgresDir, "data", "postmaster.pid"))
 	require.NoError(t, err)
 	line, _, _ := strings.Cut(string(pidFile), "\n")
 	postmaster, err := strconv.Atoi(line)
 	require.NoError(t, err)
 
 	enough := func(acknowledged, _ int) bool { return acknowledged == 20 }
-	stored := u.transactions(t, enough)
+	stored := user.transactions(t, enough)
 	require.NoError(t, syscall.Kill(postmaster, syscall.SIGKILL))
 	// Backends without a postmaster may still answer for a moment.
-	stored = append(stored, u.transactions(t, func(_, unavailable int) bool {
+	stored = append(stored, user.transactions(t, func(_, unavailable int) bool {
 		return unavailable > 0
 	})...)
-	stored = append(stored, u.transactions(t, enough)...)
+	stored = append(stored, user.transactions(t, enough)...)
 	require.Eventually(t, func() bool {
-		return outboxLength(t, s) == 0
+		return outboxLength(t, running) == 0
 	}, time.Minute, 100*time.Millisecond)
-	requireStored(t, s, stored)
-	require.ErrorContains(t, <-s.Failed, "PostgreSQL ended")
+	requireStored(t, running, stored)
+	require.ErrorContains(t, <-running.Failed, "PostgreSQL ended")
 }
 
 func TestStackRecoversFromFullDisk(t *testing.T) {
@@ -181,11 +181,11 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 				t.Skip("mounting a small file system needs root")
 			}
 			t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, syscall.MNT_DETACH)) })
-			s, err := Start(t.Context(), config)
+			running, err := Start(t.Context(), config)
 			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, s.Stop()) })
-			u := register(t, s)
-			acknowledged := u.transactions(t, func(acknowledged, _ int) bool {
+			t.Cleanup(func() { require.NoError(t, running.Stop()) })
+			user := register(t, running)
+			acknowledged := user.transactions(t, func(acknowledged, _ int) bool {
 				return acknowledged == 20
 			})
 
@@ -193,12 +193,12 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 			size := fill(t, filler)
 			if test.folder == "" {
 				require.Eventually(t, func() bool {
-					return storage(t, s) == "low"
+					return storage(t, running) == "low"
 				}, time.Minute, 100*time.Millisecond)
 			}
-			acknowledged = append(acknowledged, u.transactions(t, func(_, unavailable int) bool {
+			acknowledged = append(acknowledged, user.transactions(t, func(_, unavailable int) bool {
 				select {
-				case err := <-s.Failed:
+				case err := <-running.Failed:
 					require.ErrorContains(t, err, test.failure)
 					return true
 				default:
@@ -212,18 +212,19 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 			})...)
 			require.NoError(t, os.Remove(filler))
 			require.Eventually(t, func() bool {
-				return storage(t, s) == "ok"
+				return storage(t, running) == "ok"
 			}, time.Minute, 100*time.Millisecond)
 
 			acknowledged = append(acknowledged,
-				u.transactions(t, func(acknowledged, _ int) bool { return acknowledged == 20 })...)
-			requireStored(t, s, acknowledged)
+				user.transactions(t,
+					func(acknowledged, _ int) bool { return acknowledged == 20 })...)
+			requireStored(t, running, acknowledged)
 			require.Eventually(t, func() bool {
-				return outboxLength(t, s) == 0
+				return outboxLength(t, running) == 0
 			}, 2*time.Minute, 100*time.Millisecond)
-			require.GreaterOrEqual(t, streamLength(t, s, "ledger.v1.transaction.created.>"),
+			require.GreaterOrEqual(t, streamLength(t, running, "ledger.v1.transaction.created.>"),
 				len(acknowledged))
-			requireConsumed(t, s)
+			requireConsumed(t, running)
 		})
 	}
 }
@@ -282,17 +283,17 @@ func streamLength(t *testing.T, s *Stack, subject string) int {
 // fill writes a file until its file system is full, and returns the file's size in bytes.
 func fill(t *testing.T, name string) int64 {
 	t.Helper()
-	f, err := os.Create(name)
+	file, err := os.Create(name)
 	require.NoError(t, err)
-	defer f.Close()
+	defer file.Close()
 	for size := 1 << 20; size > 0; {
-		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+		if _, err := file.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
 			size /= 2
 		} else {
 			require.NoError(t, err)
 		}
 	}
-	info, err := f.Stat()
+	info, err := file.Stat()
 	require.NoError(t, err)
 	return info.Size()
 }

@@ -62,32 +62,33 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
-	b := &backend{health: health.NewServer(), key: key, answers: answers}
+	backend := &backend{health: health.NewServer(), key: key, answers: answers}
 	lis := bufconn.Listen(1 << 20)
-	server := grpc.NewServer(grpc.MaxRecvMsgSize(12<<20), grpc.UnaryInterceptor(b.answer),
-		grpc.StreamInterceptor(b.answerStream), grpc.UnknownServiceHandler(b.answerOther))
-	authv1.RegisterAuthServiceServer(server, b)
-	ledgerv1.RegisterLedgerServiceServer(server, b)
-	ledgerv1.RegisterAttachmentServiceServer(server, b)
-	ledgerv1.RegisterSettingsServiceServer(server, b)
-	ledgerv1.RegisterTransferServiceServer(server, b)
-	ledgerv1.RegisterImportServiceServer(server, b)
-	ledgerv1.RegisterRuleServiceServer(server, b)
-	budgetv1.RegisterBudgetServiceServer(server, b)
-	budgetv1.RegisterNotificationServiceServer(server, b)
-	budgetv1.RegisterWebhookServiceServer(server, b)
-	healthpb.RegisterHealthServer(server, b.health)
+	server := grpc.NewServer(grpc.MaxRecvMsgSize(12<<20), grpc.UnaryInterceptor(backend.answer),
+		grpc.StreamInterceptor(backend.answerStream),
+		grpc.UnknownServiceHandler(backend.answerOther))
+	authv1.RegisterAuthServiceServer(server, backend)
+	ledgerv1.RegisterLedgerServiceServer(server, backend)
+	ledgerv1.RegisterAttachmentServiceServer(server, backend)
+	ledgerv1.RegisterSettingsServiceServer(server, backend)
+	ledgerv1.RegisterTransferServiceServer(server, backend)
+	ledgerv1.RegisterImportServiceServer(server, backend)
+	ledgerv1.RegisterRuleServiceServer(server, backend)
+	budgetv1.RegisterBudgetServiceServer(server, backend)
+	budgetv1.RegisterNotificationServiceServer(server, backend)
+	budgetv1.RegisterWebhookServiceServer(server, backend)
+	healthpb.RegisterHealthServer(server, backend.health)
 	go func() { _ = server.Serve(lis) }()
 	t.Cleanup(server.Stop)
-	b.conn, err = grpc.NewClient("passthrough:///backend",
+	backend.conn, err = grpc.NewClient("passthrough:///backend",
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(12<<20)),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			return lis.DialContext(ctx)
 		}))
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = b.conn.Close() })
-	return b
+	t.Cleanup(func() { _ = backend.conn.Close() })
+	return backend
 }
 
 func (b *backend) answer(
@@ -125,12 +126,12 @@ func (b *backend) answerOther(srv any, ss grpc.ServerStream) error {
 func (b *backend) answerStream(
 	srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
 ) error {
-	m := rpc.Method(info.FullMethod)
-	if next != nil && !rpc.IsUpload(m) && !rpc.IsDownload(m) {
+	method := rpc.Method(info.FullMethod)
+	if next != nil && !rpc.IsUpload(method) && !rpc.IsDownload(method) {
 		return next(srv, ss)
 	}
 	for {
-		req := dynamicpb.NewMessage(m.Input())
+		req := dynamicpb.NewMessage(method.Input())
 		if err := ss.RecvMsg(req); err != nil {
 			break
 		}
@@ -140,16 +141,16 @@ func (b *backend) answerStream(
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch a := b.answers[string(m.Name())].(type) {
+	switch a := b.answers[string(method.Name())].(type) {
 	case *apierr.Error:
 		return a.GRPCStatus().Err()
 	case proto.Message:
-		if rpc.IsDownload(m) {
-			return sendShortFile(ss, m.Output())
+		if rpc.IsDownload(method) {
+			return sendShortFile(ss, method.Output())
 		}
 		return ss.SendMsg(a)
 	}
-	return ss.SendMsg(dynamicpb.NewMessage(m.Output()))
+	return ss.SendMsg(dynamicpb.NewMessage(method.Output()))
 }
 
 // sendShortFile sends a file in the messages of a download.

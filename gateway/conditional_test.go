@@ -23,12 +23,12 @@ func TestConditionalResponses(t *testing.T) {
 		},
 		"GetWallet": &ledgerv1.GetWalletResponse{Wallet: aWallet(), Etag: `"7"`},
 	}
-	a := newAPI(t, answers)
+	gate := newAPI(t, answers)
 	tags := map[string]bool{}
 	for _, path := range []string{
 		"/api/v1/wallet", "/api/v1/categories", "/api/v1/budgets", "/api/v1/dashboard/summary",
 	} {
-		first := a.send("GET", path, "")
+		first := gate.send("GET", path, "")
 		require.Equal(t, http.StatusOK, first.StatusCode, first.text)
 		etag := first.Header.Get("ETag")
 		require.Regexp(t, `^W/"[0-9a-f]{16}"$`, etag, path)
@@ -37,7 +37,7 @@ func TestConditionalResponses(t *testing.T) {
 		require.Equal(t, "no-store", first.Header.Get("Cache-Control"), path)
 
 		for _, match := range []string{etag, etag[2:], `"x", ` + etag, "*"} {
-			again := a.send("GET", path, "", "If-None-Match", match, "Accept-Encoding", "gzip")
+			again := gate.send("GET", path, "", "If-None-Match", match, "Accept-Encoding", "gzip")
 			require.Equal(t, http.StatusNotModified, again.StatusCode, match)
 			require.Equal(t, etag, again.Header.Get("ETag"))
 			require.Empty(t, again.text)
@@ -46,24 +46,24 @@ func TestConditionalResponses(t *testing.T) {
 			require.NotEmpty(t, again.Header.Get("X-Request-Id"))
 		}
 		require.Equal(t, http.StatusNotModified,
-			a.send("HEAD", path, "", "If-None-Match", etag).StatusCode)
+			gate.send("HEAD", path, "", "If-None-Match", etag).StatusCode)
 		for _, match := range []string{`"x"`, `W/"0000000000000000"`, "", etag + "x"} {
-			again := a.send("GET", path, "", "If-None-Match", match)
+			again := gate.send("GET", path, "", "If-None-Match", match)
 			require.Equal(t, http.StatusOK, again.StatusCode, match)
 			require.Equal(t, first.text, again.text)
 		}
-		a.requireFailure(a.send("GET", path, "", "If-None-Match", etag, "Authorization", ""),
+		gate.requireFailure(gate.send("GET", path, "", "If-None-Match", etag, "Authorization", ""),
 			http.StatusUnauthorized, "UNAUTHORIZED")
 	}
-	before := a.send("GET", "/api/v1/wallet", "").Header.Get("ETag")
-	a.mu.Lock()
+	before := gate.send("GET", "/api/v1/wallet", "").Header.Get("ETag")
+	gate.mu.Lock()
 	answers["ListWallets"].(*ledgerv1.ListWalletsResponse).Wallets[0].Balance = "0.01"
-	a.mu.Unlock()
+	gate.mu.Unlock()
 	require.Equal(t, http.StatusOK,
-		a.send("GET", "/api/v1/wallet", "", "If-None-Match", before).StatusCode)
+		gate.send("GET", "/api/v1/wallet", "", "If-None-Match", before).StatusCode)
 
 	// A response without the option keeps the ETag of the service, and is always complete.
-	r := a.send("GET", "/api/v1/wallet/"+anID, "", "If-None-Match", `"7"`)
+	r := gate.send("GET", "/api/v1/wallet/"+anID, "", "If-None-Match", `"7"`)
 	require.Equal(t, http.StatusOK, r.StatusCode)
 	require.Equal(t, `"7"`, r.Header.Get("ETag"))
 }

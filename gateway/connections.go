@@ -36,7 +36,7 @@ func dial(config Config) (connections, error) {
 		return conn
 	}
 	auth := authv1.AuthService_ServiceDesc.ServiceName
-	c := connections{
+	connections := connections{
 		auth:   open(config.AuthAddr, auth, rpc.GatewayKey(config.ServiceKey)),
 		ledger: open(config.LedgerAddr, ledgerv1.LedgerService_ServiceDesc.ServiceName, ""),
 		budget: open(config.BudgetAddr, budgetv1.BudgetService_ServiceDesc.ServiceName, ""),
@@ -48,9 +48,9 @@ func dial(config Config) (connections, error) {
 		},
 	}
 	if failures != nil {
-		c.close()
+		connections.close()
 	}
-	return c, failures
+	return connections, failures
 }
 
 // to returns the connection for users' requests to the service with a proto package. Package rpc

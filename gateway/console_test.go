@@ -25,40 +25,40 @@ func withConsole(c *Config) { c.Web = true }
 
 func TestConsoleAnswersScreens(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, nil, withConsole)
+	gate := newAPI(t, nil, withConsole)
 	for _, path := range []string{
 		"/", "/transactions", "/transactions/", "/transactions?from=2026-01-01", "/budgets/" + anID,
 		"/apiary", "/docsx", "/%C3%BCbersicht",
 	} {
-		r := a.send("GET", path, "", "Accept", html, "Authorization", "")
-		require.Equal(t, http.StatusOK, r.StatusCode, path)
-		require.Equal(t, "text/html; charset=utf-8", r.Header.Get("Content-Type"), path)
-		require.Contains(t, r.text, "<title>Coffer</title>", path)
-		require.Equal(t, "no-cache", r.Header.Get("Cache-Control"), path)
-		require.Equal(t, consolePolicy, r.Header.Get("Content-Security-Policy"), path)
-		require.Equal(t, "camera=(self)", r.Header.Get("Permissions-Policy"), path)
-		require.Equal(t, "same-origin", r.Header.Get("Cross-Origin-Opener-Policy"), path)
-		require.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"), path)
-		require.Equal(t, "no-referrer", r.Header.Get("Referrer-Policy"), path)
-		require.NotEmpty(t, r.Header.Get("X-Request-Id"), path)
+		got := gate.send("GET", path, "", "Accept", html, "Authorization", "")
+		require.Equal(t, http.StatusOK, got.StatusCode, path)
+		require.Equal(t, "text/html; charset=utf-8", got.Header.Get("Content-Type"), path)
+		require.Contains(t, got.text, "<title>Coffer</title>", path)
+		require.Equal(t, "no-cache", got.Header.Get("Cache-Control"), path)
+		require.Equal(t, consolePolicy, got.Header.Get("Content-Security-Policy"), path)
+		require.Equal(t, "camera=(self)", got.Header.Get("Permissions-Policy"), path)
+		require.Equal(t, "same-origin", got.Header.Get("Cross-Origin-Opener-Policy"), path)
+		require.Equal(t, "nosniff", got.Header.Get("X-Content-Type-Options"), path)
+		require.Equal(t, "no-referrer", got.Header.Get("Referrer-Policy"), path)
+		require.NotEmpty(t, got.Header.Get("X-Request-Id"), path)
 
-		head := a.send("HEAD", path, "", "Accept", html)
+		head := gate.send("HEAD", path, "", "Accept", html)
 		require.Equal(t, http.StatusOK, head.StatusCode, path)
-		require.Equal(t, r.Header.Get("ETag"), head.Header.Get("ETag"), path)
-		require.Equal(t, int64(len(r.text)), head.ContentLength, path)
+		require.Equal(t, got.Header.Get("ETag"), head.Header.Get("ETag"), path)
+		require.Equal(t, int64(len(got.text)), head.ContentLength, path)
 		require.Empty(t, head.text, path)
 
-		again := a.send("GET", path, "", "Accept", html, "If-None-Match", r.Header.Get("ETag"))
+		again := gate.send("GET", path, "", "Accept", html, "If-None-Match", got.Header.Get("ETag"))
 		require.Equal(t, http.StatusNotModified, again.StatusCode, path)
-		require.Equal(t, r.Header.Get("ETag"), again.Header.Get("ETag"), path)
+		require.Equal(t, got.Header.Get("ETag"), again.Header.Get("ETag"), path)
 		require.Equal(t, "no-cache", again.Header.Get("Cache-Control"), path)
 		require.Empty(t, again.text, path)
 	}
-	require.Equal(t, http.StatusOK, a.send("GET", "/", "", "Accept", "*/*").StatusCode,
+	require.Equal(t, http.StatusOK, gate.send("GET", "/", "", "Accept", "*/*").StatusCode,
 		"the page has the path /, whatever the client accepts")
-	require.Contains(t, a.logs.String(), `"route":"/{screen}"`)
-	require.NotContains(t, a.logs.String(), anID)
-	require.Zero(t, a.calls())
+	require.Contains(t, gate.logs.String(), `"route":"/{screen}"`)
+	require.NotContains(t, gate.logs.String(), anID)
+	require.Zero(t, gate.calls())
 }
 
 func TestConsoleLeavesOtherPaths(t *testing.T) {
@@ -68,7 +68,7 @@ func TestConsoleLeavesOtherPaths(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAPI(t, nil, configure)
+			gate := newAPI(t, nil, configure)
 			for _, path := range []string{
 				"/api", "/api/v1/nothing", "/api/v1/wallet/", "//api/v1/wallet", "/api/v1%2Fwallet",
 				"/livez/", "/readyz/x", "/version/x", "/.well-known/", "/.well-known/x",
@@ -77,21 +77,21 @@ func TestConsoleLeavesOtherPaths(t *testing.T) {
 				"/..%2findex.html", "/../../etc/passwd", "/x/../../../etc/passwd", "/embed.go",
 				"/index.html/", "//evil.example", "/./",
 			} {
-				a.requireFailure(a.send("GET", path, "", "Accept", html),
+				gate.requireFailure(gate.send("GET", path, "", "Accept", html),
 					http.StatusNotFound, "ROUTE_NOT_FOUND")
 			}
 			for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "BREW"} {
-				a.requireFailure(a.send(method, "/transactions", "", "Accept", html),
+				gate.requireFailure(gate.send(method, "/transactions", "", "Accept", html),
 					http.StatusNotFound, "ROUTE_NOT_FOUND")
 			}
-			a.requireFailure(a.send("POST", "/", "", "Accept", html),
+			gate.requireFailure(gate.send("POST", "/", "", "Accept", html),
 				http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
-			a.requireFailure(a.send("GET", "/transactions", "", "Accept", "application/json"),
+			gate.requireFailure(gate.send("GET", "/transactions", "", "Accept", "application/json"),
 				http.StatusNotFound, "ROUTE_NOT_FOUND")
-			a.requireFailure(a.send("GET", "/api/v1/wallet", "",
+			gate.requireFailure(gate.send("GET", "/api/v1/wallet", "",
 				"Accept", html, "Authorization", ""), http.StatusUnauthorized, "UNAUTHORIZED")
-			require.Contains(t, a.send("GET", "/docs/", "", "Accept", html).text, openAPIPath)
-			require.Zero(t, a.calls())
+			require.Contains(t, gate.send("GET", "/docs/", "", "Accept", html).text, openAPIPath)
+			require.Zero(t, gate.calls())
 		})
 	}
 }
@@ -111,7 +111,7 @@ func TestConsoleOffRedirectsToTheDocumentation(t *testing.T) {
 // TestConsoleServesEveryFile requests each file of the embedded build.
 func TestConsoleServesEveryFile(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, nil, withConsole)
+	gate := newAPI(t, nil, withConsole)
 	visit := func(name string, entry fs.DirEntry, err error) error {
 		path := strings.TrimPrefix(name, "dist")
 		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".br") ||
@@ -119,7 +119,7 @@ func TestConsoleServesEveryFile(t *testing.T) {
 			return err
 		}
 		want, err := web.Dist.ReadFile(name)
-		r := a.send("GET", path, "")
+		r := gate.send("GET", path, "")
 		require.Equal(t, http.StatusOK, r.StatusCode, path)
 		require.Equal(t, string(want), r.text, path)
 		require.NotEmpty(t, r.Header.Get("ETag"), path)

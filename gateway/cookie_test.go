@@ -20,22 +20,22 @@ func TestSessionCookie(t *testing.T) {
 	}
 	t.Run("is set and not in the body", func(t *testing.T) {
 		t.Parallel()
-		a := newAPI(t, answers(&authv1.LoginResponse{
+		gate := newAPI(t, answers(&authv1.LoginResponse{
 			AccessToken: "a", Token: "a", Cookie: set, User: &authv1.User{},
 		}, "Login"))
-		r := a.send(
+		reply := gate.send(
 			"POST", "/api/v1/auth/login?session=cookie", `{"email":"a@example.com","password":"b"}`,
 			"Origin", "https://o.example", "Sec-Fetch-Site", "same-origin",
 		)
-		require.Equal(t, http.StatusOK, r.StatusCode, r.text)
+		require.Equal(t, http.StatusOK, reply.StatusCode, reply.text)
 		require.Equal(t, []string{"coffer=the-refresh-token; Path=/; Max-Age=60; HttpOnly; " +
-			"SameSite=Strict"}, r.Header.Values("Set-Cookie"))
-		require.NotContains(t, r.text, "the-refresh-token")
-		require.NotContains(t, r.json, "refreshToken")
-		require.NotContains(t, r.json, "cookie")
-		require.NotContains(t, a.logs.String(), "the-refresh-token")
-		got := received[*authv1.LoginRequest](a)
-		require.Equal(t, []string{"cookie", a.url, "https://o.example", "same-origin"},
+			"SameSite=Strict"}, reply.Header.Values("Set-Cookie"))
+		require.NotContains(t, reply.text, "the-refresh-token")
+		require.NotContains(t, reply.json, "refreshToken")
+		require.NotContains(t, reply.json, "cookie")
+		require.NotContains(t, gate.logs.String(), "the-refresh-token")
+		got := received[*authv1.LoginRequest](gate)
+		require.Equal(t, []string{"cookie", gate.url, "https://o.example", "same-origin"},
 			[]string{got.GetSession(), got.GetSite(), got.GetOrigin(), got.GetFetchSite()})
 	})
 	t.Run("has the secure name behind a proxy with HTTPS", func(t *testing.T) {

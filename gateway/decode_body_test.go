@@ -29,7 +29,7 @@ func TestDecodeIgnoresBodyOfBodilessRoutes(t *testing.T) {
 
 func TestDecodeRejectsOtherMediaTypes(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{"CreateWallet": &ledgerv1.CreateWalletResponse{}})
+	gate := newAPI(t, map[string]any{"CreateWallet": &ledgerv1.CreateWalletResponse{}})
 	for _, headers := range [][]string{
 		{"Content-Type", ""},
 		{"Content-Type", "text/plain"},
@@ -41,19 +41,19 @@ func TestDecodeRejectsOtherMediaTypes(t *testing.T) {
 		{"Content-Type", "application/jsonx"},
 		{"Content-Encoding", "gzip"},
 	} {
-		a.requireFailure(a.send("POST", "/api/v1/wallet", `{}`, headers...),
+		gate.requireFailure(gate.send("POST", "/api/v1/wallet", `{}`, headers...),
 			http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
 	}
-	a.requireFailure(a.send("POST", receiptPath, `{}`),
+	gate.requireFailure(gate.send("POST", receiptPath, `{}`),
 		http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
-	require.Zero(t, a.calls())
+	require.Zero(t, gate.calls())
 	for _, headers := range [][]string{
 		{"Content-Type", "application/json; charset=UTF-8"},
 		{"Content-Type", "Application/JSON"},
 		{"Content-Encoding", "identity"},
 	} {
 		require.Equal(t, http.StatusCreated,
-			a.send("POST", "/api/v1/wallet", `{}`, headers...).StatusCode)
+			gate.send("POST", "/api/v1/wallet", `{}`, headers...).StatusCode)
 	}
 }
 
@@ -76,7 +76,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestDecodeRejectsLargeBodiesUnread(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, nil)
+	gate := newAPI(t, nil)
 	for name, length := range map[string]int64{"declared": 100 << 20, "chunked": -1} {
 		for path, contentType := range map[string]string{
 			"/api/v1/wallet": "application/json", receiptPath: "multipart/form-data; boundary=x",
@@ -88,11 +88,11 @@ func TestDecodeRejectsLargeBodiesUnread(t *testing.T) {
 				start = ""
 			}
 			req, err := http.NewRequestWithContext(t.Context(), "POST",
-				a.url+path, io.NopCloser(io.MultiReader(strings.NewReader(start), body)))
+				gate.url+path, io.NopCloser(io.MultiReader(strings.NewReader(start), body)))
 			require.NoError(t, err)
 			req.ContentLength = length
 			req.Header = http.Header{
-				"Authorization": {"Bearer " + a.token}, "Content-Type": {contentType},
+				"Authorization": {"Bearer " + gate.token}, "Content-Type": {contentType},
 			}
 			resp, err := (&http.Transport{}).RoundTrip(req)
 			require.NoError(t, err, name+path)
@@ -101,26 +101,27 @@ func TestDecodeRejectsLargeBodiesUnread(t *testing.T) {
 			require.Less(t, body.read.Load(), int64(40<<20), name+path)
 		}
 	}
-	a.requireFailure(a.send("POST", "/api/v1/wallet", `{"name":"`+strings.Repeat("x", 1<<20)+`"}`),
+	gate.requireFailure(gate.send("POST", "/api/v1/wallet",
+		`{"name":"`+strings.Repeat("x", 1<<20)+`"}`),
 		http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
-	require.Zero(t, a.calls())
+	require.Zero(t, gate.calls())
 }
 
 func TestDecodeRejectsTruncatedBody(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, nil)
+	gate := newAPI(t, nil)
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp",
-		strings.TrimPrefix(a.url, "http://"))
+		strings.TrimPrefix(gate.url, "http://"))
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	_, err = fmt.Fprintf(conn,
 		"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
-			"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{}", a.token)
+			"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{}", gate.token)
 	require.NoError(t, err)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	require.Equal(t, http.StatusBadRequest, resp.StatusCode)
-	require.Zero(t, a.calls())
+	require.Zero(t, gate.calls())
 }

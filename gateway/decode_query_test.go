@@ -25,15 +25,15 @@ func TestDecodePathTakesPrecedenceOverBody(t *testing.T) {
 
 func TestDecodeQueryFillsRequest(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{"ListTransactions": &ledgerv1.ListTransactionsResponse{}})
-	r := a.send("GET",
+	gate := newAPI(t, map[string]any{"ListTransactions": &ledgerv1.ListTransactionsResponse{}})
+	r := gate.send("GET",
 		transactionPath+"?walletId=a&walletId=b&minAmount=-1.50&limit=7&q=a%20b%26&cursor=", "")
 	require.Equal(t, http.StatusOK, r.StatusCode, r.text)
 	want := &ledgerv1.ListTransactionsRequest{
 		WalletId: []string{"a", "b"}, MinAmount: proto.String("-1.50"), Limit: proto.Int32(7),
 		Q: proto.String("a b&"),
 	}
-	require.True(t, proto.Equal(want, received[*ledgerv1.ListTransactionsRequest](a)))
+	require.True(t, proto.Equal(want, received[*ledgerv1.ListTransactionsRequest](gate)))
 
 	for number, want := range map[string]int32{
 		"99999999999999999999": math.MaxInt32, "-2147483649": math.MinInt32,

@@ -35,24 +35,24 @@ const (
 
 func TestDecodePassesBodyUnchanged(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{"CreateTransaction": &ledgerv1.CreateTransactionResponse{}})
-	r := a.send("POST", transactionPath, `{
+	gate := newAPI(t, map[string]any{"CreateTransaction": &ledgerv1.CreateTransactionResponse{}})
+	reply := gate.send("POST", transactionPath, `{
 		"amount": 0.10e1, "description": "caf\u00e9 \ud83d\ude00", "date":"2026-01-02",
 		"currency":"usd", "walletId":"w", "categoryId":"c", "type":null, "id":"mine",
 		"ownerId":{"a":[1,{"b":null}]}, "idempotencyKey":"no", "idempotency_key":"no",
 		"wallet_id":"no"}`, "Idempotency-Key", "key-1")
-	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+	require.Equal(t, http.StatusCreated, reply.StatusCode, reply.text)
 	want := &ledgerv1.CreateTransactionRequest{
 		Amount: "0.10e1", Description: "café 😀", Date: "2026-01-02", Currency: "usd", WalletId: "w",
 		CategoryId: "c", IdempotencyKey: "key-1",
 	}
-	got := received[*ledgerv1.CreateTransactionRequest](a)
+	got := received[*ledgerv1.CreateTransactionRequest](gate)
 	require.True(t, proto.Equal(want, got), got)
 }
 
 func TestDecodeNamesBadField(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ body, field, message string }{
+	for name, tc := range map[string]struct{ body, field, message string }{
 		"a string for an amount":      {`{"balance":"12.30"}`, "balance", problemNumber},
 		"a boolean for an amount":     {`{"balance":true}`, "balance", problemNumber},
 		"an array for an amount":      {`{"balance":[1]}`, "balance", problemNumber},
@@ -75,9 +75,9 @@ func TestDecodeNamesBadField(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, nil)
-			r := a.send("POST", "/api/v1/wallet", c.body)
+			r := a.send("POST", "/api/v1/wallet", tc.body)
 			a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
-			require.Equal(t, map[string]string{c.field: c.message}, r.details())
+			require.Equal(t, map[string]string{tc.field: tc.message}, r.details())
 			require.Zero(t, a.calls())
 		})
 	}
@@ -85,18 +85,18 @@ func TestDecodeNamesBadField(t *testing.T) {
 
 func TestDecodeNamesAllProblems(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, nil)
-	r := a.send("PATCH", "/api/v1/budgets/"+anID,
+	gate := newAPI(t, nil)
+	got := gate.send("PATCH", "/api/v1/budgets/"+anID,
 		`{"name":2,"categoryIds":["a",1,null,["b"]],"alertThresholds":{}}`)
 	require.Equal(t, map[string]string{
 		"name": problemString, "alertThresholds": problemList,
 		"categoryIds[1]": problemString, "categoryIds[2]": problemString,
 		"categoryIds[3]": problemString,
-	}, r.details())
-	r = a.send("POST", "/api/v1/budgets", `{"categoryIds":"a"}`)
-	require.Equal(t, map[string]string{"categoryIds": problemList}, r.details())
-	r = a.send("POST", "/api/v1/budgets", `{"categoryIds":[`+strings.Repeat("1,", 10000)+`1]}`)
-	require.Len(t, r.details(), maxProblems)
+	}, got.details())
+	got = gate.send("POST", "/api/v1/budgets", `{"categoryIds":"a"}`)
+	require.Equal(t, map[string]string{"categoryIds": problemList}, got.details())
+	got = gate.send("POST", "/api/v1/budgets", `{"categoryIds":[`+strings.Repeat("1,", 10000)+`1]}`)
+	require.Len(t, got.details(), maxProblems)
 }
 
 func TestDecodeForwardsInvalidValues(t *testing.T) {
@@ -144,7 +144,7 @@ func TestDecodeForwardsInvalidValues(t *testing.T) {
 func TestDecodeRejectsNonObjects(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		body string
 		want string
 	}{
@@ -171,9 +171,9 @@ func TestDecodeRejectsNonObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, nil)
-			r := a.send("POST", transactionPath, c.body)
+			r := a.send("POST", transactionPath, tc.body)
 			a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
-			require.Equal(t, c.want, r.json["message"])
+			require.Equal(t, tc.want, r.json["message"])
 			require.Zero(t, a.calls())
 		})
 	}
@@ -181,7 +181,7 @@ func TestDecodeRejectsNonObjects(t *testing.T) {
 
 func TestDecodeAcceptsUnusualJSON(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ body, amount string }{
+	for name, tc := range map[string]struct{ body, amount string }{
 		"64 levels": {
 			`{"amount":1,"x":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `}`, "1",
 		},
@@ -197,9 +197,9 @@ func TestDecodeAcceptsUnusualJSON(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t,
 				map[string]any{"CreateTransaction": &ledgerv1.CreateTransactionResponse{}})
-			r := a.send("POST", transactionPath, c.body)
+			r := a.send("POST", transactionPath, tc.body)
 			require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
-			require.Equal(t, c.amount, received[*ledgerv1.CreateTransactionRequest](a).GetAmount())
+			require.Equal(t, tc.amount, received[*ledgerv1.CreateTransactionRequest](a).GetAmount())
 		})
 	}
 }

@@ -38,23 +38,25 @@ func TestDocsPolicy(t *testing.T) {
 
 func TestDocsLoadNoExternalResources(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, nil)
-	r := a.send("GET", "/", "")
+	gate := newAPI(t, nil)
+	r := gate.send("GET", "/", "")
 	require.Equal(t, http.StatusFound, r.StatusCode)
 	require.Equal(t, "/docs/", r.Header.Get("Location"))
-	require.Equal(t, "/docs/", a.send("GET", "/docs", "").Header.Get("Location"))
-	index := a.send("GET", "/docs/", "")
+	require.Equal(t, "/docs/", gate.send("GET", "/docs", "").Header.Get("Location"))
+	index := gate.send("GET", "/docs/", "")
 	require.Equal(t, http.StatusOK, index.StatusCode)
 	require.Contains(t, index.text, openAPIPath)
 	require.NotRegexp(t, `(https?:)?//[a-z0-9]`, strings.ReplaceAll(index.text, "//www.w3.org", ""))
 	require.Contains(t, index.Header.Get("Content-Security-Policy"), "default-src 'self'")
 	for _, asset := range assets(index.text) {
-		require.Equal(t, http.StatusOK, a.send("GET", asset, "").StatusCode, asset)
+		require.Equal(t, http.StatusOK, gate.send("GET", asset, "").StatusCode, asset)
 	}
 	require.NotEmpty(t, assets(index.text))
-	a.requireFailure(a.send("GET", "/docs/nothing.js", ""), http.StatusNotFound, "ROUTE_NOT_FOUND")
-	require.Equal(t, "application/json", a.send("GET", openAPIPath, "").Header.Get("Content-Type"))
-	require.NotEmpty(t, a.send("GET", "/version", "").json["version"])
+	gate.requireFailure(gate.send("GET", "/docs/nothing.js", ""), http.StatusNotFound,
+		"ROUTE_NOT_FOUND")
+	require.Equal(t, "application/json",
+		gate.send("GET", openAPIPath, "").Header.Get("Content-Type"))
+	require.NotEmpty(t, gate.send("GET", "/version", "").json["version"])
 }
 
 // assets returns the paths below /docs/ that an HTML page refers to.

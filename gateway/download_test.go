@@ -21,15 +21,15 @@ import (
 
 // sendFile returns a download RPC that sends a file and then fails with err.
 func sendFile(mediaType, name, content string, size int64, err error) func(*fileStream) error {
-	return func(s *fileStream) error {
+	return func(stream *fileStream) error {
 		m := dynamicpb.NewMessage(fileService().Methods().ByName("Download").Input())
-		if err := s.RecvMsg(m); err != nil {
+		if err := stream.RecvMsg(m); err != nil {
 			return err
 		}
-		if err := s.sendHeader(mediaType, name, size); err != nil {
+		if err := stream.sendHeader(mediaType, name, size); err != nil {
 			return err
 		}
-		w := rpc.NewFileWriter(s.send)
+		w := rpc.NewFileWriter(stream.send)
 		_, sendErr := io.WriteString(w, content)
 		return errors.Join(sendErr, w.Flush(), err)
 	}
@@ -37,69 +37,71 @@ func sendFile(mediaType, name, content string, size int64, err error) func(*file
 
 func TestDownload(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	content := strings.Repeat("0123456789", 300_000)
 	for _, size := range []int64{0, int64(len(content))} {
-		b.download = sendFile("text/csv", `Umsätze "Mai" 100%.csv`, content, size, nil)
-		r := b.send("GET", filePath, "", "Accept-Encoding", "gzip")
-		require.Equal(t, http.StatusOK, r.StatusCode)
-		require.Equal(t, content, r.text)
-		require.Equal(t, "text/csv", r.Header.Get("Content-Type"))
-		require.Empty(t, r.Header.Get("Content-Encoding"))
-		require.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"))
-		require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
+		files.download = sendFile("text/csv", `Umsätze "Mai" 100%.csv`, content, size, nil)
+		got := files.send("GET", filePath, "", "Accept-Encoding", "gzip")
+		require.Equal(t, http.StatusOK, got.StatusCode)
+		require.Equal(t, content, got.text)
+		require.Equal(t, "text/csv", got.Header.Get("Content-Type"))
+		require.Empty(t, got.Header.Get("Content-Encoding"))
+		require.Equal(t, "nosniff", got.Header.Get("X-Content-Type-Options"))
+		require.Equal(t, "no-store", got.Header.Get("Cache-Control"))
 		require.Equal(t, "default-src 'none'; frame-ancestors 'none'; sandbox",
-			r.Header.Get("Content-Security-Policy"))
+			got.Header.Get("Content-Security-Policy"))
 		require.Equal(t, `attachment; filename="Ums_tze _Mai_ 100_.csv"; `+
 			`filename*=utf-8''Ums%C3%A4tze%20%22Mai%22%20100%25.csv`,
-			r.Header.Get("Content-Disposition"))
-		disposition, params, err := mime.ParseMediaType(r.Header.Get("Content-Disposition"))
+			got.Header.Get("Content-Disposition"))
+		disposition, params, err := mime.ParseMediaType(got.Header.Get("Content-Disposition"))
 		require.NoError(t, err)
 		require.Equal(t, "attachment", disposition)
 		require.Equal(t, `Umsätze "Mai" 100%.csv`, params["filename"])
 		if size > 0 {
-			require.Equal(t, size, r.ContentLength)
+			require.Equal(t, size, got.ContentLength)
 		} else {
-			require.Equal(t, []string{"chunked"}, r.TransferEncoding)
+			require.Equal(t, []string{"chunked"}, got.TransferEncoding)
 		}
-		head := b.send("HEAD", filePath, "")
+		head := files.send("HEAD", filePath, "")
 		require.Equal(t, http.StatusOK, head.StatusCode)
-		require.Equal(t, r.Header.Get("Content-Disposition"),
+		require.Equal(t, got.Header.Get("Content-Disposition"),
 			head.Header.Get("Content-Disposition"))
 		require.Empty(t, head.text)
 	}
-	b.download = sendFile("text/plain", "empty.txt", "", 0, nil)
-	r := b.send("GET", filePath, "")
+	files.download = sendFile("text/plain", "empty.txt", "", 0, nil)
+	r := files.send("GET", filePath, "")
 	require.Equal(t, http.StatusOK, r.StatusCode)
 	require.Empty(t, r.text)
-	require.Contains(t, b.logs.String(), `"status":200`)
+	require.Contains(t, files.logs.String(), `"status":200`)
 }
 
 func TestDownloadFailsBeforeItsFirstByte(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	for name, download := range map[string]func(*fileStream) error{
 		"at once":          func(*fileStream) error { return apierr.IdempotencyKeyUsed },
 		"after the header": sendFile("text/csv", "a.csv", "", 0, apierr.IdempotencyKeyUsed),
 	} {
-		b.download = download
-		r := b.send("GET", filePath, "")
-		b.requireFailure(r, http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+		files.download = download
+		r := files.send("GET", filePath, "")
+		files.requireFailure(r, http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
 		require.Empty(t, r.Header.Get("Content-Disposition"), name)
 	}
-	b.download = func(*fileStream) error { return nil }
-	b.requireFailure(b.send("GET", filePath, ""), http.StatusInternalServerError, "INTERNAL")
+	files.download = func(*fileStream) error { return nil }
+	files.requireFailure(files.send("GET", filePath, ""), http.StatusInternalServerError,
+		"INTERNAL")
 }
 
 func TestDownloadBreaksTheConnectionOnErrors(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	for _, size := range []int64{0, 1 << 20} {
 		for _, content := range []string{"x", strings.Repeat("x", 300_000)} {
-			b.download = sendFile("text/csv", "a.csv", content, size, apierr.Unavailable)
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+filePath, nil)
+			files.download = sendFile("text/csv", "a.csv", content, size, apierr.Unavailable)
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, files.url+filePath,
+				nil)
 			require.NoError(t, err)
-			req.Header.Set("Authorization", "Bearer "+b.token)
+			req.Header.Set("Authorization", "Bearer "+files.token)
 			resp, err := http.DefaultTransport.RoundTrip(req)
 			if err == nil { // Otherwise not even the header has arrived.
 				_, err = io.ReadAll(resp.Body)
@@ -108,7 +110,8 @@ func TestDownloadBreaksTheConnectionOnErrors(t *testing.T) {
 			require.Error(t, err, "the file must not look complete")
 		}
 	}
-	require.Eventually(t, func() bool { return strings.Contains(b.logs.String(), `"cut":true`) },
+	require.Eventually(t,
+		func() bool { return strings.Contains(files.logs.String(), `"cut":true`) },
 		time.Minute, time.Millisecond)
 }
 
@@ -118,35 +121,35 @@ func TestDownloadWaitsForTheClient(t *testing.T) {
 	t.Parallel()
 	limits := admission.UsualTransfers
 	limits.Idle = 500 * time.Millisecond
-	b := newFiles(t, limits)
-	b.download = sendFile("text/csv", "a.csv", strings.Repeat("x", 64<<20), 0, nil)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+	files := newFiles(t, limits)
+	files.download = sendFile("text/csv", "a.csv", strings.Repeat("x", 64<<20), 0, nil)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(files.url, "http://"))
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",
-		filePath, b.token)
+		filePath, files.token)
 	require.NoError(t, err)
-	require.Error(t, <-b.ended)
-	require.Less(t, b.sent.Load(), int64(24<<20))
+	require.Error(t, <-files.ended)
+	require.Less(t, files.sent.Load(), int64(24<<20))
 }
 
 // TestDownloadOutlastsOtherDeadlines reads slowly for longer than the deadlines of other requests.
 func TestDownloadOutlastsOtherDeadlines(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	began := time.Now()
-	b.download = func(s *fileStream) error {
-		if err := s.sendHeader("text/csv", "a.csv", 0); err != nil {
+	files.download = func(stream *fileStream) error {
+		if err := stream.sendHeader("text/csv", "a.csv", 0); err != nil {
 			return err
 		}
 		for now := range time.Tick(100 * time.Millisecond) {
-			if err := s.send([]byte("x")); err != nil || now.Sub(began) > 3*time.Second {
+			if err := stream.send([]byte("x")); err != nil || now.Sub(began) > 3*time.Second {
 				return err
 			}
 		}
 		return nil
 	}
-	r := b.send("GET", filePath, "")
+	r := files.send("GET", filePath, "")
 	require.Equal(t, http.StatusOK, r.StatusCode)
 	require.NotEmpty(t, r.text)
 }

@@ -63,48 +63,48 @@ func (letters) Read(p []byte) (int, error) {
 // must see the response.
 func TestDrainBody(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{"CreateImport": &ledgerv1.CreateImportResponse{}})
-	bearer := "Authorization: Bearer " + a.token + "\r\n"
+	gate := newAPI(t, map[string]any{"CreateImport": &ledgerv1.CreateImportResponse{}})
+	bearer := "Authorization: Bearer " + gate.token + "\r\n"
 	form := "POST /api/v1/imports HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=b\r\n"
 	limited := newAPI(t, nil, func(c *Config) { c.RateLimit = 1 })
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		api    *api
 		head   string
 		status int
 	}{
-		"no token": {a, form, http.StatusUnauthorized},
+		"no token": {gate, form, http.StatusUnauthorized},
 		"too large": {
-			a, "POST /api/v1/wallet HTTP/1.1\r\nContent-Type: application/json\r\n" + bearer,
+			gate, "POST /api/v1/wallet HTTP/1.1\r\nContent-Type: application/json\r\n" + bearer,
 			http.StatusRequestEntityTooLarge,
 		},
 		"wrong media type": {
-			a, "POST /api/v1/imports HTTP/1.1\r\nContent-Type: text/csv\r\n" + bearer,
+			gate, "POST /api/v1/imports HTTP/1.1\r\nContent-Type: text/csv\r\n" + bearer,
 			http.StatusUnsupportedMediaType,
 		},
 		"rate limit": {
 			limited, form + "Authorization: Bearer " + limited.token + "\r\n",
 			http.StatusTooManyRequests,
 		},
-		"malformed multipart": {a, form + bearer, http.StatusBadRequest},
+		"malformed multipart": {gate, form + bearer, http.StatusBadRequest},
 		"unknown path": {
-			a, "POST /api/v1/nothing HTTP/1.1\r\n" + bearer, http.StatusNotFound,
+			gate, "POST /api/v1/nothing HTTP/1.1\r\n" + bearer, http.StatusNotFound,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 3 {
-				for c.status == http.StatusTooManyRequests &&
-					c.api.send("GET", "/api/v1/wallet", "").StatusCode != c.status {
+				for tc.status == http.StatusTooManyRequests &&
+					tc.api.send("GET", "/api/v1/wallet", "").StatusCode != tc.status {
 					continue // Until the limit is reached.
 				}
-				status, err := c.api.sendWhole(c.head, bigBody)
+				status, err := tc.api.sendWhole(tc.head, bigBody)
 				require.NoError(t, err)
-				require.Equal(t, c.status, status)
+				require.Equal(t, tc.status, status)
 			}
 		})
 	}
 	t.Run("Go's client", func(t *testing.T) {
 		for range 3 {
-			resp, err := http.Post(a.url+"/api/v1/imports",
+			resp, err := http.Post(gate.url+"/api/v1/imports",
 				"multipart/form-data; boundary=b", io.LimitReader(letters{}, bigBody))
 			require.NoError(t, err)
 			require.NoError(t, resp.Body.Close())
@@ -121,7 +121,7 @@ func TestDrainBody(t *testing.T) {
 		for _, expect := range []string{"Expect:", "Expect: 100-continue"} {
 			out, err := exec.CommandContext(
 				t.Context(), curl, "-sS", "-o", os.DevNull, "-w", "%{http_code}", "-H", expect,
-				"-F", "file=@"+file, a.url+"/api/v1/imports",
+				"-F", "file=@"+file, gate.url+"/api/v1/imports",
 			).CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			require.Equal(t, "401", string(out))

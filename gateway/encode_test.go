@@ -17,13 +17,13 @@ import (
 
 func TestEncodeEnvelopeStatusAndHeaders(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{
+	gate := newAPI(t, map[string]any{
 		"CreateWallet": &ledgerv1.CreateWalletResponse{
 			Wallet: aWallet(), Etag: `"1"`, Replayed: true,
 		},
 		"GetWallet": &ledgerv1.GetWalletResponse{Wallet: aWallet(), Etag: `"7"`},
 	})
-	created := a.send("POST", "/api/v1/wallet", `{"name":"Cash","currency":"usd"}`)
+	created := gate.send("POST", "/api/v1/wallet", `{"name":"Cash","currency":"usd"}`)
 	require.Equal(t, http.StatusCreated, created.StatusCode)
 	require.Equal(t, `"1"`, created.Header.Get("ETag"))
 	require.Equal(t, "true", created.Header.Get("Idempotency-Replayed"))
@@ -39,7 +39,7 @@ func TestEncodeEnvelopeStatusAndHeaders(t *testing.T) {
 	require.JSONEq(t, want, created.text)
 	require.Contains(t, created.text, `"amount":12.30}`, "the digits stay as sent")
 
-	got := a.send("GET", "/api/v1/wallet/"+anID, "")
+	got := gate.send("GET", "/api/v1/wallet/"+anID, "")
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	require.Equal(t, "WALLET_FETCHED", got.code())
 	require.Equal(t, `"7"`, got.Header.Get("ETag"))
@@ -48,14 +48,14 @@ func TestEncodeEnvelopeStatusAndHeaders(t *testing.T) {
 
 func TestEncodeKeepsEmptyListsAndOmitsOptionalFields(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{
+	gate := newAPI(t, map[string]any{
 		"ListWallets": &ledgerv1.ListWalletsResponse{Pagination: &restv1.Pagination{Limit: 50}},
 		"GetBudget":   &budgetv1.GetBudgetResponse{Budget: &budgetv1.Budget{Id: anID, Limit: "1"}},
 	})
-	wallets := a.send("GET", "/api/v1/wallet", "").text
+	wallets := gate.send("GET", "/api/v1/wallet", "").text
 	require.JSONEq(t, `{"code":"WALLETS_FETCHED","message":"Wallets fetched","wallets":[],
 		"pagination":{"limit":50,"nextCursor":"","hasMore":false}}`, wallets)
-	budget := a.send("GET", "/api/v1/budgets/"+anID, "").json["budget"].(map[string]any)
+	budget := gate.send("GET", "/api/v1/budgets/"+anID, "").json["budget"].(map[string]any)
 	require.NotContains(t, budget, "endDate")
 	require.NotContains(t, budget, "progress")
 	require.Equal(t, []any{}, budget["categoryIds"])
@@ -63,21 +63,21 @@ func TestEncodeKeepsEmptyListsAndOmitsOptionalFields(t *testing.T) {
 
 func TestEnvelopeSelectsSuccessByCode(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{
+	gate := newAPI(t, map[string]any{
 		"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{
 			Code: "RECEIPT_RECOGNIZED", Receipt: &ocrv1.Receipt{
 				Total: "3.20", Confidence: map[string]float64{"total": 0.5, "date": 1},
 			},
 		},
 	})
-	r := a.upload("?dryRun=true", file("receipt", "r.txt", "TOTAL 3.20"),
+	r := gate.upload("?dryRun=true", file("receipt", "r.txt", "TOTAL 3.20"),
 		text("walletId", anID), text("categoryId", anID))
 	require.Equal(t, http.StatusOK, r.StatusCode, r.text)
 	require.JSONEq(t, `{
 		"code":"RECEIPT_RECOGNIZED","message":"Receipt recognized","transactions":[],
 		"receipt":{"total":3.20,"lines":[],"confidence":{"date":1,"total":0.5},
 			"evidence":[],"warnings":[]}}`, r.text)
-	require.True(t, received[*ledgerv1.CreateTransactionsFromReceiptRequest](a).GetDryRun())
+	require.True(t, received[*ledgerv1.CreateTransactionsFromReceiptRequest](gate).GetDryRun())
 }
 
 func TestKeySetHasNoEnvelopeAndNeedsNoToken(t *testing.T) {
@@ -107,7 +107,7 @@ func TestEncodeUnknownCodeIsInternal(t *testing.T) {
 
 func TestFailMapsErrorsToStatus(t *testing.T) {
 	t.Parallel()
-	for reason, c := range map[string]struct {
+	for reason, tc := range map[string]struct {
 		code codes.Code
 		want int
 	}{
@@ -130,13 +130,13 @@ func TestFailMapsErrorsToStatus(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, map[string]any{
 				"GetWallet": (&apierr.Error{
-					Code: c.code, Reason: reason, Message: "Sentence",
+					Code: tc.code, Reason: reason, Message: "Sentence",
 				}).With("a.b", "is wrong"),
 			})
 			r := a.send("GET", "/api/v1/wallet/"+anID, "")
-			a.requireFailure(r, c.want, reason)
+			a.requireFailure(r, tc.want, reason)
 			require.Equal(t, map[string]string{"a.b": "is wrong"}, r.details())
-			require.Equal(t, c.want == 401, r.Header.Get("WWW-Authenticate") == "Bearer")
+			require.Equal(t, tc.want == 401, r.Header.Get("WWW-Authenticate") == "Bearer")
 		})
 	}
 }

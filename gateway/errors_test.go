@@ -18,15 +18,15 @@ import (
 
 func TestFailHidesInternalErrors(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{
+	gate := newAPI(t, map[string]any{
 		"GetWallet":   status.Error(codes.Internal, "password of db is x"),
 		"GetCategory": status.Error(codes.InvalidArgument, "proto: secret"),
 	})
-	r := a.send("GET", "/api/v1/wallet/"+anID, "")
-	a.requireFailure(r, http.StatusInternalServerError, "INTERNAL")
+	r := gate.send("GET", "/api/v1/wallet/"+anID, "")
+	gate.requireFailure(r, http.StatusInternalServerError, "INTERNAL")
 	require.NotContains(t, r.text, "password")
-	r = a.send("GET", "/api/v1/categories/"+anID, "")
-	a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+	r = gate.send("GET", "/api/v1/categories/"+anID, "")
+	gate.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 	require.NotContains(t, r.text, "secret")
 }
 
@@ -41,16 +41,16 @@ func TestFailSlowServiceIs504(t *testing.T) {
 
 func TestRecoverPanicIsInternal(t *testing.T) {
 	t.Parallel()
-	a := &api{T: t, backend: &backend{}, logs: &syncBuffer{}}
-	log := slog.New(slog.NewJSONHandler(a.logs, nil))
+	gate := &api{T: t, backend: &backend{}, logs: &syncBuffer{}}
+	log := slog.New(slog.NewJSONHandler(gate.logs, nil))
 	failing := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("in a rule") })
 	server := httptest.NewServer(response.Observe(log, recoverPanics(log, failing)))
 	t.Cleanup(server.Close)
-	a.url = server.URL
-	r := a.send("GET", "/", "")
-	a.requireFailure(r, http.StatusInternalServerError, "INTERNAL")
+	gate.url = server.URL
+	r := gate.send("GET", "/", "")
+	gate.requireFailure(r, http.StatusInternalServerError, "INTERNAL")
 	require.NotContains(t, r.text, "rule")
-	require.Contains(t, a.logs.String(), "in a rule")
+	require.Contains(t, gate.logs.String(), "in a rule")
 }
 
 func TestFailRoundsRetryAfterUp(t *testing.T) {
@@ -72,14 +72,14 @@ func TestFailUnavailableServiceIs503AtOnce(t *testing.T) {
 	})
 	require.NoError(t, err)
 	defer conns.close()
-	a := newAPI(t, nil)
+	gate := newAPI(t, nil)
 	start := time.Now()
-	down := a.withLedger(conns)
+	down := gate.withLedger(conns)
 	for _, c := range []struct{ method, path, body string }{
 		{"GET", "/api/v1/wallet", ""}, {"POST", "/api/v1/wallet", "{}"},
 	} {
 		r := down.send(c.method, c.path, c.body)
-		a.requireFailure(r, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+		gate.requireFailure(r, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
 		require.Equal(t, "1", r.Header.Get("Retry-After"))
 	}
 	require.Less(t, time.Since(start), 10*time.Second)

@@ -80,7 +80,7 @@ func readLines(t *testing.T, lines *bufio.Scanner, n int) []string {
 func TestEventsAreSentSinglyAndUncompressed(t *testing.T) {
 	t.Parallel()
 	next := make(chan *budgetv1.StreamEventsResponse)
-	a := newAPI(t, streaming(func(_ *eventsRequest, stream eventsServer) error {
+	gate := newAPI(t, streaming(func(_ *eventsRequest, stream eventsServer) error {
 		for resp := range next {
 			if err := stream.Send(resp); err != nil {
 				return err
@@ -89,11 +89,11 @@ func TestEventsAreSentSinglyAndUncompressed(t *testing.T) {
 		return nil
 	}))
 	go func() { next <- &budgetv1.StreamEventsResponse{Position: "p0"} }()
-	header, lines := a.listen(t.Context(), "Last-Event-ID", "before")
+	header, lines := gate.listen(t.Context(), "Last-Event-ID", "before")
 	require.Equal(t, "text/event-stream", header.Get("Content-Type"))
 	require.Empty(t, header.Get("Content-Encoding"))
 	require.Equal(t, []string{"retry: 1000", "id: p0", ""}, readLines(t, lines, 3))
-	require.Equal(t, "before", received[*budgetv1.StreamEventsRequest](a).GetLastEventId())
+	require.Equal(t, "before", received[*budgetv1.StreamEventsRequest](gate).GetLastEventId())
 
 	next <- &budgetv1.StreamEventsResponse{Position: "p0"}
 	require.Equal(t, []string{":", ""}, readLines(t, lines, 2))
@@ -119,7 +119,7 @@ func TestEventsAreSentSinglyAndUncompressed(t *testing.T) {
 func TestEventsResumeAfterServiceRestart(t *testing.T) {
 	t.Parallel()
 	var lives int
-	a := newAPI(t, streaming(func(req *eventsRequest, stream eventsServer) error {
+	gate := newAPI(t, streaming(func(req *eventsRequest, stream eventsServer) error {
 		lives++
 		switch lives {
 		case 1:
@@ -134,7 +134,7 @@ func TestEventsResumeAfterServiceRestart(t *testing.T) {
 		require.NoError(t, stream.Send(anEvent(t, "after "+req.GetLastEventId())))
 		return apierr.TokenExpired.GRPCStatus().Err()
 	}))
-	_, lines := a.listen(t.Context())
+	_, lines := gate.listen(t.Context())
 	readLines(t, lines, 3+4+2)
 	require.Equal(t, "id: after p1", readLines(t, lines, 1)[0])
 	readLines(t, lines, 3)
@@ -173,17 +173,17 @@ func TestEventsAfterABreak(t *testing.T) {
 	t.Parallel()
 	t.Run("end when the token has expired", func(t *testing.T) {
 		t.Parallel()
-		var a *api
+		var gate *api
 		var streams atomic.Int32
-		a = newAPI(t, streaming(func(_ *eventsRequest, stream eventsServer) error {
+		gate = newAPI(t, streaming(func(_ *eventsRequest, stream eventsServer) error {
 			if streams.Add(1) == 1 {
 				_ = stream.Send(&budgetv1.StreamEventsResponse{Position: "p0"})
-				a.ahead.Store(int64(2 * time.Hour))
+				gate.ahead.Store(int64(2 * time.Hour))
 				return apierr.Unavailable.GRPCStatus().Err()
 			}
 			return stream.Send(anEvent(t, "p1"))
 		}))
-		_, lines := a.listen(t.Context())
+		_, lines := gate.listen(t.Context())
 		readLines(t, lines, 3)
 		require.False(t, lines.Scan(), "%s after the token expired", lines.Text())
 		require.NoError(t, lines.Err())

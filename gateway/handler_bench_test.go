@@ -54,7 +54,7 @@ func BenchmarkHandler(b *testing.B) {
 	for range 50 {
 		wallets.Wallets = append(wallets.Wallets, aWallet())
 	}
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		name, method, path, body string
 		reply                    proto.Message
 		status                   int
@@ -75,22 +75,22 @@ func BenchmarkHandler(b *testing.B) {
 			http.StatusNotModified,
 		},
 	} {
-		b.Run(c.name, func(b *testing.B) {
-			encoded, err := proto.Marshal(c.reply)
+		b.Run(tc.name, func(b *testing.B) {
+			encoded, err := proto.Marshal(tc.reply)
 			require.NoError(b, err)
 			handler, token := benchmarkHandler(b, constantConn{reply: encoded})
 			b.ReportAllocs()
 			for b.Loop() {
-				r := httptest.NewRequestWithContext(b.Context(), c.method,
-					c.path, strings.NewReader(c.body))
+				r := httptest.NewRequestWithContext(b.Context(), tc.method,
+					tc.path, strings.NewReader(tc.body))
 				r.Header.Set("Authorization", "Bearer "+token)
 				r.Header.Set("Content-Type", "application/json")
-				if c.status == http.StatusNotModified {
+				if tc.status == http.StatusNotModified {
 					r.Header.Set("If-None-Match", "*")
 				}
 				w := httptest.NewRecorder()
 				handler.ServeHTTP(w, r)
-				if w.Code != c.status {
+				if w.Code != tc.status {
 					b.Fatal(w.Code, w.Body.String())
 				}
 			}

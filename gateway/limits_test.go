@@ -17,7 +17,7 @@ func TestDecodeNamesLimits(t *testing.T) {
 		maxNameLength = 256
 	)
 	many := func(n int) string { return `{"x":[1` + strings.Repeat(",1", n-2) + `]}` }
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		body string
 		want string
 	}{
@@ -36,9 +36,9 @@ func TestDecodeNamesLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, nil)
-			r := a.send("POST", transactionPath, c.body)
+			r := a.send("POST", transactionPath, tc.body)
 			a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
-			require.Equal(t, c.want, r.json["message"])
+			require.Equal(t, tc.want, r.json["message"])
 		})
 	}
 	for name, body := range map[string]string{
@@ -56,17 +56,17 @@ func TestDecodeNamesLimits(t *testing.T) {
 
 func TestDecodeProblemPath(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, nil)
-	r := a.send("POST", transactionPath+"/batch",
+	gate := newAPI(t, nil)
+	got := gate.send("POST", transactionPath+"/batch",
 		`{"transactions":[{},{"description":1,"x":{"y":[{"z":1,"z":2}]}},3,{"":1,"":2}]}`)
 	require.Equal(t, map[string]string{
 		"transactions[1].description": problemString, "transactions[1].x.y.z": problemTwice,
 		"transactions[2]": problemObject, "transactions[3].": problemTwice,
-	}, r.details(), r.text)
+	}, got.details(), got.text)
 	deep := strings.Repeat(`{"`+strings.Repeat("n", 30)+`":`, 50)
-	r = a.send("POST", transactionPath, deep+`{"x":1,"x":2}`+strings.Repeat("}", 50))
-	require.Len(t, r.details(), 1)
-	for field := range r.details() {
+	got = gate.send("POST", transactionPath, deep+`{"x":1,"x":2}`+strings.Repeat("}", 50))
+	require.Len(t, got.details(), 1)
+	for field := range got.details() {
 		require.Len(t, field, 100+len("..."))
 	}
 }
@@ -74,7 +74,7 @@ func TestDecodeProblemPath(t *testing.T) {
 func TestDecodeQueryRejectsUnknownParameters(t *testing.T) {
 	t.Parallel()
 	routes := allRoutes(t)
-	a := newAPI(t, nil)
+	gate := newAPI(t, nil)
 	doc := document(t)
 	for _, route := range routes {
 		t.Run(string(route.Method.Name()), func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestDecodeQueryRejectsUnknownParameters(t *testing.T) {
 			case route.Verb == http.MethodPost, route.Verb == http.MethodPatch:
 				body = "{}"
 			}
-			r := a.send(route.Verb, path+"?paeg=2&paeg=3", body, headers...)
-			a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+			r := gate.send(route.Verb, path+"?paeg=2&paeg=3", body, headers...)
+			gate.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 			problem := r.details()["paeg"]
 			require.Contains(t, problem, "is unknown", r.text)
 			known := queryParameters(doc, route)
@@ -104,7 +104,7 @@ func TestDecodeQueryRejectsUnknownParameters(t *testing.T) {
 	}
 	t.Run("together with a known one", func(t *testing.T) {
 		t.Parallel()
-		r := a.send("GET", transactionPath+"?limit=x&read=false", "")
+		r := gate.send("GET", transactionPath+"?limit=x&read=false", "")
 		require.Equal(t, problemInteger, r.details()["limit"])
 		require.Contains(t, r.details()["read"], "include, limit, maxAmount")
 	})

@@ -19,7 +19,7 @@ import (
 func TestShedIsolatesHangingService(t *testing.T) {
 	t.Parallel()
 	hanging := make(chan struct{})
-	a := newAPI(t, map[string]any{
+	gate := newAPI(t, map[string]any{
 		"GetWallet": hanging, "ListBudgets": &budgetv1.ListBudgetsResponse{},
 		"GetMe":            &authv1.GetMeResponse{},
 		"ListTransactions": &ledgerv1.ListTransactionsResponse{},
@@ -30,16 +30,18 @@ func TestShedIsolatesHangingService(t *testing.T) {
 	defer release()
 	most := runtime.GOMAXPROCS(0) * 256
 	for range most {
-		waiting.Go(func() { a.send("GET", "/api/v1/wallet/"+anID, "") })
+		waiting.Go(func() { gate.send("GET", "/api/v1/wallet/"+anID, "") })
 	}
-	require.Eventually(t, func() bool { return a.calls() == most }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return gate.calls() == most }, time.Minute,
+		time.Millisecond)
 
 	begin := time.Now()
 	for _, path := range []string{
 		"/api/v1/wallet/" + anID, "/api/v1/transaction", "/api/v1/dashboard/summary",
 	} {
-		r := a.send("GET", path, "", "Origin", "https://app.example", "X-Request-Id", "look-for-me")
-		a.requireFailure(r, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+		r := gate.send("GET", path, "", "Origin", "https://app.example", "X-Request-Id",
+			"look-for-me")
+		gate.requireFailure(r, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
 		require.Equal(t, "1", r.Header.Get("Retry-After"))
 		require.Equal(t, "look-for-me", r.Header.Get("X-Request-Id"))
 		require.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"))
@@ -47,14 +49,14 @@ func TestShedIsolatesHangingService(t *testing.T) {
 			"browsers must be able to read it")
 	}
 	require.Less(t, time.Since(begin), 10*time.Second)
-	require.Equal(t, most, a.calls(), "rejected requests do not reach the ledger")
-	require.Equal(t, http.StatusOK, a.send("GET", "/api/v1/budgets", "").StatusCode)
-	require.Equal(t, http.StatusOK, a.send("GET", "/api/v1/auth/me", "").StatusCode)
-	require.Equal(t, http.StatusOK, a.send("GET", "/livez", "").StatusCode)
+	require.Equal(t, most, gate.calls(), "rejected requests do not reach the ledger")
+	require.Equal(t, http.StatusOK, gate.send("GET", "/api/v1/budgets", "").StatusCode)
+	require.Equal(t, http.StatusOK, gate.send("GET", "/api/v1/auth/me", "").StatusCode)
+	require.Equal(t, http.StatusOK, gate.send("GET", "/livez", "").StatusCode)
 
 	release()
 	waiting.Wait()
-	require.Equal(t, http.StatusOK, a.send("GET", "/api/v1/transaction", "").StatusCode)
+	require.Equal(t, http.StatusOK, gate.send("GET", "/api/v1/transaction", "").StatusCode)
 }
 
 func TestLoadShedderPathsAreUnique(t *testing.T) {

@@ -57,15 +57,15 @@ func (a *api) upload(query string, parts ...part) reply {
 
 func TestDecodeMultipartAnyOrder(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{
+	gate := newAPI(t, map[string]any{
 		"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{},
 	})
 	content := strings.Repeat("\x00\xff\r\n--", 1<<20)
-	r := a.upload("?onDuplicate=reject", text("categoryId", "c"), text("unknown", "x"),
+	r := gate.upload("?onDuplicate=reject", text("categoryId", "c"), text("unknown", "x"),
 		file("receipt", "r.jpg", content), text("walletId", "w"))
 	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
 	require.Equal(t, "RECEIPT_TRANSACTIONS_CREATED", r.code())
-	got := received[*ledgerv1.CreateTransactionsFromReceiptRequest](a)
+	got := received[*ledgerv1.CreateTransactionsFromReceiptRequest](gate)
 	require.Equal(t, content, string(got.GetReceipt()))
 	require.Equal(t, "w", got.GetWalletId())
 	require.Equal(t, "c", got.GetCategoryId())
@@ -216,7 +216,7 @@ func TestDecodeMultipartObject(t *testing.T) {
 
 func TestDecodeMultipartNamesProblemsOfObject(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, nil)
+	gate := newAPI(t, nil)
 	for sent, details := range map[string]map[string]string{
 		"total=1":                 {"corrections": "must be a JSON object"},
 		"[]":                      {"corrections": "must be a JSON object"},
@@ -234,15 +234,15 @@ func TestDecodeMultipartNamesProblemsOfObject(t *testing.T) {
 		`{"total":1,"total":2}`:                 {"corrections.total": problemTwice},
 		`{"x":"` + strings.Repeat("x", 256<<10): {"corrections": "is too long"},
 	} {
-		r := a.upload("", file("receipt", "r.jpg", "x"), text("corrections", sent))
-		a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+		r := gate.upload("", file("receipt", "r.jpg", "x"), text("corrections", sent))
+		gate.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 		require.Equal(t, details, r.details())
 	}
-	a.requireFailure(a.upload("", file("receipt", "r.jpg", "x"),
+	gate.requireFailure(gate.upload("", file("receipt", "r.jpg", "x"),
 		text("corrections", `{"lines":`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+"}")),
 		http.StatusBadRequest, "VALIDATION_ERROR")
-	r := a.upload("", file("receipt", "r.jpg", "x"), text("corrections", "{}"),
+	r := gate.upload("", file("receipt", "r.jpg", "x"), text("corrections", "{}"),
 		text("corrections", "{}"))
 	require.Equal(t, map[string]string{"corrections": problemTwice}, r.details())
-	require.Zero(t, a.calls())
+	require.Zero(t, gate.calls())
 }

@@ -16,13 +16,13 @@ import (
 
 // requireDescribed checks that a response has only fields of its schema.
 func requireDescribed(
-	t *testing.T, doc *openapi3.T, body map[string]any, d protoreflect.MessageDescriptor,
+	t *testing.T, doc *openapi3.T, body map[string]any, descriptor protoreflect.MessageDescriptor,
 ) {
 	t.Helper()
 	if body == nil || body["error"] != nil {
 		return
 	}
-	schema := doc.Components.Schemas[schemaName(d)].Value
+	schema := doc.Components.Schemas[schemaName(descriptor)].Value
 	for name := range body {
 		require.Contains(t, schema.Properties, name)
 	}
@@ -30,28 +30,28 @@ func requireDescribed(
 
 // filled returns a message with a value in every field. Lists have one element.
 func filled(
-	t *testing.T, doc *openapi3.T, d protoreflect.MessageDescriptor, depth int,
+	t *testing.T, doc *openapi3.T, descriptor protoreflect.MessageDescriptor, depth int,
 ) proto.Message {
 	t.Helper()
 	require.Less(t, depth, 10, "messages do not contain themselves")
-	m := newMessage(t, d)
-	for i := range d.Fields().Len() {
-		field := d.Fields().Get(i)
+	msg := newMessage(t, descriptor)
+	for i := range descriptor.Fields().Len() {
+		field := descriptor.Fields().Get(i)
 		switch {
-		case field.Name() == "code" && strings.HasSuffix(string(d.Name()), "Response"):
+		case field.Name() == "code" && strings.HasSuffix(string(descriptor.Name()), "Response"):
 		case field.IsMap():
 			value := protoreflect.ValueOfFloat64(0.5)
 			if field.MapValue().Kind() == protoreflect.StringKind {
 				value = protoreflect.ValueOfString("7")
 			}
-			m.Mutable(field).Map().Set(protoreflect.ValueOfString("total").MapKey(), value)
+			msg.Mutable(field).Map().Set(protoreflect.ValueOfString("total").MapKey(), value)
 		case field.IsList():
-			m.Mutable(field).List().Append(filledValue(t, doc, field, depth))
+			msg.Mutable(field).List().Append(filledValue(t, doc, field, depth))
 		default:
-			m.Set(field, filledValue(t, doc, field, depth))
+			msg.Set(field, filledValue(t, doc, field, depth))
 		}
 	}
-	return m.Interface()
+	return msg.Interface()
 }
 
 func filledValue(
@@ -114,26 +114,28 @@ func schemaName(d protoreflect.MessageDescriptor) string {
 
 // sparse returns the smallest valid answer: the resource with only its numbers, its assigned
 // fields, and the strings with a format.
-func sparse(t *testing.T, doc *openapi3.T, d protoreflect.MessageDescriptor) proto.Message {
+func sparse(
+	t *testing.T, doc *openapi3.T, descriptor protoreflect.MessageDescriptor,
+) proto.Message {
 	t.Helper()
-	m := newMessage(t, d)
-	for i := range d.Fields().Len() {
-		field := d.Fields().Get(i)
+	msg := newMessage(t, descriptor)
+	for i := range descriptor.Fields().Len() {
+		field := descriptor.Fields().Get(i)
 		number := proto.GetExtension(field.Options(), restv1.E_Number).(bool) &&
 			!proto.GetExtension(field.Options(), restv1.E_OmitEmpty).(bool)
 		assigned := proto.GetExtension(field.Options(), restv1.E_Assigned).(bool)
 		isMessage := field.Kind() == protoreflect.MessageKind && !field.IsList() && !field.IsMap()
 		switch {
 		case number && !field.HasPresence():
-			m.Set(field, protoreflect.ValueOfString("0"))
+			msg.Set(field, protoreflect.ValueOfString("0"))
 		case (assigned || isFormatted(doc, field)) && !field.HasPresence():
-			m.Set(field, filledValue(t, doc, field, 0))
-		case isMessage && strings.HasSuffix(string(d.Name()), "Response"):
-			m.Set(field,
+			msg.Set(field, filledValue(t, doc, field, 0))
+		case isMessage && strings.HasSuffix(string(descriptor.Name()), "Response"):
+			msg.Set(field,
 				protoreflect.ValueOfMessage(sparse(t, doc, field.Message()).ProtoReflect()))
 		}
 	}
-	return m.Interface()
+	return msg.Interface()
 }
 
 // isFormatted reports whether a string that is always present must not be empty.

@@ -61,13 +61,13 @@ func pathFields(r *transcoding.Route) []protoreflect.FieldDescriptor {
 }
 
 // queryParameters returns the names of a route's query parameters in the document.
-func queryParameters(doc *openapi3.T, r *transcoding.Route) []string {
-	path := r.Template
-	for _, field := range pathFields(r) {
+func queryParameters(doc *openapi3.T, served *transcoding.Route) []string {
+	path := served.Template
+	for _, field := range pathFields(served) {
 		path = strings.ReplaceAll(path, "{"+string(field.Name())+"}", "{"+field.JSONName()+"}")
 	}
 	var names []string
-	for _, p := range doc.Paths.Value(path).GetOperation(r.Verb).Parameters {
+	for _, p := range doc.Paths.Value(path).GetOperation(served.Verb).Parameters {
 		if p.Value.In == openapi3.ParameterInQuery {
 			names = append(names, p.Value.Name)
 		}
@@ -84,31 +84,31 @@ func TestDocumentMatchesRoutes(t *testing.T) {
 	router, err := gorillamux.NewRouter(doc)
 	require.NoError(t, err)
 	routes := allRoutes(t)
-	for _, r := range routes {
-		if r.IsEvents() {
+	for _, served := range routes {
+		if served.IsEvents() {
 			continue
 		}
-		t.Run(string(r.Method.Name()), func(t *testing.T) {
+		t.Run(string(served.Method.Name()), func(t *testing.T) {
 			t.Parallel()
 			for _, answer := range []any{
-				filled(t, doc, r.Method.Output(), 0), sparse(t, doc, r.Method.Output()),
+				filled(t, doc, served.Method.Output(), 0), sparse(t, doc, served.Method.Output()),
 				apierr.New(restv1.Reason_VALIDATION_ERROR).With("a", "b"),
 			} {
-				a := newAPI(t, map[string]any{string(r.Method.Name()): answer})
-				path := r.Template
-				for _, field := range pathFields(r) {
+				gate := newAPI(t, map[string]any{string(served.Method.Name()): answer})
+				path := served.Template
+				for _, field := range pathFields(served) {
 					path = strings.ReplaceAll(path, "{"+string(field.Name())+"}", anID)
 				}
-				reply := a.send(r.Verb, path, "")
+				reply := gate.send(served.Verb, path, "")
 				switch {
-				case r.Multipart:
-					reply = a.upload("", file("receipt", "r.jpg", "x"))
-				case r.Upload:
+				case served.Multipart:
+					reply = gate.upload("", file("receipt", "r.jpg", "x"))
+				case served.Upload:
 					form, contentType := encodeForm(file("file", "r.jpg", "x"))
-					reply = a.send(r.Verb, path, string(form), "Content-Type", contentType)
+					reply = gate.send(served.Verb, path, string(form), "Content-Type", contentType)
 				}
 				require.NotEqual(t, http.StatusInternalServerError, reply.StatusCode, reply.text)
-				req, err := http.NewRequestWithContext(t.Context(), r.Verb, path, nil)
+				req, err := http.NewRequestWithContext(t.Context(), served.Verb, path, nil)
 				require.NoError(t, err)
 				req.URL = &url.URL{Path: path}
 				route, params, err := router.FindRoute(req)
@@ -122,7 +122,7 @@ func TestDocumentMatchesRoutes(t *testing.T) {
 				}
 				input.SetBodyBytes([]byte(reply.text))
 				require.NoError(t, openapi3filter.ValidateResponse(t.Context(), input), reply.text)
-				requireDescribed(t, doc, reply.json, r.Method.Output())
+				requireDescribed(t, doc, reply.json, served.Method.Output())
 			}
 		})
 	}

@@ -12,26 +12,26 @@ import (
 func TestRateLimitByUserOrAddress(t *testing.T) {
 	t.Parallel()
 	answers := map[string]any{"GetWallet": &ledgerv1.GetWalletResponse{Wallet: aWallet()}}
-	a := newAPI(t, answers, func(c *Config) { c.RateLimit, c.TrustProxyHops = 0.2, 1 })
+	gate := newAPI(t, answers, func(c *Config) { c.RateLimit, c.TrustProxyHops = 0.2, 1 })
 	path := "/api/v1/wallet/" + aWallet().GetId()
-	r := a.send(http.MethodGet, path, "", "X-Forwarded-For", "203.0.113.1")
-	require.Equal(t, http.StatusOK, r.StatusCode, r.text)
-	require.Equal(t, "1", r.Header.Get("RateLimit-Limit"))
-	require.Equal(t, "0", r.Header.Get("RateLimit-Remaining"))
-	r = a.send(http.MethodGet, path, "", "X-Forwarded-For", "203.0.113.2")
-	a.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")
-	require.NotEmpty(t, r.Header.Get("Retry-After"))
+	got := gate.send(http.MethodGet, path, "", "X-Forwarded-For", "203.0.113.1")
+	require.Equal(t, http.StatusOK, got.StatusCode, got.text)
+	require.Equal(t, "1", got.Header.Get("RateLimit-Limit"))
+	require.Equal(t, "0", got.Header.Get("RateLimit-Remaining"))
+	got = gate.send(http.MethodGet, path, "", "X-Forwarded-For", "203.0.113.2")
+	gate.requireFailure(got, http.StatusTooManyRequests, "RATE_LIMITED")
+	require.NotEmpty(t, got.Header.Get("Retry-After"))
 
 	stranger := func(address string) reply {
 		headers := []string{"Authorization", "Bearer guess", "X-Forwarded-For", address}
-		return a.send(http.MethodGet, path, "", headers...)
+		return gate.send(http.MethodGet, path, "", headers...)
 	}
-	a.requireFailure(stranger("2001:db8::1"), http.StatusUnauthorized, "UNAUTHORIZED")
-	a.requireFailure(stranger("2001:db8::2"), http.StatusTooManyRequests, "RATE_LIMITED")
-	a.requireFailure(stranger("2001:db8:0:1::1"), http.StatusUnauthorized, "UNAUTHORIZED")
-	calls := a.calls()
-	a.requireFailure(stranger("2001:db8::1"), http.StatusTooManyRequests, "RATE_LIMITED")
-	require.Equal(t, calls, a.calls())
+	gate.requireFailure(stranger("2001:db8::1"), http.StatusUnauthorized, "UNAUTHORIZED")
+	gate.requireFailure(stranger("2001:db8::2"), http.StatusTooManyRequests, "RATE_LIMITED")
+	gate.requireFailure(stranger("2001:db8:0:1::1"), http.StatusUnauthorized, "UNAUTHORIZED")
+	calls := gate.calls()
+	gate.requireFailure(stranger("2001:db8::1"), http.StatusTooManyRequests, "RATE_LIMITED")
+	require.Equal(t, calls, gate.calls())
 }
 
 func TestRateLimitBatchWeight(t *testing.T) {

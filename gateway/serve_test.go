@@ -13,11 +13,11 @@ import (
 
 func TestReadinessDependsOnRequiredServices(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, nil)
-	r := a.send("GET", "/readyz", "")
-	require.Equal(t, http.StatusOK, r.StatusCode)
+	gate := newAPI(t, nil)
+	got := gate.send("GET", "/readyz", "")
+	require.Equal(t, http.StatusOK, got.StatusCode)
 	require.JSONEq(t, `{"status":"ok","services":{"auth":"ok","ledger":"ok","budget":"ok"},
-		"receipts":"unavailable","storage":"unknown"}`, r.text)
+		"receipts":"unavailable","storage":"unknown"}`, got.text)
 
 	conns, err := dial(Config{
 		AuthAddr: "127.0.0.1:1", LedgerAddr: "127.0.0.1:1", BudgetAddr: "127.0.0.1:1",
@@ -25,12 +25,12 @@ func TestReadinessDependsOnRequiredServices(t *testing.T) {
 	})
 	require.NoError(t, err)
 	defer conns.close()
-	r = a.withLedger(conns).send("GET", "/readyz", "")
-	require.Equal(t, http.StatusServiceUnavailable, r.StatusCode)
+	got = gate.withLedger(conns).send("GET", "/readyz", "")
+	require.Equal(t, http.StatusServiceUnavailable, got.StatusCode)
 	require.JSONEq(t, `{"status":"unavailable",
 		"services":{"auth":"ok","ledger":"unavailable","budget":"ok"},
-		"receipts":"unavailable","storage":"unknown"}`, r.text)
-	require.Equal(t, http.StatusOK, a.send("GET", "/livez", "").StatusCode)
+		"receipts":"unavailable","storage":"unknown"}`, got.text)
+	require.Equal(t, http.StatusOK, gate.send("GET", "/livez", "").StatusCode)
 }
 
 func TestServeDrainsRequests(t *testing.T) {

@@ -24,22 +24,22 @@ import (
 // service receives.
 func TestUploadWaitsForTheService(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	proceed := make(chan struct{})
 	var first *dynamicpb.Message
 	var content bytes.Buffer
-	b.upload = func(s *fileStream) error {
+	files.upload = func(s *fileStream) error {
 		<-proceed
 		return collect(&first, &content)(s)
 	}
-	body, form, answer := b.openUpload(t.Context())
-	p, err := form.CreateFormFile("file", "a.pdf")
+	body, form, answer := files.openUpload(t.Context())
+	writer, err := form.CreateFormFile("file", "a.pdf")
 	require.NoError(t, err)
 	var written sync.WaitGroup
 	sent, piece := make(chan int, 10_000), make([]byte, 64<<10)
 	written.Go(func() {
 		for range 1024 { // 64 MB minus one piece for the form
-			if _, err := p.Write(piece); err != nil {
+			if _, err := writer.Write(piece); err != nil {
 				return
 			}
 			sent <- len(piece)
@@ -74,15 +74,15 @@ func TestUploadEndsSlowSenders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newFiles(t, limits)
+			files := newFiles(t, limits)
 			var first *dynamicpb.Message
-			b.upload = collect(&first, &bytes.Buffer{})
-			_, form, answer := b.openUpload(t.Context())
+			files.upload = collect(&first, &bytes.Buffer{})
+			_, form, answer := files.openUpload(t.Context())
 			p, err := form.CreateFormFile("file", "a.pdf")
 			require.NoError(t, err)
 			_, err = p.Write(make([]byte, 3*rpc.MaxPiece))
 			require.NoError(t, err)
-			require.Error(t, <-b.ended, "the service does not see the end of the file")
+			require.Error(t, <-files.ended, "the service does not see the end of the file")
 			select {
 			case status := <-answer:
 				require.Contains(t, []int{0, http.StatusGatewayTimeout}, status)
@@ -91,7 +91,7 @@ func TestUploadEndsSlowSenders(t *testing.T) {
 			}
 			// The place is free again.
 			require.Eventually(t, func() bool {
-				return b.uploadForm(file("file", "a", "x")).StatusCode == http.StatusCreated
+				return files.uploadForm(file("file", "a", "x")).StatusCode == http.StatusCreated
 			}, time.Minute, 20*time.Millisecond)
 		})
 	}
@@ -99,27 +99,27 @@ func TestUploadEndsSlowSenders(t *testing.T) {
 
 func TestUploadClientDisconnects(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	var first *dynamicpb.Message
-	b.upload = collect(&first, &bytes.Buffer{})
+	files.upload = collect(&first, &bytes.Buffer{})
 	ctx, cancel := context.WithCancel(t.Context())
-	_, form, _ := b.openUpload(ctx)
+	_, form, _ := files.openUpload(ctx)
 	p, err := form.CreateFormFile("file", "a.pdf")
 	require.NoError(t, err)
 	_, err = p.Write(make([]byte, 3*rpc.MaxPiece))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return b.received.Load() > 0 },
+	require.Eventually(t, func() bool { return files.received.Load() > 0 },
 		time.Minute, time.Millisecond)
 	cancel()
-	require.Equal(t, codes.Canceled, status.Code(<-b.ended))
+	require.Equal(t, codes.Canceled, status.Code(<-files.ended))
 }
 
 // TestUploadRejectedByService checks that the client sees the response although it is still
 // sending.
 func TestUploadRejectedByService(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
-	for name, c := range map[string]struct {
+	files := newFiles(t, admission.UsualTransfers)
+	for name, tc := range map[string]struct {
 		upload func(*fileStream) error
 		err    error
 		status int
@@ -148,12 +148,12 @@ func TestUploadRejectedByService(t *testing.T) {
 			http.StatusInternalServerError, "INTERNAL",
 		},
 	} {
-		b.upload = c.upload
-		b.requireFailure(b.uploadForm(file("file", "a", strings.Repeat("x", 12<<20))),
-			c.status, c.code)
-		require.Len(t, b.ended, 1)
-		require.ErrorIs(t, <-b.ended, c.err)
-		require.Less(t, b.received.Swap(0), int64(3<<20), name)
+		files.upload = tc.upload
+		files.requireFailure(files.uploadForm(file("file", "a", strings.Repeat("x", 12<<20))),
+			tc.status, tc.code)
+		require.Len(t, files.ended, 1)
+		require.ErrorIs(t, <-files.ended, tc.err)
+		require.Less(t, files.received.Swap(0), int64(3<<20), name)
 	}
 }
 
@@ -161,11 +161,11 @@ func TestUploadLimitsSimultaneousTransfers(t *testing.T) {
 	t.Parallel()
 	limits := admission.UsualTransfers
 	limits.Total, limits.PerCaller = 3, 2
-	b := newFiles(t, limits)
+	files := newFiles(t, limits)
 	var mu sync.Mutex
 	running := 0
 	release := make(chan struct{})
-	b.upload = func(s *fileStream) error {
+	files.upload = func(s *fileStream) error {
 		mu.Lock()
 		running++
 		mu.Unlock()
@@ -177,7 +177,7 @@ func TestUploadLimitsSimultaneousTransfers(t *testing.T) {
 	begin := func(token string, want int) {
 		done.Go(func() {
 			body, contentType := encodeForm(file("file", "a", "x"))
-			require.Equal(t, http.StatusCreated, b.send("POST", filePath, string(body),
+			require.Equal(t, http.StatusCreated, files.send("POST", filePath, string(body),
 				"Content-Type", contentType, "Authorization", "Bearer "+token).StatusCode)
 		})
 		require.Eventually(t, func() bool {
@@ -186,21 +186,21 @@ func TestUploadLimitsSimultaneousTransfers(t *testing.T) {
 			return running == want
 		}, time.Minute, time.Millisecond)
 	}
-	begin(b.token, 1)
-	begin(b.token, 2)
-	r := b.uploadForm(file("file", "a", "x"))
-	b.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")
-	require.NotEmpty(t, r.Header.Get("Retry-After"))
-	r = b.send("GET", filePath, "")
-	b.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")
-	begin(b.newToken(t, time.Hour), 3)
+	begin(files.token, 1)
+	begin(files.token, 2)
+	got := files.uploadForm(file("file", "a", "x"))
+	files.requireFailure(got, http.StatusTooManyRequests, "RATE_LIMITED")
+	require.NotEmpty(t, got.Header.Get("Retry-After"))
+	got = files.send("GET", filePath, "")
+	files.requireFailure(got, http.StatusTooManyRequests, "RATE_LIMITED")
+	begin(files.newToken(t, time.Hour), 3)
 	body, contentType := encodeForm(file("file", "a", "x"))
-	r = b.send("POST", filePath, string(body), "Content-Type", contentType,
-		"Authorization", "Bearer "+b.newToken(t, time.Hour))
-	b.requireFailure(r, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+	got = files.send("POST", filePath, string(body), "Content-Type", contentType,
+		"Authorization", "Bearer "+files.newToken(t, time.Hour))
+	files.requireFailure(got, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
 	close(release)
 	done.Wait()
 	require.Eventually(t, func() bool {
-		return b.uploadForm(file("file", "a", "x")).StatusCode == http.StatusCreated
+		return files.uploadForm(file("file", "a", "x")).StatusCode == http.StatusCreated
 	}, time.Minute, time.Millisecond)
 }

@@ -70,18 +70,18 @@ var fileService = sync.OnceValue(func() protoreflect.ServiceDescriptor {
 			Method: []*descriptorpb.MethodDescriptorProto{upload, download},
 		}},
 	}
-	d, err := protodesc.NewFile(file, protoregistry.GlobalFiles)
+	descriptor, err := protodesc.NewFile(file, protoregistry.GlobalFiles)
 	if err != nil {
 		panic(err)
 	}
-	for i := range d.Messages().Len() {
+	for i := range descriptor.Messages().Len() {
 		if err := protoregistry.GlobalTypes.RegisterMessage(
-			dynamicpb.NewMessageType(d.Messages().Get(i)),
+			dynamicpb.NewMessageType(descriptor.Messages().Get(i)),
 		); err != nil {
 			panic(err)
 		}
 	}
-	return d.Services().Get(0)
+	return descriptor.Services().Get(0)
 })
 
 func message(
@@ -180,15 +180,15 @@ func (s *fileStream) send(piece []byte) error {
 // newFiles starts a gateway with the file service behind it.
 func newFiles(t *testing.T, limits admission.TransferLimits) *fileBackend {
 	t.Helper()
-	b := &fileBackend{
+	files := &fileBackend{
 		api:   &api{T: t, backend: newBackend(t, nil), logs: &syncBuffer{}, ahead: &atomic.Int64{}},
 		ended: make(chan error, 100),
 	}
-	b.token = b.newToken(t, time.Hour)
+	files.token = files.newToken(t, time.Hour)
 	handle := func(run func() func(*fileStream) error) grpc.StreamHandler {
 		return func(_ any, ss grpc.ServerStream) error {
-			err := run()(&fileStream{ss, b})
-			b.ended <- err
+			err := run()(&fileStream{ss, files})
+			files.ended <- err
 			if e := apierr.From(err); e != nil {
 				return e.GRPCStatus().Err()
 			}
@@ -200,16 +200,16 @@ func newFiles(t *testing.T, limits admission.TransferLimits) *fileBackend {
 	streams := []grpc.StreamDesc{
 		{
 			StreamName: "Upload", ClientStreams: true,
-			Handler: handle(func() func(*fileStream) error { return b.upload }),
+			Handler: handle(func() func(*fileStream) error { return files.upload }),
 		},
 		{
 			StreamName: "Download", ServerStreams: true,
-			Handler: handle(func() func(*fileStream) error { return b.download }),
+			Handler: handle(func() func(*fileStream) error { return files.download }),
 		},
 	}
 	server.RegisterService(&grpc.ServiceDesc{
 		ServiceName: string(fileService().FullName()), HandlerType: (*any)(nil), Streams: streams,
-	}, b)
+	}, files)
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = server.Serve(lis) }()
@@ -221,7 +221,7 @@ func newFiles(t *testing.T, limits admission.TransferLimits) *fileBackend {
 
 	routes, err := transcoding.RoutesOf(fileService().ParentFile())
 	require.NoError(t, err)
-	s := b.server(Config{}, connections{auth: b.conn, ledger: b.conn, budget: conn})
+	s := files.server(Config{}, connections{auth: files.conn, ledger: files.conn, budget: conn})
 	s.transfers = limits
 	handler, err := s.handler(t.Context(), routes)
 	require.NoError(t, err)
@@ -230,6 +230,6 @@ func newFiles(t *testing.T, limits admission.TransferLimits) *fileBackend {
 	rest.Config.ReadTimeout, rest.Config.WriteTimeout = 2*time.Second, 2*time.Second
 	rest.Start()
 	t.Cleanup(rest.Close)
-	b.url = rest.URL
-	return b
+	files.url = rest.URL
+	return files
 }

@@ -25,14 +25,14 @@ const filePath = "/api/v1/files/f1"
 
 // collect returns an upload RPC that keeps what it receives.
 func collect(first **dynamicpb.Message, content *bytes.Buffer) func(*fileStream) error {
-	return func(s *fileStream) error {
+	return func(stream *fileStream) error {
 		var err error
-		if *first, err = s.receive(); err != nil {
+		if *first, err = stream.receive(); err != nil {
 			return err
 		}
 		field := (*first).Descriptor().Fields().ByName("file")
 		_, err = io.Copy(content, rpc.NewFileReader(1<<30, func() ([]byte, error) {
-			m, err := s.receive()
+			m, err := stream.receive()
 			if err != nil {
 				return nil, err
 			}
@@ -41,7 +41,7 @@ func collect(first **dynamicpb.Message, content *bytes.Buffer) func(*fileStream)
 		if err != nil {
 			return err
 		}
-		return s.reply(int64(content.Len()))
+		return stream.reply(int64(content.Len()))
 	}
 }
 
@@ -53,15 +53,15 @@ func (b *fileBackend) uploadForm(parts ...part) reply {
 
 func TestUpload(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	for _, size := range []int{1, rpc.MaxPiece - 1, rpc.MaxPiece, rpc.MaxPiece + 1, 5<<20 + 3} {
 		var first *dynamicpb.Message
 		var content bytes.Buffer
-		b.upload = collect(&first, &content)
+		files.upload = collect(&first, &content)
 		sent := strings.Repeat("\x00\xff\r\n--", size/6+1)[:size]
 		body, contentType := encodeForm(text("format", "csv"),
 			text("unknown", "x"), text("count", "7"), file("file", `C:\bank\März.csv`, sent))
-		r := b.send("POST", filePath, string(body), "Content-Type", contentType,
+		r := files.send("POST", filePath, string(body), "Content-Type", contentType,
 			"Idempotency-Key", "k")
 		require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
 		require.Equal(t, "FILE_CREATED", r.code())
@@ -74,16 +74,16 @@ func TestUpload(t *testing.T) {
 		require.EqualValues(t, 7, first.Get(fields.ByName("count")).Int())
 		require.Equal(t, `media_type:"application/octet-stream" file_name:"März.csv"`,
 			strings.ReplaceAll(fmt.Sprint(first.Get(fields.ByName("header"))), "  ", " "))
-		require.NoError(t, <-b.ended)
+		require.NoError(t, <-files.ended)
 	}
 }
 
 func TestUploadCompressed(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	var first *dynamicpb.Message
 	var content bytes.Buffer
-	b.upload = collect(&first, &content)
+	files.upload = collect(&first, &content)
 	sent := strings.Repeat("line of a statement\n", 500_000)
 	body, contentType := encodeForm(file("file", "a.csv", sent))
 	var packed bytes.Buffer
@@ -91,22 +91,23 @@ func TestUploadCompressed(t *testing.T) {
 	_, err := z.Write(body)
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
-	r := b.send("POST", filePath, packed.String(), "Content-Type", contentType,
+	got := files.send("POST", filePath, packed.String(), "Content-Type", contentType,
 		"Content-Encoding", "gzip")
-	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+	require.Equal(t, http.StatusCreated, got.StatusCode, got.text)
 	require.Equal(t, sent, content.String())
-	require.NoError(t, <-b.ended)
+	require.NoError(t, <-files.ended)
 
-	r = b.send("POST", filePath, packed.String()[:packed.Len()-4],
+	got = files.send("POST", filePath, packed.String()[:packed.Len()-4],
 		"Content-Type", contentType, "Content-Encoding", "gzip")
-	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
-	require.Equal(t, codes.Canceled, status.Code(<-b.ended), "the checksum is incomplete")
-	r = b.send("POST", filePath, "no gzip", "Content-Type", contentType, "Content-Encoding", "gzip")
-	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+	files.requireFailure(got, http.StatusBadRequest, "VALIDATION_ERROR")
+	require.Equal(t, codes.Canceled, status.Code(<-files.ended), "the checksum is incomplete")
+	got = files.send("POST", filePath, "no gzip", "Content-Type", contentType, "Content-Encoding",
+		"gzip")
+	files.requireFailure(got, http.StatusBadRequest, "VALIDATION_ERROR")
 	for _, encoding := range []string{"br", "gzip, gzip"} {
-		r = b.send("POST", filePath, packed.String(), "Content-Type", contentType,
+		got = files.send("POST", filePath, packed.String(), "Content-Type", contentType,
 			"Content-Encoding", encoding)
-		b.requireFailure(r, http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
+		files.requireFailure(got, http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
 	}
 }
 
@@ -114,32 +115,32 @@ func TestUploadCompressed(t *testing.T) {
 // limit of every upload.
 func TestUploadLimitsDecompressedSize(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	var first *dynamicpb.Message
-	b.upload = collect(&first, &bytes.Buffer{})
+	files.upload = collect(&first, &bytes.Buffer{})
 	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
+	writer := gzip.NewWriter(&packed)
 	head, contentType := encodeForm(file("file", "a.csv", "x"))
 	head = head[:bytes.IndexByte(head, 'x')+1]
-	_, err := z.Write(head)
+	_, err := writer.Write(head)
 	require.NoError(t, err)
 	for range 70 {
-		_, err = z.Write(make([]byte, 1<<20))
+		_, err = writer.Write(make([]byte, 1<<20))
 		require.NoError(t, err)
 	}
-	require.NoError(t, z.Close())
-	r := b.send("POST", filePath, packed.String(), "Content-Type", contentType,
+	require.NoError(t, writer.Close())
+	r := files.send("POST", filePath, packed.String(), "Content-Type", contentType,
 		"Content-Encoding", "gzip")
-	b.requireFailure(r, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
-	require.Error(t, <-b.ended)
+	files.requireFailure(r, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
+	require.Error(t, <-files.ended)
 }
 
 func TestUploadRejectsMalformedForms(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	var first *dynamicpb.Message
-	b.upload = collect(&first, &bytes.Buffer{})
-	for name, c := range map[string]struct {
+	files.upload = collect(&first, &bytes.Buffer{})
+	for name, tc := range map[string]struct {
 		parts   []part
 		details map[string]string
 		// begun is set if the service has received a part of the file before the error.
@@ -184,24 +185,24 @@ func TestUploadRejectsMalformedForms(t *testing.T) {
 			false,
 		},
 	} {
-		r := b.uploadForm(c.parts...)
-		b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
-		require.Equal(t, c.details, r.details(), name)
-		if c.begun {
-			require.Equal(t, codes.Canceled, status.Code(<-b.ended), name)
+		r := files.uploadForm(tc.parts...)
+		files.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+		require.Equal(t, tc.details, r.details(), name)
+		if tc.begun {
+			require.Equal(t, codes.Canceled, status.Code(<-files.ended), name)
 		}
 	}
 	form, contentType := encodeForm(file("file", "a", strings.Repeat("x", 200_000)))
-	r := b.send("POST", filePath, string(form[:len(form)-10]), "Content-Type", contentType)
-	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
-	require.Equal(t, codes.Canceled, status.Code(<-b.ended),
+	got := files.send("POST", filePath, string(form[:len(form)-10]), "Content-Type", contentType)
+	files.requireFailure(got, http.StatusBadRequest, "VALIDATION_ERROR")
+	require.Equal(t, codes.Canceled, status.Code(<-files.ended),
 		"the service sees no end of a form that was cut off")
-	r = b.send("POST", filePath, "{}", "Content-Type", "application/json")
-	b.requireFailure(r, http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
-	require.Contains(t, r.json["message"], "multipart/form-data for a file")
-	r = b.send("POST", filePath, "")
-	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
-	require.Empty(t, b.ended)
+	got = files.send("POST", filePath, "{}", "Content-Type", "application/json")
+	files.requireFailure(got, http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
+	require.Contains(t, got.json["message"], "multipart/form-data for a file")
+	got = files.send("POST", filePath, "")
+	files.requireFailure(got, http.StatusBadRequest, "VALIDATION_ERROR")
+	require.Empty(t, files.ended)
 }
 
 // openUpload begins a request whose body the test writes piece by piece. The status is 0 if the
@@ -233,19 +234,19 @@ func (b *fileBackend) openUpload(
 // one, for longer than the read deadline of other requests.
 func TestUploadForwardsPiecesAsTheyArrive(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, admission.UsualTransfers)
+	files := newFiles(t, admission.UsualTransfers)
 	var first *dynamicpb.Message
 	var content bytes.Buffer
-	b.upload = collect(&first, &content)
-	body, form, answer := b.openUpload(t.Context())
-	p, err := form.CreateFormFile("file", "a.pdf")
+	files.upload = collect(&first, &content)
+	body, form, answer := files.openUpload(t.Context())
+	writer, err := form.CreateFormFile("file", "a.pdf")
 	require.NoError(t, err)
 	began := time.Now()
 	for n := int64(1); n <= 5; n++ {
 		// multipart holds back bytes that may begin a boundary.
-		_, err = p.Write(make([]byte, rpc.MaxPiece+5000))
+		_, err = writer.Write(make([]byte, rpc.MaxPiece+5000))
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return b.received.Load() >= n*rpc.MaxPiece },
+		require.Eventually(t, func() bool { return files.received.Load() >= n*rpc.MaxPiece },
 			time.Minute, time.Millisecond)
 	}
 	require.Eventually(t, func() bool { return time.Since(began) > 2500*time.Millisecond },

@@ -30,23 +30,23 @@ func withTransaction(t *testing.T) (u *user, transaction string) {
 
 func TestAttachments(t *testing.T) {
 	t.Parallel()
-	u, transaction := withTransaction(t)
+	me, transaction := withTransaction(t)
 	content := smallPDF + strings.Repeat("invoice", 200_000)
-	created := u.attach(transaction, "März <b>.html", content).created("ATTACHMENT_CREATED")
+	created := me.attach(transaction, "März <b>.html", content).created("ATTACHMENT_CREATED")
 	id := created.text("attachment.id")
 	require.Equal(t, "application/pdf", created.text("attachment.mediaType"))
 	require.Equal(t, fmt.Sprint(len(content)), created.text("attachment.size"))
 	require.Equal(t, transaction, created.text("attachment.transactionId"))
 
-	list := u.get("/api/v1/transaction/" + transaction + "/attachments").ok("ATTACHMENTS_FETCHED")
+	list := me.get("/api/v1/transaction/" + transaction + "/attachments").ok("ATTACHMENTS_FETCHED")
 	require.Equal(t, created.at("attachment"), list.at("attachments.0"))
-	require.Equal(t, "1", u.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").
+	require.Equal(t, "1", me.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").
 		text("transaction.attachmentCount"))
-	require.Equal(t, "1", u.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").
+	require.Equal(t, "1", me.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").
 		text("transactions.0.attachmentCount"))
 
 	// A browser saves the file, and never runs it.
-	file := u.get("/api/v1/attachments/" + id)
+	file := me.get("/api/v1/attachments/" + id)
 	require.Equal(t, http.StatusOK, file.status)
 	require.Equal(t, content, string(file.raw))
 	require.Equal(t, "application/pdf", file.header.Get("Content-Type"))
@@ -58,14 +58,14 @@ func TestAttachments(t *testing.T) {
 	require.Equal(t, "default-src 'none'; frame-ancestors 'none'; sandbox",
 		file.header.Get("Content-Security-Policy"))
 
-	again := u.attach(transaction, "other.pdf", content).ok("ATTACHMENT_FETCHED")
+	again := me.attach(transaction, "other.pdf", content).ok("ATTACHMENT_FETCHED")
 	require.Equal(t, created.at("attachment"), again.at("attachment"))
 
-	deleted := u.del("/api/v1/attachments/" + id).ok("ATTACHMENT_DELETED")
+	deleted := me.del("/api/v1/attachments/" + id).ok("ATTACHMENT_DELETED")
 	require.Equal(t, id, deleted.text("id"))
-	u.get("/api/v1/attachments/"+id).fails(404, "ATTACHMENT_NOT_FOUND")
-	u.del("/api/v1/attachments/"+id).fails(404, "ATTACHMENT_NOT_FOUND")
-	require.Equal(t, "0", u.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").
+	me.get("/api/v1/attachments/"+id).fails(404, "ATTACHMENT_NOT_FOUND")
+	me.del("/api/v1/attachments/"+id).fails(404, "ATTACHMENT_NOT_FOUND")
+	require.Equal(t, "0", me.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").
 		text("transaction.attachmentCount"))
 }
 
@@ -73,37 +73,37 @@ func TestAttachments(t *testing.T) {
 // another device does.
 func TestAttachmentsReachOtherDevices(t *testing.T) {
 	t.Parallel()
-	u, transaction := withTransaction(t)
-	cursor := u.get("/api/v1/changes").ok("CHANGES_FETCHED").text("pagination.nextCursor")
-	stream := u.listen(t.Context(), "")
+	me, transaction := withTransaction(t)
+	cursor := me.get("/api/v1/changes").ok("CHANGES_FETCHED").text("pagination.nextCursor")
+	stream := me.listen(t.Context(), "")
 	defer stream.close()
-	created := u.attach(transaction, "a.txt", "x").created("ATTACHMENT_CREATED")
-	u.attach(transaction, "b.txt", "x").ok("ATTACHMENT_FETCHED")
+	created := me.attach(transaction, "a.txt", "x").created("ATTACHMENT_CREATED")
+	me.attach(transaction, "b.txt", "x").ok("ATTACHMENT_FETCHED")
 	requireChange := func(kind, count string) {
 		t.Helper()
-		var e liveEvent
-		for e.kind != kind {
-			e = stream.next()
-			require.NotEqual(t, "ledger.v1.transaction.updated", e.kind,
+		var event liveEvent
+		for event.kind != kind {
+			event = stream.next()
+			require.NotEqual(t, "ledger.v1.transaction.updated", event.kind,
 				"the transaction keeps its version")
 		}
-		require.Equal(t, created.at("attachment"), e.data["data"].(object)["attachment"])
-		news := u.get("/api/v1/changes?cursor=" + cursor).ok("CHANGES_FETCHED")
+		require.Equal(t, created.at("attachment"), event.data["data"].(object)["attachment"])
+		news := me.get("/api/v1/changes?cursor=" + cursor).ok("CHANGES_FETCHED")
 		require.Len(t, news.list("changes.transactions"), 1)
 		require.Equal(t, transaction, news.text("changes.transactions.0.id"))
 		require.Equal(t, count, news.text("changes.transactions.0.attachmentCount"))
 		cursor = news.text("pagination.nextCursor")
 	}
 	requireChange("ledger.v1.attachment.created", "1")
-	u.del("/api/v1/attachments/" + created.text("attachment.id")).ok("ATTACHMENT_DELETED")
+	me.del("/api/v1/attachments/" + created.text("attachment.id")).ok("ATTACHMENT_DELETED")
 	requireChange("ledger.v1.attachment.deleted", "0")
 }
 
 func TestAttachmentsReferences(t *testing.T) {
 	t.Parallel()
-	u, transaction := withTransaction(t)
+	me, transaction := withTransaction(t)
 	other, _ := withTransaction(t)
-	id := u.attach(transaction, "a", "x").created("ATTACHMENT_CREATED").text("attachment.id")
+	id := me.attach(transaction, "a", "x").created("ATTACHMENT_CREATED").text("attachment.id")
 	for wrong, want := range map[string]string{
 		"x": "400 INVALID_TRANSACTION_ID", uuid.NewString(): "404 TRANSACTION_NOT_FOUND",
 		transaction: "403 TRANSACTION_OWNER_MISMATCH",
@@ -123,45 +123,45 @@ func TestAttachmentsReferences(t *testing.T) {
 			require.Equal(t, want, fmt.Sprint(a.status, " ", a.code()))
 		}
 	}
-	require.Len(t, u.get("/api/v1/transaction/"+transaction+"/attachments").list("attachments"), 1)
+	require.Len(t, me.get("/api/v1/transaction/"+transaction+"/attachments").list("attachments"), 1)
 }
 
 func TestCreateAttachmentRejects(t *testing.T) {
 	t.Parallel()
-	u, transaction := withTransaction(t)
+	me, transaction := withTransaction(t)
 	path := "/api/v1/transaction/" + transaction + "/attachments"
-	u.attach(transaction, "a.exe", "MZ\x90\x00").fails(400, "UNSUPPORTED_ATTACHMENT_TYPE").
+	me.attach(transaction, "a.exe", "MZ\x90\x00").fails(400, "UNSUPPORTED_ATTACHMENT_TYPE").
 		blames("file")
-	u.attach(transaction, "a.txt", "").invalid("file")
-	u.attach(transaction, "a.pdf", smallPDF+strings.Repeat("x", 10<<20)).
+	me.attach(transaction, "a.txt", "").invalid("file")
+	me.attach(transaction, "a.pdf", smallPDF+strings.Repeat("x", 10<<20)).
 		fails(413, "PAYLOAD_TOO_LARGE")
-	u.attach(transaction, "a.pdf", strings.Repeat("x", 70<<20)).fails(413, "PAYLOAD_TOO_LARGE")
-	u.post(path, object{"file": "x"}).fails(415, "UNSUPPORTED_MEDIA_TYPE")
-	u.post(path, nil).invalid("file")
+	me.attach(transaction, "a.pdf", strings.Repeat("x", 70<<20)).fails(413, "PAYLOAD_TOO_LARGE")
+	me.post(path, object{"file": "x"}).fails(415, "UNSUPPORTED_MEDIA_TYPE")
+	me.post(path, nil).invalid("file")
 
 	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	part, err := w.CreateFormFile("file", "a.txt")
+	writer := multipart.NewWriter(&form)
+	part, err := writer.CreateFormFile("file", "a.txt")
 	require.NoError(t, err)
 	_, err = part.Write([]byte("x"))
 	require.NoError(t, err)
-	require.NoError(t, w.WriteField("note", "after the file"))
-	require.NoError(t, w.Close())
-	u.call(http.MethodPost, path, form.Bytes(), "Content-Type", w.FormDataContentType()).
+	require.NoError(t, writer.WriteField("note", "after the file"))
+	require.NoError(t, writer.Close())
+	me.call(http.MethodPost, path, form.Bytes(), "Content-Type", writer.FormDataContentType()).
 		invalid("file")
-	require.Empty(t, u.get(path).list("attachments"))
+	require.Empty(t, me.get(path).list("attachments"))
 }
 
 func TestCreateAttachmentCompressed(t *testing.T) {
 	t.Parallel()
-	u, transaction := withTransaction(t)
-	form, contentType := u.fileForm("a.txt", strings.Repeat("text ", 10_000))
+	me, transaction := withTransaction(t)
+	form, contentType := me.fileForm("a.txt", strings.Repeat("text ", 10_000))
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, err := z.Write(form)
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
-	a := u.call(http.MethodPost, "/api/v1/transaction/"+transaction+"/attachments", packed.Bytes(),
+	a := me.call(http.MethodPost, "/api/v1/transaction/"+transaction+"/attachments", packed.Bytes(),
 		"Content-Type", contentType, "Content-Encoding", "gzip")
 	require.Equal(t, "50000", a.created("ATTACHMENT_CREATED").text("attachment.size"))
 }
@@ -179,11 +179,11 @@ func TestCreateAttachmentIdempotencyKey(t *testing.T) {
 
 func TestCreateAttachmentLimit(t *testing.T) {
 	t.Parallel()
-	u, transaction := withTransaction(t)
+	me, transaction := withTransaction(t)
 	var wg sync.WaitGroup
 	responses := make([]response, 15)
 	for i := range responses {
-		wg.Go(func() { responses[i] = u.attach(transaction, "a.txt", fmt.Sprint(i)) })
+		wg.Go(func() { responses[i] = me.attach(transaction, "a.txt", fmt.Sprint(i)) })
 	}
 	wg.Wait()
 	created := 0
@@ -196,7 +196,7 @@ func TestCreateAttachmentLimit(t *testing.T) {
 		require.Contains(t, string(a.raw), "at most 10 attachments")
 	}
 	require.Equal(t, 10, created)
-	require.Equal(t, "10", u.get("/api/v1/transaction/"+transaction).
+	require.Equal(t, "10", me.get("/api/v1/transaction/"+transaction).
 		text("transaction.attachmentCount"))
 }
 
@@ -205,14 +205,14 @@ func TestCreateAttachmentLimit(t *testing.T) {
 func TestCreateAttachmentDuringRestart(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
-	u := newUserAt(t, own.URL, "Ada")
-	transaction := u.spend(u.wallet("EUR", "100"), u.category("Food"), "1")
+	me := newUserAt(t, own.URL, "Ada")
+	transaction := me.spend(me.wallet("EUR", "100"), me.category("Food"), "1")
 	path := "/api/v1/transaction/" + transaction + "/attachments"
 	read, write := io.Pipe()
 	form := multipart.NewWriter(write)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, own.URL+path, read)
 	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+u.token)
+	req.Header.Set("Authorization", "Bearer "+me.token)
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	status := make(chan int, 1)
 	go func() {
@@ -236,8 +236,8 @@ func TestCreateAttachmentDuringRestart(t *testing.T) {
 	require.Contains(t, []int{0, http.StatusServiceUnavailable}, <-status)
 	require.NoError(t, own.Resume(t.Context(), "ledger"))
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		assert.Equal(c, http.StatusOK, u.get(path).status)
+		assert.Equal(c, http.StatusOK, me.get(path).status)
 	}, time.Minute, 50*time.Millisecond)
-	require.Empty(t, u.get(path).ok("ATTACHMENTS_FETCHED").list("attachments"))
-	u.attach(transaction, "a.pdf", smallPDF).created("ATTACHMENT_CREATED")
+	require.Empty(t, me.get(path).ok("ATTACHMENTS_FETCHED").list("attachments"))
+	me.attach(transaction, "a.pdf", smallPDF).created("ATTACHMENT_CREATED")
 }

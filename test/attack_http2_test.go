@@ -21,12 +21,12 @@ import (
 // server closed or stopped reading the connection, or after a number of frames whose memory the
 // test would notice.
 var floods = map[string]func(*http2Client) error{
-	"streams reset immediately": func(c *http2Client) error {
+	"streams reset immediately": func(client *http2Client) error {
 		for range 10_000 {
-			if err := c.begin(); err != nil {
+			if err := client.begin(); err != nil {
 				return err
 			}
-			if err := c.framer.WriteRSTStream(c.stream, http2.ErrCodeCancel); err != nil {
+			if err := client.framer.WriteRSTStream(client.stream, http2.ErrCodeCancel); err != nil {
 				return err
 			}
 		}
@@ -40,20 +40,20 @@ var floods = map[string]func(*http2Client) error{
 		}
 		return nil
 	},
-	"endless headers": func(c *http2Client) error {
-		c.stream = 1
-		err := c.framer.WriteHeaders(http2.HeadersFrameParam{
-			StreamID: c.stream, BlockFragment: c.call,
+	"endless headers": func(client *http2Client) error {
+		client.stream = 1
+		err := client.framer.WriteHeaders(http2.HeadersFrameParam{
+			StreamID: client.stream, BlockFragment: client.call,
 		})
 		for range 1000 {
 			if err != nil {
 				return err
 			}
-			c.block.Reset()
-			_ = c.hpack.WriteField(hpack.HeaderField{
+			client.block.Reset()
+			_ = client.hpack.WriteField(hpack.HeaderField{
 				Name: "x-more", Value: strings.Repeat("x", 10_000), Sensitive: true,
 			})
-			err = c.framer.WriteContinuation(c.stream, false, c.block.Bytes())
+			err = client.framer.WriteContinuation(client.stream, false, client.block.Bytes())
 		}
 		return err
 	},
@@ -109,7 +109,7 @@ const floodTime = 3 * time.Second
 //nolint:paralleltest // Its load would slow down the other tests.
 func TestHTTP2Floods(t *testing.T) {
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
-	u := newUserAt(t, own.URL, "Ada")
+	me := newUserAt(t, own.URL, "Ada")
 	heap := heapInUse()
 	var attack sync.WaitGroup
 	for service, addr := range own.GRPC {
@@ -126,7 +126,7 @@ func TestHTTP2Floods(t *testing.T) {
 			}
 		}
 	}
-	u.requireServedDuring(&attack)
+	me.requireServedDuring(&attack)
 	// Two connections to each service still have the maximum of open streams.
 	open := uint64(2*len(own.GRPC)) * maxStreams
 	require.Less(t, heapInUse(), heap+maxGrowth+open*streamMemory)
@@ -168,9 +168,9 @@ func newHTTP2Client(t *testing.T, addr string, writes time.Duration, reads bool)
 	require.NoError(t, conn.SetWriteDeadline(time.Now().Add(writes)))
 	_, err = io.WriteString(conn, http2.ClientPreface)
 	require.NoError(t, err)
-	c := &http2Client{framer: http2.NewFramer(conn, conn), closed: make(chan struct{})}
-	c.hpack = hpack.NewEncoder(&c.block)
-	require.NoError(t, c.framer.WriteSettings())
+	client := &http2Client{framer: http2.NewFramer(conn, conn), closed: make(chan struct{})}
+	client.hpack = hpack.NewEncoder(&client.block)
+	require.NoError(t, client.framer.WriteSettings())
 	for _, f := range [][2]string{
 		{":method", "POST"},
 		{":scheme", "http"},
@@ -181,16 +181,16 @@ func newHTTP2Client(t *testing.T, addr string, writes time.Duration, reads bool)
 	} {
 		// Sensitive fields are not added to the HPACK table, so the block can be sent repeatedly.
 		require.NoError(t,
-			c.hpack.WriteField(hpack.HeaderField{Name: f[0], Value: f[1], Sensitive: true}))
+			client.hpack.WriteField(hpack.HeaderField{Name: f[0], Value: f[1], Sensitive: true}))
 	}
-	c.call = bytes.Clone(c.block.Bytes())
+	client.call = bytes.Clone(client.block.Bytes())
 	if reads {
 		go func() {
 			_, _ = io.Copy(io.Discard, conn)
-			close(c.closed)
+			close(client.closed)
 		}()
 	}
-	return c
+	return client
 }
 
 // ended reports whether the server ends the connection within a minute.

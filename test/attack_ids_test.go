@@ -77,16 +77,17 @@ var notFound = []int{http.StatusForbidden, http.StatusNotFound}
 func (s *attackRun) ids(t *testing.T) {
 	t.Helper()
 	s.eachOperation(t, func(operation) bool { return true },
-		func(t *testing.T, u *user, o operation) {
+		func(t *testing.T, me *user, operation operation) {
 			t.Helper()
-			body := s.body(t, o)
-			if places := o.params(t); len(places) > 0 {
-				for _, path := range o.paths(s.victimIDs, s.attackerIDs) {
-					o.requireRejected(t, s.call(u, o, path, body), notFound, path)
+			body := s.body(t, operation)
+			if places := operation.params(t); len(places) > 0 {
+				for _, path := range operation.paths(s.victimIDs, s.attackerIDs) {
+					operation.requireRejected(t, s.call(me, operation, path, body), notFound, path)
 				}
 				for _, id := range s.victimIDs {
 					everywhere := slices.Repeat([]string{id}, len(places))
-					o.requireRejected(t, s.call(u, o, o.at(everywhere...), body),
+					operation.requireRejected(t,
+						s.call(me, operation, operation.at(everywhere...), body),
 						[]int{400, 403, 404}, everywhere)
 				}
 			}
@@ -99,18 +100,21 @@ func (s *attackRun) ids(t *testing.T) {
 					if _, list := value.([]string); list {
 						attack[field] = []string{s.attackerIDs["category"], id}
 					}
-					o.requireRejected(t, s.call(u, o, s.path(t, o), with(body, attack)),
+					operation.requireRejected(t,
+						s.call(me, operation, s.path(t, operation), with(body, attack)),
 						[]int{400, 403, 404}, field, "=", kind)
 				}
 			}
-			for _, param := range o.Parameters {
+			for _, param := range operation.Parameters {
 				for kind, id := range s.victimIDs {
 					switch param.Value.In {
 					case "query":
-						a := s.call(u, o, s.path(t, o)+"?"+param.Value.Name+"="+id, body)
-						o.requireSafe(t, a, param.Value.Name, "=", kind)
+						a := s.call(me, operation, s.path(t, operation)+"?"+param.Value.Name+"="+id,
+							body)
+						operation.requireSafe(t, a, param.Value.Name, "=", kind)
 					case "header":
-						o.requireSafe(t, s.call(u, o, s.path(t, o), body, param.Value.Name, id),
+						operation.requireSafe(t,
+							s.call(me, operation, s.path(t, operation), body, param.Value.Name, id),
 							param.Value.Name, "=", kind)
 					}
 				}
@@ -121,15 +125,17 @@ func (s *attackRun) ids(t *testing.T) {
 					"id", "ownerId", "userId", "createdBy", "memberId", "budgetId", "sessionId",
 				} {
 					theirs := with(body, object{field: s.victimIDs["user"]})
-					o.requireSafe(t, s.call(u, o, s.path(t, o), theirs), field)
+					operation.requireSafe(t, s.call(me, operation, s.path(t, operation), theirs),
+						field)
 				}
-				o.requireSafe(t, s.call(u, o, s.path(t, o), with(body, object{
-					"role": "owner", "isAdmin": true, "version": -1, "createdAt": "1970-01-01",
-				})))
+				operation.requireSafe(t,
+					s.call(me, operation, s.path(t, operation), with(body, object{
+						"role": "owner", "isAdmin": true, "version": -1, "createdAt": "1970-01-01",
+					})))
 			}
 		})
 	t.Run("receipts", func(t *testing.T) {
-		u := &user{t: t, base: s.stack.URL, token: s.attacker.token}
+		me := &user{t: t, base: s.stack.URL, token: s.attacker.token}
 		for _, field := range []string{"walletId", "categoryId"} {
 			for _, id := range s.victimIDs {
 				form := map[string]string{
@@ -137,7 +143,7 @@ func (s *attackRun) ids(t *testing.T) {
 					field: id,
 				}
 				s.count.Add(1)
-				a := u.upload("", []byte(groceries),
+				a := me.upload("", []byte(groceries),
 					"walletId", form["walletId"], "categoryId", form["categoryId"])
 				require.Contains(t, []int{400, 403, 404}, a.status, "%s", a.raw)
 				require.NotContains(t, string(a.raw), victimMark)
@@ -150,7 +156,7 @@ func (s *attackRun) ids(t *testing.T) {
 			}})
 			require.NoError(t, err)
 			s.count.Add(1)
-			a := u.upload("", []byte(groceries), "walletId", s.attackerIDs["wallet"],
+			a := me.upload("", []byte(groceries), "walletId", s.attackerIDs["wallet"],
 				"categoryId", s.attackerIDs["category"], "corrections", string(corrections))
 			require.Contains(t, []int{400, 404}, a.status, "%s", a.raw)
 			a.blames("corrections.lines[0].categoryId")

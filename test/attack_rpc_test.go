@@ -34,9 +34,9 @@ func (s *attackRun) rpcs(t *testing.T) {
 		t.Cleanup(func() { _ = conn.Close() })
 		conns[service] = conn
 	}
-	eachRPC(func(service string, m protoreflect.MethodDescriptor) {
-		t.Run(string(m.Name()), func(t *testing.T) {
-			access := proto.GetExtension(m.Options(), restv1.E_Access).(restv1.Access)
+	eachRPC(func(service string, method protoreflect.MethodDescriptor) {
+		t.Run(string(method.Name()), func(t *testing.T) {
+			access := proto.GetExtension(method.Options(), restv1.E_Access).(restv1.Access)
 			if access != restv1.Access_ACCESS_PUBLIC {
 				want := map[restv1.Access]codes.Code{
 					restv1.Access_ACCESS_SERVICE: codes.PermissionDenied,
@@ -51,7 +51,7 @@ func (s *attackRun) rpcs(t *testing.T) {
 					"another user's claims", "expired", "another audience", "no session",
 				} {
 					require.Contains(t, forged, what)
-					_, err := s.ask(t, conns[service], m, nil,
+					_, err := s.ask(t, conns[service], method, nil,
 						"authorization", "Bearer "+forged[what])
 					require.Equal(t, want, status.Code(err), "%s: %v", what, err)
 				}
@@ -61,23 +61,24 @@ func (s *attackRun) rpcs(t *testing.T) {
 					{"x-user-id", s.victimIDs["user"]},
 					{"grpc-metadata-authorization", "Bearer " + s.victim.token},
 				} {
-					_, err := s.ask(t, conns[service], m, nil, pairs...)
+					_, err := s.ask(t, conns[service], method, nil, pairs...)
 					require.Equal(t, want, status.Code(err), "%v: %v", pairs, err)
 				}
 			}
 			asUser := []string{"authorization", "Bearer " + s.attacker.token}
-			if m.Name() == "Logout" || m.Name() == "StreamEvents" {
+			if method.Name() == "Logout" || method.Name() == "StreamEvents" {
 				return // Logout would end the attacker's session, and the stream does not end.
 			}
 			for kind, id := range s.victimIDs {
-				resp, err := s.ask(t, conns[service], m, s.attackRequest(t, m, id), asUser...)
-				requireHarmless(t, m, resp, err, kind)
+				resp, err := s.ask(t, conns[service], method, s.attackRequest(t, method, id),
+					asUser...)
+				requireHarmless(t, method, resp, err, kind)
 			}
 			for _, text := range texts {
 				if !strings.Contains(text, "\xff") { // Protobuf cannot encode invalid UTF-8.
-					request := filledMessage(m.Input(), text, 0)
-					resp, err := s.ask(t, conns[service], m, request, asUser...)
-					requireHarmless(t, m, resp, err, text[:min(40, len(text))])
+					request := filledMessage(method.Input(), text, 0)
+					resp, err := s.ask(t, conns[service], method, request, asUser...)
+					requireHarmless(t, method, resp, err, text[:min(40, len(text))])
 				}
 			}
 		})
@@ -86,20 +87,20 @@ func (s *attackRun) rpcs(t *testing.T) {
 
 // ask calls any RPC. A nil request is replaced by an empty one.
 func (s *attackRun) ask(
-	t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor, req proto.Message,
+	t *testing.T, conn *grpc.ClientConn, method protoreflect.MethodDescriptor, req proto.Message,
 	pairs ...string,
 ) (proto.Message, error) {
 	t.Helper()
 	s.count.Add(1)
 	if req == nil {
-		req = dynamicpb.NewMessage(m.Input())
+		req = dynamicpb.NewMessage(method.Input())
 	}
 	ctx := metadata.NewOutgoingContext(t.Context(), metadata.Pairs(pairs...))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	resp := dynamicpb.NewMessage(m.Output())
-	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: m.IsStreamingServer()},
-		"/"+string(m.Parent().FullName())+"/"+string(m.Name()))
+	resp := dynamicpb.NewMessage(method.Output())
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: method.IsStreamingServer()},
+		"/"+string(method.Parent().FullName())+"/"+string(method.Name()))
 	if err == nil {
 		err = stream.SendMsg(req)
 	}
@@ -112,18 +113,20 @@ func (s *attackRun) ask(
 // requireHarmless requires that a response contains no data of the victim, or that an error is a
 // declared one.
 func requireHarmless(
-	t *testing.T, m protoreflect.MethodDescriptor, resp proto.Message, err error, what string,
+	t *testing.T, method protoreflect.MethodDescriptor, resp proto.Message, err error, what string,
 ) {
 	t.Helper()
 	if err == nil {
-		require.NotContains(t, prototext.Format(resp), victimMark, "%s with %s", m.Name(), what)
+		require.NotContains(t, prototext.Format(resp), victimMark, "%s with %s", method.Name(),
+			what)
 		return
 	}
 	require.NotContains(t, []codes.Code{
 		codes.Internal, codes.Unknown, codes.Unavailable, codes.DeadlineExceeded,
-	}, status.Code(err), "%s with %s: %v", m.Name(), what, err)
-	require.NotNil(t, apierr.From(err), "%s with %s: %v", m.Name(), what, err)
-	require.NotRegexp(t, internalText, status.Convert(err).Message(), "%s with %s", m.Name(), what)
+	}, status.Code(err), "%s with %s: %v", method.Name(), what, err)
+	require.NotNil(t, apierr.From(err), "%s with %s: %v", method.Name(), what, err)
+	require.NotRegexp(t, internalText, status.Convert(err).Message(), "%s with %s", method.Name(),
+		what)
 }
 
 // filledMessage returns a message with the text in each of its fields.
@@ -163,18 +166,18 @@ func filledMessage(d protoreflect.MessageDescriptor, text string, depth int) *dy
 // attackRequest returns a request with an id of the victim in each field for an id, and valid
 // values in the other fields.
 func (s *attackRun) attackRequest(
-	t *testing.T, m protoreflect.MethodDescriptor, id string,
+	t *testing.T, method protoreflect.MethodDescriptor, id string,
 ) proto.Message {
 	t.Helper()
-	request := filledMessage(m.Input(), id, 0)
+	request := filledMessage(method.Input(), id, 0)
 	valid := map[string]string{
 		"name": "Thing", "currency": "EUR", "limit": "100", "period": "monthly",
 		"start_date": "2026-03-01", "amount": "1", "date": "2026-03-14", "type": "expense",
 		"status": "accepted", "role": "viewer", "url": "https://example.com/x",
 		"description": "Lunch",
 	}
-	for i := range m.Input().Fields().Len() {
-		field := m.Input().Fields().Get(i)
+	for i := range method.Input().Fields().Len() {
+		field := method.Input().Fields().Get(i)
 		name := string(field.Name())
 		isID := name == "id" || name == "ids" || strings.HasSuffix(name, "_id") ||
 			strings.HasSuffix(name, "_ids")

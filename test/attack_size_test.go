@@ -25,7 +25,7 @@ import (
 func TestRPCMessageLimit(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
-	u := newUserAt(t, own.URL, "Ada")
+	me := newUserAt(t, own.URL, "Ada")
 	conns := map[string]*grpc.ClientConn{}
 	for service, addr := range own.GRPC {
 		conn, err := grpc.NewClient("passthrough:///"+addr,
@@ -38,22 +38,22 @@ func TestRPCMessageLimit(t *testing.T) {
 	large := protowire.AppendBytes(protowire.AppendTag(nil, 1000, protowire.BytesType),
 		make([]byte, rpc.MaxMessage+1))
 	heap := heapInUse()
-	eachRPC(func(service string, m protoreflect.MethodDescriptor) {
-		t.Run(string(m.Name()), func(t *testing.T) {
+	eachRPC(func(service string, method protoreflect.MethodDescriptor) {
+		t.Run(string(method.Name()), func(t *testing.T) {
 			t.Parallel()
 			stream, err := conns[service].NewStream(t.Context(), &grpc.StreamDesc{
-				ServerStreams: m.IsStreamingServer(),
-			}, "/"+string(m.Parent().FullName())+"/"+string(m.Name()))
+				ServerStreams: method.IsStreamingServer(),
+			}, "/"+string(method.Parent().FullName())+"/"+string(method.Name()))
 			require.NoError(t, err)
-			req := dynamicpb.NewMessage(m.Input())
+			req := dynamicpb.NewMessage(method.Input())
 			req.SetUnknown(large)
 			//nolint:errorlint // SendMsg documents this very value
 			if err := stream.SendMsg(req); err != io.EOF {
 				require.NoError(t, err)
 			}
-			err = stream.RecvMsg(dynamicpb.NewMessage(m.Output()))
+			err = stream.RecvMsg(dynamicpb.NewMessage(method.Output()))
 			want := codes.ResourceExhausted
-			if m.IsStreamingServer() || m.IsStreamingClient() {
+			if method.IsStreamingServer() || method.IsStreamingClient() {
 				want = codes.Unauthenticated // A stream checks the token before it reads a message.
 			}
 			require.Equal(t, want, status.Code(err), "%v", err)
@@ -61,12 +61,13 @@ func TestRPCMessageLimit(t *testing.T) {
 	})
 	t.Run("announced message", func(t *testing.T) {
 		t.Parallel()
-		c := newHTTP2Client(t, own.GRPC["auth"], time.Minute, false)
-		require.NoError(t, c.begin())
-		require.NoError(t, c.framer.WriteData(c.stream, false, []byte{0, 0xff, 0xff, 0xff, 0xff}))
-		c.framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+		client := newHTTP2Client(t, own.GRPC["auth"], time.Minute, false)
+		require.NoError(t, client.begin())
+		require.NoError(t,
+			client.framer.WriteData(client.stream, false, []byte{0, 0xff, 0xff, 0xff, 0xff}))
+		client.framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
 		for answered := false; !answered; {
-			frame, err := c.framer.ReadFrame()
+			frame, err := client.framer.ReadFrame()
 			require.NoError(t, err)
 			if headers, ok := frame.(*http2.MetaHeadersFrame); ok {
 				require.Contains(t, headers.Fields,
@@ -76,7 +77,7 @@ func TestRPCMessageLimit(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() {
-		u.get("/api/v1/wallet").ok("WALLETS_FETCHED")
+		me.get("/api/v1/wallet").ok("WALLETS_FETCHED")
 		requireHeapBelow(t, heap+maxGrowth)
 	})
 }

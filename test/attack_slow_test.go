@@ -23,8 +23,8 @@ import (
 func TestSlowConnections(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
-	u := newUserAt(t, own.URL, "Ada")
-	token := "Authorization: Bearer " + u.token + "\r\n"
+	me := newUserAt(t, own.URL, "Ada")
+	token := "Authorization: Bearer " + me.token + "\r\n"
 	const (
 		each = 50
 		// headers and body limit the lifetime of a connection. The gateway's limits are 5 and
@@ -35,7 +35,7 @@ func TestSlowConnections(t *testing.T) {
 	)
 	heap := heapInUse()
 	var attack sync.WaitGroup
-	for what, c := range map[string]struct {
+	for what, tc := range map[string]struct {
 		request string
 		within  time.Duration
 		// status is 0 if the connection ends without a response.
@@ -71,8 +71,8 @@ func TestSlowConnections(t *testing.T) {
 		for range each {
 			attack.Go(func() {
 				addr := strings.TrimPrefix(own.URL, "http://")
-				status, took, err := trickle(addr, c.request, 100*time.Millisecond, c.within)
-				if err != nil || status != c.status {
+				status, took, err := trickle(addr, tc.request, 100*time.Millisecond, tc.within)
+				if err != nil || status != tc.status {
 					t.Errorf("%s: status %d after %s: %v", what, status, took, err)
 				}
 			})
@@ -90,14 +90,14 @@ func TestSlowConnections(t *testing.T) {
 			}
 		}
 	}
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	attack.Go(func() {
-		status, err := u.uploadWithin(17*time.Second, wallet, category)
+		status, err := me.uploadWithin(17*time.Second, wallet, category)
 		if err != nil || status != http.StatusCreated {
 			t.Errorf("a receipt over a slow connection: status %d: %v", status, err)
 		}
 	})
-	u.requireServedDuring(&attack)
+	me.requireServedDuring(&attack)
 	requireHeapBelow(t, heap+maxGrowth)
 }
 

@@ -32,31 +32,31 @@ func (s *attackRun) state(t *testing.T) map[string]string {
 	t.Helper()
 	seen := map[string]string{}
 	victim := &user{t: t, base: s.victim.base, token: s.victim.token}
-	for _, o := range operations() {
-		if o.method != http.MethodGet || o.OperationID == "streamEvents" ||
-			strings.Contains(o.path, "/image") {
+	for _, operation := range operations() {
+		if operation.method != http.MethodGet || operation.OperationID == "streamEvents" ||
+			strings.Contains(operation.path, "/image") {
 			continue
 		}
-		for _, path := range o.paths(s.victimIDs, nil) {
+		for _, path := range operation.paths(s.victimIDs, nil) {
 			switch {
-			case o.OperationID == "exportTransactions":
+			case operation.OperationID == "exportTransactions":
 				path += "?format=json"
-			case o.Parameters.GetByInAndName("query", "limit") != nil:
+			case operation.Parameters.GetByInAndName("query", "limit") != nil:
 				path += "?limit=200"
 			}
-			a := victim.get(path)
-			require.Equal(t, http.StatusOK, a.status, "%s: %s", path, a.raw)
+			reply := victim.get(path)
+			require.Equal(t, http.StatusOK, reply.status, "%s: %s", path, reply.raw)
 			for _, volatile := range []string{"deliveries", "keys"} {
-				delete(a.body, volatile)
+				delete(reply.body, volatile)
 			}
-			if o.OperationID == "listChanges" {
-				delete(a.body, "pagination") // Each response has another cursor.
+			if operation.OperationID == "listChanges" {
+				delete(reply.body, "pagination") // Each response has another cursor.
 			}
-			if a.body == nil {
-				seen[path] = string(a.raw)
+			if reply.body == nil {
+				seen[path] = string(reply.raw)
 				continue
 			}
-			text, err := json.Marshal(a.body)
+			text, err := json.Marshal(reply.body)
 			require.NoError(t, err)
 			seen[path] = string(text)
 		}

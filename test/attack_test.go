@@ -50,70 +50,71 @@ func TestAttacks(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"),
 		map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
-	s := &attackRun{stack: own}
-	s.victim, s.victimIDs = s.newUserWithResources(t, victimMark)
-	s.attacker, s.attackerIDs = s.newUserWithResources(t, "Mine")
-	before, heap := s.awaitState(t), heapInUse()
+	run := &attackRun{stack: own}
+	run.victim, run.victimIDs = run.newUserWithResources(t, victimMark)
+	run.attacker, run.attackerIDs = run.newUserWithResources(t, "Mine")
+	before, heap := run.awaitState(t), heapInUse()
 
 	for name, attack := range map[string]func(*testing.T){
-		"tokens": s.tokens, "ids": s.ids, "values": s.values, "wire": s.wire, "rpcs": s.rpcs,
+		"tokens": run.tokens, "ids": run.ids, "values": run.values, "wire": run.wire,
+		"rpcs": run.rpcs,
 	} {
 		t.Run(name, attack)
 		// The session still exists, so the rejections had other reasons.
-		s.attacker.get("/api/v1/auth/me").ok("USER_FETCHED")
+		run.attacker.get("/api/v1/auth/me").ok("USER_FETCHED")
 	}
-	require.Equal(t, before, s.state(t), "the victim's data have changed")
+	require.Equal(t, before, run.state(t), "the victim's data have changed")
 	requireHeapBelow(t, heap+maxGrowth)
-	t.Logf("%d attacks", s.count.Load())
-	require.GreaterOrEqual(t, s.count.Load(), int64(minAttacks))
+	t.Logf("%d attacks", run.count.Load())
+	require.GreaterOrEqual(t, run.count.Load(), int64(minAttacks))
 }
 
 // newUserWithResources creates a user with one resource of each kind.
 func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[string]string) {
 	t.Helper()
-	u, friend := newUserAt(t, s.stack.URL, word), newUserAt(t, s.stack.URL, word)
-	ids := map[string]string{"user": u.id, "wallet": u.wallet("EUR", "100")}
-	u.patch("/api/v1/wallet/"+ids["wallet"], object{"name": word}).ok("WALLET_UPDATED")
-	ids["category"] = u.category(word)
+	me, friend := newUserAt(t, s.stack.URL, word), newUserAt(t, s.stack.URL, word)
+	ids := map[string]string{"user": me.id, "wallet": me.wallet("EUR", "100")}
+	me.patch("/api/v1/wallet/"+ids["wallet"], object{"name": word}).ok("WALLET_UPDATED")
+	ids["category"] = me.category(word)
 	spent := expense(ids["wallet"], ids["category"], "1")
 	spent["description"], spent["tags"] = word, []any{word}
 	ids["tag"] = word
-	ids["transaction"] = u.record(spent)
-	ids["bank"] = u.wallet("EUR", "0")
+	ids["transaction"] = me.record(spent)
+	ids["bank"] = me.wallet("EUR", "0")
 	moved := object{
 		"fromWalletId": ids["wallet"], "toWalletId": ids["bank"], "amount": 5, "date": "2026-03-14",
 		"description": word,
 	}
-	transfer := u.post("/api/v1/transfers", moved).created("TRANSFER_CREATED")
+	transfer := me.post("/api/v1/transfers", moved).created("TRANSFER_CREATED")
 	ids["transfer"] = transfer.text("transfer.id")
 	ids["leg"] = transfer.text("transfer.inTransactionId")
-	read := u.upload("?keepImage=true", []byte(groceries),
+	read := me.upload("?keepImage=true", []byte(groceries),
 		"walletId", ids["wallet"], "categoryId", ids["category"]).
 		created("RECEIPT_TRANSACTIONS_CREATED")
 	ids["receipt"] = read.text("receipt.id")
-	ids["attachment"] = u.attach(ids["transaction"], word, word).created("ATTACHMENT_CREATED").
+	ids["attachment"] = me.attach(ids["transaction"], word, word).created("ATTACHMENT_CREATED").
 		text("attachment.id")
-	ids["rule"] = u.post("/api/v1/rules", with(u.rule(ids["category"]), object{"name": word})).
+	ids["rule"] = me.post("/api/v1/rules", with(me.rule(ids["category"]), object{"name": word})).
 		created("RULE_CREATED").text("rule.id")
-	ids["import"], ids["profile"] = u.importedFile(word, ids["wallet"], ids["category"])
-	ids["webhook"] = u.post("/api/v1/webhooks", object{
+	ids["import"], ids["profile"] = me.importedFile(word, ids["wallet"], ids["category"])
+	ids["webhook"] = me.post("/api/v1/webhooks", object{
 		"url": "https://example.com/" + word, "description": word,
 	}).created("WEBHOOK_CREATED").text("webhook.id")
-	ids["budget"] = u.budgetNamed(word, ids["wallet"], ids["category"])
-	u.invite(ids["budget"], friend, "editor", "accepted")
+	ids["budget"] = me.budgetNamed(word, ids["wallet"], ids["category"])
+	me.invite(ids["budget"], friend, "editor", "accepted")
 	ids["member"] = friend.id
-	ids["session"] = u.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
-	ids["notification"] = u.notified("budget.v1.invitation.answered", 1)[0]["id"].(string)
+	ids["session"] = me.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
+	ids["notification"] = me.notified("budget.v1.invitation.answered", 1)[0]["id"].(string)
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		list := u.get("/api/v1/webhooks/" + ids["webhook"] + "/deliveries").
+		list := me.get("/api/v1/webhooks/" + ids["webhook"] + "/deliveries").
 			ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries")
 		if assert.NotEmpty(c, list) {
 			ids["delivery"] = list[0].(object)["id"].(string)
 		}
 	}, time.Minute, 20*time.Millisecond)
 	// Further deliveries would change the compared state.
-	u.patch("/api/v1/webhooks/"+ids["webhook"], object{"enabled": false}).ok("WEBHOOK_UPDATED")
-	return u, ids
+	me.patch("/api/v1/webhooks/"+ids["webhook"], object{"enabled": false}).ok("WEBHOOK_UPDATED")
+	return me, ids
 }
 
 // eachOperation runs one part of the attack on the selected operations in parallel.
@@ -121,20 +122,20 @@ func (s *attackRun) eachOperation(
 	t *testing.T, which func(operation) bool, attack func(t *testing.T, u *user, o operation),
 ) {
 	t.Helper()
-	for _, o := range operations() {
-		if which(o) {
-			t.Run(o.OperationID, func(t *testing.T) {
+	for _, operation := range operations() {
+		if which(operation) {
+			t.Run(operation.OperationID, func(t *testing.T) {
 				t.Parallel()
-				u := &user{
+				me := &user{
 					t: t, base: s.stack.URL, token: s.attacker.token, email: s.attacker.email,
 					password: s.attacker.password,
 				}
-				if o.OperationID == "logout" || o.OperationID == "changePassword" {
+				if operation.OperationID == "logout" || operation.OperationID == "changePassword" {
 					// Logout ends the session that the other attacks need, and failed password
 					// changes block the account.
-					u = newUserAt(t, s.stack.URL, "Mine")
+					me = newUserAt(t, s.stack.URL, "Mine")
 				}
-				attack(t, u, o)
+				attack(t, me, operation)
 			})
 		}
 	}
@@ -142,33 +143,37 @@ func (s *attackRun) eachOperation(
 
 // call counts the attack and sends it from a new client address, so that no limit per address
 // applies.
-func (s *attackRun) call(u *user, o operation, path string, body any, headers ...string) response {
+func (s *attackRun) call(
+	me *user, operation operation, path string, body any, headers ...string,
+) response {
 	n := s.count.Add(1)
-	method := o.method
-	if o.OperationID == "streamEvents" {
+	method := operation.method
+	if operation.OperationID == "streamEvents" {
 		method = http.MethodHead // An open stream would not end.
 	}
-	if without, ok := body.(object); o.isUpload() && (body == nil || ok && without == nil) {
-		form, contentType := u.fileForm("a.txt", "text")
+	if without, ok := body.(object); operation.isUpload() && (body == nil || ok && without == nil) {
+		form, contentType := me.fileForm("a.txt", "text")
 		body, headers = form, append([]string{"Content-Type", contentType}, headers...)
 	}
 	from := fmt.Sprintf("203.%d.%d.%d", n>>16&255, n>>8&255, n&255)
-	return u.call(method, path, body, append([]string{"X-Forwarded-For", from}, headers...)...)
+	return me.call(method, path, body, append([]string{"X-Forwarded-For", from}, headers...)...)
 }
 
 // requireSafe requires a response that the contract allows and that contains no internal or foreign
 // data.
-func (o operation) requireSafe(t *testing.T, a response, what ...any) {
+func (o operation) requireSafe(t *testing.T, reply response, what ...any) {
 	t.Helper()
-	about := fmt.Sprintf("%s %s: %d %.300s", o.OperationID, fmt.Sprint(what...), a.status, a.raw)
-	require.Less(t, a.status, http.StatusInternalServerError, about)
-	require.NotRegexp(t, internalText, string(a.raw), about)
-	require.Empty(t, a.header.Get("Injected"), about)
-	if a.status < http.StatusBadRequest || len(a.raw) == 0 {
+	about := fmt.Sprintf("%s %s: %d %.300s", o.OperationID, fmt.Sprint(what...), reply.status,
+		reply.raw)
+	require.Less(t, reply.status, http.StatusInternalServerError, about)
+	require.NotRegexp(t, internalText, string(reply.raw), about)
+	require.Empty(t, reply.header.Get("Injected"), about)
+	if reply.status < http.StatusBadRequest || len(reply.raw) == 0 {
 		return
 	}
-	require.Contains(t, append(o.codes(), "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"), a.code(), about)
-	a.fails(a.status, a.code())
+	require.Contains(t, append(o.codes(), "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"), reply.code(),
+		about)
+	reply.fails(reply.status, reply.code())
 }
 
 // requireRejected also requires one of the statuses.
@@ -181,24 +186,24 @@ func (o operation) requireRejected(t *testing.T, a response, statuses []int, wha
 
 // path returns the operation's path with ids of the attacker's resources. DELETE gets unknown ids,
 // so that the resources and the session remain.
-func (s *attackRun) path(t *testing.T, o operation) string {
+func (s *attackRun) path(t *testing.T, operation operation) string {
 	t.Helper()
 	var ids []string
-	for _, kind := range o.params(t) {
+	for _, kind := range operation.params(t) {
 		id := s.attackerIDs[kind]
-		if o.method == http.MethodDelete {
+		if operation.method == http.MethodDelete {
 			id = uuid.NewString()
 		}
 		ids = append(ids, id)
 	}
-	return o.at(ids...)
+	return operation.at(ids...)
 }
 
 // body returns a valid body for the operation, with the fields of the OpenAPI document and the
 // attacker's ids.
-func (s *attackRun) body(t *testing.T, o operation) object {
+func (s *attackRun) body(t *testing.T, operation operation) object {
 	t.Helper()
-	if !o.hasBody() {
+	if !operation.hasBody() {
 		return nil
 	}
 	known := object{
@@ -235,13 +240,14 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 		"newPassword": "another long secret",
 	}
 	body := object{}
-	for field := range o.RequestBody.Value.Content.Get("application/json").Schema.Value.Properties {
+	described := operation.RequestBody.Value.Content.Get("application/json")
+	for field := range described.Schema.Value.Properties {
 		if v, ok := known[field]; ok {
 			body[field] = v
 		} else {
 			// An external id is the client's own, and a request with splits has no categoryId.
 			require.Contains(t, []string{"endDate", "response", "externalId", "splits", "mapping"},
-				field, "add this field of %s to this test", o.OperationID)
+				field, "add this field of %s to this test", operation.OperationID)
 		}
 	}
 	return body

@@ -155,13 +155,13 @@ func (s *attackRun) tokens(t *testing.T) {
 	t.Helper()
 	forged := s.forgeries(t)
 	s.eachOperation(t, func(o operation) bool { return o.returns("UNAUTHORIZED") },
-		func(t *testing.T, u *user, o operation) {
+		func(t *testing.T, me *user, operation operation) {
 			t.Helper()
-			path, body := s.path(t, o), s.body(t, o)
-			u.token = ""
+			path, body := s.path(t, operation), s.body(t, operation)
+			me.token = ""
 			for what, token := range forged {
-				a := s.call(u, o, path, body, "Authorization", "Bearer "+token)
-				o.requireRejected(t, a, []int{http.StatusUnauthorized}, what)
+				a := s.call(me, operation, path, body, "Authorization", "Bearer "+token)
+				operation.requireRejected(t, a, []int{http.StatusUnauthorized}, what)
 				require.True(t, strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer"), what)
 			}
 			for _, headers := range [][]string{
@@ -176,10 +176,11 @@ func (s *attackRun) tokens(t *testing.T) {
 						s.victim.password))},
 				{"Authorization", s.victim.token},
 			} {
-				o.requireRejected(t, s.call(u, o, path, body, headers...),
+				operation.requireRejected(t, s.call(me, operation, path, body, headers...),
 					[]int{http.StatusUnauthorized}, headers)
 			}
-			o.requireRejected(t, s.call(u, o, path+"?access_token="+s.victim.token, body),
+			operation.requireRejected(t,
+				s.call(me, operation, path+"?access_token="+s.victim.token, body),
 				[]int{http.StatusUnauthorized}, "in the query")
 		})
 }

@@ -43,23 +43,24 @@ var values = []string{
 func (s *attackRun) values(t *testing.T) {
 	t.Helper()
 	s.eachOperation(t, func(operation) bool { return true },
-		func(t *testing.T, u *user, o operation) {
+		func(t *testing.T, me *user, operation operation) {
 			t.Helper()
-			body := s.body(t, o)
-			if o.OperationID == "register" {
+			body := s.body(t, operation)
+			if operation.OperationID == "register" {
 				// Hashing a valid one would take a tenth of a second each time.
 				body["password"] = "short"
 			}
 			for field := range body {
-				for _, value := range o.some(values) {
-					o.requireSafe(t, s.send(t, u, o, s.path(t, o), body, field, value), field,
+				for _, value := range operation.some(values) {
+					operation.requireSafe(t,
+						s.send(t, me, operation, s.path(t, operation), body, field, value), field,
 						"=", value[:min(40, len(value))])
 				}
-				for _, text := range o.some(texts) {
+				for _, text := range operation.some(texts) {
 					value, err := json.Marshal(text)
 					require.NoError(t, err)
-					a := s.send(t, u, o, s.path(t, o), body, field, string(value))
-					o.requireSafe(t, a, field, "=", string(value[:min(40, len(value))]))
+					a := s.send(t, me, operation, s.path(t, operation), body, field, string(value))
+					operation.requireSafe(t, a, field, "=", string(value[:min(40, len(value))]))
 					if strings.Contains(text, "\x00") {
 						require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", field, a.raw)
 					}
@@ -68,30 +69,35 @@ func (s *attackRun) values(t *testing.T) {
 				text, err := json.Marshal(body[field])
 				require.NoError(t, err)
 				pair := fmt.Sprintf("%q:%s", field, text)
-				o.requireSafe(t, s.call(u, o, s.path(t, o), "{"+pair+","+pair+"}"), field, " twice")
+				operation.requireSafe(t, s.call(me, operation, s.path(t, operation),
+					"{"+pair+","+pair+"}"), field, " twice")
 			}
-			for _, param := range o.Parameters {
+			for _, param := range operation.Parameters {
 				for _, text := range texts {
 					switch param.Value.In {
 					case "query":
 						if len(text) > 10_000 {
 							text = text[:10_000]
 						}
-						path := s.path(t, o) + "?" + param.Value.Name + "=" + url.QueryEscape(text)
-						a := s.call(u, o, path, body)
-						o.requireSafe(t, a, param.Value.Name, "=", text[:min(40, len(text))])
+						path := s.path(t, operation) + "?" + param.Value.Name + "=" +
+							url.QueryEscape(text)
+						a := s.call(me, operation, path, body)
+						operation.requireSafe(t, a, param.Value.Name, "=",
+							text[:min(40, len(text))])
 					case "path":
-						ids := make([]string, len(o.params(t)))
+						ids := make([]string, len(operation.params(t)))
 						for i := range ids {
 							ids[i] = url.PathEscape(text[:min(300, len(text))])
 						}
-						o.requireRejected(t, s.call(u, o, o.at(ids...), body),
+						operation.requireRejected(t,
+							s.call(me, operation, operation.at(ids...), body),
 							[]int{400, 403, 404, 405}, param.Value.Name, "=", ids[0])
 					case "header":
 						if strings.ContainsAny(text, "\x00\r\n") || len(text) > 10_000 {
 							continue // Go's client cannot send it; wire does.
 						}
-						o.requireSafe(t, s.call(u, o, s.path(t, o), body, param.Value.Name, text),
+						operation.requireSafe(t, s.call(me, operation, s.path(t, operation), body,
+							param.Value.Name, text),
 							param.Value.Name, "=", text)
 					}
 				}
@@ -114,7 +120,7 @@ func (o operation) some(all []string) []string {
 
 // send sends a body with one field replaced by raw JSON.
 func (s *attackRun) send(
-	t *testing.T, u *user, o operation, path string, body object, field, value string,
+	t *testing.T, me *user, operation operation, path string, body object, field, value string,
 ) response {
 	t.Helper()
 	rest := with(body, nil)
@@ -122,9 +128,9 @@ func (s *attackRun) send(
 	text, err := json.Marshal(rest)
 	require.NoError(t, err)
 	if len(rest) == 0 {
-		return s.call(u, o, path, `{"`+field+`":`+value+`}`)
+		return s.call(me, operation, path, `{"`+field+`":`+value+`}`)
 	}
-	return s.call(u, o, path, `{"`+field+`":`+value+`,`+string(text[1:]))
+	return s.call(me, operation, path, `{"`+field+`":`+value+`,`+string(text[1:]))
 }
 
 // wire sends requests with wrong methods, headers, media types and encodings.
@@ -136,16 +142,16 @@ func (s *attackRun) wire(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	s.eachOperation(t, func(operation) bool { return true },
-		func(t *testing.T, u *user, o operation) {
+		func(t *testing.T, me *user, operation operation) {
 			t.Helper()
-			body := s.body(t, o)
+			body := s.body(t, operation)
 			for _, method := range []string{http.MethodPut, "TRACE", "CONNECTED", "PROPFIND"} {
-				other := o
+				other := operation
 				other.method = method
-				if o.OperationID == "streamEvents" {
+				if operation.OperationID == "streamEvents" {
 					continue
 				}
-				other.requireRejected(t, s.call(u, other, s.path(t, o), nil),
+				other.requireRejected(t, s.call(me, other, s.path(t, operation), nil),
 					[]int{http.StatusMethodNotAllowed}, method)
 			}
 			for _, headers := range [][]string{
@@ -159,13 +165,14 @@ func (s *attackRun) wire(t *testing.T) {
 				{"Traceparent", "00-zz-zz-zz"},
 				{"Origin", "https://example.com"},
 			} {
-				a := s.call(u, o, s.path(t, o), body, headers...)
-				o.requireSafe(t, a, headers[0])
+				a := s.call(me, operation, s.path(t, operation), body, headers...)
+				operation.requireSafe(t, a, headers[0])
 				require.Empty(t, a.header.Get("Access-Control-Allow-Origin"), headers[0])
 			}
-			if !o.hasBody() {
-				a := s.call(u, o, s.path(t, o), bomb.Bytes(), "Content-Encoding", "gzip")
-				o.requireSafe(t, a, "an unexpected body")
+			if !operation.hasBody() {
+				a := s.call(me, operation, s.path(t, operation), bomb.Bytes(), "Content-Encoding",
+					"gzip")
+				operation.requireSafe(t, a, "an unexpected body")
 				return
 			}
 			for _, media := range []string{
@@ -173,15 +180,18 @@ func (s *attackRun) wire(t *testing.T) {
 				"multipart/form-data; boundary=x", "application/json; charset=utf-16",
 				"application/jsonx", "*/*",
 			} {
-				o.requireSafe(t, s.call(u, o, s.path(t, o), body, "Content-Type", media), media)
+				operation.requireSafe(t,
+					s.call(me, operation, s.path(t, operation), body, "Content-Type", media), media)
 			}
-			if o.OperationID == "logout" {
+			if operation.OperationID == "logout" {
 				// The preceding requests may have ended the session.
-				u = newUserAt(t, s.stack.URL, "Mine")
+				me = newUserAt(t, s.stack.URL, "Mine")
 			}
-			a := s.call(u, o, s.path(t, o), bomb.Bytes(), "Content-Encoding", "gzip")
-			o.requireRejected(t, a, []int{415}, "a compressed body of 50 MB")
-			o.requireRejected(t, s.call(u, o, s.path(t, o), "\xef\xbb\xbf{}"), []int{400},
+			a := s.call(me, operation, s.path(t, operation), bomb.Bytes(), "Content-Encoding",
+				"gzip")
+			operation.requireRejected(t, a, []int{415}, "a compressed body of 50 MB")
+			operation.requireRejected(t,
+				s.call(me, operation, s.path(t, operation), "\xef\xbb\xbf{}"), []int{400},
 				"a byte order mark")
 		})
 	t.Run("raw", s.raw)

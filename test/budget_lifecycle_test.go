@@ -16,16 +16,16 @@ import (
 // response with the specification.
 func TestBudgetLifecycle(t *testing.T) {
 	t.Parallel()
-	u, stranger := newUser(t), newUser(t)
-	wallet, food, fun := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
+	me, stranger := newUser(t), newUser(t)
+	wallet, food, fun := me.wallet("EUR", "0"), me.category("Food"), me.category("Fun")
 	body := aBudget(" Eating ", wallet, food)
 	body["limit"], body["period"], body["currency"] = json.Number("123.4"), "MONTHLY", "eur"
 	body["ownerId"], body["id"], body["role"] = stranger.id, stranger.id, "viewer"
-	created := u.post("/api/v1/budgets", body).created("BUDGET_CREATED")
+	created := me.post("/api/v1/budgets", body).created("BUDGET_CREATED")
 	for field, want := range map[string]string{
 		"name": "Eating", "currency": "EUR", "limit": "123.40", "period": "monthly",
 		"startDate": "2026-03-01",
-		"walletId":  wallet, "categoryIds.0": food, "ownerId": u.id, "role": "owner",
+		"walletId":  wallet, "categoryIds.0": food, "ownerId": me.id, "role": "owner",
 	} {
 		require.Equal(t, want, created.text("budget."+field), field)
 	}
@@ -34,10 +34,10 @@ func TestBudgetLifecycle(t *testing.T) {
 	require.NotEqual(t, stranger.id, id)
 	path := "/api/v1/budgets/" + id
 	require.Equal(t, created.header.Get("ETag"),
-		u.get(path).ok("BUDGET_FETCHED").header.Get("ETag"))
-	require.Equal(t, id, u.get("/api/v1/budgets").ok("BUDGETS_FETCHED").text("budgets.0.id"))
+		me.get(path).ok("BUDGET_FETCHED").header.Get("ETag"))
+	require.Equal(t, id, me.get("/api/v1/budgets").ok("BUDGETS_FETCHED").text("budgets.0.id"))
 
-	bank := u.wallet("USD", "0")
+	bank := me.wallet("USD", "0")
 	for field, value := range map[string]any{
 		"name": "Living", "currency": "USD", "limit": json.Number("9000"), "period": "weekly",
 		"startDate": "2026-03-02",
@@ -45,45 +45,46 @@ func TestBudgetLifecycle(t *testing.T) {
 	} {
 		change := object{field: value, "ownerId": stranger.id}
 		if field == "currency" {
-			u.patch(path, change).invalid("limit")
+			me.patch(path, change).invalid("limit")
 			change["limit"] = json.Number("9000")
 		}
-		a := u.patch(path, change).ok("BUDGET_UPDATED")
-		require.Equal(t, u.id, a.text("budget.ownerId"))
+		reply := me.patch(path, change).ok("BUDGET_UPDATED")
+		require.Equal(t, me.id, reply.text("budget.ownerId"))
 		switch v := value.(type) {
 		case []any:
-			require.ElementsMatch(t, v, a.list("budget.categoryIds"))
+			require.ElementsMatch(t, v, reply.list("budget.categoryIds"))
 		case json.Number:
-			require.True(t, strings.HasPrefix(a.text("budget."+field), v.String()), "%s", a.raw)
+			require.True(t, strings.HasPrefix(reply.text("budget."+field), v.String()), "%s",
+				reply.raw)
 		default:
-			require.Equal(t, v, a.text("budget."+field))
+			require.Equal(t, v, reply.text("budget."+field))
 		}
 	}
-	renamed := u.patch(path, object{"name": "Life"}).ok("BUDGET_UPDATED")
+	renamed := me.patch(path, object{"name": "Life"}).ok("BUDGET_UPDATED")
 	for _, a := range []response{created, renamed} {
 		require.Equal(t, "0.00", a.text("budget.progress.spent"),
 			"POST and PATCH return the budget with its progress: %s", a.raw)
 	}
-	require.Nil(t, u.patch(path, object{"endDate": nil, "name": "Living on"}).ok("BUDGET_UPDATED").
+	require.Nil(t, me.patch(path, object{"endDate": nil, "name": "Living on"}).ok("BUDGET_UPDATED").
 		at("budget.endDate"), "null removes the end date")
-	u.invite(id, stranger, "viewer", "")
-	raised := u.patch(path, object{"limit": 8000}).ok("BUDGET_UPDATED")
+	me.invite(id, stranger, "viewer", "")
+	raised := me.patch(path, object{"limit": 8000}).ok("BUDGET_UPDATED")
 	require.Len(t, raised.list("budget.members"), 1)
-	require.Equal(t, "8000.00", u.get(path).text("budget.progress.remaining"))
+	require.Equal(t, "8000.00", me.get(path).text("budget.progress.remaining"))
 
 	require.Empty(t, stranger.get("/api/v1/budgets").list("budgets"))
-	require.Equal(t, id, u.del(path).ok("BUDGET_DELETED").text("id"))
-	u.get(path).fails(404, "BUDGET_NOT_FOUND")
-	require.Empty(t, u.get("/api/v1/budgets").list("budgets"))
+	require.Equal(t, id, me.del(path).ok("BUDGET_DELETED").text("id"))
+	me.get(path).fails(404, "BUDGET_NOT_FOUND")
+	require.Empty(t, me.get("/api/v1/budgets").list("budgets"))
 }
 
 // TestBudgetWindows checks the first and last day of a window of each period. The budgets start on
 // a 31st, so windows in shorter months begin on their last day.
 func TestBudgetWindows(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
-	for _, c := range []struct{ period, end, at, from, to string }{
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
+	for _, tc := range []struct{ period, end, at, from, to string }{
 		{"daily", "", "2026-02-10", "2026-02-10", "2026-02-10"},
 		{"weekly", "", "2026-02-10", "2026-02-07", "2026-02-13"},
 		{"biweekly", "", "2026-02-10", "2026-01-31", "2026-02-13"},
@@ -95,21 +96,21 @@ func TestBudgetWindows(t *testing.T) {
 		{"yearly", "", "2027-01-30", "2026-01-31", "2027-01-30"},
 		{"custom", "2026-06-15", "2026-03-01", "2026-01-31", "2026-06-15"},
 	} {
-		body := aBudget(c.period+c.at, wallet, category)
-		body["period"], body["startDate"] = c.period, "2026-01-31"
-		if c.end != "" {
-			body["endDate"] = c.end
+		body := aBudget(tc.period+tc.at, wallet, category)
+		body["period"], body["startDate"] = tc.period, "2026-01-31"
+		if tc.end != "" {
+			body["endDate"] = tc.end
 		}
-		id := u.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
-		a := u.get("/api/v1/budgets/" + id + "?at=" + c.at).ok("BUDGET_FETCHED")
+		id := me.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
+		a := me.get("/api/v1/budgets/" + id + "?at=" + tc.at).ok("BUDGET_FETCHED")
 		window := a.texts("budget.progress.windowStart", "budget.progress.windowEnd")
-		require.Equal(t, []string{c.from, c.to}, window, "%s at %s", c.period, c.at)
+		require.Equal(t, []string{tc.from, tc.to}, window, "%s at %s", tc.period, tc.at)
 	}
 	custom := aBudget("Open", wallet, category)
 	custom["period"] = "custom"
-	u.post("/api/v1/budgets", custom).fails(400, "INVALID_BUDGET_TIMEFRAME").blames("endDate")
+	me.post("/api/v1/budgets", custom).fails(400, "INVALID_BUDGET_TIMEFRAME").blames("endDate")
 	custom["endDate"] = "2036-03-02"
-	u.post("/api/v1/budgets", custom).fails(400, "INVALID_BUDGET_TIMEFRAME")
+	me.post("/api/v1/budgets", custom).fails(400, "INVALID_BUDGET_TIMEFRAME")
 }
 
 func TestBudgetProgress(t *testing.T) {
@@ -118,17 +119,17 @@ func TestBudgetProgress(t *testing.T) {
 	t.Run("counts the transactions of its wallet, categories, currency and window",
 		func(t *testing.T) {
 			t.Parallel()
-			u := newUser(t)
-			wallet, other := u.wallet("EUR", "0"), u.wallet("EUR", "0")
-			food, fun := u.category("Food"), u.category("Fun")
-			id := u.budgetNamed("Food", wallet, food)
+			me := newUser(t)
+			wallet, other := me.wallet("EUR", "0"), me.wallet("EUR", "0")
+			food, fun := me.category("Food"), me.category("Fun")
+			id := me.budgetNamed("Food", wallet, food)
 			create := func(change object) string {
 				body := expense(wallet, food, "40")
 				maps.Copy(body, change)
-				return u.record(body)
+				return me.record(body)
 			}
 			progress := func(spent, remaining, percentage, state string) {
-				a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31").ok("BUDGET_FETCHED")
+				a := me.get("/api/v1/budgets/" + id + "?at=2026-03-31").ok("BUDGET_FETCHED")
 				got := a.texts("budget.progress.spent", "budget.progress.remaining",
 					"budget.progress.percentage", "budget.progress.state")
 				require.Equal(t, []string{spent, remaining, percentage, state}, got, "%s", a.raw)
@@ -146,23 +147,24 @@ func TestBudgetProgress(t *testing.T) {
 			progress("120.00", "-20.00", "120", "over")
 			create(object{"type": "income", "amount": json.Number("25")})
 			progress("95.00", "5.00", "95", "near")
-			u.del("/api/v1/transaction/" + first).ok("TRANSACTION_DELETED")
+			me.del("/api/v1/transaction/" + first).ok("TRANSACTION_DELETED")
 			progress("55.00", "45.00", "55", "ok")
 			create(object{"currency": "JPY", "amount": 700})
 			progress("55.00", "45.00", "55", "ok")
-			a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31")
+			a := me.get("/api/v1/budgets/" + id + "?at=2026-03-31")
 			require.Equal(t, "JPY", a.text("budget.progress.otherCurrencies.0.currency"))
 		})
 	t.Run("continues after a merge of its category", func(t *testing.T) {
 		t.Parallel()
-		u := newUser(t)
-		wallet, food, groceries := u.wallet("EUR", "0"), u.category("Food"), u.category("Groceries")
-		id := u.budget(wallet, food)
-		u.spend(wallet, food, "40")
-		u.del("/api/v1/categories/" + food + "?reassignTo=" + groceries).ok("CATEGORY_DELETED")
-		u.spend(wallet, groceries, "30")
+		me := newUser(t)
+		wallet, food, groceries := me.wallet("EUR",
+			"0"), me.category("Food"), me.category("Groceries")
+		id := me.budget(wallet, food)
+		me.spend(wallet, food, "40")
+		me.del("/api/v1/categories/" + food + "?reassignTo=" + groceries).ok("CATEGORY_DELETED")
+		me.spend(wallet, groceries, "30")
 		require.EventuallyWithT(t, func(c *assert.CollectT) {
-			a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31")
+			a := me.get("/api/v1/budgets/" + id + "?at=2026-03-31")
 			assert.Equal(c, []any{groceries}, a.list("budget.categoryIds"))
 			assert.Equal(c, "70.00", a.text("budget.progress.spent"))
 		}, time.Minute, 20*time.Millisecond)

@@ -40,13 +40,14 @@ func (u *user) invite(budget string, other *user, role, response string) {
 // TestBudgetInvalidFields sends invalid fields to POST and PATCH.
 func TestBudgetInvalidFields(t *testing.T) {
 	t.Parallel()
-	u, stranger := newUser(t), newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
-	id := u.budgetNamed("Food", wallet, category)
-	u.post("/api/v1/budgets", aBudget("FOOD", wallet, category)).fails(409, "BUDGET_ALREADY_EXISTS")
-	other := u.budgetNamed("Other", wallet, category)
-	u.patch("/api/v1/budgets/"+other, object{"name": "food"}).fails(409, "BUDGET_ALREADY_EXISTS")
-	for name, c := range map[string]struct {
+	me, stranger := newUser(t), newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
+	id := me.budgetNamed("Food", wallet, category)
+	me.post("/api/v1/budgets", aBudget("FOOD", wallet, category)).fails(409,
+		"BUDGET_ALREADY_EXISTS")
+	other := me.budgetNamed("Other", wallet, category)
+	me.patch("/api/v1/budgets/"+other, object{"name": "food"}).fails(409, "BUDGET_ALREADY_EXISTS")
+	for name, tc := range map[string]struct {
 		field  string
 		value  any
 		status int
@@ -77,13 +78,13 @@ func TestBudgetInvalidFields(t *testing.T) {
 	} {
 		t.Run(name, func(*testing.T) {
 			body := aBudget("Wrong", wallet, category)
-			body[c.field] = c.value
-			u.post("/api/v1/budgets", body).fails(c.status, c.code)
-			u.patch("/api/v1/budgets/"+id, object{c.field: c.value}).fails(c.status, c.code)
+			body[tc.field] = tc.value
+			me.post("/api/v1/budgets", body).fails(tc.status, tc.code)
+			me.patch("/api/v1/budgets/"+id, object{tc.field: tc.value}).fails(tc.status, tc.code)
 		})
 	}
-	u.get("/api/v1/budgets/"+id+"?at=x").fails(400, "INVALID_BUDGET_TIMEFRAME")
-	require.Len(t, u.get("/api/v1/budgets").ok("BUDGETS_FETCHED").list("budgets"), 2)
+	me.get("/api/v1/budgets/"+id+"?at=x").fails(400, "INVALID_BUDGET_TIMEFRAME")
+	require.Len(t, me.get("/api/v1/budgets").ok("BUDGETS_FETCHED").list("budgets"), 2)
 }
 
 // TestBudgetPermissions tries the operations on a budget as owner, editor, viewer, invited user and
@@ -106,19 +107,19 @@ func TestBudgetPermissions(t *testing.T) {
 	require.Equal(t, "You do not have permission to perform this action",
 		stranger.get(path).text("message"))
 
-	for who, u := range map[string]*user{"owner": owner, "editor": editor, "viewer": viewer} {
-		a := u.get(path)
-		ok(a)
-		require.Equal(t, who, a.text("budget.role"))
-		require.Equal(t, "0.00", a.text("budget.progress.spent"))
-		ok(u.get(path + "/members"))
-		require.Equal(t, who == "owner", a.at("budget.ownerName") == nil,
-			"members read the owner's name: %s", a.raw)
-		limits := u.get(path + "/limits").ok("BUDGET_LIMITS_FETCHED").list("limits")
+	for who, me := range map[string]*user{"owner": owner, "editor": editor, "viewer": viewer} {
+		reply := me.get(path)
+		ok(reply)
+		require.Equal(t, who, reply.text("budget.role"))
+		require.Equal(t, "0.00", reply.text("budget.progress.spent"))
+		ok(me.get(path + "/members"))
+		require.Equal(t, who == "owner", reply.at("budget.ownerName") == nil,
+			"members read the owner's name: %s", reply.raw)
+		limits := me.get(path + "/limits").ok("BUDGET_LIMITS_FETCHED").list("limits")
 		require.Len(t, limits, 1)
 		require.Equal(t, object{
-			"limit": a.at("budget.limit"), "currency": "EUR",
-			"from": a.text("budget.createdAt")[:10],
+			"limit": reply.at("budget.limit"), "currency": "EUR",
+			"from": reply.text("budget.createdAt")[:10],
 		}, limits[0])
 	}
 	ok(owner.patch(path, object{"limit": 60}))

@@ -25,31 +25,31 @@ func (u *user) attach(transaction, name, content string, headers ...string) resp
 // fileForm encodes the form of an upload: pairs of fields and values, and then the file.
 func (u *user) fileForm(name, content string, fields ...string) (body []byte, contentType string) {
 	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
+	writer := multipart.NewWriter(&form)
 	for i := 0; i+1 < len(fields); i += 2 {
-		require.NoError(u.t, w.WriteField(fields[i], fields[i+1]))
+		require.NoError(u.t, writer.WriteField(fields[i], fields[i+1]))
 	}
-	part, err := w.CreateFormFile("file", name)
+	part, err := writer.CreateFormFile("file", name)
 	require.NoError(u.t, err)
 	_, err = part.Write([]byte(content))
 	require.NoError(u.t, err)
-	require.NoError(u.t, w.Close())
-	return form.Bytes(), w.FormDataContentType()
+	require.NoError(u.t, writer.Close())
+	return form.Bytes(), writer.FormDataContentType()
 }
 
 // form encodes a receipt and pairs of fields and values. Without a file, the form has none.
 func (u *user) form(file []byte, fields ...string) (body []byte, contentType string) {
 	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
+	writer := multipart.NewWriter(&form)
 	if file != nil {
-		part, err := w.CreateFormFile("receipt", "receipt")
+		part, err := writer.CreateFormFile("receipt", "receipt")
 		require.NoError(u.t, err)
 		_, err = part.Write(file)
 		require.NoError(u.t, err)
 	}
 	for i := 0; i+1 < len(fields); i += 2 {
-		require.NoError(u.t, w.WriteField(fields[i], fields[i+1]))
+		require.NoError(u.t, writer.WriteField(fields[i], fields[i+1]))
 	}
-	require.NoError(u.t, w.Close())
-	return form.Bytes(), w.FormDataContentType()
+	require.NoError(u.t, writer.Close())
+	return form.Bytes(), writer.FormDataContentType()
 }

@@ -130,31 +130,32 @@ func (u *user) send(req *http.Request) response {
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(resp.Body)
 	require.NoError(u.t, err)
-	a := response{t: u.t, status: resp.StatusCode, header: resp.Header, raw: raw}
+	reply := response{t: u.t, status: resp.StatusCode, header: resp.Header, raw: raw}
 	isJSON := strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json")
 	if isJSON && req.Method != http.MethodHead {
 		decoder := json.NewDecoder(bytes.NewReader(raw))
 		decoder.UseNumber()
-		require.NoError(u.t, decoder.Decode(&a.body), "%s", raw)
+		require.NoError(u.t, decoder.Decode(&reply.body), "%s", raw)
 	}
 	route := req.Clone(req.Context())
 	route.URL.Scheme, route.URL.Host = "", ""
 	// The document's router also matches ids with a colon or a slash, which the gateway does not
 	// route.
-	routed := a.code() != "ROUTE_NOT_FOUND" && a.code() != "METHOD_NOT_ALLOWED"
+	routed := reply.code() != "ROUTE_NOT_FOUND" && reply.code() != "METHOD_NOT_ALLOWED"
 	if found, params, err := router.FindRoute(route); err == nil && routed {
-		exercised.Store(found.Operation.OperationID+" "+a.code(), true)
+		exercised.Store(found.Operation.OperationID+" "+reply.code(), true)
 		err := openapi3filter.ValidateResponse(req.Context(),
 			&openapi3filter.ResponseValidationInput{
 				RequestValidationInput: &openapi3filter.RequestValidationInput{
 					Request: req, PathParams: params, Route: found,
 				},
-				Status: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(raw)),
+				Status: reply.status, Header: reply.header,
+				Body:    io.NopCloser(bytes.NewReader(raw)),
 				Options: &openapi3filter.Options{IncludeResponseStatus: true},
 			})
-		require.NoError(u.t, err, "%s %s: %d %s", req.Method, req.URL.Path, a.status, raw)
+		require.NoError(u.t, err, "%s %s: %d %s", req.Method, req.URL.Path, reply.status, raw)
 	}
-	return a
+	return reply
 }
 
 func (a response) code() string {
@@ -199,22 +200,22 @@ func (a response) invalid(fields ...string) response {
 
 // at returns the value at a path like "user.id" or "wallets.0.name".
 func (a response) at(path string) any {
-	var v any = a.body
+	var value any = a.body
 	for step := range strings.SplitSeq(path, ".") {
-		switch x := v.(type) {
+		switch x := value.(type) {
 		case object:
-			v = x[step]
+			value = x[step]
 		case []any:
 			var i int
 			_, err := fmt.Sscan(step, &i)
 			require.NoError(a.t, err, path)
 			require.Less(a.t, i, len(x), "%s in %s", path, a.raw)
-			v = x[i]
+			value = x[i]
 		default:
 			require.Fail(a.t, "no such field", "%s in %s", path, a.raw)
 		}
 	}
-	return v
+	return value
 }
 
 // text returns the value at a path as a string. Numbers keep their digits.

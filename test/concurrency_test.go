@@ -13,15 +13,15 @@ import (
 // created and deleted. Each of the 250 permanent transactions is listed once.
 func TestListTransactionsDuringWrites(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	var lock sync.Mutex
 	want := map[string]bool{}
 	var filling sync.WaitGroup
 	for range 5 {
 		filling.Go(func() {
 			for range 50 {
-				id := u.spend(wallet, category, "1")
+				id := me.spend(wallet, category, "1")
 				lock.Lock()
 				want[id] = true
 				lock.Unlock()
@@ -40,7 +40,7 @@ func TestListTransactionsDuringWrites(t *testing.T) {
 				case <-done:
 					return
 				default:
-					u.del("/api/v1/transaction/" + u.spend(wallet, category, "1")).
+					me.del("/api/v1/transaction/" + me.spend(wallet, category, "1")).
 						ok("TRANSACTION_DELETED")
 				}
 			}
@@ -51,7 +51,7 @@ func TestListTransactionsDuringWrites(t *testing.T) {
 	for _, sort := range []string{"-date", "date", "-amount", "amount"} {
 		listed := map[string]int{}
 		for cursor, more := "", true; more; {
-			a := u.get("/api/v1/transaction?limit=60&sort=" + sort + "&cursor=" + cursor).
+			a := me.get("/api/v1/transaction?limit=60&sort=" + sort + "&cursor=" + cursor).
 				ok("TRANSACTIONS_FETCHED")
 			for _, tr := range a.list("transactions") {
 				listed[tr.(object)["id"].(string)]++
@@ -63,28 +63,28 @@ func TestListTransactionsDuringWrites(t *testing.T) {
 		}
 	}
 	stop()
-	require.Equal(t, "-250.00", u.balance(wallet))
+	require.Equal(t, "-250.00", me.balance(wallet))
 }
 
 // TestIfMatchConcurrently sends simultaneous updates based on one version. One succeeds, and the
 // others fail because they would overwrite it.
 func TestIfMatchConcurrently(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
-	spent := u.spend(wallet, category, "1")
-	budget := u.budgetNamed("Contested", wallet, category)
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
+	spent := me.spend(wallet, category, "1")
+	budget := me.budgetNamed("Contested", wallet, category)
 	for path, change := range map[string]object{
 		"/api/v1/wallet/" + wallet:       {"name": "New"},
 		"/api/v1/categories/" + category: {"name": "New"},
 		"/api/v1/transaction/" + spent:   {"amount": json.Number("2")},
 		"/api/v1/budgets/" + budget:      {"limit": json.Number("2")},
 	} {
-		tag := u.get(path).header.Get("ETag")
+		tag := me.get(path).header.Get("ETag")
 		statuses := make([]int, 6)
 		var changing sync.WaitGroup
 		for i := range statuses {
-			changing.Go(func() { statuses[i] = u.patch(path, change, "If-Match", tag).status })
+			changing.Go(func() { statuses[i] = me.patch(path, change, "If-Match", tag).status })
 		}
 		changing.Wait()
 		count := map[int]int{}
@@ -94,27 +94,27 @@ func TestIfMatchConcurrently(t *testing.T) {
 		want := map[int]int{http.StatusOK: 1, http.StatusPreconditionFailed: 5}
 		require.Equal(t, want, count, path)
 	}
-	require.Equal(t, "-2.00", u.balance(wallet))
+	require.Equal(t, "-2.00", me.balance(wallet))
 }
 
 // TestUniqueNamesConcurrently creates resources with the same name simultaneously. One succeeds,
 // and the others get 409.
 func TestUniqueNamesConcurrently(t *testing.T) {
 	t.Parallel()
-	u, anonymous := newUser(t), &user{t: t}
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me, anonymous := newUser(t), &user{t: t}
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	for path, body := range map[string]object{
 		"/api/v1/categories": {"name": "Same"},
 		"/api/v1/budgets":    aBudget("Same", wallet, category),
 		"/api/v1/auth/register": {
-			"name": "Ada", "email": "same-" + u.email, "password": u.password,
+			"name": "Ada", "email": "same-" + me.email, "password": me.password,
 		},
 	} {
 		responses := make([]response, 6)
 		var taking sync.WaitGroup
 		for i := range responses {
 			taking.Go(func() {
-				who := u
+				who := me
 				if path == "/api/v1/auth/register" {
 					who = anonymous
 				}

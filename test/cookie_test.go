@@ -38,8 +38,8 @@ func newBrowser(t *testing.T) *browser {
 
 // setCookie returns the value of the session cookie that a response sets, after checking its
 // attributes.
-func (b *browser) setCookie(a response) string {
-	values := a.header.Values("Set-Cookie")
+func (b *browser) setCookie(reply response) string {
+	values := reply.header.Values("Set-Cookie")
 	require.Len(b.t, values, 1)
 	set, err := http.ParseSetCookie(values[0])
 	require.NoError(b.t, err)
@@ -49,7 +49,7 @@ func (b *browser) setCookie(a response) string {
 	require.Equal(b.t, "/", set.Path)
 	require.Empty(b.t, set.Domain)
 	require.Equal(b.t, 720*3600, set.MaxAge)
-	require.NotContains(b.t, string(a.raw), set.Value)
+	require.NotContains(b.t, string(reply.raw), set.Value)
 	return set.Value
 }
 
@@ -69,30 +69,32 @@ func (b *browser) refresh(cookie, client, origin, fetchSite string) response {
 
 func TestCookieSession(t *testing.T) {
 	t.Parallel()
-	b := newBrowser(t)
+	browser := newBrowser(t)
 	// Several tabs send the same cookie at once.
 	tabs := make([]response, 4)
 	var all sync.WaitGroup
 	for i := range tabs {
-		all.Go(func() { tabs[i] = b.refresh(b.cookie, "web", localSite, "same-origin") })
+		all.Go(func() {
+			tabs[i] = browser.refresh(browser.cookie, "web", localSite, "same-origin")
+		})
 	}
 	all.Wait()
 	first := tabs[0]
 	for _, tab := range tabs {
 		require.NotContains(t, tab.ok("TOKEN_REFRESHED").body, "refreshToken")
-		require.Equal(t, b.setCookie(first), b.setCookie(tab))
-		b.token = tab.text("accessToken")
-		require.Equal(t, b.email, b.get("/api/v1/auth/me").text("user.email"))
+		require.Equal(t, browser.setCookie(first), browser.setCookie(tab))
+		browser.token = tab.text("accessToken")
+		require.Equal(t, browser.email, browser.get("/api/v1/auth/me").text("user.email"))
 	}
-	require.NotEqual(t, b.cookie, b.setCookie(first))
+	require.NotEqual(t, browser.cookie, browser.setCookie(first))
 
-	out := b.post("/api/v1/auth/logout", nil, "Cookie", "coffer="+b.setCookie(first)).
+	out := browser.post("/api/v1/auth/logout", nil, "Cookie", "coffer="+browser.setCookie(first)).
 		ok("LOGOUT_SUCCESS")
 	require.Equal(t, "coffer=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict",
 		out.header.Get("Set-Cookie"))
-	b.refresh(b.setCookie(first), "web", localSite, "same-origin").
+	browser.refresh(browser.setCookie(first), "web", localSite, "same-origin").
 		fails(401, "INVALID_REFRESH_TOKEN")
-	b.get("/api/v1/auth/me").fails(401, "UNAUTHORIZED")
+	browser.get("/api/v1/auth/me").fails(401, "UNAUTHORIZED")
 }
 
 func TestCookieStolenTokenEndsTheSession(t *testing.T) {
@@ -107,8 +109,8 @@ func TestCookieStolenTokenEndsTheSession(t *testing.T) {
 // TestCookieAttacks replays a victim's cookie as other sites and programs can.
 func TestCookieAttacks(t *testing.T) {
 	t.Parallel()
-	b := newBrowser(t)
-	for _, c := range [][3]string{
+	browser := newBrowser(t)
+	for _, row := range [][3]string{
 		{"", localSite, "same-origin"},
 		{"curl", localSite, "same-origin"},
 		{"web", "", ""},
@@ -122,26 +124,29 @@ func TestCookieAttacks(t *testing.T) {
 		{"web", "http://localhost", ""},
 		{"web", localSite + "/", ""},
 	} {
-		b.refresh(b.cookie, c[0], c[1], c[2]).fails(403, "FORBIDDEN_ORIGIN")
+		browser.refresh(browser.cookie, row[0], row[1], row[2]).fails(403, "FORBIDDEN_ORIGIN")
 	}
 	evil := []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}
-	b.post("/api/v1/auth/login?session=cookie", object{"email": b.email, "password": b.password},
+	browser.post("/api/v1/auth/login?session=cookie",
+		object{"email": browser.email, "password": browser.password},
 		evil...).fails(403, "FORBIDDEN_ORIGIN")
-	b.post("/api/v1/auth/login", object{"email": b.email, "password": b.password}, evil...).
+	browser.post("/api/v1/auth/login", object{"email": browser.email, "password": browser.password},
+		evil...).
 		ok("LOGIN_SUCCESS")
-	b.post("/api/v1/auth/login?session=body", object{"email": b.email, "password": b.password}).
+	browser.post("/api/v1/auth/login?session=body",
+		object{"email": browser.email, "password": browser.password}).
 		invalid("session")
 	(&user{t: t, host: localHost}).post("/api/v1/auth/refresh?session=token",
 		object{"refreshToken": "x"}).invalid("session")
 	// The cookie is no token for any other operation.
-	(&user{t: t, host: localHost}).get("/api/v1/auth/me", "Cookie", "coffer="+b.cookie,
+	(&user{t: t, host: localHost}).get("/api/v1/auth/me", "Cookie", "coffer="+browser.cookie,
 		"X-Coffer-Client", "web").fails(401, "UNAUTHORIZED")
-	(&user{t: t, host: localHost}).post("/api/v1/auth/logout", nil, "Cookie", "coffer="+b.cookie,
-		"X-Coffer-Client", "web").fails(401, "UNAUTHORIZED")
+	(&user{t: t, host: localHost}).post("/api/v1/auth/logout", nil, "Cookie",
+		"coffer="+browser.cookie, "X-Coffer-Client", "web").fails(401, "UNAUTHORIZED")
 	// The secure name counts only with HTTPS.
 	(&user{t: t, host: localHost}).post(
-		"/api/v1/auth/refresh?session=cookie", nil, "Cookie", "__Host-coffer="+b.cookie,
+		"/api/v1/auth/refresh?session=cookie", nil, "Cookie", "__Host-coffer="+browser.cookie,
 		"X-Coffer-Client", "web", "Origin", localSite,
 	).fails(401, "INVALID_REFRESH_TOKEN")
-	b.refresh(b.cookie, "web", localSite, "same-origin").ok("TOKEN_REFRESHED")
+	browser.refresh(browser.cookie, "web", localSite, "same-origin").ok("TOKEN_REFRESHED")
 }

@@ -26,23 +26,24 @@ type worstRequest struct {
 func newCostRun(t *testing.T) *costRun {
 	t.Helper()
 	own := ownStack(t, "", map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
-	c := &costRun{stack: own, resources: &attackRun{stack: own}}
-	c.other = newUserAt(t, own.URL, "Other")
-	c.u, c.resources.attackerIDs = c.resources.newUserWithResources(t, "Costly")
-	ids := c.resources.attackerIDs
-	c.ids = ids
+	costs := &costRun{stack: own, resources: &attackRun{stack: own}}
+	costs.other = newUserAt(t, own.URL, "Other")
+	costs.u, costs.resources.attackerIDs = costs.resources.newUserWithResources(t, "Costly")
+	ids := costs.resources.attackerIDs
+	costs.ids = ids
 	for i := range 100 {
-		c.categories = append(c.categories, c.u.category(fmt.Sprint("category ", i)))
+		costs.categories = append(costs.categories, costs.u.category(fmt.Sprint("category ", i)))
 	}
 	photo, query := photograph(t, groceries), "?keepImage=true"
-	ids["receipt"] = c.u.upload(query, photo,
+	ids["receipt"] = costs.u.upload(query, photo,
 		"walletId", ids["wallet"], "categoryId", ids["category"]).
 		created("RECEIPT_TRANSACTIONS_CREATED").text("receipt.id")
 	for range costRows / 500 {
-		c.u.post("/api/v1/transaction/batch", c.bulk()).created("TRANSACTIONS_CREATED")
+		costs.u.post("/api/v1/transaction/batch", costs.bulk()).created("TRANSACTIONS_CREATED")
 	}
-	c.patterns = c.u.post("/api/v1/rules", c.patternRule()).created("RULE_CREATED").text("rule.id")
-	return c
+	costs.patterns = costs.u.post("/api/v1/rules",
+		costs.patternRule()).created("RULE_CREATED").text("rule.id")
+	return costs
 }
 
 // longText has the maximum length of a description.
@@ -92,27 +93,27 @@ func inOrderOfCosts(all []operation) []operation {
 
 // requests returns the requests for an operation: those of the two tables, or one that is derived
 // from the document.
-func (c *costRun) requests(t *testing.T, o operation) []worstRequest {
+func (c *costRun) requests(t *testing.T, operation operation) []worstRequest {
 	t.Helper()
-	if own := worstRequests[o.OperationID]; own != nil {
+	if own := worstRequests[operation.OperationID]; own != nil {
 		return own(c)
 	}
-	if own := requestsOfState[o.OperationID]; own != nil {
+	if own := requestsOfState[operation.OperationID]; own != nil {
 		return own(c)
 	}
-	isJSON := o.RequestBody == nil || o.hasBody()
-	require.True(t, isJSON, "%s has a form: add its worst request", o.OperationID)
+	isJSON := operation.RequestBody == nil || operation.hasBody()
+	require.True(t, isJSON, "%s has a form: add its worst request", operation.OperationID)
 	var ids []string
-	for _, kind := range o.params(t) {
+	for _, kind := range operation.params(t) {
 		ids = append(ids, c.ids[kind])
 	}
 	var body any
-	if o.hasBody() {
-		schema := o.RequestBody.Value.Content.Get("application/json").Schema.Value
-		body = c.enlarged("", schema, plain(t, c.resources.body(t, o)))
+	if operation.hasBody() {
+		schema := operation.RequestBody.Value.Content.Get("application/json").Schema.Value
+		body = c.enlarged("", schema, plain(t, c.resources.body(t, operation)))
 	}
-	path := o.at(ids...) + "?" + o.largestQuery().Encode()
-	return one("derived", func() response { return c.u.call(o.method, path, body) })
+	path := operation.at(ids...) + "?" + operation.largestQuery().Encode()
+	return one("derived", func() response { return c.u.call(operation.method, path, body) })
 }
 
 // plain returns a value as encoding/json decodes it.
@@ -130,10 +131,10 @@ func plain(t *testing.T, value any) any {
 // takes no processor time.
 func (o operation) largestQuery() url.Values {
 	query := url.Values{}
-	for _, p := range o.Parameters {
-		name, schema := p.Value.Name, p.Value.Schema.Value
+	for _, parameterRef := range o.Parameters {
+		name, schema := parameterRef.Value.Name, parameterRef.Value.Schema.Value
 		switch {
-		case p.Value.In != "query":
+		case parameterRef.Value.In != "query":
 		case name == "limit":
 			query.Set(name, "1000") // A list reduces it to its maximum.
 		case schema.MaxItems != nil:
@@ -144,7 +145,7 @@ func (o operation) largestQuery() url.Values {
 			for _, v := range schema.Items.Value.Enum {
 				query.Add(name, fmt.Sprint(v))
 			}
-		case (name == "include" || p.Value.Required) && len(schema.Enum) > 0:
+		case (name == "include" || parameterRef.Value.Required) && len(schema.Enum) > 0:
 			query.Set(name, fmt.Sprint(schema.Enum[0]))
 		}
 	}
@@ -158,12 +159,12 @@ var notEnlarged = []string{"email", "icon", "locale", "password", "currentPasswo
 // enlarged returns a valid value of a request with texts and lists at the limits of its schema. It
 // adds texts and lists of texts that the value lacks. Numbers stay, because their size does not
 // change the cost.
-func (c *costRun) enlarged(name string, s *openapi3.Schema, value any) any {
-	switch v := value.(type) {
+func (c *costRun) enlarged(name string, schema *openapi3.Schema, value any) any {
+	switch typeswitch := value.(type) {
 	case object:
-		larger := with(v, nil)
-		for member, property := range s.Properties {
-			given, has := v[member]
+		larger := with(typeswitch, nil)
+		for member, property := range schema.Properties {
+			given, has := typeswitch[member]
 			if !has && freeText(member, property.Value) {
 				given, has = "", true
 			}
@@ -176,19 +177,20 @@ func (c *costRun) enlarged(name string, s *openapi3.Schema, value any) any {
 		switch {
 		case name == "categoryIds":
 			return c.categories
-		case s.MaxItems == nil || len(v) == 0:
-			return v
-		case s.Items.Value.Type.Is("object"):
-			return slices.Repeat([]any{c.enlarged("", s.Items.Value, v[0])}, int(*s.MaxItems))
+		case schema.MaxItems == nil || len(typeswitch) == 0:
+			return typeswitch
+		case schema.Items.Value.Type.Is("object"):
+			return slices.Repeat([]any{c.enlarged("", schema.Items.Value, typeswitch[0])},
+				int(*schema.MaxItems))
 		}
-		list := elements(s.Items, int(*s.MaxItems))
+		list := elements(schema.Items, int(*schema.MaxItems))
 		for i := range list {
-			list[i] = c.enlarged("", s.Items.Value, list[i])
+			list[i] = c.enlarged("", schema.Items.Value, list[i])
 		}
 		return list
 	case string:
-		if freeText(name, s) {
-			return v + strings.Repeat("a", max(0, int(*s.MaxLength)-len(v)))
+		if freeText(name, schema) {
+			return typeswitch + strings.Repeat("a", max(0, int(*schema.MaxLength)-len(typeswitch)))
 		}
 	}
 	return value

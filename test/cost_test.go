@@ -53,16 +53,16 @@ var notMeasured = map[string]string{
 //
 //nolint:paralleltest // It measures the processor time of this process.
 func TestCosts(t *testing.T) {
-	c := newCostRun(t)
+	costs := newCostRun(t)
 	var slowest time.Duration
-	for _, o := range inOrderOfCosts(operations()) {
-		if reason := notMeasured[o.OperationID]; reason != "" {
-			t.Logf("%s is not measured: %s", o.OperationID, reason)
+	for _, operation := range inOrderOfCosts(operations()) {
+		if reason := notMeasured[operation.OperationID]; reason != "" {
+			t.Logf("%s is not measured: %s", operation.OperationID, reason)
 			continue
 		}
-		for _, worst := range c.requests(t, o) {
-			used, latency, answer := c.measure(t, worst.send)
-			name := o.OperationID + " " + worst.what
+		for _, worst := range costs.requests(t, operation) {
+			used, latency, answer := costs.measure(t, worst.send)
+			name := operation.OperationID + " " + worst.what
 			t.Logf("%s: %d, %s; another user waited %s",
 				name, answer.status, used.Round(time.Millisecond), latency.Round(time.Millisecond))
 			if worst.code != "" {
@@ -72,7 +72,7 @@ func TestCosts(t *testing.T) {
 					"%s: %.500s", name, answer.raw)
 			}
 			limit := maxCost
-			if exception, ok := costly[o.OperationID]; ok {
+			if exception, ok := costly[operation.OperationID]; ok {
 				limit = exception.limit
 			}
 			require.Less(t, used, limit, name)

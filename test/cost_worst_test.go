@@ -109,13 +109,13 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 			return c.u.patch(path, object{"defaults": defaults})
 		})
 	},
-	"updateImportRows": func(c *costRun) []worstRequest {
-		path, rows := "/api/v1/imports/"+c.staged()+"/rows", make([]any, 40)
+	"updateImportRows": func(costs *costRun) []worstRequest {
+		path, rows := "/api/v1/imports/"+costs.staged()+"/rows", make([]any, 40)
 		for i := range rows {
 			rows[i] = object{"n": i + 2, "description": longText, "payee": longText[:200]}
 		}
 		send := func(rows []any) func() response {
-			return func() response { return c.u.patch(path, object{"rows": rows}) }
+			return func() response { return costs.u.patch(path, object{"rows": rows}) }
 		}
 		return []worstRequest{
 			{what: "patterns on all 40 rows", code: "LIMIT_REACHED", send: send(rows)},
@@ -138,13 +138,13 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 		path := "/api/v1/imports/" + c.staged()
 		return one("40 rows", func() response { return c.u.del(path) })
 	},
-	"createTransactionsFromReceipt": func(c *costRun) []worstRequest {
-		ids := c.ids
+	"createTransactionsFromReceipt": func(costs *costRun) []worstRequest {
+		ids := costs.ids
 		upload := func(rows int) func() response {
 			lines := strings.Repeat(longText[:200]+" 1.00\n", rows)
 			file := fmt.Appendf(nil, "%sTotal %d.00\n", lines, rows)
 			return func() response {
-				return c.u.upload("", file,
+				return costs.u.upload("", file,
 					"walletId", ids["wallet"], "categoryId", ids["category"])
 			}
 		}
@@ -176,15 +176,15 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 		body := object{"categoryId": c.categories[0]}
 		return one("a transfer", func() response { return c.u.post(path, body) })
 	},
-	"matchTransfer": func(c *costRun) []worstRequest {
-		ids := c.ids
+	"matchTransfer": func(costs *costRun) []worstRequest {
+		ids := costs.ids
 		in := with(expense(ids["bank"], ids["category"], "50"), object{"type": "income"})
-		received := c.u.post("/api/v1/transaction", in).created("TRANSACTION_CREATED")
+		received := costs.u.post("/api/v1/transaction", in).created("TRANSACTION_CREATED")
 		both := object{
-			"outTransactionId": c.spend(), "inTransactionId": received.text("transaction.id"),
+			"outTransactionId": costs.spend(), "inTransactionId": received.text("transaction.id"),
 		}
 		return one("two transactions", func() response {
-			return c.u.post("/api/v1/transfers/match", both)
+			return costs.u.post("/api/v1/transfers/match", both)
 		})
 	},
 	"shareBudget": func(c *costRun) []worstRequest {

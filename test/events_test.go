@@ -50,21 +50,21 @@ func (u *user) listen(ctx context.Context, after string) *listener {
 }
 
 // block reads an event or a heartbeat, which ends with an empty line.
-func (l *listener) block() (e liveEvent) {
+func (l *listener) block() (event liveEvent) {
 	for {
 		require.True(l.u.t, l.lines.Scan(), "the stream ended: %v", l.lines.Err())
 		name, value, _ := strings.Cut(l.lines.Text(), ": ")
 		switch {
 		case l.lines.Text() == "":
-			return e
+			return event
 		case name == "id":
-			e.id, l.last = value, value
+			event.id, l.last = value, value
 		case name == "event":
-			e.kind = value
+			event.kind = value
 		case name == "data":
 			decoder := json.NewDecoder(bytes.NewReader([]byte(value)))
 			decoder.UseNumber()
-			require.NoError(l.u.t, decoder.Decode(&e.data), value)
+			require.NoError(l.u.t, decoder.Decode(&event.data), value)
 		}
 	}
 }
@@ -89,26 +89,26 @@ func TestStreamEvents(t *testing.T) {
 	t.Parallel()
 	t.Run("sends the events of its user only", func(t *testing.T) {
 		t.Parallel()
-		u, friend := newUser(t), newUser(t)
-		mine, theirs := u.listen(t.Context(), ""), friend.listen(t.Context(), "")
+		me, friend := newUser(t), newUser(t)
+		mine, theirs := me.listen(t.Context(), ""), friend.listen(t.Context(), "")
 		defer mine.close()
 		defer theirs.close()
-		wallet := u.wallet("EUR", "10")
-		e := mine.next()
-		require.Equal(t, "ledger.v1.wallet.created", e.kind)
-		require.Equal(t, "1.0", e.data["specversion"])
-		require.Equal(t, "/coffer/ledger", e.data["source"])
-		require.Equal(t, "application/json", e.data["datacontenttype"])
+		wallet := me.wallet("EUR", "10")
+		event := mine.next()
+		require.Equal(t, "ledger.v1.wallet.created", event.kind)
+		require.Equal(t, "1.0", event.data["specversion"])
+		require.Equal(t, "/coffer/ledger", event.data["source"])
+		require.Equal(t, "application/json", event.data["datacontenttype"])
 		require.Equal(t, json.Number("10.00"),
-			e.data["data"].(object)["wallet"].(object)["balance"])
-		category := u.category("Food")
+			event.data["data"].(object)["wallet"].(object)["balance"])
+		category := me.category("Food")
 		require.Equal(t, "ledger.v1.category.created", mine.next().kind)
-		u.spend(wallet, category, "2")
+		me.spend(wallet, category, "2")
 		require.Equal(t, "ledger.v1.transaction.created", mine.next().kind)
 
-		budget := u.budget(wallet, category)
+		budget := me.budget(wallet, category)
 		require.Equal(t, "budget.v1.budget.created", mine.next().kind)
-		u.invite(budget, friend, "viewer", "")
+		me.invite(budget, friend, "viewer", "")
 		require.Equal(t, "budget.v1.invitation.sent", mine.next().kind)
 		invited := theirs.next()
 		require.Equal(t, "budget.v1.invitation.sent", invited.kind, "the friend's first event")
@@ -117,16 +117,16 @@ func TestStreamEvents(t *testing.T) {
 	})
 	t.Run("resumes after the last event", func(t *testing.T) {
 		t.Parallel()
-		u := newUser(t)
-		first := u.listen(t.Context(), "")
-		wallet := u.wallet("EUR", "10")
+		me := newUser(t)
+		first := me.listen(t.Context(), "")
+		wallet := me.wallet("EUR", "10")
 		seen := first.next()
 		first.close()
-		category := u.category("Food")
-		u.spend(wallet, category, "2")
-		u.spend(wallet, category, "3")
+		category := me.category("Food")
+		me.spend(wallet, category, "2")
+		me.spend(wallet, category, "3")
 
-		again := u.listen(t.Context(), seen.id)
+		again := me.listen(t.Context(), seen.id)
 		defer again.close()
 		require.Equal(t, "ledger.v1.category.created", again.next().kind)
 		for _, amount := range []string{"-2.00", "-3.00"} {
@@ -135,7 +135,7 @@ func TestStreamEvents(t *testing.T) {
 		}
 
 		for _, bad := range []string{"x", "1", seen.id + "A"} {
-			u.get("/api/v1/events", "Last-Event-ID", bad).fails(400, "INVALID_CURSOR")
+			me.get("/api/v1/events", "Last-Event-ID", bad).fails(400, "INVALID_CURSOR")
 		}
 		newUser(t).get("/api/v1/events", "Last-Event-ID", seen.id).fails(400, "INVALID_CURSOR")
 	})
@@ -157,14 +157,14 @@ func TestStreamEvents(t *testing.T) {
 	t.Run("ends with its session", func(t *testing.T) {
 		t.Parallel()
 		u := newUser(t)
-		l := u.listen(t.Context(), "")
-		defer l.close()
+		listener := u.listen(t.Context(), "")
+		defer listener.close()
 		u.post("/api/v1/auth/logout", object{"refreshToken": u.refreshToken})
 		ended := make(chan bool)
 		go func() {
-			for l.lines.Scan() {
+			for listener.lines.Scan() {
 			}
-			ended <- l.lines.Err() == nil
+			ended <- listener.lines.Err() == nil
 		}()
 		select {
 		case properly := <-ended:
@@ -179,16 +179,16 @@ func TestStreamEvents(t *testing.T) {
 func TestStreamEventsDuringRestarts(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, "", nil)
-	u := newUserAt(t, own.URL, "Ada")
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
-	l := u.listen(t.Context(), "")
-	defer func() { l.close() }()
+	me := newUserAt(t, own.URL, "Ada")
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
+	listener := me.listen(t.Context(), "")
+	defer func() { listener.close() }()
 	created := map[string]bool{}
 	requireNextEvent := func() {
-		id := u.spend(wallet, category, "1")
+		id := me.spend(wallet, category, "1")
 		created[id] = true
 		for {
-			e := l.next()
+			e := listener.next()
 			if e.kind != "ledger.v1.transaction.created" {
 				continue
 			}
@@ -204,11 +204,11 @@ func TestStreamEventsDuringRestarts(t *testing.T) {
 		require.NoError(t, own.Halt(part))
 		if part == "budget" || part == "nats" {
 			// Published after the restart, on the same connection.
-			created[u.spend(wallet, category, "2")] = true
+			created[me.spend(wallet, category, "2")] = true
 		}
 		require.NoError(t, own.Resume(t.Context(), part))
 		require.Eventually(t, func() bool {
-			a := u.post("/api/v1/transaction", expense(wallet, category, "1"))
+			a := me.post("/api/v1/transaction", expense(wallet, category, "1"))
 			if a.status == http.StatusCreated {
 				created[a.text("transaction.id")] = true
 			}
@@ -216,11 +216,11 @@ func TestStreamEventsDuringRestarts(t *testing.T) {
 		}, time.Minute, 50*time.Millisecond, part)
 		requireNextEvent()
 	}
-	last := l.last
-	l.close()
+	last := listener.last
+	listener.close()
 	require.NoError(t, own.Halt("gateway"))
 	require.NoError(t, own.Resume(t.Context(), "gateway"))
-	l = u.listen(t.Context(), last)
+	listener = me.listen(t.Context(), last)
 	requireNextEvent()
 }
 
@@ -230,34 +230,34 @@ func TestStreamEventsAfterSilence(t *testing.T) {
 	t.Parallel()
 	// Other tests' events would wake the relays.
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
-	u := newUserAt(t, own.URL, "Ada")
-	wallet, category := u.wallet("EUR", "100"), u.category("Food")
+	me := newUserAt(t, own.URL, "Ada")
+	wallet, category := me.wallet("EUR", "100"), me.category("Food")
 	for _, changes := range []map[string]func(){
 		{
-			"ledger.v1.transaction.created": func() { u.spend(wallet, category, "1") },
-			"budget.v1.budget.created":      func() { u.budget(wallet, category) },
+			"ledger.v1.transaction.created": func() { me.spend(wallet, category, "1") },
+			"budget.v1.budget.created":      func() { me.budget(wallet, category) },
 			"auth.v1.user.updated": func() {
-				u.patch("/api/v1/auth/me", object{"name": "Ada L."}).
+				me.patch("/api/v1/auth/me", object{"name": "Ada L."}).
 					is(http.StatusOK, "USER_UPDATED")
 			},
 		},
-		{"ledger.v1.wallet.created": func() { u.wallet("EUR", "1") }},
+		{"ledger.v1.wallet.created": func() { me.wallet("EUR", "1") }},
 		{"ledger.v1.transaction.created": func() {
-			u.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"))).
+			me.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"))).
 				created("TRANSACTIONS_CREATED")
 		}},
 	} {
 		// The relay's intervals have then grown to 6.4 or 10 seconds.
 		time.Sleep(7 * time.Second)
-		l := u.listen(t.Context(), "")
+		listener := me.listen(t.Context(), "")
 		began := time.Now()
 		for _, change := range changes {
 			change()
 		}
 		for len(changes) > 0 {
-			delete(changes, l.block().kind)
+			delete(changes, listener.block().kind)
 		}
 		require.Less(t, time.Since(began), 5*time.Second)
-		l.close()
+		listener.close()
 	}
 }

@@ -60,18 +60,18 @@ func (r *recorder) event(u *user) {
 }
 
 // webhooks disables the webhook before it has deliveries, so that they wait.
-func (r *recorder) webhooks(u *user) {
-	id := r.call(u, http.MethodPost, "/api/v1/webhooks", object{
+func (r *recorder) webhooks(me *user) {
+	id := r.call(me, http.MethodPost, "/api/v1/webhooks", object{
 		"url": "https://example.com/coffer", "events": []any{"budget.v1.*.*"},
 		"description": "Alerts",
 	}).text("webhook.id")
 	path := "/api/v1/webhooks/" + id
-	r.call(u, http.MethodPatch, path, object{"enabled": false})
-	r.call(u, http.MethodGet, path, nil)
-	r.call(u, http.MethodGet, "/api/v1/webhooks?limit=50", nil)
-	r.call(u, http.MethodPost, path+"/secret", nil)
-	delivery := r.call(u, http.MethodPost, path+"/test", nil).text("delivery.id")
-	r.call(u, http.MethodGet, path+"/deliveries?status=pending&limit=50", nil)
-	r.call(u, http.MethodPost, path+"/deliveries/"+delivery+"/redeliver", nil)
-	r.call(u, http.MethodDelete, path, nil)
+	r.call(me, http.MethodPatch, path, object{"enabled": false})
+	r.call(me, http.MethodGet, path, nil)
+	r.call(me, http.MethodGet, "/api/v1/webhooks?limit=50", nil)
+	r.call(me, http.MethodPost, path+"/secret", nil)
+	delivery := r.call(me, http.MethodPost, path+"/test", nil).text("delivery.id")
+	r.call(me, http.MethodGet, path+"/deliveries?status=pending&limit=50", nil)
+	r.call(me, http.MethodPost, path+"/deliveries/"+delivery+"/redeliver", nil)
+	r.call(me, http.MethodDelete, path, nil)
 }

@@ -45,12 +45,12 @@ func (r *recorder) also(method, path string, a response) {
 }
 
 func (r *recorder) upload(
-	u *user, query, text, wallet, category string, corrections object,
+	me *user, query, text, wallet, category string, corrections object,
 ) response {
 	r.t.Helper()
 	encoded, err := json.Marshal(corrections)
 	require.NoError(r.t, err)
-	a := u.upload(query, []byte(text), "walletId", wallet, "categoryId", category, "corrections",
+	a := me.upload(query, []byte(text), "walletId", wallet, "categoryId", category, "corrections",
 		string(encoded))
 	r.record(http.MethodPost, "/api/v1/transaction/receipt"+query, object{
 		"receipt": text, "walletId": wallet, "categoryId": category, "corrections": corrections,
@@ -58,32 +58,32 @@ func (r *recorder) upload(
 	return a
 }
 
-func (r *recorder) record(method, path string, body any, a response) {
+func (r *recorder) record(method, path string, body any, reply response) {
 	r.t.Helper()
-	require.Less(r.t, a.status, 300, "%s %s: %s", method, path, a.raw)
+	require.Less(r.t, reply.status, 300, "%s %s: %s", method, path, reply.raw)
 	req, err := http.NewRequestWithContext(r.t.Context(), method, path, nil)
 	require.NoError(r.t, err)
 	found, inPath, err := router.FindRoute(req)
 	require.NoError(r.t, err)
-	e := r.examples[found.Operation.OperationID]
-	if e == nil {
-		e = &example{Responses: map[string]any{}}
+	recorded := r.examples[found.Operation.OperationID]
+	if recorded == nil {
+		recorded = &example{Responses: map[string]any{}}
 		for _, parameter := range found.Operation.Parameters {
 			if value, ok := sent(parameter.Value, inPath, req); ok {
-				if e.Parameters == nil {
-					e.Parameters = map[string]any{}
+				if recorded.Parameters == nil {
+					recorded.Parameters = map[string]any{}
 				}
-				e.Parameters[parameter.Value.Name] = r.stable("", value)
+				recorded.Parameters[parameter.Value.Name] = r.stable("", value)
 			}
 		}
 		if body != nil {
-			e.Request = r.stable("", body)
+			recorded.Request = r.stable("", body)
 		}
-		r.examples[found.Operation.OperationID] = e
+		r.examples[found.Operation.OperationID] = recorded
 	}
-	status := fmt.Sprint(a.status)
-	if e.Responses[status] == nil {
-		e.Responses[status] = r.stable("", a.body)
+	status := fmt.Sprint(reply.status)
+	if recorded.Responses[status] == nil {
+		recorded.Responses[status] = r.stable("", reply.body)
 	}
 }
 
@@ -128,21 +128,21 @@ const maxListed = 5
 // stable shortens lists, and replaces ids by their order of appearance, and the time of the test,
 // addresses, tokens and e-mails by fixed ones.
 func (r *recorder) stable(key string, v any) any {
-	switch v := v.(type) {
+	switch value := v.(type) {
 	case object:
 		replaced := object{}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			replaced[name] = r.stable(name, v[name])
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			replaced[name] = r.stable(name, value[name])
 		}
 		return replaced
 	case []any:
-		replaced := make([]any, min(len(v), maxListed))
+		replaced := make([]any, min(len(value), maxListed))
 		for i := range replaced {
-			replaced[i] = r.stable(key, v[i])
+			replaced[i] = r.stable(key, value[i])
 		}
 		return replaced
 	case string:
-		return r.stableText(key, v)
+		return r.stableText(key, value)
 	}
 	return v
 }

@@ -34,30 +34,31 @@ type example struct {
 // OpenAPI document. make examples records them instead.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	r := &recorder{t: t, examples: map[string]*example{}, texts: map[string]string{}}
-	ada, grace := r.user("Ada"), r.user("Grace")
-	wallet, category := r.ledger(ada)
-	r.transfers(ada, wallet)
-	r.tags(ada, wallet, category)
-	r.imports(ada, wallet, category)
-	r.rules(ada, wallet, category)
-	r.sharing(ada, grace, r.budget(ada, wallet, category))
-	r.webhooks(ada)
-	r.sessions(ada)
-	r.deletions(ada, wallet, category)
-	r.parts(r.user("Lin"))
+	recorder := &recorder{t: t, examples: map[string]*example{}, texts: map[string]string{}}
+	ada, grace := recorder.user("Ada"), recorder.user("Grace")
+	wallet, category := recorder.ledger(ada)
+	recorder.transfers(ada, wallet)
+	recorder.tags(ada, wallet, category)
+	recorder.imports(ada, wallet, category)
+	recorder.rules(ada, wallet, category)
+	recorder.sharing(ada, grace, recorder.budget(ada, wallet, category))
+	recorder.webhooks(ada)
+	recorder.sessions(ada)
+	recorder.deletions(ada, wallet, category)
+	recorder.parts(recorder.user("Lin"))
 
 	for _, o := range operations() {
 		// A file has no example.
 		files := []string{"getReceiptImage", "downloadAttachment", "exportTransactions"}
-		require.True(t, r.examples[o.OperationID] != nil || slices.Contains(files, o.OperationID),
+		require.True(t,
+			recorder.examples[o.OperationID] != nil || slices.Contains(files, o.OperationID),
 			"TestExamples does not call %s", o.OperationID)
 	}
 	recorded := new(bytes.Buffer)
 	encoder := json.NewEncoder(recorded)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	require.NoError(t, encoder.Encode(r.examples))
+	require.NoError(t, encoder.Encode(recorder.examples))
 	if *update {
 		require.NoError(t, os.WriteFile(examplesFile, recorded.Bytes(), 0o644))
 		return
@@ -81,39 +82,39 @@ func (r *recorder) user(name string) *user {
 }
 
 // ledger creates and reads wallets, categories, transactions and a receipt.
-func (r *recorder) ledger(u *user) (wallet, category string) {
-	wallet = r.call(u, http.MethodPost, "/api/v1/wallet", object{
+func (r *recorder) ledger(me *user) (wallet, category string) {
+	wallet = r.call(me, http.MethodPost, "/api/v1/wallet", object{
 		"name": "Cash", "currency": "EUR", "balance": json.Number("250.00"),
 		"openingDate": "2026-03-01", "color": "#2F6F4F", "icon": "💶", "position": json.Number("1"),
 	}).text("wallet.id")
-	category = r.call(u, http.MethodPost, "/api/v1/categories", object{
+	category = r.call(me, http.MethodPost, "/api/v1/categories", object{
 		"name": "Groceries", "color": "#B5651D", "icon": "🛒", "kind": "expense",
 	}).text("category.id")
 	lunch := object{
 		"amount": json.Number("12.30"), "description": "Lunch", "date": "2026-03-14",
 		"currency": "EUR", "walletId": wallet, "categoryId": category, "type": "expense",
 	}
-	id := r.call(u, http.MethodPost, "/api/v1/transaction", lunch).text("transaction.id")
+	id := r.call(me, http.MethodPost, "/api/v1/transaction", lunch).text("transaction.id")
 	abroad := object{
 		"amount": json.Number("20.00"), "description": "Souvenir", "date": "2026-03-15",
 		"currency": "USD", "walletId": wallet, "categoryId": category, "type": "expense",
 	}
 	salary := object{
 		"amount": json.Number("1500.00"), "description": "Salary", "date": "2026-03-01",
-		"currency": "EUR", "walletId": wallet, "categoryId": u.category("Work"), "type": "income",
+		"currency": "EUR", "walletId": wallet, "categoryId": me.category("Work"), "type": "income",
 	}
-	r.call(u, http.MethodPost, "/api/v1/transaction/batch",
+	r.call(me, http.MethodPost, "/api/v1/transaction/batch",
 		object{"transactions": []any{abroad, salary}})
-	r.call(u, http.MethodPatch, "/api/v1/transaction/"+id,
+	r.call(me, http.MethodPatch, "/api/v1/transaction/"+id,
 		object{"amount": json.Number("12.50"), "description": "Lunch with Grace"})
 	for range 2 { // created, and found by its content
 		r.record(http.MethodPost, "/api/v1/transaction/"+id+"/attachments",
-			object{"file": "Soup 4.50"}, u.attach(id, "menu.txt", "Soup 4.50"))
+			object{"file": "Soup 4.50"}, me.attach(id, "menu.txt", "Soup 4.50"))
 	}
-	attached := r.call(u, http.MethodGet, "/api/v1/transaction/"+id+"/attachments", nil)
-	r.call(u, http.MethodGet, "/api/v1/transaction/"+id, nil)
-	r.call(u, http.MethodDelete, "/api/v1/attachments/"+attached.text("attachments.0.id"), nil)
-	r.call(u, http.MethodGet,
+	attached := r.call(me, http.MethodGet, "/api/v1/transaction/"+id+"/attachments", nil)
+	r.call(me, http.MethodGet, "/api/v1/transaction/"+id, nil)
+	r.call(me, http.MethodDelete, "/api/v1/attachments/"+attached.text("attachments.0.id"), nil)
+	r.call(me, http.MethodGet,
 		"/api/v1/transaction?type=expense&from=2026-03-01&to=2026-03-31&limit=1&include=totals",
 		nil)
 	text := "CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n"
@@ -121,32 +122,32 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 		object{"description": "Rye bread", "amount": json.Number("5.00")},
 		object{
 			"description": "Milk", "amount": json.Number("3.00"),
-			"categoryId": u.category("Breakfast"),
+			"categoryId": me.category("Breakfast"),
 		},
 	}}
-	r.upload(u, "?dryRun=true", text, wallet, category, corrections)
-	made := r.upload(u, "", text, wallet, category, corrections)
-	r.call(u, http.MethodGet, "/api/v1/receipts/"+made.text("receipt.id"), nil)
-	r.call(u, http.MethodGet, "/api/v1/receipts?limit=1", nil)
-	r.call(u, http.MethodDelete, "/api/v1/receipts/"+made.text("receipt.id"), nil)
-	r.call(u, http.MethodGet, "/api/v1/payees?q=corner&limit=50", nil)
-	r.call(u, http.MethodGet, "/api/v1/currencies", nil)
-	r.call(u, http.MethodPatch, "/api/v1/wallet/"+wallet, object{
+	r.upload(me, "?dryRun=true", text, wallet, category, corrections)
+	made := r.upload(me, "", text, wallet, category, corrections)
+	r.call(me, http.MethodGet, "/api/v1/receipts/"+made.text("receipt.id"), nil)
+	r.call(me, http.MethodGet, "/api/v1/receipts?limit=1", nil)
+	r.call(me, http.MethodDelete, "/api/v1/receipts/"+made.text("receipt.id"), nil)
+	r.call(me, http.MethodGet, "/api/v1/payees?q=corner&limit=50", nil)
+	r.call(me, http.MethodGet, "/api/v1/currencies", nil)
+	r.call(me, http.MethodPatch, "/api/v1/wallet/"+wallet, object{
 		"name": "Pocket money", "initialBalance": json.Number("245.00"),
 		"openingDate": "2026-02-01",
 	})
-	r.call(u, http.MethodGet, "/api/v1/wallet/"+wallet, nil)
-	r.call(u, http.MethodGet, "/api/v1/wallet?archived=false&limit=50", nil)
-	r.call(u, http.MethodPatch, "/api/v1/categories/"+category, object{"name": "Food"})
-	r.call(u, http.MethodGet, "/api/v1/categories/"+category, nil)
-	r.call(u, http.MethodGet, "/api/v1/categories?limit=50", nil)
-	r.call(u, http.MethodPatch, "/api/v1/settings", object{
+	r.call(me, http.MethodGet, "/api/v1/wallet/"+wallet, nil)
+	r.call(me, http.MethodGet, "/api/v1/wallet?archived=false&limit=50", nil)
+	r.call(me, http.MethodPatch, "/api/v1/categories/"+category, object{"name": "Food"})
+	r.call(me, http.MethodGet, "/api/v1/categories/"+category, nil)
+	r.call(me, http.MethodGet, "/api/v1/categories?limit=50", nil)
+	r.call(me, http.MethodPatch, "/api/v1/settings", object{
 		"timeZone": "Europe/Berlin", "weekStart": "monday", "locale": "de-DE",
 		"baseCurrency": "EUR", "defaultWalletId": wallet, "defaultCategoryId": category,
 	})
-	r.call(u, http.MethodGet, "/api/v1/settings", nil)
-	r.call(u, http.MethodGet, "/api/v1/changes?limit=2", nil)
-	r.call(u, http.MethodGet,
+	r.call(me, http.MethodGet, "/api/v1/settings", nil)
+	r.call(me, http.MethodGet, "/api/v1/changes?limit=2", nil)
+	r.call(me, http.MethodGet,
 		"/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR"+
 			"&include=daily&include=tags", nil)
 	return wallet, category
@@ -154,30 +155,30 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 
 // transfers moves money between two wallets, and makes a transfer of an expense and an income. It
 // leaves no transfer.
-func (r *recorder) transfers(u *user, wallet string) {
-	savings := u.post("/api/v1/wallet", object{"name": "Savings", "currency": "EUR"}).
+func (r *recorder) transfers(me *user, wallet string) {
+	savings := me.post("/api/v1/wallet", object{"name": "Savings", "currency": "EUR"}).
 		created("WALLET_CREATED").text("wallet.id")
-	made := r.call(u, http.MethodPost, "/api/v1/transfers", object{
+	made := r.call(me, http.MethodPost, "/api/v1/transfers", object{
 		"fromWalletId": wallet, "toWalletId": savings, "amount": json.Number("100.00"),
 		"date": "2026-05-02", "description": "Savings",
 		"tags": []any{"Savings"},
 	}).text("transfer.id")
 	path := "/api/v1/transfers/" + made
-	r.call(u, http.MethodPatch, path, object{
+	r.call(me, http.MethodPatch, path, object{
 		"amount": json.Number("120.00"), "notes": "For the summer",
 		"tags": []any{"Savings", "Summer"},
 	})
-	r.call(u, http.MethodGet, path, nil)
-	r.call(u, http.MethodGet, "/api/v1/transfers?from=2026-05-01&to=2026-05-31&limit=50", nil)
-	r.call(u, http.MethodDelete, path, nil)
-	paid := expense(wallet, u.category("Unsorted"), "30.00")
+	r.call(me, http.MethodGet, path, nil)
+	r.call(me, http.MethodGet, "/api/v1/transfers?from=2026-05-01&to=2026-05-31&limit=50", nil)
+	r.call(me, http.MethodDelete, path, nil)
+	paid := expense(wallet, me.category("Unsorted"), "30.00")
 	received := with(paid, object{"walletId": savings, "type": "income", "date": "2026-05-09"})
-	out := u.record(with(paid, object{"date": "2026-05-08"}))
-	in := u.record(received)
-	r.call(u, http.MethodGet, "/api/v1/transfers/suggestions?from=2026-05-01&to=2026-05-31", nil)
-	matched := r.call(u, http.MethodPost, "/api/v1/transfers/match",
+	out := me.record(with(paid, object{"date": "2026-05-08"}))
+	in := me.record(received)
+	r.call(me, http.MethodGet, "/api/v1/transfers/suggestions?from=2026-05-01&to=2026-05-31", nil)
+	matched := r.call(me, http.MethodPost, "/api/v1/transfers/match",
 		object{"outTransactionId": out, "inTransactionId": in}).text("transfer.id")
-	r.call(u, http.MethodPost, "/api/v1/transfers/"+matched+"/unlink",
+	r.call(me, http.MethodPost, "/api/v1/transfers/"+matched+"/unlink",
 		object{"categoryId": paid["categoryId"]})
 }
 
@@ -191,18 +192,18 @@ func (r *recorder) tags(u *user, wallet, category string) {
 }
 
 // sessions signs in on a second device, and signs out.
-func (r *recorder) sessions(u *user) {
-	r.call(u, http.MethodGet, "/.well-known/jwks.json", nil)
-	r.call(u, http.MethodGet, "/api/v1/auth/me", nil)
-	r.call(u, http.MethodPatch, "/api/v1/auth/me", object{"name": "Ada Lovelace"})
-	other := *u
+func (r *recorder) sessions(me *user) {
+	r.call(me, http.MethodGet, "/.well-known/jwks.json", nil)
+	r.call(me, http.MethodGet, "/api/v1/auth/me", nil)
+	r.call(me, http.MethodPatch, "/api/v1/auth/me", object{"name": "Ada Lovelace"})
+	other := *me
 	other.signIn()
-	sessions := r.call(u, http.MethodGet, "/api/v1/auth/sessions?limit=50", nil)
-	r.call(u, http.MethodDelete, "/api/v1/auth/sessions/"+sessions.text("sessions.0.id"), nil)
-	r.call(u, http.MethodPatch, "/api/v1/auth/password",
-		object{"currentPassword": u.password, "newPassword": "another long secret"})
-	u.token = r.call(u, http.MethodPost, "/api/v1/auth/refresh",
-		object{"refreshToken": u.refreshToken}).text("accessToken")
+	sessions := r.call(me, http.MethodGet, "/api/v1/auth/sessions?limit=50", nil)
+	r.call(me, http.MethodDelete, "/api/v1/auth/sessions/"+sessions.text("sessions.0.id"), nil)
+	r.call(me, http.MethodPatch, "/api/v1/auth/password",
+		object{"currentPassword": me.password, "newPassword": "another long secret"})
+	me.token = r.call(me, http.MethodPost, "/api/v1/auth/refresh",
+		object{"refreshToken": me.refreshToken}).text("accessToken")
 }
 
 func (r *recorder) deletions(u *user, wallet, category string) {
@@ -216,9 +217,9 @@ func (r *recorder) deletions(u *user, wallet, category string) {
 
 // parts records objects that no other response has: parts of a transaction and of an imported row,
 // categories of a file, a changed tag and a deleted category.
-func (r *recorder) parts(u *user) {
-	wallet, food, fun := u.wallet("EUR", "250.00"), u.category("Food"), u.category("Fun")
-	r.also(http.MethodPost, "/api/v1/transaction", u.post("/api/v1/transaction", object{
+func (r *recorder) parts(me *user) {
+	wallet, food, fun := me.wallet("EUR", "250.00"), me.category("Food"), me.category("Fun")
+	r.also(http.MethodPost, "/api/v1/transaction", me.post("/api/v1/transaction", object{
 		"amount": json.Number("12.00"), "description": "Market", "date": "2026-03-14",
 		"currency": "EUR", "walletId": wallet, "type": "expense",
 		"tags": []any{"Trip"}, "splits": []any{
@@ -227,14 +228,14 @@ func (r *recorder) parts(u *user) {
 		},
 	}))
 	file := "!Type:Bank\nD05/04'26\nT-12.00\nPMarket\nSFood\nEBread\n$-8.00\nSFun\n$-4.00\n^\n"
-	form, contentType := u.fileForm("april.qif", file, "walletId", wallet)
+	form, contentType := me.fileForm("april.qif", file, "walletId", wallet)
 	r.also(http.MethodPost, "/api/v1/imports",
-		u.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType))
-	unused := u.category("Travel")
-	cursor := u.get("/api/v1/changes").ok("CHANGES_FETCHED").text("pagination.nextCursor")
-	u.patch("/api/v1/tags/Trip", object{"color": "#B5651D"}).ok("TAG_UPDATED")
-	u.del("/api/v1/categories/" + unused).ok("CATEGORY_DELETED")
-	r.also(http.MethodGet, "/api/v1/changes", u.get("/api/v1/changes?cursor="+cursor))
-	u.bakeries(wallet, food)
-	r.call(u, http.MethodGet, "/api/v1/rules/suggestions", nil)
+		me.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType))
+	unused := me.category("Travel")
+	cursor := me.get("/api/v1/changes").ok("CHANGES_FETCHED").text("pagination.nextCursor")
+	me.patch("/api/v1/tags/Trip", object{"color": "#B5651D"}).ok("TAG_UPDATED")
+	me.del("/api/v1/categories/" + unused).ok("CATEGORY_DELETED")
+	r.also(http.MethodGet, "/api/v1/changes", me.get("/api/v1/changes?cursor="+cursor))
+	me.bakeries(wallet, food)
+	r.call(me, http.MethodGet, "/api/v1/rules/suggestions", nil)
 }

@@ -22,11 +22,11 @@ var hostileTexts = []string{
 // populate creates books with all that an export contains. The choices are the same in each run.
 func (u *user) populate(t *testing.T) {
 	t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
-	pick := func(from []string) string { return from[r.IntN(len(from))] }
+	random := rand.New(rand.NewPCG(1, 2))
+	pick := func(from []string) string { return from[random.IntN(len(from))] }
 	type account struct{ id, currency string }
 	var wallets []account
-	for _, w := range []object{
+	for _, object := range []object{
 		{
 			"name": "Cash", "currency": "EUR", "balance": json.Number("10.50"), "color": "#12ab9F",
 			"icon": "🏦", "position": 3,
@@ -42,8 +42,8 @@ func (u *user) populate(t *testing.T) {
 		{"name": "'@  old", "currency": "KWD", "balance": json.Number("-1.234"), "icon": "🪙"},
 		{"name": "Unused", "currency": "CHF"},
 	} {
-		id := u.post("/api/v1/wallet", w).created("WALLET_CREATED").text("wallet.id")
-		wallets = append(wallets, account{id, w["currency"].(string)})
+		id := u.post("/api/v1/wallet", object).created("WALLET_CREATED").text("wallet.id")
+		wallets = append(wallets, account{id, object["currency"].(string)})
 	}
 	u.patch("/api/v1/wallet/"+wallets[3].id, object{"archived": true}).ok("WALLET_UPDATED")
 	var categories []string
@@ -57,20 +57,20 @@ func (u *user) populate(t *testing.T) {
 		categories = append(categories, u.post("/api/v1/categories", c).created("CATEGORY_CREATED").
 			text("category.id"))
 	}
-	transaction := func(i int) object {
-		w := wallets[r.IntN(4)]
+	transaction := func(index int) object {
+		w := wallets[random.IntN(4)]
 		body := object{
-			"amount": 1 + r.IntN(9000), "currency": w.currency, "walletId": w.id,
-			"categoryId": categories[r.IntN(4)], "type": pick([]string{"expense", "income"}),
-			"date": fmt.Sprintf("2026-03-%02dT%02d:15:00.%03dZ", 1+r.IntN(28), r.IntN(24),
-				r.IntN(1000)),
+			"amount": 1 + random.IntN(9000), "currency": w.currency, "walletId": w.id,
+			"categoryId": categories[random.IntN(4)], "type": pick([]string{"expense", "income"}),
+			"date": fmt.Sprintf("2026-03-%02dT%02d:15:00.%03dZ", 1+random.IntN(28), random.IntN(24),
+				random.IntN(1000)),
 			"payee": pick(hostileTexts), "description": pick(hostileTexts),
 			"notes": pick([]string{"", "one\n\ntwo", "=x", "\"quoted\", text"}),
-			"tags":  [][]string{nil, {"Trip"}, {"Été 2026", "=x"}}[r.IntN(3)],
+			"tags":  [][]string{nil, {"Trip"}, {"Été 2026", "=x"}}[random.IntN(3)],
 		}
-		switch i % 5 {
+		switch index % 5 {
 		case 0:
-			body["externalId"] = fmt.Sprintf("ofx:%d", i)
+			body["externalId"] = fmt.Sprintf("ofx:%d", index)
 		case 1:
 			body["currency"] = pick([]string{"EUR", "JPY"})
 		case 2:
@@ -78,7 +78,7 @@ func (u *user) populate(t *testing.T) {
 			body["splits"] = []any{
 				object{"categoryId": categories[0], "amount": body["amount"].(int) +
 					3, "description": pick(hostileTexts)},
-				object{"categoryId": categories[r.IntN(4)], "amount": -3},
+				object{"categoryId": categories[random.IntN(4)], "amount": -3},
 			}
 		}
 		return body
@@ -89,9 +89,9 @@ func (u *user) populate(t *testing.T) {
 	for i := range 12 {
 		from, to := wallets[i%4], wallets[(i+1+i/4)%4]
 		u.post("/api/v1/transfers", object{
-			"fromWalletId": from.id, "toWalletId": to.id, "amount": 1 + r.IntN(500),
+			"fromWalletId": from.id, "toWalletId": to.id, "amount": 1 + random.IntN(500),
 			"currency": from.currency, "toCurrency": to.currency,
-			"toAmount": 1 + r.IntN(500), "date": fmt.Sprintf("2026-03-%02d", 1+i/3),
+			"toAmount": 1 + random.IntN(500), "date": fmt.Sprintf("2026-03-%02d", 1+i/3),
 			"description": pick(hostileTexts), "tags": []string{"Trip"},
 		}).created("TRANSFER_CREATED")
 	}
@@ -141,8 +141,8 @@ func books(t *testing.T, file []byte) (lines []string) {
 			}
 		}
 	}
-	for _, o := range objects {
-		for _, v := range o {
+	for _, owned := range objects {
+		for _, v := range owned {
 			one := v.(object)
 			if id, ok := one["transferId"]; ok {
 				slices.Sort(legs[id])
@@ -164,7 +164,7 @@ func books(t *testing.T, file []byte) (lines []string) {
 				delete(one, field)
 			}
 		}
-		text, err := json.Marshal(o)
+		text, err := json.Marshal(owned)
 		require.NoError(t, err)
 		lines = append(lines, string(text))
 	}
@@ -175,14 +175,14 @@ func books(t *testing.T, file []byte) (lines []string) {
 // TestExportRoundTrip imports exports into empty accounts.
 func TestExportRoundTrip(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	u.populate(t)
+	me := newUser(t)
+	me.populate(t)
 	exported := func(u *user, query string) []byte {
 		a := u.get("/api/v1/export/transactions?format=" + query)
 		require.Equal(t, http.StatusOK, a.status, "%s", a.raw)
 		return a.raw
 	}
-	original := exported(u, "json")
+	original := exported(me, "json")
 
 	t.Run("JSON", func(t *testing.T) {
 		t.Parallel()
@@ -202,10 +202,10 @@ func TestExportRoundTrip(t *testing.T) {
 		t.Parallel()
 		for _, query := range []string{"csv", "csv&bom=true"} {
 			moved := newUser(t)
-			m := moved.importExport("books.csv", exported(u, query))
+			m := moved.importExport("books.csv", exported(me, query))
 			require.Equal(t, "coffer", m.text("import.format"))
 			require.Equal(t, "76", m.text("import.counts.booked"))
-			require.Equal(t, rowsWithoutIDs(t, exported(u, "csv")),
+			require.Equal(t, rowsWithoutIDs(t, exported(me, "csv")),
 				rowsWithoutIDs(t, exported(moved, "csv")))
 		}
 	})

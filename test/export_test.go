@@ -14,11 +14,11 @@ import (
 
 func TestExport(t *testing.T) {
 	t.Parallel()
-	u, stranger := newUser(t), newUser(t)
-	wallet, category := u.wallet("EUR", "10"), u.category("Food")
-	id := u.spend(wallet, category, "2.50")
+	me, stranger := newUser(t), newUser(t)
+	wallet, category := me.wallet("EUR", "10"), me.category("Food")
+	id := me.spend(wallet, category, "2.50")
 
-	table := u.get("/api/v1/export/transactions?format=csv&walletId=" + wallet)
+	table := me.get("/api/v1/export/transactions?format=csv&walletId=" + wallet)
 	require.Equal(t, http.StatusOK, table.status, "%s", table.raw)
 	require.Equal(t, "text/csv; charset=utf-8", table.header.Get("Content-Type"))
 	require.Regexp(t, `^attachment; filename=coffer-\d{4}-\d\d-\d\d\.csv$`,
@@ -29,7 +29,7 @@ func TestExport(t *testing.T) {
 			id+",2026-03-14T00:00:00.000Z,expense,-2.50,EUR,Cash,Food,,,,,,,\r\n",
 		string(table.raw))
 
-	objects := u.get("/api/v1/export/transactions?format=json")
+	objects := me.get("/api/v1/export/transactions?format=json")
 	require.Equal(t, "application/x-ndjson", objects.header.Get("Content-Type"))
 	lines := strings.Split(strings.TrimSpace(string(objects.raw)), "\n")
 	require.Len(t, lines, 3)
@@ -40,9 +40,9 @@ func TestExport(t *testing.T) {
 		require.True(t, strings.HasPrefix(lines[i], want), lines[i])
 	}
 
-	journal := u.get("/api/v1/export/transactions?format=hledger")
+	journal := me.get("/api/v1/export/transactions?format=hledger")
 	require.Contains(t, string(journal.raw), "* Opening balance\n    assets:Cash  10.00 EUR\n")
-	ledger := u.get("/api/v1/export/transactions?format=beancount")
+	ledger := me.get("/api/v1/export/transactions?format=beancount")
 	require.Equal(t, "text/plain; charset=utf-8", ledger.header.Get("Content-Type"))
 	require.Contains(t, ledger.header.Get("Content-Disposition"), ".beancount")
 	require.Contains(t, string(ledger.raw),
@@ -55,19 +55,19 @@ func TestExport(t *testing.T) {
 		fails(404, "WALLET_NOT_FOUND").blames("walletId")
 	stranger.get("/api/v1/export/transactions?format=csv&categoryId="+category).
 		fails(404, "INVALID_CATEGORY_EXIST_PARAMS").blames("categoryId")
-	u.get("/api/v1/export/transactions").fails(400, "UNSUPPORTED_EXPORT_FORMAT").blames("format")
-	u.get("/api/v1/export/transactions?format=xlsx").fails(400, "UNSUPPORTED_EXPORT_FORMAT").
+	me.get("/api/v1/export/transactions").fails(400, "UNSUPPORTED_EXPORT_FORMAT").blames("format")
+	me.get("/api/v1/export/transactions?format=xlsx").fails(400, "UNSUPPORTED_EXPORT_FORMAT").
 		blames("format")
-	u.get("/api/v1/export/transactions?format=csv&walletId=x").fails(400, "WALLET_NOT_FOUND").
+	me.get("/api/v1/export/transactions?format=csv&walletId=x").fails(400, "WALLET_NOT_FOUND").
 		blames("walletId")
-	u.get("/api/v1/export/transactions?format=csv&from=x").fails(400, "INVALID_TRANSACTION_DATE").
+	me.get("/api/v1/export/transactions?format=csv&from=x").fails(400, "INVALID_TRANSACTION_DATE").
 		blames("from")
-	u.get("/api/v1/export/transactions?format=csv&tag=a%2Cb").invalid("tag")
-	u.get("/api/v1/export/transactions?format=csv&importId=x").fails(400, "INVALID_IMPORT_ID").
+	me.get("/api/v1/export/transactions?format=csv&tag=a%2Cb").invalid("tag")
+	me.get("/api/v1/export/transactions?format=csv&importId=x").fails(400, "INVALID_IMPORT_ID").
 		blames("importId")
-	u.get("/api/v1/export/transactions?format=csv&receiptId=x").fails(400, "INVALID_RECEIPT_ID").
+	me.get("/api/v1/export/transactions?format=csv&receiptId=x").fails(400, "INVALID_RECEIPT_ID").
 		blames("receiptId")
-	attached := u.get("/api/v1/export/transactions?format=csv" +
+	attached := me.get("/api/v1/export/transactions?format=csv" +
 		"&hasAttachments=true&externalId=bank%3A1")
 	require.Equal(t, strings.SplitAfter(string(table.raw), "\n")[0], string(attached.raw))
 	anonymous := &user{t: t}
@@ -79,8 +79,8 @@ func TestExport(t *testing.T) {
 // that allows a user one export at a time.
 func TestExportStalledReader(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	// The file is larger than the buffers of both connections together, so that writes block.
 	const batches, each = 12, 200
 	for range batches {
@@ -90,13 +90,13 @@ func TestExportStalledReader(t *testing.T) {
 			e["notes"] = strings.Repeat("x", 4000)
 			items = append(items, e)
 		}
-		u.post("/api/v1/transaction/batch", batch(items...)).created("TRANSACTIONS_CREATED")
+		me.post("/api/v1/transaction/batch", batch(items...)).created("TRANSACTIONS_CREATED")
 	}
 	const path = "/api/v1/export/transactions?format=json"
-	conn := u.dial()
+	conn := me.dial()
 	defer func() { _ = conn.Close() }()
 	const request = "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n"
-	_, err := fmt.Fprintf(conn, request, path, u.token)
+	_, err := fmt.Fprintf(conn, request, path, me.token)
 	require.NoError(t, err)
 	started := time.Now()
 	stalled, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
@@ -104,10 +104,10 @@ func TestExportStalledReader(t *testing.T) {
 	defer func() { _ = stalled.Body.Close() }()
 	require.Equal(t, http.StatusOK, stalled.StatusCode)
 
-	u.get(path).fails(429, "RATE_LIMITED")
+	me.get(path).fails(429, "RATE_LIMITED")
 	var again response
 	for range time.Tick(time.Second) {
-		again = u.get(path)
+		again = me.get(path)
 		if again.status == http.StatusOK || time.Since(started) > 2*time.Minute {
 			break
 		}

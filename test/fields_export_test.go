@@ -17,34 +17,34 @@ import (
 // in transactions with and without parts and in transfers. The columns come from the heading.
 func TestCSVColumnsSurvive(t *testing.T) {
 	t.Parallel()
-	u, moved := newUser(t), newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
-	other := u.post("/api/v1/wallet", object{"name": "Other", "currency": "USD"}).text("wallet.id")
-	resources := fieldedResources(wallet, other, category, u.category("Fun"))
+	me, moved := newUser(t), newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
+	other := me.post("/api/v1/wallet", object{"name": "Other", "currency": "USD"}).text("wallet.id")
+	resources := fieldedResources(wallet, other, category, me.category("Fun"))
 	for _, kind := range []string{"transaction", "transaction#split", "transfers"} {
 		path, _, _ := strings.Cut(kind, "#")
-		created := u.post("/api/v1/"+path, resources[kind].create)
+		created := me.post("/api/v1/"+path, resources[kind].create)
 		require.Equal(t, http.StatusCreated, created.status, "%s: %s", kind, created.raw)
 	}
-	file := u.get("/api/v1/export/transactions?format=csv").raw
+	file := me.get("/api/v1/export/transactions?format=csv").raw
 	moved.importExport("books.csv", file)
 	columns, before := csvRows(t, file)
 	_, after := csvRows(t, moved.get("/api/v1/export/transactions?format=csv").raw)
 	require.Len(t, after, len(before))
 	reassigned := map[string]string{"id": assigned, "transfer_id": assigned, "split_of": assigned}
-	for i, column := range columns {
+	for index, column := range columns {
 		used := false
 		for key, row := range before {
 			require.Contains(t, after, key)
-			if row[i] == "" {
+			if row[index] == "" {
 				continue
 			}
 			used = true
 			if _, ok := reassigned[column]; ok {
-				require.NotEmpty(t, after[key][i], "%s of %s", column, key)
+				require.NotEmpty(t, after[key][index], "%s of %s", column, key)
 				continue
 			}
-			require.Equal(t, row[i], after[key][i], "%s of %s", column, key)
+			require.Equal(t, row[index], after[key][index], "%s of %s", column, key)
 		}
 		require.True(t, used, "no row has a value for the column %s", column)
 	}
@@ -80,17 +80,17 @@ func (u *user) requireMoved(
 		}
 	}
 	key := func(o object) string { return fmt.Sprint(o["name"], o["description"]) }
-	for kind, f := range resources {
-		if f.notMoved == nil {
+	for kind, fielded := range resources {
+		if fielded.notMoved == nil {
 			continue
 		}
 		require.True(t, contains(listed(exported), current[kind], nil), "the export lacks %s", kind)
 		copied, ok := restored[key(current[kind])]
 		require.True(t, ok, "the import lacks %s", kind)
-		fields := f.message.ProtoReflect().Descriptor().Fields()
+		fields := fielded.message.ProtoReflect().Descriptor().Fields()
 		for i := range fields.Len() {
 			name := fields.Get(i).JSONName()
-			if _, lost := f.notMoved[name]; lost {
+			if _, lost := fielded.notMoved[name]; lost {
 				continue
 			}
 			require.Equal(t, renamed(current[kind][name], names), renamed(copied[name], theirs),

@@ -87,11 +87,11 @@ func importParts(wallet, category string) map[string]fielded {
 // sends the event.
 func TestImportFieldsSurvive(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
-	events := u.listen(t.Context(), "")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
+	events := me.listen(t.Context(), "")
 	defer events.close()
-	m := fielded{
+	fielded := fielded{
 		message: &ledgerv1.Import{},
 		unchanged: map[string]string{
 			"id": assigned, "createdAt": byTime, "updatedAt": byTime, "fileName": ofFile,
@@ -107,29 +107,29 @@ func TestImportFieldsSurvive(t *testing.T) {
 			"categories": byGet,
 		},
 	}
-	uploaded := u.importFile(namedStatement, "").created("IMPORT_CREATED")
+	uploaded := me.importFile(namedStatement, "").created("IMPORT_CREATED")
 	before := uploaded.at("import").(object)
 	path := "/api/v1/imports/" + before["id"].(string)
 	parts := importParts(wallet, category)
 	parts["accounts.0"].change["key"] = uploaded.at("import.accounts.0.key")
-	changed := u.patch(path, object{
+	changed := me.patch(path, object{
 		"mapping":    with(before["mapping"].(object), parts["mapping"].change),
 		"accounts":   []any{parts["accounts.0"].change},
 		"categories": []any{parts["categories.0"].change}, "defaults": parts["defaults"].change,
 	}).ok("IMPORT_UPDATED")
-	require.Equal(t, changed.at("import"), u.get(path).at("import"))
+	require.Equal(t, changed.at("import"), me.get(path).at("import"))
 	for part, f := range parts {
 		from, _ := uploaded.at("import." + part).(object)
 		f.requireFields(t, part, from, changed.at("import."+part).(object))
 	}
-	u.requireRowFields(t, path)
+	me.requireRowFields(t, path)
 
-	require.Equal(t, http.StatusAccepted, u.post(path+"/commit", nil).status)
-	u.awaitImport(path, "done")
-	after := u.get(path).at("import").(object)
-	m.requireFields(t, "import", before, after)
-	requireListed(t, u.get("/api/v1/imports"), after)
-	m.awaitEvent(t, events, after)
+	require.Equal(t, http.StatusAccepted, me.post(path+"/commit", nil).status)
+	me.awaitImport(path, "done")
+	after := me.get(path).at("import").(object)
+	fielded.requireFields(t, "import", before, after)
+	requireListed(t, me.get("/api/v1/imports"), after)
+	fielded.awaitEvent(t, events, after)
 }
 
 // requireRowFields changes the first row of an import and requires its fields.

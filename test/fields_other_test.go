@@ -14,8 +14,8 @@ import (
 // create, PATCH, lists and events.
 func TestBudgetFieldsSurvive(t *testing.T) {
 	t.Parallel()
-	u, friend := newUser(t), newUser(t)
-	events := u.listen(t.Context(), "")
+	me, friend := newUser(t), newUser(t)
+	events := me.listen(t.Context(), "")
 	defer events.close()
 	ofReader := "it depends on the user who reads the budget"
 	budget := fielded{
@@ -23,13 +23,13 @@ func TestBudgetFieldsSurvive(t *testing.T) {
 		create: object{
 			"name": "Food", "currency": "EUR", "limit": 100, "period": "monthly",
 			"startDate": "2026-03-01", "endDate": "2036-03-01",
-			"walletId": u.wallet("EUR", "0"), "categoryIds": []any{u.category("Food")},
+			"walletId": me.wallet("EUR", "0"), "categoryIds": []any{me.category("Food")},
 			"alertThresholds": []any{50},
 		},
 		change: object{
 			"name": "Life", "currency": "USD", "limit": 200, "period": "weekly",
 			"startDate": "2026-03-02", "endDate": "2036-03-02",
-			"walletId": u.wallet("USD", "0"), "categoryIds": []any{u.category("Fun")},
+			"walletId": me.wallet("USD", "0"), "categoryIds": []any{me.category("Fun")},
 			"alertThresholds": []any{60, 80},
 		},
 		unset: map[string]string{
@@ -45,15 +45,15 @@ func TestBudgetFieldsSurvive(t *testing.T) {
 			"progress": "transactions change it", "status": "the day decides it",
 		},
 	}
-	before := u.post("/api/v1/budgets", budget.create).created("BUDGET_CREATED").
+	before := me.post("/api/v1/budgets", budget.create).created("BUDGET_CREATED").
 		at("budget").(object)
 	path := "/api/v1/budgets/" + before["id"].(string)
-	joined := u.joined(t, path, friend, events)
-	after := u.patch(path, budget.change).ok("BUDGET_UPDATED").at("budget").(object)
+	joined := me.joined(t, path, friend, events)
+	after := me.patch(path, budget.change).ok("BUDGET_UPDATED").at("budget").(object)
 	budget.requireFields(t, "budget", before, after)
 	require.Equal(t, []any{joined}, after["members"])
-	require.Equal(t, after, u.get(path).at("budget"))
-	requireListed(t, u.get("/api/v1/budgets"), after)
+	require.Equal(t, after, me.get(path).at("budget"))
+	requireListed(t, me.get("/api/v1/budgets"), after)
 	budget.awaitEvent(t, events, after)
 
 	theirs := friend.get(path).at("budget").(object)
@@ -95,7 +95,7 @@ func (u *user) joined(t *testing.T, path string, friend *user, events *listener)
 // TestWebhookFieldsSurvive does the same with a webhook, which no event describes.
 func TestWebhookFieldsSurvive(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
+	me := newUser(t)
 	webhook := fielded{
 		message: &budgetv1.Webhook{},
 		create: object{
@@ -111,33 +111,33 @@ func TestWebhookFieldsSurvive(t *testing.T) {
 		},
 		unchanged: map[string]string{"id": assigned, "createdAt": byTime, "updatedAt": byTime},
 	}
-	before := u.post("/api/v1/webhooks", webhook.create).created("WEBHOOK_CREATED").
+	before := me.post("/api/v1/webhooks", webhook.create).created("WEBHOOK_CREATED").
 		at("webhook").(object)
 	path := "/api/v1/webhooks/" + before["id"].(string)
-	require.Equal(t, before, u.get(path).at("webhook"))
-	after := u.patch(path, webhook.change).ok("WEBHOOK_UPDATED").at("webhook").(object)
+	require.Equal(t, before, me.get(path).at("webhook"))
+	after := me.patch(path, webhook.change).ok("WEBHOOK_UPDATED").at("webhook").(object)
 	webhook.requireFields(t, "webhook", before, after)
-	require.Equal(t, after, u.get(path).at("webhook"))
-	requireListed(t, u.get("/api/v1/webhooks"), after)
+	require.Equal(t, after, me.get(path).at("webhook"))
+	requireListed(t, me.get("/api/v1/webhooks"), after)
 }
 
 // TestUserFieldsSurvive does the same with a user, whom no list has.
 func TestUserFieldsSurvive(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	events := u.listen(t.Context(), "")
+	me := newUser(t)
+	events := me.listen(t.Context(), "")
 	defer events.close()
 	user := fielded{
 		message: &authv1.User{},
 		change: object{
-			"name": "Grace", "email": "new-" + u.email, "currentPassword": u.password,
+			"name": "Grace", "email": "new-" + me.email, "currentPassword": me.password,
 		},
 		unchanged: map[string]string{"id": assigned, "createdAt": byTime},
 	}
-	before := u.get("/api/v1/auth/me").ok("USER_FETCHED").at("user").(object)
-	after := u.patch("/api/v1/auth/me", user.change).ok("USER_UPDATED").at("user").(object)
+	before := me.get("/api/v1/auth/me").ok("USER_FETCHED").at("user").(object)
+	after := me.patch("/api/v1/auth/me", user.change).ok("USER_UPDATED").at("user").(object)
 	user.requireFields(t, "user", before, after)
-	require.Equal(t, after, u.get("/api/v1/auth/me").at("user"))
+	require.Equal(t, after, me.get("/api/v1/auth/me").at("user"))
 	user.awaitEvent(t, events, after)
 }
 

@@ -42,18 +42,18 @@ func (f fielded) awaitEvent(t *testing.T, events *listener, want object) {
 // contains reports whether a value contains an object with the fields of want. The fields that are
 // lacking must be empty.
 func contains(value any, want object, lacking map[string]string) bool {
-	switch v := value.(type) {
+	switch typeswitch := value.(type) {
 	case object:
-		if len(v) > 0 && hasFields(v, want, lacking) {
+		if len(typeswitch) > 0 && hasFields(typeswitch, want, lacking) {
 			return true
 		}
-		for _, inner := range v {
+		for _, inner := range typeswitch {
 			if contains(inner, want, lacking) {
 				return true
 			}
 		}
 	case []any:
-		for _, inner := range v {
+		for _, inner := range typeswitch {
 			if contains(inner, want, lacking) {
 				return true
 			}

@@ -166,51 +166,51 @@ func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 // value or a reason fails.
 func TestFieldsSurvive(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
+	me := newUser(t)
 	names := map[string]string{}
 	named := func(id, name string) string {
 		names[id] = name
 		return id
 	}
-	wallet := named(u.wallet("EUR", "0"), "")
-	other := u.post("/api/v1/wallet", object{"name": "Other", "currency": "USD"}).text("wallet.id")
-	names[wallet], names[other] = u.get("/api/v1/wallet/"+wallet).text("wallet.name"), "Other"
-	category, fun := named(u.category("Food"), "Food"), named(u.category("Fun"), "Fun")
-	events := u.listen(t.Context(), "")
+	wallet := named(me.wallet("EUR", "0"), "")
+	other := me.post("/api/v1/wallet", object{"name": "Other", "currency": "USD"}).text("wallet.id")
+	names[wallet], names[other] = me.get("/api/v1/wallet/"+wallet).text("wallet.name"), "Other"
+	category, fun := named(me.category("Food"), "Food"), named(me.category("Fun"), "Fun")
+	events := me.listen(t.Context(), "")
 	defer events.close()
 	resources := fieldedResources(wallet, other, category, fun)
 	current := map[string]object{}
-	for kind, f := range resources {
+	for kind, fielded := range resources {
 		collection, _, _ := strings.Cut(kind, "#")
 		path := "/api/v1/" + collection
-		singular := strings.ToLower(string(f.message.ProtoReflect().Descriptor().Name()))
-		created := u.post(path, f.create)
+		singular := strings.ToLower(string(fielded.message.ProtoReflect().Descriptor().Name()))
+		created := me.post(path, fielded.create)
 		require.Equal(t, http.StatusCreated, created.status, "%s: %s", kind, created.raw)
 		before := created.at(singular).(object)
 		id := before["id"].(string)
 		if collection == "transaction" {
-			require.Equal(t, http.StatusCreated, u.attach(id, "menu.txt", "Soup "+kind).status)
+			require.Equal(t, http.StatusCreated, me.attach(id, "menu.txt", "Soup "+kind).status)
 		}
-		changed := u.patch(path+"/"+id, f.change)
+		changed := me.patch(path+"/"+id, fielded.change)
 		require.Equal(t, http.StatusOK, changed.status, "%s: %s", kind, changed.raw)
 		after := changed.at(singular).(object)
-		f.requireFields(t, kind, before, after)
-		require.Equal(t, after, u.get(path+"/"+id).at(singular), kind)
-		requireListed(t, u.get(path), after)
-		f.awaitEvent(t, events, after)
+		fielded.requireFields(t, kind, before, after)
+		require.Equal(t, after, me.get(path+"/"+id).at(singular), kind)
+		requireListed(t, me.get(path), after)
+		fielded.awaitEvent(t, events, after)
 		current[kind] = after
 	}
-	u.requireCopied(t, resources, current)
-	u.requireMoved(t, resources, current, names)
+	me.requireCopied(t, resources, current)
+	me.requireMoved(t, resources, current, names)
 }
 
 // TestSettingsFieldsSurvive does the same with the settings and a tag, which only a PATCH changes
 // and no export has.
 func TestSettingsFieldsSurvive(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, other := u.wallet("EUR", "0"), u.wallet("EUR", "0")
-	category, fun := u.category("Food"), u.category("Fun")
+	me := newUser(t)
+	wallet, other := me.wallet("EUR", "0"), me.wallet("EUR", "0")
+	category, fun := me.category("Food"), me.category("Fun")
 	first := object{
 		"timeZone": "Europe/Berlin", "weekStart": "sunday", "locale": "de-DE",
 		"baseCurrency": "EUR", "defaultWalletId": wallet, "defaultCategoryId": category,
@@ -219,32 +219,32 @@ func TestSettingsFieldsSurvive(t *testing.T) {
 		"timeZone": "Asia/Tokyo", "weekStart": "saturday", "locale": "ja", "baseCurrency": "JPY",
 		"defaultWalletId": other, "defaultCategoryId": fun,
 	}
-	u.record(with(expense(wallet, category, "1"), object{"tags": []any{"Trip"}}))
-	events := u.listen(t.Context(), "")
+	me.record(with(expense(wallet, category, "1"), object{"tags": []any{"Trip"}}))
+	events := me.listen(t.Context(), "")
 	defer events.close()
-	before := u.patch("/api/v1/settings", first).ok("SETTINGS_UPDATED").at("settings").(object)
-	after := u.patch("/api/v1/settings", second).ok("SETTINGS_UPDATED").at("settings").(object)
+	before := me.patch("/api/v1/settings", first).ok("SETTINGS_UPDATED").at("settings").(object)
+	after := me.patch("/api/v1/settings", second).ok("SETTINGS_UPDATED").at("settings").(object)
 	settings := fielded{
 		message: &ledgerv1.Settings{}, unchanged: map[string]string{"updatedAt": byTime},
 	}
 	settings.requireFields(t, "settings", before, after)
-	require.Equal(t, after, u.get("/api/v1/settings").at("settings"))
+	require.Equal(t, after, me.get("/api/v1/settings").at("settings"))
 	settings.awaitEvent(t, events, after)
 
-	before = u.patch("/api/v1/tags/Trip", object{"name": "Rome", "color": "#112233"}).
+	before = me.patch("/api/v1/tags/Trip", object{"name": "Rome", "color": "#112233"}).
 		ok("TAG_UPDATED").at("tag").(object)
-	after = u.patch("/api/v1/tags/Rome", object{"name": "Paris", "color": "#445566"}).
+	after = me.patch("/api/v1/tags/Rome", object{"name": "Paris", "color": "#445566"}).
 		ok("TAG_UPDATED").at("tag").(object)
 	tag := fielded{message: &ledgerv1.Tag{}, unchanged: map[string]string{
 		"transactionCount": "transactions change it",
 	}}
 	tag.requireFields(t, "tag", before, after)
-	require.Equal(t, after, u.get("/api/v1/tags/Paris").at("tag"))
-	requireListed(t, u.get("/api/v1/tags"), after)
+	require.Equal(t, after, me.get("/api/v1/tags/Paris").at("tag"))
+	requireListed(t, me.get("/api/v1/tags"), after)
 	tag.awaitEvent(t, events, after)
 
-	changes := u.get("/api/v1/changes").ok("CHANGES_FETCHED").at("changes").(object)
-	require.Equal(t, u.get("/api/v1/settings").at("settings"), changes["settings"])
+	changes := me.get("/api/v1/changes").ok("CHANGES_FETCHED").at("changes").(object)
+	require.Equal(t, me.get("/api/v1/settings").at("settings"), changes["settings"])
 	followed := &ledgerv1.FollowedTag{}
 	for i := range followed.ProtoReflect().Descriptor().Fields().Len() {
 		name := followed.ProtoReflect().Descriptor().Fields().Get(i).JSONName()

@@ -28,17 +28,17 @@ func TestGatewayPages(t *testing.T) {
 // TestBodyLimit sends a chunked body of 100 MB, whose length the gateway does not know in advance.
 func TestBodyLimit(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
+	me := newUser(t)
 	for _, path := range []string{"/api/v1/wallet", "/api/v1/transaction"} {
 		body := io.MultiReader(strings.NewReader(`{"name":"`), io.LimitReader(endless{}, 100<<20),
 			strings.NewReader(`"}`))
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, baseURL+path, body)
 		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer "+u.token)
-		u.send(req).fails(413, "PAYLOAD_TOO_LARGE")
+		req.Header.Set("Authorization", "Bearer "+me.token)
+		me.send(req).fails(413, "PAYLOAD_TOO_LARGE")
 	}
-	require.Empty(t, u.get("/api/v1/wallet").list("wallets"))
+	require.Empty(t, me.get("/api/v1/wallet").list("wallets"))
 }
 
 type endless struct{}

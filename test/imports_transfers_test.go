@@ -36,8 +36,8 @@ L[Checking]
 
 func TestImportTransfers(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	created := u.importFile(twoAccounts, "").created("IMPORT_CREATED")
+	me := newUser(t)
+	created := me.importFile(twoAccounts, "").created("IMPORT_CREATED")
 	require.Equal(t, []any{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
 		created.list("import.warnings"))
 	require.Equal(t, "SPLITS_DIVIDED", created.text("import.assumptions.0.code"))
@@ -45,25 +45,25 @@ func TestImportTransfers(t *testing.T) {
 	require.Equal(t, "TRANSFERS_UNPAIRED", created.text("import.assumptions.1.code"))
 	require.Equal(t, "3", created.text("import.assumptions.1.rows.0"))
 	path := "/api/v1/imports/" + created.text("import.id")
-	u.patch(path, object{
+	me.patch(path, object{
 		"accounts": []any{
 			object{"key": "Checking", "create": true}, object{"key": "Visa", "create": true},
 		},
-		"defaults": object{"currency": "EUR", "expenseCategoryId": u.category("Other")},
+		"defaults": object{"currency": "EUR", "expenseCategoryId": me.category("Other")},
 	}).ok("IMPORT_UPDATED")
-	require.Equal(t, http.StatusAccepted, u.post(path+"/commit", nil).status)
-	u.awaitImport(path, "done")
+	require.Equal(t, http.StatusAccepted, me.post(path+"/commit", nil).status)
+	me.awaitImport(path, "done")
 	balances := map[any]string{}
-	for _, w := range u.get("/api/v1/wallet").ok("WALLETS_FETCHED").list("wallets") {
-		balances[w.(object)["name"]] = u.balance(w.(object)["id"].(string))
+	for _, w := range me.get("/api/v1/wallet").ok("WALLETS_FETCHED").list("wallets") {
+		balances[w.(object)["name"]] = me.balance(w.(object)["id"].(string))
 	}
 	require.Equal(t, map[any]string{"Checking": "-75.12", "Visa": "50.00"}, balances)
-	require.Len(t, u.get("/api/v1/transaction?type=transfer").list("transactions"), 2)
+	require.Len(t, me.get("/api/v1/transaction?type=transfer").list("transactions"), 2)
 
 	nameless := "/api/v1/imports/" +
-		u.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id")
+		me.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id")
 	account := object{"key": "", "create": true}
-	u.patch(nameless, object{"accounts": []any{account}}).invalid("accounts[0].name")
-	u.patch(nameless, object{"accounts": []any{with(account, object{"name": "Main"})}}).
+	me.patch(nameless, object{"accounts": []any{account}}).invalid("accounts[0].name")
+	me.patch(nameless, object{"accounts": []any{with(account, object{"name": "Main"})}}).
 		ok("IMPORT_UPDATED")
 }

@@ -85,18 +85,18 @@ var warned = []struct {
 // exactly the guesses about days, amounts and payments block the commit until they are confirmed.
 func TestImportWarnings(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	reached := map[string]bool{}
 	check := func(t *testing.T, created response, codes []string, blocks bool) string {
 		t.Helper()
 		path := "/api/v1/imports/" + created.text("import.id")
-		m := u.get(path).ok("IMPORT_FETCHED")
-		require.Equal(t, anys(codes), m.list("import.warnings"))
+		response := me.get(path).ok("IMPORT_FETCHED")
+		require.Equal(t, anys(codes), response.list("import.warnings"))
 		for _, code := range codes {
 			reached[code] = true
 		}
-		for _, a := range m.list("import.assumptions") {
+		for _, a := range response.list("import.assumptions") {
 			require.Equal(t, blocks, a.(object)["blocks"], a)
 			require.NotEmpty(t, a.(object)["reason"])
 		}
@@ -107,23 +107,23 @@ func TestImportWarnings(t *testing.T) {
 	}}
 	commit := func(t *testing.T, path string) {
 		t.Helper()
-		require.Equal(t, http.StatusAccepted, u.post(path+"/commit", nil).status)
-		u.awaitImport(path, "done")
+		require.Equal(t, http.StatusAccepted, me.post(path+"/commit", nil).status)
+		me.awaitImport(path, "done")
 	}
 	for _, w := range warned {
 		t.Run(w.name, func(t *testing.T) {
-			path := check(t, u.importFile(w.file, wallet).created("IMPORT_CREATED"), w.codes,
+			path := check(t, me.importFile(w.file, wallet).created("IMPORT_CREATED"), w.codes,
 				w.blocks)
 			if !w.blocks {
-				u.del(path).ok("IMPORT_DELETED")
+				me.del(path).ok("IMPORT_DELETED")
 				return
 			}
-			u.patch(path, defaults).ok("IMPORT_UPDATED")
-			u.post(path+"/commit", nil).fails(409, "IMPORT_NOT_READY").blames("force")
+			me.patch(path, defaults).ok("IMPORT_UPDATED")
+			me.post(path+"/commit", nil).fails(409, "IMPORT_NOT_READY").blames("force")
 			confirmed := object{"confirm": anys(w.codes)}
-			u.patch(path, confirmed).invalid("If-Match")
-			u.patch(path, confirmed, "If-Match", `"1"`).fails(412, "VERSION_MISMATCH")
-			u.patch(path, confirmed, "If-Match", u.get(path).header.Get("ETag")).
+			me.patch(path, confirmed).invalid("If-Match")
+			me.patch(path, confirmed, "If-Match", `"1"`).fails(412, "VERSION_MISMATCH")
+			me.patch(path, confirmed, "If-Match", me.get(path).header.Get("ETag")).
 				ok("IMPORT_UPDATED")
 			commit(t, path)
 		})
@@ -134,28 +134,28 @@ func TestImportWarnings(t *testing.T) {
 		book := string(statements.Workbook(t, map[string]string{
 			"xl/worksheets/sheet1.xml": sheet, "xl/worksheets/sheet2.xml": sheet,
 		}))
-		path := check(t, u.importFile(book, wallet).created("IMPORT_CREATED"),
+		path := check(t, me.importFile(book, wallet).created("IMPORT_CREATED"),
 			[]string{"SHEETS_SKIPPED"}, false)
-		u.del(path).ok("IMPORT_DELETED")
+		me.del(path).ok("IMPORT_DELETED")
 	})
 	t.Run("later files", func(t *testing.T) {
 		const heading = "Date,Payee,Amount,Currency,Category,Group\n"
 		const first = heading + "2026-03-31,Bakery,-3.50,EUR,,Food\n"
-		created := u.importFile(first, wallet).created("IMPORT_CREATED")
+		created := me.importFile(first, wallet).created("IMPORT_CREATED")
 		path := "/api/v1/imports/" + created.text("import.id")
 		mapping := created.at("import.mapping").(object)
 		mapping["columns"] = append(slices.DeleteFunc(mapping["columns"].([]any),
 			func(column any) bool { return column.(object)["field"] == "category" }),
 			object{"index": 5, "field": "category"})
-		u.patch(path, object{"mapping": mapping}).ok("IMPORT_UPDATED")
-		u.patch(path, defaults).ok("IMPORT_UPDATED")
+		me.patch(path, object{"mapping": mapping}).ok("IMPORT_UPDATED")
+		me.patch(path, defaults).ok("IMPORT_UPDATED")
 		commit(t, path)
 		again := "DUPLICATE_OF:" + created.text("import.id")
-		check(t, u.importFile(first, wallet).created("IMPORT_CREATED"), []string{again}, false)
+		check(t, me.importFile(first, wallet).created("IMPORT_CREATED"), []string{again}, false)
 		reached["DUPLICATE_OF"] = true
-		check(t, u.importFile(strings.Replace(first, ",,", ",Bread,", 1), wallet).
+		check(t, me.importFile(strings.Replace(first, ",,", ",Bread,", 1), wallet).
 			created("IMPORT_CREATED"), []string{"COLUMNS_UNREAD"}, false)
-		check(t, u.importFile(strings.Replace(first, "-3.50", "-4.50", 1), "").
+		check(t, me.importFile(strings.Replace(first, "-3.50", "-4.50", 1), "").
 			created("IMPORT_CREATED"), []string{"WALLET_ASSUMED"}, false)
 	})
 	description := contract.Components.Schemas["Import"].Value.Properties["warnings"].Value.

@@ -16,10 +16,10 @@ import (
 // response with the specification.
 func TestTransactionLifecycle(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "100"), u.category("Food")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "100"), me.category("Food")
 
-	created := u.post("/api/v1/transaction", object{
+	created := me.post("/api/v1/transaction", object{
 		"amount": json.Number("12.50"), "date": "2026-03-14T10:00:00Z", "currency": "eur",
 		"walletId": wallet, "categoryId": category,
 		"type": "expense", "description": "Lunch", "id": "mine", "ownerId": "me",
@@ -31,48 +31,49 @@ func TestTransactionLifecycle(t *testing.T) {
 	} {
 		require.Equal(t, want, created.text("transaction."+field))
 	}
-	require.Equal(t, "87.50", u.balance(wallet))
-	require.Equal(t, "-12.50", u.get("/api/v1/transaction/"+strings.ToUpper(id)).
+	require.Equal(t, "87.50", me.balance(wallet))
+	require.Equal(t, "-12.50", me.get("/api/v1/transaction/"+strings.ToUpper(id)).
 		ok("TRANSACTION_FETCHED").text("transaction.amount"))
-	require.Equal(t, id, u.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").
+	require.Equal(t, id, me.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").
 		text("transactions.0.id"))
 
-	updated := u.patch("/api/v1/transaction/"+id, object{"amount": 20, "description": nil}).
+	updated := me.patch("/api/v1/transaction/"+id, object{"amount": 20, "description": nil}).
 		ok("TRANSACTION_UPDATED")
 	require.Equal(t, "-20.00", updated.text("transaction.amount"))
-	require.Equal(t, "80.00", u.balance(wallet))
-	u.patch("/api/v1/transaction/"+id, object{"type": "income"}).ok("TRANSACTION_UPDATED")
-	require.Equal(t, "120.00", u.balance(wallet))
+	require.Equal(t, "80.00", me.balance(wallet))
+	me.patch("/api/v1/transaction/"+id, object{"type": "income"}).ok("TRANSACTION_UPDATED")
+	require.Equal(t, "120.00", me.balance(wallet))
 
-	require.Equal(t, id, u.del("/api/v1/transaction/"+id).ok("TRANSACTION_DELETED").text("id"))
-	require.Equal(t, "100.00", u.balance(wallet))
-	u.get("/api/v1/transaction/"+id).fails(404, "TRANSACTION_NOT_FOUND")
+	require.Equal(t, id, me.del("/api/v1/transaction/"+id).ok("TRANSACTION_DELETED").text("id"))
+	require.Equal(t, "100.00", me.balance(wallet))
+	me.get("/api/v1/transaction/"+id).fails(404, "TRANSACTION_NOT_FOUND")
 }
 
 // TestCreateTransactions creates the maximum of 500 transactions in one request, and repeats the
 // request with the same key.
 func TestCreateTransactions(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	var items []object
 	for i := range 500 {
 		items = append(items, expense(wallet, category, strconv.Itoa(i+1)))
 	}
 	key := uuid.NewString()
-	a := u.post("/api/v1/transaction/batch", batch(items...), "Idempotency-Key", key).
+	reply := me.post("/api/v1/transaction/batch", batch(items...), "Idempotency-Key", key).
 		created("TRANSACTIONS_CREATED")
-	require.Len(t, a.list("transactions"), 500)
-	require.Equal(t, "-7.00", a.text("transactions.6.amount"))
-	require.Equal(t, "-125250.00", u.balance(wallet))
-	again := u.post("/api/v1/transaction/batch", batch(items...), "Idempotency-Key", key).
+	require.Len(t, reply.list("transactions"), 500)
+	require.Equal(t, "-7.00", reply.text("transactions.6.amount"))
+	require.Equal(t, "-125250.00", me.balance(wallet))
+	again := me.post("/api/v1/transaction/batch", batch(items...), "Idempotency-Key", key).
 		created("TRANSACTIONS_CREATED")
-	require.JSONEq(t, string(a.raw), string(again.raw))
-	require.Equal(t, "-125250.00", u.balance(wallet))
+	require.JSONEq(t, string(reply.raw), string(again.raw))
+	require.Equal(t, "-125250.00", me.balance(wallet))
 
-	u.post("/api/v1/transaction/batch", batch()).invalid("transactions")
-	u.post("/api/v1/transaction/batch", batch(append(items, items[0])...)).invalid("transactions")
-	u.post("/api/v1/transaction/batch", object{"transactions": []any{1}}).invalid("transactions[0]")
+	me.post("/api/v1/transaction/batch", batch()).invalid("transactions")
+	me.post("/api/v1/transaction/batch", batch(append(items, items[0])...)).invalid("transactions")
+	me.post("/api/v1/transaction/batch",
+		object{"transactions": []any{1}}).invalid("transactions[0]")
 }
 
 func batch(items ...object) object { return object{"transactions": items} }
@@ -92,12 +93,12 @@ func TestCreateTransactionWithoutType(t *testing.T) {
 // update. No data may change.
 func TestTransactionInvalidFields(t *testing.T) {
 	t.Parallel()
-	u, stranger := newUser(t), newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me, stranger := newUser(t), newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	theirWallet, theirCategory := stranger.wallet("EUR", "0"), stranger.category("Food")
-	id := u.spend(wallet, category, "5")
-	before := string(u.get("/api/v1/transaction").raw) + u.balance(wallet)
-	for name, c := range map[string]struct {
+	id := me.spend(wallet, category, "5")
+	before := string(me.get("/api/v1/transaction").raw) + me.balance(wallet)
+	for name, tc := range map[string]struct {
 		field  string
 		value  any
 		status int
@@ -137,31 +138,32 @@ func TestTransactionInvalidFields(t *testing.T) {
 	} {
 		t.Run(name, func(*testing.T) {
 			body := expense(wallet, category, "1")
-			body[c.field] = c.value
-			u.post("/api/v1/transaction", body).fails(c.status, c.code).blames(c.field)
-			u.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"), body)).
-				fails(c.status, c.code).blames("transactions[1]." + c.field)
-			u.patch("/api/v1/transaction/"+id, object{c.field: c.value}).fails(c.status, c.code).
-				blames(c.field)
+			body[tc.field] = tc.value
+			me.post("/api/v1/transaction", body).fails(tc.status, tc.code).blames(tc.field)
+			me.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"), body)).
+				fails(tc.status, tc.code).blames("transactions[1]." + tc.field)
+			me.patch("/api/v1/transaction/"+id, object{tc.field: tc.value}).fails(tc.status,
+				tc.code).
+				blames(tc.field)
 		})
 	}
 	for _, field := range []string{"amount", "date", "currency", "walletId", "categoryId"} {
 		body := expense(wallet, category, "1")
 		delete(body, field)
-		u.post("/api/v1/transaction", body).invalid(field)
+		me.post("/api/v1/transaction", body).invalid(field)
 	}
-	a := u.post("/api/v1/transaction", object{
+	a := me.post("/api/v1/transaction", object{
 		"amount": 1, "date": "x", "currency": "EUR", "walletId": wallet, "categoryId": category,
 	})
 	require.Equal(t, "Invalid transaction date", a.text("message"))
-	u.post("/api/v1/transaction", `{"amount":1,"amount":2}`).fails(400, "VALIDATION_ERROR")
-	require.Equal(t, before, string(u.get("/api/v1/transaction").raw)+u.balance(wallet))
+	me.post("/api/v1/transaction", `{"amount":1,"amount":2}`).fails(400, "VALIDATION_ERROR")
+	require.Equal(t, before, string(me.get("/api/v1/transaction").raw)+me.balance(wallet))
 }
 
 // TestTransactionIDs uses malformed ids, unknown ids and an id of another user.
 func TestTransactionIDs(t *testing.T) {
 	t.Parallel()
-	u, stranger := newUser(t), newUser(t)
+	me, stranger := newUser(t), newUser(t)
 	theirs := stranger.spend(stranger.wallet("EUR", "0"), stranger.category("Food"), "5")
 	for id, want := range map[string]struct {
 		status int
@@ -175,9 +177,9 @@ func TestTransactionIDs(t *testing.T) {
 		theirs:                                 {403, "TRANSACTION_OWNER_MISMATCH"},
 	} {
 		path := "/api/v1/transaction/" + id
-		u.get(path).fails(want.status, want.code)
-		u.patch(path, object{"amount": 1}).fails(want.status, want.code)
-		u.del(path).fails(want.status, want.code)
+		me.get(path).fails(want.status, want.code)
+		me.patch(path, object{"amount": 1}).fails(want.status, want.code)
+		me.del(path).fails(want.status, want.code)
 	}
 	require.Equal(t, "-5.00", stranger.get("/api/v1/transaction/"+theirs).
 		text("transaction.amount"))

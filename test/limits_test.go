@@ -10,13 +10,13 @@ import (
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, "", map[string]string{"RATE_LIMIT": "1"})
-	u := newUserAt(t, own.URL, "Ada")
-	first := u.get("/api/v1/wallet").ok("WALLETS_FETCHED")
+	me := newUserAt(t, own.URL, "Ada")
+	first := me.get("/api/v1/wallet").ok("WALLETS_FETCHED")
 	require.Equal(t, "5", first.header.Get("RateLimit-Limit"))
 	require.Equal(t, "4", first.header.Get("RateLimit-Remaining"))
 	var last response
 	for range 10 {
-		last = u.get("/api/v1/wallet")
+		last = me.get("/api/v1/wallet")
 	}
 	last.fails(429, "RATE_LIMITED")
 	require.Equal(t, "1", last.header.Get("Retry-After"))

@@ -40,17 +40,17 @@ func eachRPC(visit func(service string, m protoreflect.MethodDescriptor)) {
 }
 
 // invoke calls a unary or streaming RPC with an empty request.
-func invoke(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor) error {
+func invoke(t *testing.T, conn *grpc.ClientConn, method protoreflect.MethodDescriptor) error {
 	t.Helper()
-	name := "/" + string(m.Parent().FullName()) + "/" + string(m.Name())
+	name := "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
 	stream, err := conn.NewStream(t.Context(),
-		&grpc.StreamDesc{ServerStreams: m.IsStreamingServer()}, name)
+		&grpc.StreamDesc{ServerStreams: method.IsStreamingServer()}, name)
 	if err == nil {
-		err = stream.SendMsg(dynamicpb.NewMessage(m.Input()))
+		err = stream.SendMsg(dynamicpb.NewMessage(method.Input()))
 	}
 	// RecvMsg returns the RPC's error, also if SendMsg failed with EOF.
 	if err == nil || err == io.EOF { //nolint:errorlint // SendMsg documents this very value
-		err = stream.RecvMsg(dynamicpb.NewMessage(m.Output()))
+		err = stream.RecvMsg(dynamicpb.NewMessage(method.Output()))
 	}
 	return err
 }
@@ -72,16 +72,16 @@ func TestRPCCallers(t *testing.T) {
 		return conn
 	}
 	t.Run("requests through all services succeed", func(t *testing.T) {
-		u, friend := newUserAt(t, own.URL, "Ada"), newUserAt(t, own.URL, "Grace")
-		wallet, category := u.wallet("EUR", "100"), u.category("Food")
-		u.upload("", []byte("CORNER BAKERY\n21/11/2026\nBread  5.60\nTotal EUR  5.60\n"),
+		me, friend := newUserAt(t, own.URL, "Ada"), newUserAt(t, own.URL, "Grace")
+		wallet, category := me.wallet("EUR", "100"), me.category("Food")
+		me.upload("", []byte("CORNER BAKERY\n21/11/2026\nBread  5.60\nTotal EUR  5.60\n"),
 			"walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
-		budget := u.budget(wallet, category)
-		require.NotNil(t, u.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").
+		budget := me.budget(wallet, category)
+		require.NotNil(t, me.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").
 			at("budget.progress"))
-		u.post("/api/v1/budgets/"+budget+"/share", object{"email": friend.email}).
+		me.post("/api/v1/budgets/"+budget+"/share", object{"email": friend.email}).
 			created("BUDGET_SHARED")
-		require.Equal(t, "Grace", u.get("/api/v1/budgets/" + budget + "/members").
+		require.Equal(t, "Grace", me.get("/api/v1/budgets/" + budget + "/members").
 			ok("BUDGET_MEMBERS_FETCHED").list("members")[0].(object)["name"])
 	})
 	tried := 0

@@ -118,31 +118,32 @@ func TestAlertsAfterImport(t *testing.T) {
 // TestAlertThresholds creates and updates the thresholds of a budget.
 func TestAlertThresholds(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	body := aBudget("Food", wallet, category)
 	for _, bad := range []any{[]int{0}, []int{1001}, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}} {
 		body["alertThresholds"] = bad
-		u.post("/api/v1/budgets", body).invalid("alertThresholds")
+		me.post("/api/v1/budgets", body).invalid("alertThresholds")
 	}
 	body["alertThresholds"] = []any{"80"}
-	u.post("/api/v1/budgets", body).invalid("alertThresholds[0]")
+	me.post("/api/v1/budgets", body).invalid("alertThresholds[0]")
 	body["alertThresholds"] = []int{50, 10, 50}
-	a := u.post("/api/v1/budgets", body).created("BUDGET_CREATED")
+	a := me.post("/api/v1/budgets", body).created("BUDGET_CREATED")
 	require.Equal(t, []any{json.Number("10"), json.Number("50")}, a.list("budget.alertThresholds"))
 	path := "/api/v1/budgets/" + a.text("budget.id")
 
 	lunch := expense(wallet, category, "10")
 	lunch["date"] = time.Now().UTC().Format(time.DateOnly)
-	u.record(lunch)
-	u.notified(reached, 1)
+	me.record(lunch)
+	me.notified(reached, 1)
 	// A lower limit raises the percentage.
-	u.patch(path, object{"limit": 20}).ok("BUDGET_UPDATED")
-	u.notified(reached, 2)
-	u.patch(path, object{"alertThresholds": []int{}}).ok("BUDGET_UPDATED")
-	require.Empty(t, u.get(path).ok("BUDGET_FETCHED").list("budget.alertThresholds"))
+	me.patch(path, object{"limit": 20}).ok("BUDGET_UPDATED")
+	me.notified(reached, 2)
+	me.patch(path, object{"alertThresholds": []int{}}).ok("BUDGET_UPDATED")
+	require.Empty(t, me.get(path).ok("BUDGET_FETCHED").list("budget.alertThresholds"))
 
-	plain := u.post("/api/v1/budgets", aBudget("Plain", wallet, category)).created("BUDGET_CREATED")
+	plain := me.post("/api/v1/budgets",
+		aBudget("Plain", wallet, category)).created("BUDGET_CREATED")
 	require.Equal(t, []any{json.Number("80"), json.Number("100")},
 		plain.list("budget.alertThresholds"))
 }

@@ -109,19 +109,20 @@ func TestOperations(t *testing.T) {
 				"MDAwMDAwMDAwMDAiLCJleHAiOjQxMDI0NDQ4MDB9.",
 		}
 		eachOperation(t, func(o operation) bool { return o.returns("UNAUTHORIZED") },
-			func(_ *testing.T, u *user, o operation) {
-				valid := u.token
-				u.token = ""
+			func(_ *testing.T, me *user, operation operation) {
+				valid := me.token
+				me.token = ""
 				for name, header := range bad {
 					var headers []string
 					if header != "" {
 						headers = []string{"Authorization", header}
 					}
-					a := u.call(o.method, o.filled(), nil, headers...).fails(401, "UNAUTHORIZED")
-					require.True(u.t, strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer"),
-						name)
+					a := me.call(operation.method, operation.filled(), nil, headers...).fails(401,
+						"UNAUTHORIZED")
+					require.True(me.t,
+						strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer"), name)
 				}
-				u.call(o.method, o.filled(), nil, "Authorization",
+				me.call(operation.method, operation.filled(), nil, "Authorization",
 					"Bearer "+valid[:len(valid)-8]+"AAAAAAAA").fails(401, "UNAUTHORIZED")
 			})
 	})
@@ -140,32 +141,32 @@ func TestOperations(t *testing.T) {
 			"a bad escape":   `{"name":"\x"}`,
 			"a control byte": "{\"name\":\"\x01\"}",
 		}
-		eachOperation(t, operation.hasBody, func(t *testing.T, u *user, o operation) {
+		eachOperation(t, operation.hasBody, func(t *testing.T, me *user, operation operation) {
 			t.Helper()
 			for name, body := range bodies {
-				a := u.call(o.method, o.filled(), body)
+				a := me.call(operation.method, operation.filled(), body)
 				require.Equal(t, "VALIDATION_ERROR", a.code(), "%s: %d %s", name, a.status, a.raw)
 				a.fails(400, "VALIDATION_ERROR")
 			}
-			u.call(o.method, o.filled(), `{}`, "Content-Type", "text/plain").
+			me.call(operation.method, operation.filled(), `{}`, "Content-Type", "text/plain").
 				fails(415, "UNSUPPORTED_MEDIA_TYPE")
-			u.call(o.method, o.filled(), `{}`, "Content-Type", "application/json",
+			me.call(operation.method, operation.filled(), `{}`, "Content-Type", "application/json",
 				"Content-Encoding", "gzip").fails(415, "UNSUPPORTED_MEDIA_TYPE")
 			large := `{"name":"` + strings.Repeat("x", 2<<20) + `"}`
-			u.call(o.method, o.filled(), large).fails(413, "PAYLOAD_TOO_LARGE")
+			me.call(operation.method, operation.filled(), large).fails(413, "PAYLOAD_TOO_LARGE")
 		})
 	})
 	t.Run("reject values of another type in each field", func(t *testing.T) {
 		t.Parallel()
-		eachOperation(t, operation.hasBody, func(t *testing.T, u *user, o operation) {
+		eachOperation(t, operation.hasBody, func(t *testing.T, me *user, operation operation) {
 			t.Helper()
-			schema := o.RequestBody.Value.Content.Get("application/json").Schema.Value
+			schema := operation.RequestBody.Value.Content.Get("application/json").Schema.Value
 			for field, property := range schema.Properties {
 				var wrong any = object{"a": 1}
 				if property.Value.Type.Is("object") || len(property.Value.AllOf) > 0 {
 					wrong = "text"
 				}
-				a := u.call(o.method, o.filled(), object{field: wrong})
+				a := me.call(operation.method, operation.filled(), object{field: wrong})
 				require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", field, a.raw)
 				require.Contains(t, []string{"VALIDATION_ERROR", fieldCodes[field]}, a.code(),
 					"%s: %s", field, a.raw)
@@ -199,31 +200,31 @@ var fieldCodes = map[string]string{
 // reduced to it.
 func TestListParameters(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	budget := u.budget(u.wallet("EUR", "0"), u.category("Food"))
-	for _, o := range operations() {
-		if o.Parameters.GetByInAndName("query", "cursor") == nil {
+	me := newUser(t)
+	budget := me.budget(me.wallet("EUR", "0"), me.category("Food"))
+	for _, operation := range operations() {
+		if operation.Parameters.GetByInAndName("query", "cursor") == nil {
 			continue
 		}
-		path := strings.ReplaceAll(o.path, "{budgetId}", budget)
-		if strings.HasPrefix(o.path, "/api/v1/imports/{id}") {
-			id := u.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id")
+		path := strings.ReplaceAll(operation.path, "{budgetId}", budget)
+		if strings.HasPrefix(operation.path, "/api/v1/imports/{id}") {
+			id := me.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id")
 			path = "/api/v1/imports/" + id + "/rows"
 		}
 		most := 200
-		if o.OperationID == "listChanges" {
+		if operation.OperationID == "listChanges" {
 			most = 1000
 		}
-		if strings.Contains(o.path, "{webhookId}") {
-			path = "/api/v1/webhooks/" + u.webhook("https://example.com") + "/deliveries"
+		if strings.Contains(operation.path, "{webhookId}") {
+			path = "/api/v1/webhooks/" + me.webhook("https://example.com") + "/deliveries"
 		}
-		u.get(path+"?cursor=abc").fails(400, "INVALID_CURSOR")
+		me.get(path+"?cursor=abc").fails(400, "INVALID_CURSOR")
 		for _, limit := range []string{"0", "-1", "x", "1.5", "-99999999999"} {
-			u.get(path + "?limit=" + limit).invalid("limit")
+			me.get(path + "?limit=" + limit).invalid("limit")
 		}
-		u.get(path+"?limit=1&limit=2").fails(400, "VALIDATION_ERROR")
+		me.get(path+"?limit=1&limit=2").fails(400, "VALIDATION_ERROR")
 		for _, limit := range []string{strconv.Itoa(most + 1), "99999999999"} {
-			a := u.get(path + "?limit=" + limit)
+			a := me.get(path + "?limit=" + limit)
 			require.Equal(t, http.StatusOK, a.status, "%s", a.raw)
 			require.Equal(t, json.Number(strconv.Itoa(most)), a.at("pagination.limit"))
 		}
@@ -232,16 +233,16 @@ func TestListParameters(t *testing.T) {
 
 func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
+	me := newUser(t)
 	for _, path := range []string{
 		"/api", "/api/v1", "/api/v1/nothing", "/api/v1/wallet/", "/api/v1/wallet/a/b",
 		"/api/v2/wallet", "/api/v1//wallet", "/api/v1/transaction/../wallet",
 	} {
-		u.get(path).fails(404, "ROUTE_NOT_FOUND")
+		me.get(path).fails(404, "ROUTE_NOT_FOUND")
 	}
-	a := u.call(http.MethodPut, "/api/v1/wallet", object{}).fails(405, "METHOD_NOT_ALLOWED")
+	a := me.call(http.MethodPut, "/api/v1/wallet", object{}).fails(405, "METHOD_NOT_ALLOWED")
 	require.Contains(t, a.header.Get("Allow"), "POST")
-	u.call(http.MethodDelete, "/api/v1/transaction", nil).fails(405, "METHOD_NOT_ALLOWED")
+	me.call(http.MethodDelete, "/api/v1/transaction", nil).fails(405, "METHOD_NOT_ALLOWED")
 }
 
 // TestRequestID requires that a valid id of the client is kept and an invalid one is replaced.

@@ -37,10 +37,10 @@ func line(description, amount string, category ...string) object {
 // corrections.
 func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, food, drinks := u.wallet("EUR", "100"), u.category("Food"), u.category("Drinks")
+	me := newUser(t)
+	wallet, food, drinks := me.wallet("EUR", "100"), me.category("Food"), me.category("Drinks")
 	photo := photograph(t, groceries)
-	read := u.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", food).
+	read := me.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", food).
 		ok("RECEIPT_RECOGNIZED")
 	require.NotContains(t, read.body["receipt"], "recognized")
 	require.NotContains(t, read.body["receipt"], "pages")
@@ -55,7 +55,7 @@ func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 	})
 	key := "review-1"
 	book := func() response {
-		return u.uploadWith([]string{"Idempotency-Key", key}, "", photo, "walletId", wallet,
+		return me.uploadWith([]string{"Idempotency-Key", key}, "", photo, "walletId", wallet,
 			"categoryId", food, "corrections", fields)
 	}
 	booked := book().created("RECEIPT_TRANSACTIONS_CREATED")
@@ -78,28 +78,29 @@ func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 		"Apples": food, "Rye bread": food, "Olive oil": food, "Coffee beans": drinks, "Tax": food,
 		"Discount": food,
 	}, categories)
-	require.Equal(t, "77.75", u.balance(wallet))
-	require.Equal(t, booked.body["receipt"], u.get("/api/v1/receipts/" + booked.text("receipt.id")).
-		ok("RECEIPT_FETCHED").body["receipt"])
+	require.Equal(t, "77.75", me.balance(wallet))
+	require.Equal(t, booked.body["receipt"],
+		me.get("/api/v1/receipts/" + booked.text("receipt.id")).
+			ok("RECEIPT_FETCHED").body["receipt"])
 
 	again := book().created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
 	require.JSONEq(t, string(booked.raw), string(again.raw))
 	fields = corrections(t, object{"merchant": "Another"})
 	book().fails(409, "IDEMPOTENCY_KEY_CONFLICT")
-	require.Equal(t, "77.75", u.balance(wallet))
+	require.Equal(t, "77.75", me.balance(wallet))
 }
 
 // TestCreateTransactionsFromReceiptInvalidCorrections requires that a rejected correction names its
 // field and books nothing.
 func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 	t.Parallel()
-	u, stranger := newUser(t), newUser(t)
-	wallet, food := u.wallet("EUR", "0"), u.category("Food")
+	me, stranger := newUser(t), newUser(t)
+	wallet, food := me.wallet("EUR", "0"), me.category("Food")
 	theirs := stranger.category("Food")
 	text := []byte("SHOP\n2026-03-18\nMilk 1.00\nBread 2.00\nTOTAL EUR 3.00\n")
 	send := func(fields string) response {
-		return u.upload("", text, "walletId", wallet, "categoryId", food, "corrections", fields)
+		return me.upload("", text, "walletId", wallet, "categoryId", food, "corrections", fields)
 	}
 	mismatch := send(corrections(t, object{
 		"lines": []any{line("Milk", "1.00"), line("Bread", "1.50")},
@@ -134,10 +135,10 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 		fails(404, "INVALID_CATEGORY_EXIST_PARAMS").blames("corrections.lines[0].categoryId")
 	send(corrections(t, object{"currency": "JPY", "total": json.Number("3")})).
 		created("RECEIPT_TRANSACTIONS_CREATED")
-	require.Equal(t, "0.00", u.balance(wallet))
-	require.Len(t, u.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").list("transactions"), 2)
-	u.upload("?include=image", text, "walletId", wallet, "categoryId", food).invalid("include")
-	u.upload("?dryRun=true&include=pages", text, "walletId", wallet, "categoryId", food).
+	require.Equal(t, "0.00", me.balance(wallet))
+	require.Len(t, me.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").list("transactions"), 2)
+	me.upload("?include=image", text, "walletId", wallet, "categoryId", food).invalid("include")
+	me.upload("?dryRun=true&include=pages", text, "walletId", wallet, "categoryId", food).
 		invalid("include")
 }
 
@@ -145,8 +146,8 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 // The boxes fit the pages.
 func TestCreateTransactionsFromReceiptInclude(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, food := u.wallet("EUR", "0"), u.category("Food")
+	me := newUser(t)
+	wallet, food := me.wallet("EUR", "0"), me.category("Food")
 	photo := photograph(t, groceries)
 	decoded, err := jpeg.Decode(bytes.NewReader(photo))
 	require.NoError(t, err)
@@ -155,22 +156,24 @@ func TestCreateTransactionsFromReceiptInclude(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"JPEG": photo, "TIFF": asTIFF.Bytes(), "HEIC": asHEIC(t, photo),
 	} {
-		a := u.upload("?dryRun=true&include=image", file, "walletId", wallet, "categoryId", food).
+		reply := me.upload("?dryRun=true&include=image", file, "walletId", wallet, "categoryId",
+			food).
 			ok("RECEIPT_RECOGNIZED")
-		require.Len(t, a.list("receipt.pages"), 1, name)
-		content, ok := strings.CutPrefix(a.text("receipt.pages.0.image"), "data:image/jpeg;base64,")
+		require.Len(t, reply.list("receipt.pages"), 1, name)
+		content, ok := strings.CutPrefix(reply.text("receipt.pages.0.image"),
+			"data:image/jpeg;base64,")
 		require.True(t, ok, name)
 		require.Less(t, len(content), 1_000_000, name)
 		raw, err := base64.StdEncoding.DecodeString(content)
 		require.NoError(t, err, name)
 		shown, err := jpeg.Decode(bytes.NewReader(raw))
 		require.NoError(t, err, name)
-		requireOn(t, a, "total", shown)
-		box := a.list("receipt.evidence")[0].(object)["box"].(object)
-		require.Equal(t, box["pageWidth"], a.at("receipt.pages.0.width"), name)
-		require.Equal(t, box["pageHeight"], a.at("receipt.pages.0.height"), name)
+		requireOn(t, reply, "total", shown)
+		box := reply.list("receipt.evidence")[0].(object)["box"].(object)
+		require.Equal(t, box["pageWidth"], reply.at("receipt.pages.0.width"), name)
+		require.Equal(t, box["pageHeight"], reply.at("receipt.pages.0.height"), name)
 	}
-	text := u.upload("?dryRun=true&include=image", []byte(groceries), "walletId", wallet,
+	text := me.upload("?dryRun=true&include=image", []byte(groceries), "walletId", wallet,
 		"categoryId", food).ok("RECEIPT_RECOGNIZED")
 	require.NotContains(t, text.body["receipt"], "pages")
 }

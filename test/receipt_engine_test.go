@@ -42,19 +42,19 @@ func TestReceiptsWhileNeuralEngineFails(t *testing.T) {
 		"out of memory": exhaustMemory(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			u := newUserAt(t, own.URL, "Ada")
-			wallet, category := u.wallet("EUR", "0"), u.category("Food")
+			me := newUserAt(t, own.URL, "Ada")
+			wallet, category := me.wallet("EUR", "0"), me.category("Food")
 			upload := func() {
 				photo, err := ocrtest.Photograph(groceries, 1_200_000, grain.Add(1))
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				a := u.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", category)
+				a := me.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", category)
 				assert.Equal(t, http.StatusOK, a.status, a.raw)
 				assert.Equal(t, "23.25", a.text("receipt.total"))
 			}
-			reader := func() string { return u.get("/readyz").text("receipts") }
+			reader := func() string { return me.get("/readyz").text("receipts") }
 			stop := make(chan struct{})
 			var users sync.WaitGroup
 			defer users.Wait()

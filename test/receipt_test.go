@@ -48,74 +48,74 @@ func photograph(t *testing.T, text string) []byte {
 // total.
 func TestCreateTransactionsFromReceiptPhoto(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "100"), u.category("Food")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "100"), me.category("Food")
 	photo := photograph(t, groceries)
 
-	preview := u.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", category).
+	preview := me.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", category).
 		ok("RECEIPT_RECOGNIZED")
 	require.Equal(t, "23.25", preview.text("receipt.total"))
-	require.Equal(t, "100.00", u.balance(wallet))
+	require.Equal(t, "100.00", me.balance(wallet))
 	for _, field := range []string{"id", "createdAt", "receiptId"} {
 		require.NotContains(t, preview.list("transactions")[0], field)
 	}
 
-	a := u.upload("", photo, "walletId", wallet, "categoryId", category).
+	reply := me.upload("", photo, "walletId", wallet, "categoryId", category).
 		created("RECEIPT_TRANSACTIONS_CREATED")
-	require.Equal(t, "23.25", a.text("receipt.total"))
-	require.Equal(t, "2026-03-18", a.text("receipt.date"))
-	require.Equal(t, "EUR", a.text("receipt.currency"))
-	require.Contains(t, strings.ToUpper(a.text("receipt.merchant")), "GREEN GROCER")
-	require.Len(t, a.list("transactions"), 4, "%s", a.raw)
+	require.Equal(t, "23.25", reply.text("receipt.total"))
+	require.Equal(t, "2026-03-18", reply.text("receipt.date"))
+	require.Equal(t, "EUR", reply.text("receipt.currency"))
+	require.Contains(t, strings.ToUpper(reply.text("receipt.merchant")), "GREEN GROCER")
+	require.Len(t, reply.list("transactions"), 4, "%s", reply.raw)
 	sum := new(big.Rat)
-	for _, tr := range a.list("transactions") {
+	for _, tr := range reply.list("transactions") {
 		amount, ok := new(big.Rat).SetString(tr.(object)["amount"].(json.Number).String())
 		require.True(t, ok)
 		sum.Add(sum, amount)
-		require.Equal(t, a.text("receipt.id"), tr.(object)["receiptId"])
+		require.Equal(t, reply.text("receipt.id"), tr.(object)["receiptId"])
 	}
 	require.Equal(t, "-23.25", sum.FloatString(2))
-	require.Equal(t, "76.75", u.balance(wallet))
+	require.Equal(t, "76.75", me.balance(wallet))
 
-	id := a.text("receipt.id")
-	require.Equal(t, a.body["receipt"], u.get("/api/v1/receipts/" + id).
+	id := reply.text("receipt.id")
+	require.Equal(t, reply.body["receipt"], me.get("/api/v1/receipts/" + id).
 		ok("RECEIPT_FETCHED").body["receipt"])
-	again := u.upload("", photo, "walletId", wallet, "categoryId", category, "mode", "single").
+	again := me.upload("", photo, "walletId", wallet, "categoryId", category, "mode", "single").
 		created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "DUPLICATE_OF", again.text("receipt.warnings.0.code"))
 	require.Equal(t, "-23.25", again.text("transactions.0.amount"))
-	u.upload("?onDuplicate=reject", photo, "walletId", wallet, "categoryId", category).
+	me.upload("?onDuplicate=reject", photo, "walletId", wallet, "categoryId", category).
 		fails(409, "RECEIPT_DUPLICATE")
 	newUser(t).get("/api/v1/receipts/"+id).fails(404, "RECEIPT_NOT_FOUND")
-	require.Equal(t, []any{again.body["receipt"], a.body["receipt"]},
-		u.get("/api/v1/receipts").ok("RECEIPTS_FETCHED").list("receipts"))
+	require.Equal(t, []any{again.body["receipt"], reply.body["receipt"]},
+		me.get("/api/v1/receipts").ok("RECEIPTS_FETCHED").list("receipts"))
 	newUser(t).del("/api/v1/receipts/"+id).fails(404, "RECEIPT_NOT_FOUND")
-	u.del("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
-	u.del("/api/v1/receipts/" + id).ok("RECEIPT_DELETED")
-	require.Len(t, u.get("/api/v1/receipts").ok("RECEIPTS_FETCHED").list("receipts"), 1)
-	require.Len(t, u.get("/api/v1/currencies").ok("CURRENCIES_FETCHED").list("currencies"),
+	me.del("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
+	me.del("/api/v1/receipts/" + id).ok("RECEIPT_DELETED")
+	require.Len(t, me.get("/api/v1/receipts").ok("RECEIPTS_FETCHED").list("receipts"), 1)
+	require.Len(t, me.get("/api/v1/currencies").ok("CURRENCIES_FETCHED").list("currencies"),
 		len(money.All()))
-	u.get("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
+	me.get("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
 }
 
 // TestGetReceiptImage requires that the image is stored on request, without its metadata, and only
 // its owner can read it.
 func TestGetReceiptImage(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	photo := photograph(t, groceries)
 	secret := append([]byte{0xff, 0xfe, 0, 14}, "51.5N 0.12W!"...)
 	photo = append(append(bytes.Clone(photo[:2]), secret...), photo[2:]...)
 
-	preview := u.upload("?dryRun=true&keepImage=true", photo, "walletId", wallet, "categoryId",
+	preview := me.upload("?dryRun=true&keepImage=true", photo, "walletId", wallet, "categoryId",
 		category).ok("RECEIPT_RECOGNIZED")
 	require.NotContains(t, preview.body["receipt"], "imagePages")
-	record := u.upload("?keepImage=true", photo, "walletId", wallet, "categoryId", category).
+	record := me.upload("?keepImage=true", photo, "walletId", wallet, "categoryId", category).
 		created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "1", record.text("receipt.imagePages"))
 	path := "/api/v1/receipts/" + record.text("receipt.id") + "/image"
-	got := u.get(path)
+	got := me.get(path)
 	require.Equal(t, http.StatusOK, got.status)
 	require.Equal(t, "image/jpeg", got.header.Get("Content-Type"))
 	require.Equal(t, "nosniff", got.header.Get("X-Content-Type-Options"))
@@ -127,22 +127,22 @@ func TestGetReceiptImage(t *testing.T) {
 	require.NoError(t, err)
 	requireOn(t, record, "total", shown)
 
-	require.Equal(t, got.raw, u.get(path+"?page=1").raw)
-	u.get(path+"?page=2").fails(404, "RECEIPT_IMAGE_NOT_FOUND")
-	u.get(path + "?page=x").invalid("page")
-	u.get("/api/v1/receipts/x/image").fails(400, "INVALID_RECEIPT_ID")
-	u.get("/api/v1/receipts/"+uuid.NewString()+"/image").fails(404, "RECEIPT_NOT_FOUND")
+	require.Equal(t, got.raw, me.get(path+"?page=1").raw)
+	me.get(path+"?page=2").fails(404, "RECEIPT_IMAGE_NOT_FOUND")
+	me.get(path + "?page=x").invalid("page")
+	me.get("/api/v1/receipts/x/image").fails(400, "INVALID_RECEIPT_ID")
+	me.get("/api/v1/receipts/"+uuid.NewString()+"/image").fails(404, "RECEIPT_NOT_FOUND")
 	newUser(t).get(path).fails(404, "RECEIPT_NOT_FOUND")
 	(&user{t: t}).get(path).fails(401, "UNAUTHORIZED")
 
-	bare := u.upload("", photo, "walletId", wallet, "categoryId", category).
+	bare := me.upload("", photo, "walletId", wallet, "categoryId", category).
 		created("RECEIPT_TRANSACTIONS_CREATED")
-	u.get("/api/v1/receipts/"+bare.text("receipt.id")+"/image").
+	me.get("/api/v1/receipts/"+bare.text("receipt.id")+"/image").
 		fails(404, "RECEIPT_IMAGE_NOT_FOUND")
 	for _, tr := range record.list("transactions") {
-		u.del("/api/v1/transaction/" + tr.(object)["id"].(string)).ok("TRANSACTION_DELETED")
+		me.del("/api/v1/transaction/" + tr.(object)["id"].(string)).ok("TRANSACTION_DELETED")
 	}
-	u.get(path).fails(404, "RECEIPT_NOT_FOUND")
+	me.get(path).fails(404, "RECEIPT_NOT_FOUND")
 }
 
 // requireOn requires that the box of a field's evidence covers dark and light pixels of the image:
@@ -178,50 +178,50 @@ func requireOn(t *testing.T, a response, field string, shown image.Image) {
 // one with the same key.
 func TestCreateTransactionsFromReceiptForm(t *testing.T) {
 	t.Parallel()
-	u, stranger := newUser(t), newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me, stranger := newUser(t), newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	text := []byte("SHOP\n2026-03-18\nMilk 1.00\nTOTAL EUR 1.00\n")
-	u.upload("", nil, "walletId", wallet, "categoryId", category).
+	me.upload("", nil, "walletId", wallet, "categoryId", category).
 		fails(400, "RECEIPT_FILE_REQUIRED")
-	u.upload("", []byte{}, "walletId", wallet, "categoryId", category).
+	me.upload("", []byte{}, "walletId", wallet, "categoryId", category).
 		fails(400, "RECEIPT_FILE_REQUIRED")
-	u.upload("", nil, "walletId", "x", "categoryId", category, "mode", "many").
+	me.upload("", nil, "walletId", "x", "categoryId", category, "mode", "many").
 		fails(400, "RECEIPT_FILE_REQUIRED").blames("mode", "receipt", "walletId")
-	u.upload("", text).invalid("walletId", "categoryId")
-	u.upload("", text, "walletId", "x", "categoryId", category).fails(400, "WALLET_NOT_FOUND")
-	u.upload("", text, "walletId", stranger.wallet("EUR", "0"), "categoryId", category).
+	me.upload("", text).invalid("walletId", "categoryId")
+	me.upload("", text, "walletId", "x", "categoryId", category).fails(400, "WALLET_NOT_FOUND")
+	me.upload("", text, "walletId", stranger.wallet("EUR", "0"), "categoryId", category).
 		fails(404, "WALLET_NOT_FOUND")
-	u.upload("", text, "walletId", wallet, "categoryId", "x").
+	me.upload("", text, "walletId", wallet, "categoryId", "x").
 		fails(400, "INVALID_CATEGORY_EXIST_PARAMS")
-	u.upload("", text, "walletId", wallet, "categoryId", stranger.category("A")).
+	me.upload("", text, "walletId", wallet, "categoryId", stranger.category("A")).
 		fails(404, "INVALID_CATEGORY_EXIST_PARAMS")
-	u.upload("", text, "walletId", wallet, "categoryId", category, "mode", "many").invalid("mode")
-	u.upload("?onDuplicate=maybe", text, "walletId", wallet, "categoryId", category).
+	me.upload("", text, "walletId", wallet, "categoryId", category, "mode", "many").invalid("mode")
+	me.upload("?onDuplicate=maybe", text, "walletId", wallet, "categoryId", category).
 		invalid("onDuplicate")
-	u.upload("", bytes.Repeat([]byte{' '}, 10<<20+1), "walletId", wallet, "categoryId", category).
+	me.upload("", bytes.Repeat([]byte{' '}, 10<<20+1), "walletId", wallet, "categoryId", category).
 		fails(413, "PAYLOAD_TOO_LARGE")
 	for _, junk := range []string{
 		"\x00\x01\x02\x03", "PK\x03\x04 a zip", "\xff\xd8\xff\xe0 a cut JPEG", "%PDF-1.7 a cut PDF",
 		"just a letter to a friend",
 	} {
-		u.upload("", []byte(junk), "walletId", wallet, "categoryId", category).
+		me.upload("", []byte(junk), "walletId", wallet, "categoryId", category).
 			fails(500, "OCR_PARSE_FAILED")
 	}
 
 	var two bytes.Buffer
-	w := multipart.NewWriter(&two)
+	writer := multipart.NewWriter(&two)
 	for range 2 {
-		part, err := w.CreateFormFile("receipt", "receipt")
+		part, err := writer.CreateFormFile("receipt", "receipt")
 		require.NoError(t, err)
 		_, err = part.Write(text)
 		require.NoError(t, err)
 	}
-	require.NoError(t, w.Close())
+	require.NoError(t, writer.Close())
 	send := func(body any, kind string) response {
-		return u.call(http.MethodPost, "/api/v1/transaction/receipt", body, "Content-Type", kind)
+		return me.call(http.MethodPost, "/api/v1/transaction/receipt", body, "Content-Type", kind)
 	}
-	send(two.Bytes(), w.FormDataContentType()).fails(400, "RECEIPT_FILE_REQUIRED")
-	send(two.Bytes()[:40], w.FormDataContentType()).fails(400, "VALIDATION_ERROR")
+	send(two.Bytes(), writer.FormDataContentType()).fails(400, "RECEIPT_FILE_REQUIRED")
+	send(two.Bytes()[:40], writer.FormDataContentType()).fails(400, "VALIDATION_ERROR")
 	send("x", "multipart/form-data").fails(400, "VALIDATION_ERROR")
 	send(`{}`, "application/json").fails(415, "UNSUPPORTED_MEDIA_TYPE")
 
@@ -237,7 +237,7 @@ func TestCreateTransactionsFromReceiptForm(t *testing.T) {
 		require.NoError(t, w.WriteField("walletId", wallet))
 		require.NoError(t, w.WriteField("categoryId", category))
 		require.NoError(t, w.Close())
-		return u.call(http.MethodPost, "/api/v1/transaction/receipt", form.Bytes(), "Content-Type",
+		return me.call(http.MethodPost, "/api/v1/transaction/receipt", form.Bytes(), "Content-Type",
 			w.FormDataContentType(), "Idempotency-Key", key)
 	}
 	first := send2(text).created("RECEIPT_TRANSACTIONS_CREATED")
@@ -246,28 +246,28 @@ func TestCreateTransactionsFromReceiptForm(t *testing.T) {
 	require.JSONEq(t, string(first.raw), string(again.raw))
 	send2([]byte("SHOP\n2026-03-18\nMilk 2.00\nTOTAL EUR 2.00\n")).
 		fails(409, "IDEMPOTENCY_KEY_CONFLICT")
-	require.Equal(t, "-1.00", u.balance(wallet))
+	require.Equal(t, "-1.00", me.balance(wallet))
 }
 
 // TestCreateTransactionsFromReceiptRules requires that rules run on receipts, unless the request
 // switches them off.
 func TestCreateTransactionsFromReceiptRules(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category, fun := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
-	rule := u.rule(fun)
+	me := newUser(t)
+	wallet, category, fun := me.wallet("EUR", "0"), me.category("Food"), me.category("Fun")
+	rule := me.rule(fun)
 	rule["conditions"] = []any{
 		object{"field": "description", "op": "is", "values": []any{"coffee"}},
 	}
-	u.post("/api/v1/rules", rule).created("RULE_CREATED")
+	me.post("/api/v1/rules", rule).created("RULE_CREATED")
 	text := []byte("CORNER CAFE\nCoffee 3.00\nCake 2.50\nTOTAL EUR 5.50\n")
 	for query, want := range map[string]string{
 		"": fun, "?rules=true": fun, "?rules=false": category,
 	} {
-		a := u.upload(query, text, "walletId", wallet, "categoryId", category).
+		a := me.upload(query, text, "walletId", wallet, "categoryId", category).
 			created("RECEIPT_TRANSACTIONS_CREATED")
 		require.Equal(t, want, a.text("transactions.0.categoryId"), "%s: %s", query, a.raw)
 		require.Equal(t, category, a.text("transactions.1.categoryId"), "%s: %s", query, a.raw)
 	}
-	u.upload("?rules=maybe", text, "walletId", wallet, "categoryId", category).invalid("rules")
+	me.upload("?rules=maybe", text, "walletId", wallet, "categoryId", category).invalid("rules")
 }

@@ -11,7 +11,7 @@ import (
 func TestCreateTransactionsFromReceiptText(t *testing.T) {
 	t.Parallel()
 	const head = "CORNER SHOP\n2026-03-18\n"
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		text     string
 		amounts  []string
 		currency string
@@ -63,19 +63,19 @@ func TestCreateTransactionsFromReceiptText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := newUser(t)
-			a := u.upload("", []byte(head+c.text), "walletId", u.wallet("EUR", "0"), "categoryId",
-				u.category("Food")).created("RECEIPT_TRANSACTIONS_CREATED")
+			reply := u.upload("", []byte(head+tc.text), "walletId", u.wallet("EUR", "0"),
+				"categoryId", u.category("Food")).created("RECEIPT_TRANSACTIONS_CREATED")
 			var amounts, warnings []string
-			for _, made := range a.list("transactions") {
+			for _, made := range reply.list("transactions") {
 				amounts = append(amounts,
 					made.(object)["amount"].(interface{ String() string }).String())
-				require.Equal(t, c.currency, made.(object)["currency"])
+				require.Equal(t, tc.currency, made.(object)["currency"])
 			}
-			for _, w := range a.list("receipt.warnings") {
+			for _, w := range reply.list("receipt.warnings") {
 				warnings = append(warnings, w.(object)["code"].(string))
 			}
-			require.Equal(t, c.amounts, amounts, "%s", a.raw)
-			require.Equal(t, c.warnings, warnings, "%s", a.raw)
+			require.Equal(t, tc.amounts, amounts, "%s", reply.raw)
+			require.Equal(t, tc.warnings, warnings, "%s", reply.raw)
 		})
 	}
 }

@@ -25,71 +25,72 @@ type element struct{ list *openapi3.Schema }
 // name returns the field as details name it, for example conditions[0].values. A problem of an
 // element of a simple list may name the list.
 func (f limitedField) name() string {
-	var b strings.Builder
+	var builder strings.Builder
 	for i, step := range f.path {
 		name, isMember := step.(string)
 		switch {
 		case !isMember:
-			b.WriteString("[0]")
+			builder.WriteString("[0]")
 		case i > 0:
-			b.WriteString("." + name)
+			builder.WriteString("." + name)
 		default:
-			b.WriteString(name)
+			builder.WriteString(name)
 		}
 	}
-	return strings.TrimSuffix(b.String(), "[0]")
+	return strings.TrimSuffix(builder.String(), "[0]")
 }
 
 // limitedFields returns the limited values of a schema and of the schemas inside it.
 func limitedFields(ref *openapi3.SchemaRef, path []any) []limitedField {
-	s := ref.Value
+	schema := ref.Value
 	var found []limitedField
-	if s.MaxLength != nil || s.MinLength > 0 || s.Pattern != "" || len(s.Enum) > 0 ||
-		s.Max != nil || s.Min != nil || s.MaxItems != nil || s.MinItems > 0 {
-		found = append(found, limitedField{path, s})
+	if schema.MaxLength != nil || schema.MinLength > 0 || schema.Pattern != "" ||
+		len(schema.Enum) > 0 ||
+		schema.Max != nil || schema.Min != nil || schema.MaxItems != nil || schema.MinItems > 0 {
+		found = append(found, limitedField{path, schema})
 	}
 	below := func(ref *openapi3.SchemaRef, step any) {
 		found = append(found, limitedFields(ref, append(slices.Clone(path), step))...)
 	}
-	for _, part := range s.AllOf {
+	for _, part := range schema.AllOf {
 		found = append(found, limitedFields(part, path)...)
 	}
-	if s.Items != nil {
-		below(s.Items, element{s})
+	if schema.Items != nil {
+		below(schema.Items, element{schema})
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		below(s.Properties[name], name)
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		below(schema.Properties[name], name)
 	}
 	return found
 }
 
 // beyond returns values that the limits exclude, each nearest to a limit.
 func (f limitedField) beyond() []any {
-	s := f.schema
+	schema := f.schema
 	var values []any
-	if s.MaxLength != nil {
-		values = append(values, strings.Repeat("a", int(*s.MaxLength)+1))
+	if schema.MaxLength != nil {
+		values = append(values, strings.Repeat("a", int(*schema.MaxLength)+1))
 	}
-	if s.MinLength > 0 {
-		values = append(values, strings.Repeat("a", int(s.MinLength)-1))
+	if schema.MinLength > 0 {
+		values = append(values, strings.Repeat("a", int(schema.MinLength)-1))
 	}
-	if s.Pattern != "" || len(s.Enum) > 0 {
+	if schema.Pattern != "" || len(schema.Enum) > 0 {
 		values = append(values, "!")
 	}
-	if s.Max != nil {
-		values = append(values, number(*s.Max+1))
+	if schema.Max != nil {
+		values = append(values, number(*schema.Max+1))
 	}
 	switch {
-	case s.Min != nil && isExclusive(s):
-		values = append(values, number(*s.Min))
-	case s.Min != nil:
-		values = append(values, number(*s.Min-1))
+	case schema.Min != nil && isExclusive(schema):
+		values = append(values, number(*schema.Min))
+	case schema.Min != nil:
+		values = append(values, number(*schema.Min-1))
 	}
-	if s.MaxItems != nil {
-		values = append(values, elements(s.Items, int(*s.MaxItems)+1))
+	if schema.MaxItems != nil {
+		values = append(values, elements(schema.Items, int(*schema.MaxItems)+1))
 	}
-	if s.MinItems > 0 {
-		values = append(values, elements(s.Items, int(s.MinItems)-1))
+	if schema.MinItems > 0 {
+		values = append(values, elements(schema.Items, int(schema.MinItems)-1))
 	}
 	return values
 }
@@ -100,27 +101,27 @@ func isExclusive(s *openapi3.Schema) bool { return s.Extensions["x-exclusive-min
 // atLimit returns values at the limits. before is the value of the field in a valid request, nil
 // without one.
 func (f limitedField) atLimit(before any) []any {
-	s := f.schema
+	schema := f.schema
 	var values []any
-	if s.MaxLength != nil {
+	if schema.MaxLength != nil {
 		text, _ := before.(string)
-		padding := strings.Repeat("a", int(*s.MaxLength)-len(text))
+		padding := strings.Repeat("a", int(*schema.MaxLength)-len(text))
 		// An address, an emoji and a language tag are not any text.
 		if !slices.Contains([]string{"email", "icon", "locale"}, f.name()) {
 			values = append(values, text+padding)
 		}
 	}
-	if s.Max != nil {
-		values = append(values, number(*s.Max))
+	if schema.Max != nil {
+		values = append(values, number(*schema.Max))
 	}
-	if s.Min != nil && !isExclusive(s) {
-		values = append(values, number(*s.Min))
+	if schema.Min != nil && !isExclusive(schema) {
+		values = append(values, number(*schema.Min))
 	}
-	if s.MaxItems != nil {
-		values = append(values, elements(s.Items, int(*s.MaxItems)))
+	if schema.MaxItems != nil {
+		values = append(values, elements(schema.Items, int(*schema.MaxItems)))
 	}
 	if f.path[len(f.path)-1] != "op" { // Each field has its own operators.
-		values = append(values, s.Enum...)
+		values = append(values, schema.Enum...)
 	}
 	return values
 }
@@ -137,23 +138,23 @@ func elements(items *openapi3.SchemaRef, n int) []any {
 }
 
 // sample returns the i-th value that a schema allows.
-func sample(s *openapi3.Schema, i int) any {
+func sample(schema *openapi3.Schema, index int) any {
 	switch {
-	case len(s.Enum) > 0:
-		return s.Enum[i%len(s.Enum)]
-	case s.Type.Is("integer"), s.Type.Is("number"):
-		return i + 1
-	case s.Format == "uuid":
+	case len(schema.Enum) > 0:
+		return schema.Enum[index%len(schema.Enum)]
+	case schema.Type.Is("integer"), schema.Type.Is("number"):
+		return index + 1
+	case schema.Format == "uuid":
 		return uuid.NewString()
-	case s.Type.Is("string"):
-		return fmt.Sprintf("x%d", i)
+	case schema.Type.Is("string"):
+		return fmt.Sprintf("x%d", index)
 	}
-	if s.Items != nil {
-		return elements(s.Items, max(1, int(s.MinItems)))
+	if schema.Items != nil {
+		return elements(schema.Items, max(1, int(schema.MinItems)))
 	}
 	value := object{}
-	for _, name := range s.Required {
-		value[name] = sample(s.Properties[name].Value, i)
+	for _, name := range schema.Required {
+		value[name] = sample(schema.Properties[name].Value, index)
 	}
 	return value
 }

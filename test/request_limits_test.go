@@ -22,39 +22,39 @@ func TestRequestLimits(t *testing.T) {
 	if stack == nil {
 		t.Skip("the stack at BASE_URL must not be filled")
 	}
-	s := &attackRun{stack: stack}
-	s.attacker, s.attackerIDs = s.newUserWithResources(t, "Limits")
-	committed, open := s.attackerIDs["import"], s.attacker.importFile(
-		"Date,Amount,Payee\n2026-03-14,-1.00,Shop\n", s.attackerIDs["wallet"],
+	attack := &attackRun{stack: stack}
+	attack.attacker, attack.attackerIDs = attack.newUserWithResources(t, "Limits")
+	committed, open := attack.attackerIDs["import"], attack.attacker.importFile(
+		"Date,Amount,Payee\n2026-03-14,-1.00,Shop\n", attack.attackerIDs["wallet"],
 	).created("IMPORT_CREATED").text("import.id")
 	count := 0
-	for _, o := range operations() {
-		s.attackerIDs["import"] = committed
-		if strings.HasPrefix(o.OperationID, "updateImport") {
-			s.attackerIDs["import"] = open
+	for _, operation := range operations() {
+		attack.attackerIDs["import"] = committed
+		if strings.HasPrefix(operation.OperationID, "updateImport") {
+			attack.attackerIDs["import"] = open
 		}
-		for _, f := range o.limitedFields() {
-			if slices.Contains(ignored, f.name()) {
+		for _, input := range operation.limitedFields() {
+			if slices.Contains(ignored, input.name()) {
 				continue
 			}
 			complaints := map[any]bool{}
-			for _, value := range f.beyond() {
+			for _, value := range input.beyond() {
 				count++
-				a := f.send(t, s, value)
-				problems := f.problems(a)
+				a := input.send(t, attack, value)
+				problems := input.problems(a)
 				assert.True(t, a.status == http.StatusBadRequest && len(problems) > 0,
 					"%s: %s is beyond the limit: %.60v: %d %.300s",
-					o.OperationID, f.name(), value, a.status, a.raw)
+					operation.OperationID, input.name(), value, a.status, a.raw)
 				for _, problem := range problems {
 					complaints[problem] = true
 				}
 			}
-			for _, value := range f.atLimit(f.before(t, s)) {
-				a := f.send(t, s, value)
-				for _, problem := range f.problems(a) {
+			for _, value := range input.atLimit(input.before(t, attack)) {
+				a := input.send(t, attack, value)
+				for _, problem := range input.problems(a) {
 					assert.False(t, complaints[problem],
 						"%s: %s is at the limit: %.60v: %d %.300s",
-						o.OperationID, f.name(), value, a.status, a.raw)
+						operation.OperationID, input.name(), value, a.status, a.raw)
 				}
 			}
 		}
@@ -127,16 +127,16 @@ func (f limitedInput) before(t *testing.T, s *attackRun) any {
 }
 
 // send sends a valid request in which the field has a value.
-func (f limitedInput) send(t *testing.T, s *attackRun, value any) response {
+func (f limitedInput) send(t *testing.T, attack *attackRun, value any) response {
 	t.Helper()
-	o, path := f.operation, s.path(t, f.operation)
-	u := &user{t: t, base: s.attacker.base, token: s.attacker.token}
+	operation, path := f.operation, attack.path(t, f.operation)
+	me := &user{t: t, base: attack.attacker.base, token: attack.attacker.token}
 	name := f.path[0].(string)
 	var body any
 	var headers, texts []string
 	switch f.in {
 	case "body":
-		body = placed(s.body(t, o), f.path, value)
+		body = placed(attack.body(t, operation), f.path, value)
 	case "form":
 		text, isText := placed(object{}, f.path, value).(object)[name].(string)
 		if !isText {
@@ -159,22 +159,24 @@ func (f limitedInput) send(t *testing.T, s *attackRun, value any) response {
 		path += "?" + query.Encode()
 	}
 	switch {
-	case o.isUpload():
-		form, contentType := u.fileForm("a.csv", "Date,Amount,Payee\n2026-03-14,-1.00,Shop\n",
+	case operation.isUpload():
+		form, contentType := me.fileForm("a.csv", "Date,Amount,Payee\n2026-03-14,-1.00,Shop\n",
 			texts...)
-		return u.call(o.method, path, form, append(headers, "Content-Type", contentType)...)
-	case o.OperationID == "createTransactionsFromReceipt":
-		form, contentType := u.form([]byte(groceries), append(texts, "walletId",
-			s.attackerIDs["wallet"], "categoryId", s.attackerIDs["category"])...)
-		return u.call(o.method, path, form, append(headers, "Content-Type", contentType)...)
-	case body == nil && o.hasBody():
-		valid := s.body(t, o)
+		return me.call(operation.method, path, form,
+			append(headers, "Content-Type", contentType)...)
+	case operation.OperationID == "createTransactionsFromReceipt":
+		form, contentType := me.form([]byte(groceries), append(texts, "walletId",
+			attack.attackerIDs["wallet"], "categoryId", attack.attackerIDs["category"])...)
+		return me.call(operation.method, path, form,
+			append(headers, "Content-Type", contentType)...)
+	case body == nil && operation.hasBody():
+		valid := attack.body(t, operation)
 		if valid["dryRun"] != nil {
 			valid["dryRun"] = false // A preview stores no response, so it ignores the key.
 		}
 		body = valid
 	}
-	return u.call(o.method, path, body, headers...)
+	return me.call(operation.method, path, body, headers...)
 }
 
 // TestRequestLimitsAreComplete checks that a field whose description names a number of characters
@@ -183,11 +185,11 @@ func TestRequestLimitsAreComplete(t *testing.T) {
 	t.Parallel()
 	characters := regexp.MustCompile(`(\d+) characters`)
 	checked := 0
-	for _, o := range operations() {
-		if o.RequestBody == nil {
+	for _, operation := range operations() {
+		if operation.RequestBody == nil {
 			continue
 		}
-		for _, content := range o.RequestBody.Value.Content {
+		for _, content := range operation.RequestBody.Value.Content {
 			for name, property := range content.Schema.Value.Properties {
 				match := characters.FindStringSubmatch(property.Value.Description)
 				if match == nil {
@@ -198,8 +200,9 @@ func TestRequestLimitsAreComplete(t *testing.T) {
 					s = s.Items.Value
 				}
 				checked++
-				require.NotNil(t, s.MaxLength, "%s.%s", o.OperationID, name)
-				require.Equal(t, match[1], fmt.Sprint(*s.MaxLength), "%s.%s", o.OperationID, name)
+				require.NotNil(t, s.MaxLength, "%s.%s", operation.OperationID, name)
+				require.Equal(t, match[1], fmt.Sprint(*s.MaxLength), "%s.%s", operation.OperationID,
+					name)
 			}
 		}
 	}

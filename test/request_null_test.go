@@ -16,18 +16,19 @@ func TestPatchNull(t *testing.T) {
 	if stack == nil {
 		t.Skip("the stack at BASE_URL must not be filled")
 	}
-	s := &attackRun{stack: stack}
-	s.attacker, s.attackerIDs = s.newUserWithResources(t, "Nulls")
-	s.attackerIDs["import"] = s.attacker.importFile("Date,Amount,Payee\n2026-03-14,-1.00,Shop\n",
-		s.attackerIDs["wallet"]).created("IMPORT_CREATED").text("import.id")
+	attack := &attackRun{stack: stack}
+	attack.attacker, attack.attackerIDs = attack.newUserWithResources(t, "Nulls")
+	imp := attack.attacker.importFile(
+		"Date,Amount,Payee\n2026-03-14,-1.00,Shop\n", attack.attackerIDs["wallet"])
+	attack.attackerIDs["import"] = imp.created("IMPORT_CREATED").text("import.id")
 	// These lists name what changes, so an empty one changes nothing.
 	listsOfChanges := []string{"accounts", "categories"}
 	emptied := 0
-	for _, o := range operations() {
-		if o.method != http.MethodPatch {
+	for _, operation := range operations() {
+		if operation.method != http.MethodPatch {
 			continue
 		}
-		body := o.RequestBody.Value.Content.Get("application/json").Schema.Value
+		body := operation.RequestBody.Value.Content.Get("application/json").Schema.Value
 		for name, property := range body.Properties {
 			var empty any = ""
 			switch {
@@ -36,8 +37,10 @@ func TestPatchNull(t *testing.T) {
 			case property.Value.Type.Is("object"):
 				empty = object{}
 			}
-			null := s.attacker.call(o.method, s.path(t, o), object{name: nil})
-			blank := s.attacker.call(o.method, s.path(t, o), object{name: empty})
+			null := attack.attacker.call(operation.method, attack.path(t, operation),
+				object{name: nil})
+			blank := attack.attacker.call(operation.method, attack.path(t, operation),
+				object{name: empty})
 			field := limitedField{path: []any{name}}
 			if property.Value.Nullable {
 				emptied++
@@ -45,19 +48,19 @@ func TestPatchNull(t *testing.T) {
 					blank = null // No number is empty.
 				}
 				assert.Equal(t, blank.code(), null.code(),
-					"%s: %s: %s %s", o.OperationID, name, null.raw, blank.raw)
+					"%s: %s: %s %s", operation.OperationID, name, null.raw, blank.raw)
 				assert.NotContains(t, []string{"VALIDATION_ERROR", "EMPTY_UPDATE"}, null.code(),
-					"%s: %s: %s", o.OperationID, name, null.raw)
+					"%s: %s: %s", operation.OperationID, name, null.raw)
 				continue
 			}
 			assert.Equal(t, "VALIDATION_ERROR", null.code(),
-				"%s: %s: %s", o.OperationID, name, null.raw)
+				"%s: %s: %s", operation.OperationID, name, null.raw)
 			assert.Equal(t, []any{"must not be null"}, field.problems(null),
-				"%s: %s: %s", o.OperationID, name, null.raw)
+				"%s: %s: %s", operation.OperationID, name, null.raw)
 			if !slices.Contains(listsOfChanges, name) {
 				assert.GreaterOrEqual(t, blank.status, http.StatusBadRequest,
 					"%s: %s may be empty, so null must empty it: %s",
-					o.OperationID, name, blank.raw)
+					operation.OperationID, name, blank.raw)
 			}
 		}
 	}

@@ -22,10 +22,10 @@ func (u *user) rule(category string) object {
 
 func TestRules(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	food, fun := u.category("Food"), u.category("Fun")
+	me := newUser(t)
+	food, fun := me.category("Food"), me.category("Fun")
 	t.Run("a rule has defaults and an ETag", func(t *testing.T) {
-		made := u.post("/api/v1/rules", u.rule(food)).created("RULE_CREATED")
+		made := me.post("/api/v1/rules", me.rule(food)).created("RULE_CREATED")
 		rule := made.at("rule").(object)
 		require.Equal(t, true, rule["enabled"])
 		require.Equal(t, "all", rule["match"])
@@ -34,92 +34,93 @@ func TestRules(t *testing.T) {
 		require.NotContains(t, rule, "progress")
 		path := "/api/v1/rules/" + made.text("rule.id")
 		etag := made.header.Get("ETag")
-		changed := u.call(http.MethodPatch, path, object{"enabled": false, "on": []any{"import"}},
+		changed := me.call(http.MethodPatch, path, object{"enabled": false, "on": []any{"import"}},
 			"If-Match", etag).ok("RULE_UPDATED")
 		require.Equal(t, []any{"import"}, changed.at("rule.on"))
-		u.call(http.MethodPatch, path, object{"enabled": true}, "If-Match", etag).
+		me.call(http.MethodPatch, path, object{"enabled": true}, "If-Match", etag).
 			fails(412, "VERSION_MISMATCH")
-		u.call(http.MethodDelete, path, nil, "If-Match", etag).fails(412, "VERSION_MISMATCH")
-		require.Equal(t, changed.at("rule"), u.get(path).ok("RULE_FETCHED").at("rule"))
-		copied := u.get("/api/v1/changes").ok("CHANGES_FETCHED")
+		me.call(http.MethodDelete, path, nil, "If-Match", etag).fails(412, "VERSION_MISMATCH")
+		require.Equal(t, changed.at("rule"), me.get(path).ok("RULE_FETCHED").at("rule"))
+		copied := me.get("/api/v1/changes").ok("CHANGES_FETCHED")
 		require.Equal(t, changed.at("rule"), copied.at("changes.rules.0"))
-		u.del(path).ok("RULE_DELETED")
-		after := u.get("/api/v1/changes?cursor=" + copied.text("pagination.nextCursor")).
+		me.del(path).ok("RULE_DELETED")
+		after := me.get("/api/v1/changes?cursor=" + copied.text("pagination.nextCursor")).
 			ok("CHANGES_FETCHED")
 		require.Equal(t, "rule", after.text("deleted.0.kind"))
 		require.Equal(t, made.text("rule.id"), after.text("deleted.0.id"))
 	})
 	t.Run("order", func(t *testing.T) {
-		first := u.post("/api/v1/rules", u.rule(food)).created("RULE_CREATED").text("rule.id")
-		second := u.post("/api/v1/rules", u.rule(fun)).created("RULE_CREATED").text("rule.id")
-		ordered := u.post("/api/v1/rules/order", object{"ids": []any{second, first}}).
+		first := me.post("/api/v1/rules", me.rule(food)).created("RULE_CREATED").text("rule.id")
+		second := me.post("/api/v1/rules", me.rule(fun)).created("RULE_CREATED").text("rule.id")
+		ordered := me.post("/api/v1/rules/order", object{"ids": []any{second, first}}).
 			ok("RULES_REORDERED")
 		require.Equal(t, second, ordered.text("rules.0.id"))
-		require.Equal(t, ordered.at("rules"), u.get("/api/v1/rules").ok("RULES_FETCHED").
+		require.Equal(t, ordered.at("rules"), me.get("/api/v1/rules").ok("RULES_FETCHED").
 			at("rules"))
-		u.post("/api/v1/rules/order", object{"ids": []any{second}}).invalid("ids")
-		u.post("/api/v1/rules/order", object{"ids": []any{second, second}}).invalid("ids")
-		u.post("/api/v1/rules/order", object{"ids": []any{"x"}}).fails(400, "INVALID_RULE_ID").
+		me.post("/api/v1/rules/order", object{"ids": []any{second}}).invalid("ids")
+		me.post("/api/v1/rules/order", object{"ids": []any{second, second}}).invalid("ids")
+		me.post("/api/v1/rules/order", object{"ids": []any{"x"}}).fails(400, "INVALID_RULE_ID").
 			blames("ids[0]")
-		u.del("/api/v1/categories/"+fun).fails(409, "CATEGORY_IN_USE")
-		u.del("/api/v1/categories/" + fun + "?reassignTo=" + food).ok("CATEGORY_DELETED")
-		require.Equal(t, food, u.get("/api/v1/rules/"+second).text("rule.actions.0.value"))
+		me.del("/api/v1/categories/"+fun).fails(409, "CATEGORY_IN_USE")
+		me.del("/api/v1/categories/" + fun + "?reassignTo=" + food).ok("CATEGORY_DELETED")
+		require.Equal(t, food, me.get("/api/v1/rules/"+second).text("rule.actions.0.value"))
 	})
 }
 
 func TestApplyRule(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, food, fun := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
-	id := u.record(with(expense(wallet, food, "3"), object{"payee": "The BAKERY"}))
-	path := "/api/v1/rules/" + u.post("/api/v1/rules", u.rule(fun)).created("RULE_CREATED").
+	me := newUser(t)
+	wallet, food, fun := me.wallet("EUR", "0"), me.category("Food"), me.category("Fun")
+	id := me.record(with(expense(wallet, food, "3"), object{"payee": "The BAKERY"}))
+	path := "/api/v1/rules/" + me.post("/api/v1/rules", me.rule(fun)).created("RULE_CREATED").
 		text("rule.id")
-	preview := u.post(path+"/apply",
+	preview := me.post(path+"/apply",
 		object{"dryRun": true, "walletId": wallet, "from": "2026-01-01"}).ok("RULE_PREVIEWED")
 	require.Equal(t, json.Number("1"), preview.at("matched"))
 	require.Equal(t, json.Number("1"), preview.at("changed"))
 	require.Equal(t, food, preview.text("examples.0.before.categoryId"))
 	require.Equal(t, fun, preview.text("examples.0.after.categoryId"))
-	require.Equal(t, food, u.get("/api/v1/transaction/"+id).text("transaction.categoryId"))
-	started := u.post(path+"/apply", nil)
+	require.Equal(t, food, me.get("/api/v1/transaction/"+id).text("transaction.categoryId"))
+	started := me.post(path+"/apply", nil)
 	require.Equal(t, http.StatusAccepted, started.status)
 	require.Equal(t, "RULE_APPLY_STARTED", started.text("code"))
 	require.NotContains(t, started.body, "matched")
-	u.awaitRule(path)
-	require.Equal(t, fun, u.get("/api/v1/transaction/"+id).text("transaction.categoryId"))
+	me.awaitRule(path)
+	require.Equal(t, fun, me.get("/api/v1/transaction/"+id).text("transaction.categoryId"))
 	other := newUser(t)
-	applied := u.get(path)
+	applied := me.get(path)
 	require.Equal(t, json.Number("1"), applied.at("rule.application.changed"))
 	require.NotEmpty(t, applied.text("rule.application.undoableUntil"))
-	undo := u.post(path+"/undo", nil)
+	undo := me.post(path+"/undo", nil)
 	require.Equal(t, http.StatusAccepted, undo.status)
 	require.Equal(t, "RULE_UNDO_STARTED", undo.text("code"))
 	require.NotContains(t, undo.at("rule.application"), "undoableUntil")
-	u.awaitRule(path)
-	require.Equal(t, food, u.get("/api/v1/transaction/"+id).text("transaction.categoryId"))
-	require.Equal(t, json.Number("1"), u.get(path).at("rule.application.restored"))
-	copied := u.get("/api/v1/changes").ok("CHANGES_FETCHED")
+	me.awaitRule(path)
+	require.Equal(t, food, me.get("/api/v1/transaction/"+id).text("transaction.categoryId"))
+	require.Equal(t, json.Number("1"), me.get(path).at("rule.application.restored"))
+	copied := me.get("/api/v1/changes").ok("CHANGES_FETCHED")
 	require.NotContains(t, copied.at("changes.rules.0"), "application")
 	require.Equal(t, food, copied.text("changes.transactions.0.categoryId"))
-	u.post(path+"/undo", nil).fails(409, "RULE_NOT_UNDOABLE")
+	me.post(path+"/undo", nil).fails(409, "RULE_NOT_UNDOABLE")
 	other.post(path+"/undo", nil).fails(404, "RULE_NOT_FOUND")
-	u.post("/api/v1/rules/x/undo", nil).fails(400, "INVALID_RULE_ID")
+	me.post("/api/v1/rules/x/undo", nil).fails(400, "INVALID_RULE_ID")
 	other.post(path+"/apply", nil).fails(404, "RULE_NOT_FOUND")
-	u.post("/api/v1/rules/x/apply", nil).fails(400, "INVALID_RULE_ID")
-	u.post(path+"/apply", object{"walletId": other.wallet("EUR", "0")}).
+	me.post("/api/v1/rules/x/apply", nil).fails(400, "INVALID_RULE_ID")
+	me.post(path+"/apply", object{"walletId": other.wallet("EUR", "0")}).
 		fails(404, "WALLET_NOT_FOUND").blames("walletId")
-	u.post(path+"/apply", object{"from": "x"}).fails(400, "INVALID_TRANSACTION_DATE").blames("from")
-	u.post(path+"/apply", object{"from": "2026-02-01", "to": "2026-01-01"}).invalid("to")
+	me.post(path+"/apply", object{"from": "x"}).fails(400,
+		"INVALID_TRANSACTION_DATE").blames("from")
+	me.post(path+"/apply", object{"from": "2026-02-01", "to": "2026-01-01"}).invalid("to")
 }
 
 func TestSuggestCategories(t *testing.T) {
 	t.Parallel()
-	u, other := newUser(t), newUser(t)
-	food := u.category("Food")
-	u.post("/api/v1/rules", u.rule(food)).created("RULE_CREATED")
+	me, other := newUser(t), newUser(t)
+	food := me.category("Food")
+	me.post("/api/v1/rules", me.rule(food)).created("RULE_CREATED")
 	items := func(items ...any) object { return object{"items": items} }
 	for user, want := range map[*user]object{
-		u: {
+		me: {
 			"categoryId": food, "reason": "rule", "confidence": json.Number("1.0000"),
 			"tags": []any{"Bread"},
 		},
@@ -133,22 +134,22 @@ func TestSuggestCategories(t *testing.T) {
 		require.Equal(t, want["categoryId"], got["categoryId"])
 	}
 	path := "/api/v1/suggestions"
-	u.post(path, items()).invalid("items")
-	u.post(path, items(object{"amount": json.Number("1e99")})).invalid("items[0].amount")
-	u.post(path, items(object{"type": "transfer"})).invalid("items[0].type")
-	u.post(path, items(object{"currency": "XXX"})).fails(400, "UNSUPPORTED_CURRENCY").
+	me.post(path, items()).invalid("items")
+	me.post(path, items(object{"amount": json.Number("1e99")})).invalid("items[0].amount")
+	me.post(path, items(object{"type": "transfer"})).invalid("items[0].type")
+	me.post(path, items(object{"currency": "XXX"})).fails(400, "UNSUPPORTED_CURRENCY").
 		blames("items[0].currency")
-	u.post(path, items(object{"walletId": other.wallet("EUR", "0")})).
+	me.post(path, items(object{"walletId": other.wallet("EUR", "0")})).
 		fails(404, "WALLET_NOT_FOUND").blames("items[0].walletId")
 }
 
 func TestSuggestRules(t *testing.T) {
 	t.Parallel()
-	u, other := newUser(t), newUser(t)
-	wallet, food := u.wallet("EUR", "0"), u.category("Food")
+	me, other := newUser(t), newUser(t)
+	wallet, food := me.wallet("EUR", "0"), me.category("Food")
 	path := "/api/v1/rules/suggestions"
-	u.bakeries(wallet, food)
-	got := u.get(path).ok("RULE_SUGGESTIONS_FETCHED").at("suggestions.0").(object)
+	me.bakeries(wallet, food)
+	got := me.get(path).ok("RULE_SUGGESTIONS_FETCHED").at("suggestions.0").(object)
 	require.Equal(t, object{
 		"name": "Bakery",
 		"conditions": []any{
@@ -159,23 +160,24 @@ func TestSuggestRules(t *testing.T) {
 	}, got)
 	require.Empty(t, other.get(path).ok("RULE_SUGGESTIONS_FETCHED").list("suggestions"))
 	delete(got, "count")
-	u.post("/api/v1/rules", got).created("RULE_CREATED")
-	require.Empty(t, u.get(path).ok("RULE_SUGGESTIONS_FETCHED").list("suggestions"))
+	me.post("/api/v1/rules", got).created("RULE_CREATED")
+	require.Empty(t, me.get(path).ok("RULE_SUGGESTIONS_FETCHED").list("suggestions"))
 }
 
 func TestRuleErrors(t *testing.T) {
 	t.Parallel()
-	u, other := newUser(t), newUser(t)
-	category, theirs, wallet := u.category("Food"), other.category("Food"), other.wallet("EUR", "0")
+	me, other := newUser(t), newUser(t)
+	category, theirs, wallet := me.category("Food"), other.category("Food"), other.wallet("EUR",
+		"0")
 	condition := func(field, op string, values ...any) object {
 		return object{"conditions": []any{object{"field": field, "op": op, "values": values}}}
 	}
 	action := func(kind, value string) object {
 		return object{"actions": []any{object{"kind": kind, "value": value}}}
 	}
-	path := "/api/v1/rules/" + u.post("/api/v1/rules", u.rule(category)).created("RULE_CREATED").
+	path := "/api/v1/rules/" + me.post("/api/v1/rules", me.rule(category)).created("RULE_CREATED").
 		text("rule.id")
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		change       object
 		status       int
 		code, blamed string
@@ -232,21 +234,21 @@ func TestRuleErrors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(*testing.T) {
-			u.post("/api/v1/rules", with(u.rule(category), c.change)).fails(c.status, c.code).
-				blames(c.blamed)
-			u.patch(path, c.change).fails(c.status, c.code).blames(c.blamed)
+			me.post("/api/v1/rules", with(me.rule(category), tc.change)).fails(tc.status, tc.code).
+				blames(tc.blamed)
+			me.patch(path, tc.change).fails(tc.status, tc.code).blames(tc.blamed)
 		})
 	}
-	u.patch(path, object{}).fails(400, "EMPTY_UPDATE")
-	u.get(path + "?wait=9").invalid("wait")
+	me.patch(path, object{}).fails(400, "EMPTY_UPDATE")
+	me.get(path + "?wait=9").invalid("wait")
 	for _, a := range []response{
 		other.get(path), other.patch(path, object{"stop": true}), other.del(path),
 	} {
 		a.fails(404, "RULE_NOT_FOUND")
 	}
 	for _, a := range []response{
-		u.get("/api/v1/rules/x"), u.patch("/api/v1/rules/x", object{"stop": true}),
-		u.del("/api/v1/rules/x"),
+		me.get("/api/v1/rules/x"), me.patch("/api/v1/rules/x", object{"stop": true}),
+		me.del("/api/v1/rules/x"),
 	} {
 		a.fails(400, "INVALID_RULE_ID")
 	}

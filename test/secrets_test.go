@@ -108,10 +108,10 @@ func (r *record) events(ctx context.Context, s *devstack.Stack) error {
 
 // leaks returns excerpts of the lines with secrets, e-mail addresses or the service key. In a run
 // of all tests, a record without spans or events is an error, because it would prove nothing.
-func (r *record) leaks(s *devstack.Stack, whole bool) ([]string, error) {
+func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := r.events(ctx, s); err != nil {
+	if err := r.events(ctx, running); err != nil {
 		return nil, fmt.Errorf("reading the events: %w", err)
 	}
 	if _, err := r.file.Seek(0, io.SeekStart); err != nil {
@@ -133,8 +133,8 @@ func (r *record) leaks(s *devstack.Stack, whole bool) ([]string, error) {
 		if at == nil && !strings.HasPrefix(line, "event ") {
 			at = mail.FindStringIndex(line)
 		}
-		if key := strings.Index(line, s.ServiceKey); key >= 0 {
-			at = []int{key, key + len(s.ServiceKey)}
+		if key := strings.Index(line, running.ServiceKey); key >= 0 {
+			at = []int{key, key + len(running.ServiceKey)}
 		}
 		if at != nil {
 			found = append(found, line[max(0, at[0]-200):min(len(line), at[1]+50)])

@@ -40,7 +40,7 @@ func TestRPCAuthentication(t *testing.T) {
 	t.Parallel()
 	ledger := ledgerv1.NewLedgerServiceClient(dial(t, "ledger"))
 	auth := authv1.NewAuthServiceClient(dial(t, "auth"))
-	u, victim := newUser(t), newUser(t)
+	me, victim := newUser(t), newUser(t)
 	wallet := victim.wallet("EUR", "0")
 
 	_, err := ledger.GetWallet(t.Context(), &ledgerv1.GetWalletRequest{Id: wallet})
@@ -55,7 +55,7 @@ func TestRPCAuthentication(t *testing.T) {
 			&ledgerv1.GetWalletRequest{Id: wallet})
 		require.Equal(t, codes.Unauthenticated, status.Code(err), "%v", forged)
 	}
-	asUser := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+u.token)
+	asUser := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+me.token)
 	_, err = ledger.GetWallet(asUser, &ledgerv1.GetWalletRequest{Id: wallet})
 	require.Equal(t, codes.NotFound, status.Code(err))
 	_, err = auth.FindUserByEmail(asUser, &authv1.FindUserByEmailRequest{Email: victim.email})
@@ -76,24 +76,24 @@ func TestEventsInOrder(t *testing.T) {
 	bus, err := outbox.Connect(outbox.Config{NATSURL: stack.NATS}, t.Name(), slog.Default())
 	require.NoError(t, err)
 	t.Cleanup(bus.Close)
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
-	id := u.spend(wallet, category, "5")
-	u.patch("/api/v1/transaction/"+id, object{"amount": 6}).ok("TRANSACTION_UPDATED")
-	u.post("/api/v1/transaction", expense(wallet, category, "0")).fails(400, "VALIDATION_ERROR")
-	u.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
+	id := me.spend(wallet, category, "5")
+	me.patch("/api/v1/transaction/"+id, object{"amount": 6}).ok("TRANSACTION_UPDATED")
+	me.post("/api/v1/transaction", expense(wallet, category, "0")).fails(400, "VALIDATION_ERROR")
+	me.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
 
 	var subjects []string
 	seen := map[string]bool{}
 	enough := errors.New("enough")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	err = bus.Follow(ctx, uuid.MustParse(u.id), 0, func(e outbox.Received) error {
-		require.Equal(t, u.id, e.UserID.String())
-		if strings.HasPrefix(e.Subject, "ledger.") && !seen[e.ID.String()] {
-			seen[e.ID.String()], subjects = true, append(subjects, e.Subject)
+	err = bus.Follow(ctx, uuid.MustParse(me.id), 0, func(received outbox.Received) error {
+		require.Equal(t, me.id, received.UserID.String())
+		if strings.HasPrefix(received.Subject, "ledger.") && !seen[received.ID.String()] {
+			seen[received.ID.String()], subjects = true, append(subjects, received.Subject)
 		}
-		if updated, ok := e.Data.(*ledgerv1.TransactionUpdated); ok {
+		if updated, ok := received.Data.(*ledgerv1.TransactionUpdated); ok {
 			require.Equal(t, []string{"-5.00", "-6.00"},
 				[]string{updated.GetBefore().GetAmount(), updated.GetAfter().GetAmount()})
 		}
@@ -114,21 +114,21 @@ func TestEventsInOrder(t *testing.T) {
 func TestUnavailableServices(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, "", nil)
-	u := newUserAt(t, own.URL, "Ada")
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
-	budget := u.budget(wallet, category)
+	me := newUserAt(t, own.URL, "Ada")
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
+	budget := me.budget(wallet, category)
 	resume := func(part string, probe func() bool) {
 		require.NoError(t, own.Resume(t.Context(), part))
 		require.Eventually(t, probe, time.Minute, 50*time.Millisecond, part)
 	}
 	spend := func() response {
-		return u.post("/api/v1/transaction", expense(wallet, category, "1"))
+		return me.post("/api/v1/transaction", expense(wallet, category, "1"))
 	}
 
 	require.NoError(t, own.Halt("ledger"))
 	a := spend().fails(503, "SERVICE_UNAVAILABLE")
 	require.NotEmpty(t, a.header.Get("Retry-After"))
-	require.Nil(t, u.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").at("budget.progress"))
+	require.Nil(t, me.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").at("budget.progress"))
 	resume("ledger", func() bool { return spend().status == http.StatusCreated })
 
 	require.NoError(t, own.Halt("nats"))
@@ -137,10 +137,11 @@ func TestUnavailableServices(t *testing.T) {
 
 	require.NoError(t, own.Halt("ocr"))
 	text := []byte("SHOP\n2026-03-18\nMilk 1.00\nTOTAL EUR 1.00\n")
-	u.upload("", text, "walletId", wallet, "categoryId", category).fails(500, "OCR_RESPONSE_FAILED")
+	me.upload("", text, "walletId", wallet, "categoryId", category).fails(500,
+		"OCR_RESPONSE_FAILED")
 	spend().created("TRANSACTION_CREATED")
 	resume("ocr", func() bool {
-		return u.upload("", text, "walletId", wallet, "categoryId",
+		return me.upload("", text, "walletId", wallet, "categoryId",
 			category).status == http.StatusCreated
 	})
 
@@ -158,8 +159,8 @@ func TestEndedSessionAtEachService(t *testing.T) {
 	auth := authv1.NewAuthServiceClient(dial(t, "auth"))
 	ledger := ledgerv1.NewLedgerServiceClient(dial(t, "ledger"))
 	budget := budgetv1.NewBudgetServiceClient(dial(t, "budget"))
-	u := newUser(t)
-	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+u.token)
+	me := newUser(t)
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+me.token)
 	calls := map[string]func() error{
 		"auth": func() error { _, err := auth.GetMe(ctx, &authv1.GetMeRequest{}); return err },
 		"ledger": func() error {
@@ -174,7 +175,7 @@ func TestEndedSessionAtEachService(t *testing.T) {
 	for service, call := range calls {
 		require.NoError(t, call(), service)
 	}
-	u.post("/api/v1/auth/logout", object{}).ok("LOGOUT_SUCCESS")
+	me.post("/api/v1/auth/logout", object{}).ok("LOGOUT_SUCCESS")
 	deadline := time.Now().Add(time.Minute)
 	for service, call := range calls {
 		require.Eventually(t, func() bool { return status.Code(call()) == codes.Unauthenticated },

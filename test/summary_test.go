@@ -39,17 +39,17 @@ func euros(cents int64) string {
 
 func TestGetSummaryDaily(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
+	me := newUser(t)
 	const march = "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31"
-	require.Empty(t, u.get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").
+	require.Empty(t, me.get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").
 		list("summary.daily"))
-	wallet, category := u.wallet("EUR", "50"), u.category("Food")
-	u.spend(wallet, category, "12.50")
-	u.spend(wallet, category, "7.50")
+	wallet, category := me.wallet("EUR", "50"), me.category("Food")
+	me.spend(wallet, category, "12.50")
+	me.spend(wallet, category, "7.50")
 	yen := expense(wallet, category, "700")
 	yen["currency"], yen["type"], yen["date"] = "JPY", "income", "2026-03-01"
-	u.record(yen)
-	require.NotContains(t, u.get(march).ok("DASHBOARD_SUMMARY_FETCHED").at("summary"), "daily")
+	me.record(yen)
+	require.NotContains(t, me.get(march).ok("DASHBOARD_SUMMARY_FETCHED").at("summary"), "daily")
 	want := []any{
 		object{
 			"date": "2026-03-01", "currency": "JPY", "income": json.Number("700"),
@@ -60,27 +60,27 @@ func TestGetSummaryDaily(t *testing.T) {
 			"expense": json.Number("20.00"),
 		},
 	}
-	require.Equal(t, want, u.get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").
+	require.Equal(t, want, me.get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").
 		list("summary.daily"))
-	require.Equal(t, want[1:], u.get(march+"&include=daily&currency=eur").
+	require.Equal(t, want[1:], me.get(march+"&include=daily&currency=eur").
 		ok("DASHBOARD_SUMMARY_FETCHED").list("summary.daily"))
 	require.Empty(t, newUser(t).get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").
 		list("summary.daily"))
 	const year = "/api/v1/dashboard/summary?from=2025-01-01&to="
-	u.get(year + "2026-02-04&include=daily").ok("DASHBOARD_SUMMARY_FETCHED")
-	u.get(year + "2026-02-05&include=daily").invalid("to")
-	u.get(march + "&include=daily&include=weekly").invalid("include")
+	me.get(year + "2026-02-04&include=daily").ok("DASHBOARD_SUMMARY_FETCHED")
+	me.get(year + "2026-02-05&include=daily").invalid("to")
+	me.get(march + "&include=daily&include=weekly").invalid("include")
 }
 
 func TestGetSummaryByTag(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
+	me := newUser(t)
 	const march = "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31"
-	require.Empty(t, u.get(march+"&include=tags").ok("DASHBOARD_SUMMARY_FETCHED").
+	require.Empty(t, me.get(march+"&include=tags").ok("DASHBOARD_SUMMARY_FETCHED").
 		list("summary.byTag"))
-	wallet, category := u.wallet("EUR", "50"), u.category("Food")
-	u.record(with(expense(wallet, category, "9.00"), object{"tags": []any{"Trip", "Work"}}))
-	u.record(with(expense(wallet, category, "1.00"), object{"tags": []any{"trip"}}))
+	wallet, category := me.wallet("EUR", "50"), me.category("Food")
+	me.record(with(expense(wallet, category, "9.00"), object{"tags": []any{"Trip", "Work"}}))
+	me.record(with(expense(wallet, category, "1.00"), object{"tags": []any{"trip"}}))
 	require.Equal(t, []any{
 		object{
 			"name": "Trip", "currency": "EUR", "income": json.Number("0.00"),
@@ -90,29 +90,29 @@ func TestGetSummaryByTag(t *testing.T) {
 			"name": "Work", "currency": "EUR", "income": json.Number("0.00"),
 			"expense": json.Number("9.00"), "transactionCount": json.Number("1"),
 		},
-	}, u.get(march+"&include=daily&include=tags").ok("DASHBOARD_SUMMARY_FETCHED").
+	}, me.get(march+"&include=daily&include=tags").ok("DASHBOARD_SUMMARY_FETCHED").
 		list("summary.byTag"))
-	require.NotContains(t, u.get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").
+	require.NotContains(t, me.get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").
 		at("summary"), "byTag")
 }
 
 func TestGetSummary(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	empty := u.get("/api/v1/dashboard/summary").ok("DASHBOARD_SUMMARY_FETCHED")
+	me := newUser(t)
+	empty := me.get("/api/v1/dashboard/summary").ok("DASHBOARD_SUMMARY_FETCHED")
 	require.Empty(t, empty.list("summary.totals"))
-	wallet, food, pay := u.wallet("EUR", "50"), u.category("Food"), u.category("Pay")
-	u.post("/api/v1/transaction", object{
+	wallet, food, pay := me.wallet("EUR", "50"), me.category("Food"), me.category("Pay")
+	me.post("/api/v1/transaction", object{
 		"amount": 1000, "date": "2026-03-01", "currency": "EUR", "walletId": wallet,
 		"categoryId": pay,
 	})
-	u.spend(wallet, food, "12.50")
-	u.spend(wallet, food, "7.50")
-	u.post("/api/v1/transaction", object{
+	me.spend(wallet, food, "12.50")
+	me.spend(wallet, food, "7.50")
+	me.post("/api/v1/transaction", object{
 		"amount": 9, "date": "2026-02-28", "currency": "EUR", "walletId": wallet,
 		"categoryId": food, "type": "expense",
 	})
-	a := u.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").
+	reply := me.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").
 		ok("DASHBOARD_SUMMARY_FETCHED")
 	for path, want := range map[string]string{
 		"from": "2026-03-01", "to": "2026-03-31", "totals.0.currency": "EUR",
@@ -124,33 +124,33 @@ func TestGetSummary(t *testing.T) {
 		"previous.0.expense": "9.00", "previous.0.balance": "41.00", "trend.11.month": "2026-03",
 		"trend.10.expense": "9.00", "largestExpenses.0.amount": "-12.50",
 	} {
-		require.Equal(t, want, a.text("summary."+path), path)
+		require.Equal(t, want, reply.text("summary."+path), path)
 	}
-	require.Len(t, a.list("summary.trend"), 12)
+	require.Len(t, reply.list("summary.trend"), 12)
 	for _, amount := range []string{"9", "7"} {
 		slip := expense(wallet, food, amount)
 		slip["currency"] = "JPY"
-		id := u.record(slip)
-		u.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
+		id := me.record(slip)
+		me.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
 	}
-	again := u.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").
+	again := me.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").
 		ok("DASHBOARD_SUMMARY_FETCHED")
-	require.Equal(t, a.body["summary"], again.body["summary"],
+	require.Equal(t, reply.body["summary"], again.body["summary"],
 		"a currency without remaining transactions is omitted")
-	require.Len(t, a.list("summary.recentTransactions"), 3)
-	require.Empty(t, u.get("/api/v1/dashboard/summary?currency=JPY").list("summary.byWallet"))
+	require.Len(t, reply.list("summary.recentTransactions"), 3)
+	require.Empty(t, me.get("/api/v1/dashboard/summary?currency=JPY").list("summary.byWallet"))
 	for query, want := range map[string][2]string{
 		"to=2024-02-15":   {"2024-02-01", "2024-02-15"},
 		"from=2199-12-15": {"2199-12-15", "2199-12-31"},
 	} {
-		a := u.get("/api/v1/dashboard/summary?" + query).ok("DASHBOARD_SUMMARY_FETCHED")
+		a := me.get("/api/v1/dashboard/summary?" + query).ok("DASHBOARD_SUMMARY_FETCHED")
 		require.Equal(t, want, [2]string{a.text("summary.from"), a.text("summary.to")},
 			"a missing end of the range is that of the month")
 	}
-	u.get("/api/v1/dashboard/summary?from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
-	u.get("/api/v1/dashboard/summary?currency=x").fails(400, "UNSUPPORTED_CURRENCY").
+	me.get("/api/v1/dashboard/summary?from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
+	me.get("/api/v1/dashboard/summary?currency=x").fails(400, "UNSUPPORTED_CURRENCY").
 		blames("currency")
-	u.get("/api/v1/dashboard/summary?from=2026-03-02&to=2026-03-01").invalid("from")
+	me.get("/api/v1/dashboard/summary?from=2026-03-02&to=2026-03-01").invalid("from")
 }
 
 // TestGetSummaryEqualsModel applies random creates, updates and deletes to the service and to a
@@ -159,14 +159,14 @@ func TestGetSummaryEqualsModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		// Each history has a separate user, so that the sums contain only its transactions.
-		u := newUserOf(t, r)
-		wallets := []string{u.wallet("EUR", "10.00"), u.wallet("EUR", "-2.50")}
-		categories := []string{u.category("A"), u.category("B")}
+		me := newUserOf(t, r)
+		wallets := []string{me.wallet("EUR", "10.00"), me.wallet("EUR", "-2.50")}
+		categories := []string{me.category("A"), me.category("B")}
 		model := map[string]modelTransaction{}
 		for range rapid.IntRange(1, 8).Draw(r, "writes") {
-			u.writeRandom(r, model, wallets, categories)
+			me.writeRandom(r, model, wallets, categories)
 		}
-		a := u.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").
+		reply := me.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").
 			ok("DASHBOARD_SUMMARY_FETCHED")
 		march := func(m modelTransaction) bool { return m.date >= "2026-03-01" }
 		count := 0
@@ -177,35 +177,35 @@ func TestGetSummaryEqualsModel(t *testing.T) {
 		}
 		// A row may only be omitted if its sums are zero.
 		require.Equal(r, flowOf(model, march),
-			sumOrZero(a.list("summary.totals"), "currency", "EUR"), "%s", a.raw)
-		if totals := a.list("summary.totals"); len(totals) > 0 {
-			require.Equal(r, fmt.Sprint(count), a.text("summary.totals.0.transactionCount"))
+			sumOrZero(reply.list("summary.totals"), "currency", "EUR"), "%s", reply.raw)
+		if totals := reply.list("summary.totals"); len(totals) > 0 {
+			require.Equal(r, fmt.Sprint(count), reply.text("summary.totals.0.transactionCount"))
 			require.Equal(r, euros(750+cents(model, func(modelTransaction) bool { return true })),
-				a.text("summary.totals.0.balance"))
+				reply.text("summary.totals.0.balance"))
 		}
 		before := func(m modelTransaction) bool { return m.date < "2026-03-01" }
 		require.Equal(r, flowOf(model, before),
-			sumOrZero(a.list("summary.previous"), "currency", "EUR"), "%s", a.raw)
+			sumOrZero(reply.list("summary.previous"), "currency", "EUR"), "%s", reply.raw)
 		require.Equal(r, flowOf(model, march),
-			sumOrZero(a.list("summary.trend"), "month", "2026-03"), "%s", a.raw)
+			sumOrZero(reply.list("summary.trend"), "month", "2026-03"), "%s", reply.raw)
 		for _, id := range wallets {
 			want := flowOf(model,
 				func(m modelTransaction) bool { return march(m) && m.wallet == id })
-			require.Equal(r, want, sumOrZero(a.list("summary.byWallet"), "walletId", id),
-				"%s", a.raw)
+			require.Equal(r, want, sumOrZero(reply.list("summary.byWallet"), "walletId", id),
+				"%s", reply.raw)
 		}
 		for _, id := range categories {
 			want := flowOf(model,
 				func(m modelTransaction) bool { return march(m) && m.category == id })
-			got := sumOrZero(a.list("summary.byCategory"), "categoryId", id)
+			got := sumOrZero(reply.list("summary.byCategory"), "categoryId", id)
 			require.Equal(r, [2]string{want.Income, want.Expense},
-				[2]string{got.Income, got.Expense}, "%s", a.raw)
+				[2]string{got.Income, got.Expense}, "%s", reply.raw)
 		}
 		for i, id := range wallets {
 			opening := []int64{1000, -250}[i]
 			require.Equal(r, euros(opening+cents(model, func(m modelTransaction) bool {
 				return m.wallet == id
-			})), u.balance(id))
+			})), me.balance(id))
 		}
 	})
 }
@@ -243,33 +243,34 @@ func sumOrZero(rows []any, key, value string) flow {
 func (u *user) writeRandom(
 	r *rapid.T, model map[string]modelTransaction, wallets, categories []string,
 ) {
-	m := modelTransaction{
+	transaction := modelTransaction{
 		wallet: rapid.SampledFrom(wallets).
 			Draw(r, "wallet"), category: rapid.SampledFrom(categories).Draw(r, "category"),
 		date: rapid.SampledFrom([]string{"2026-02-28", "2026-03-01", "2026-03-31"}).
 			Draw(r, "date"), cents: rapid.Int64Range(-5000, 5000).Draw(r, "cents"),
 	}
-	if m.cents == 0 {
-		m.cents = 1
+	if transaction.cents == 0 {
+		transaction.cents = 1
 	}
 	kind := "income"
-	if m.cents < 0 {
+	if transaction.cents < 0 {
 		kind = "expense"
 	}
 	body := object{
-		"amount": json.Number(euros(max(m.cents, -m.cents))), "date": m.date, "currency": "EUR",
-		"walletId": m.wallet, "categoryId": m.category, "type": kind,
+		"amount": json.Number(euros(max(transaction.cents, -transaction.cents))),
+		"date":   transaction.date, "currency": "EUR",
+		"walletId": transaction.wallet, "categoryId": transaction.category, "type": kind,
 	}
 	what := rapid.IntRange(0, 3).Draw(r, "what")
 	if what < 2 || len(model) == 0 {
-		model[u.record(body)] = m
+		model[u.record(body)] = transaction
 		return
 	}
 	id := rapid.SampledFrom(u.get("/api/v1/transaction?sort=date").list("transactions")).
 		Draw(r, "which").(object)["id"].(string)
 	if what == 2 {
 		u.patch("/api/v1/transaction/"+id, body).ok("TRANSACTION_UPDATED")
-		model[id] = m
+		model[id] = transaction
 		return
 	}
 	u.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")

@@ -10,8 +10,8 @@ import (
 // are in UTC.
 func TestTransactionDate(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	body := func(date any) object {
 		b := expense(wallet, category, "1")
 		b["date"] = date
@@ -37,7 +37,7 @@ func TestTransactionDate(t *testing.T) {
 		"20260314T100000Z":               "2026-03-14T10:00:00.000Z",
 		"20260314T1000+0100":             "2026-03-14T09:00:00.000Z",
 	} {
-		require.Equal(t, want, u.post("/api/v1/transaction", body(date)).
+		require.Equal(t, want, me.post("/api/v1/transaction", body(date)).
 			created("TRANSACTION_CREATED").text("transaction.date"), date)
 	}
 	for _, date := range []any{
@@ -53,11 +53,11 @@ func TestTransactionDate(t *testing.T) {
 		"2026-03-14 10:00:00Z", "2026-03-14T10:00:00+25:00", "2026-03-14T100000Z",
 		"2026-03-14T10:00:00Z\n",
 	} {
-		a := u.post("/api/v1/transaction", body(date)).fails(400, "INVALID_TRANSACTION_DATE").
+		a := me.post("/api/v1/transaction", body(date)).fails(400, "INVALID_TRANSACTION_DATE").
 			blames("date")
 		require.Equal(t, "Invalid transaction date", a.text("message"), date)
 	}
-	a := u.post("/api/v1/transaction", object{"amount": "1", "date": 20260314}).
+	a := me.post("/api/v1/transaction", object{"amount": "1", "date": 20260314}).
 		invalid("amount", "date", "currency", "walletId", "categoryId")
 	require.Contains(t, string(a.raw), "Invalid transaction date")
 }

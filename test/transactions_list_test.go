@@ -10,17 +10,17 @@ import (
 
 func TestListTransactionsFilters(t *testing.T) {
 	t.Parallel()
-	u, stranger := newUser(t), newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
-	bank, pay := u.wallet("EUR", "0"), u.category("Pay")
-	u.post("/api/v1/transaction", object{
+	me, stranger := newUser(t), newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
+	bank, pay := me.wallet("EUR", "0"), me.category("Pay")
+	me.post("/api/v1/transaction", object{
 		"amount": 2000, "date": "2026-02-28", "currency": "EUR", "walletId": bank,
 		"categoryId": pay, "description": "Salary",
 	})
 	lunch := expense(wallet, category, "12.5")
 	lunch["description"] = "Lunch 100%"
-	u.post("/api/v1/transaction", lunch)
-	u.post("/api/v1/transaction", object{
+	me.post("/api/v1/transaction", lunch)
+	me.post("/api/v1/transaction", object{
 		"amount": 500, "date": "2026-03-15", "currency": "JPY", "walletId": wallet,
 		"categoryId": category, "type": "expense", "description": "Sushi",
 	})
@@ -43,7 +43,7 @@ func TestListTransactionsFilters(t *testing.T) {
 		"limit=1":                                  {"Sushi"},
 	} {
 		got := []string{}
-		for _, tr := range u.get("/api/v1/transaction?" + query).ok("TRANSACTIONS_FETCHED").
+		for _, tr := range me.get("/api/v1/transaction?" + query).ok("TRANSACTIONS_FETCHED").
 			list("transactions") {
 			got = append(got, tr.(object)["description"].(string))
 		}
@@ -65,7 +65,7 @@ func TestListTransactionsFilters(t *testing.T) {
 		"walletId=" + stranger.wallet("EUR", "0"): {404, "WALLET_NOT_FOUND"},
 		"categoryId=" + stranger.category("A"):    {404, "INVALID_CATEGORY_EXIST_PARAMS"},
 	} {
-		u.get("/api/v1/transaction?"+query).fails(want.status, want.code)
+		me.get("/api/v1/transaction?"+query).fails(want.status, want.code)
 	}
 }
 
@@ -73,24 +73,24 @@ func TestListTransactionsFilters(t *testing.T) {
 // is listed once.
 func TestListTransactionsPages(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	me := newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
 	want := map[string]bool{}
 	for range 25 {
-		want[u.spend(wallet, category, "1")] = true
+		want[me.spend(wallet, category, "1")] = true
 	}
 	listed := map[string]bool{}
 	for cursor := ""; ; {
-		a := u.get("/api/v1/transaction?limit=4&cursor=" + cursor).ok("TRANSACTIONS_FETCHED")
-		for _, tr := range a.list("transactions") {
+		reply := me.get("/api/v1/transaction?limit=4&cursor=" + cursor).ok("TRANSACTIONS_FETCHED")
+		for _, tr := range reply.list("transactions") {
 			id := tr.(object)["id"].(string)
 			require.False(t, listed[id], "listed twice")
 			listed[id] = true
 		}
-		if cursor = a.text("pagination.nextCursor"); a.at("pagination.hasMore") == false {
+		if cursor = reply.text("pagination.nextCursor"); reply.at("pagination.hasMore") == false {
 			break
 		}
-		u.spend(wallet, category, "1")
+		me.spend(wallet, category, "1")
 	}
 	for id := range want {
 		require.True(t, listed[id], "not listed")
@@ -101,18 +101,18 @@ func TestListTransactionsPages(t *testing.T) {
 // are optional.
 func TestTransactionTotals(t *testing.T) {
 	t.Parallel()
-	u, stranger := newUser(t), newUser(t)
-	wallet, category := u.wallet("EUR", "0"), u.category("Food")
-	u.spend(wallet, category, "3.50")
-	u.spend(wallet, category, "0.25")
+	me, stranger := newUser(t), newUser(t)
+	wallet, category := me.wallet("EUR", "0"), me.category("Food")
+	me.spend(wallet, category, "3.50")
+	me.spend(wallet, category, "0.25")
 	yen := expense(wallet, category, "700")
 	yen["currency"], yen["type"] = "JPY", "income"
-	u.record(yen)
+	me.record(yen)
 
-	plain := u.get("/api/v1/transaction?limit=1").ok("TRANSACTIONS_FETCHED")
+	plain := me.get("/api/v1/transaction?limit=1").ok("TRANSACTIONS_FETCHED")
 	require.NotContains(t, plain.body, "totals")
 	require.NotContains(t, plain.body, "capped")
-	first := u.get("/api/v1/transaction?limit=1&include=totals").ok("TRANSACTIONS_FETCHED")
+	first := me.get("/api/v1/transaction?limit=1&include=totals").ok("TRANSACTIONS_FETCHED")
 	want := []any{
 		object{
 			"currency": "EUR", "count": json.Number("2"), "income": json.Number("0.00"),
@@ -127,11 +127,11 @@ func TestTransactionTotals(t *testing.T) {
 	require.Equal(t, false, first.at("capped"))
 	// The cursor is valid with and without the totals, which do not depend on the page.
 	next := "/api/v1/transaction?limit=1&cursor=" + first.text("pagination.nextCursor")
-	require.Equal(t, want, u.get(next+"&include=totals").ok("TRANSACTIONS_FETCHED").list("totals"))
-	require.NotContains(t, u.get(next).ok("TRANSACTIONS_FETCHED").body, "totals")
-	require.Equal(t, want[:1], u.get("/api/v1/transaction?type=expense&q=&walletId="+wallet+
+	require.Equal(t, want, me.get(next+"&include=totals").ok("TRANSACTIONS_FETCHED").list("totals"))
+	require.NotContains(t, me.get(next).ok("TRANSACTIONS_FETCHED").body, "totals")
+	require.Equal(t, want[:1], me.get("/api/v1/transaction?type=expense&q=&walletId="+wallet+
 		"&include=totals").ok("TRANSACTIONS_FETCHED").list("totals"))
-	require.Empty(t, u.get("/api/v1/transaction?currency=USD&include=totals").
+	require.Empty(t, me.get("/api/v1/transaction?currency=USD&include=totals").
 		ok("TRANSACTIONS_FETCHED").list("totals"))
 	require.Empty(t, stranger.get("/api/v1/transaction?include=totals").ok("TRANSACTIONS_FETCHED").
 		list("totals"))
@@ -140,6 +140,6 @@ func TestTransactionTotals(t *testing.T) {
 	for _, query := range []string{
 		"include=", "include=sums", "include=totals,totals", "include=totals&include=daily",
 	} {
-		u.get("/api/v1/transaction?" + query).invalid("include")
+		me.get("/api/v1/transaction?" + query).invalid("include")
 	}
 }

@@ -22,25 +22,25 @@ func (u *user) webhook(url string, events ...string) string {
 // TestWebhookLifecycle creates, reads, lists, updates and deletes a webhook.
 func TestWebhookLifecycle(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	made := u.post("/api/v1/webhooks", object{
+	me := newUser(t)
+	made := me.post("/api/v1/webhooks", object{
 		"url": "https://example.com/hook", "events": []string{"budget.v1.*.*"},
 		"id": "x", "secret": "mine",
 	}).created("WEBHOOK_CREATED")
 	require.True(t, strings.HasPrefix(made.text("secret"), "whsec_"))
 	require.Equal(t, true, made.at("webhook.enabled"))
 	path := "/api/v1/webhooks/" + made.text("webhook.id")
-	got := u.get(path).ok("WEBHOOK_FETCHED")
+	got := me.get(path).ok("WEBHOOK_FETCHED")
 	require.Equal(t, made.at("webhook"), got.at("webhook"))
 	require.NotContains(t, string(got.raw), "whsec_")
-	second := u.webhook("https://example.com/other")
-	list := u.get("/api/v1/webhooks?limit=1").ok("WEBHOOKS_FETCHED")
+	second := me.webhook("https://example.com/other")
+	list := me.get("/api/v1/webhooks?limit=1").ok("WEBHOOKS_FETCHED")
 	require.Equal(t, second, list.text("webhooks.0.id"))
-	list = u.get("/api/v1/webhooks?limit=1&cursor=" + list.text("pagination.nextCursor")).
+	list = me.get("/api/v1/webhooks?limit=1&cursor=" + list.text("pagination.nextCursor")).
 		ok("WEBHOOKS_FETCHED")
 	require.Equal(t, made.text("webhook.id"), list.text("webhooks.0.id"))
 
-	changed := u.patch(path, object{
+	changed := me.patch(path, object{
 		"enabled": false, "events": []string{}, "url": "https://example.org",
 		"description": " Ours ",
 	}, "If-Match", got.header.Get("ETag")).ok("WEBHOOK_UPDATED")
@@ -49,44 +49,45 @@ func TestWebhookLifecycle(t *testing.T) {
 		"events": []any{}, "enabled": false,
 		"createdAt": made.text("webhook.createdAt"), "updatedAt": changed.text("webhook.updatedAt"),
 	}, changed.at("webhook"))
-	u.patch(path, object{"enabled": true}, "If-Match", got.header.Get("ETag")).
+	me.patch(path, object{"enabled": true}, "If-Match", got.header.Get("ETag")).
 		fails(412, "VERSION_MISMATCH")
-	u.del(path, "If-Match", got.header.Get("ETag")).fails(412, "VERSION_MISMATCH")
-	u.patch(path, object{"secret": "mine"}).fails(400, "EMPTY_UPDATE")
+	me.del(path, "If-Match", got.header.Get("ETag")).fails(412, "VERSION_MISMATCH")
+	me.patch(path, object{"secret": "mine"}).fails(400, "EMPTY_UPDATE")
 	require.NotEqual(t, made.text("secret"),
-		u.post(path+"/secret", object{}).created("WEBHOOK_SECRET_ROTATED").text("secret"))
-	u.del(path).ok("WEBHOOK_DELETED")
-	u.get(path).fails(404, "WEBHOOK_NOT_FOUND")
+		me.post(path+"/secret", object{}).created("WEBHOOK_SECRET_ROTATED").text("secret"))
+	me.del(path).ok("WEBHOOK_DELETED")
+	me.get(path).fails(404, "WEBHOOK_NOT_FOUND")
 }
 
 // TestWebhookInvalidFields sends invalid fields to POST and PATCH, and creates more webhooks than
 // the limit.
 func TestWebhookInvalidFields(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	path := "/api/v1/webhooks/" + u.webhook("https://example.com")
+	me := newUser(t)
+	path := "/api/v1/webhooks/" + me.webhook("https://example.com")
 	for _, url := range []string{
 		"", "http://example.com", "https://localhost", "https://127.0.0.1", "https://[::1]",
 		"https://169.254.169.254/latest/meta-data", "https://a:b@example.com",
 	} {
-		u.post("/api/v1/webhooks", object{"url": url}).fails(400, "INVALID_WEBHOOK_URL").
+		me.post("/api/v1/webhooks", object{"url": url}).fails(400, "INVALID_WEBHOOK_URL").
 			blames("url")
-		u.patch(path, object{"url": url}).fails(400, "INVALID_WEBHOOK_URL").blames("url")
+		me.patch(path, object{"url": url}).fails(400, "INVALID_WEBHOOK_URL").blames("url")
 	}
 	for _, event := range []string{
 		"", "*", "ledger", "ledger.v1.transaction.exploded", "ledger.v2.*.*",
 	} {
-		u.post("/api/v1/webhooks", object{"url": "https://example.com", "events": []string{event}}).
+		me.post("/api/v1/webhooks",
+			object{"url": "https://example.com", "events": []string{event}}).
 			invalid("events[0]")
 	}
 	long := strings.Repeat("x", 1001)
-	u.post("/api/v1/webhooks", object{"url": "https://example.com", "description": long}).
+	me.post("/api/v1/webhooks", object{"url": "https://example.com", "description": long}).
 		invalid("description")
-	u.patch(path, object{"description": long}).invalid("description")
+	me.patch(path, object{"description": long}).invalid("description")
 	for range 19 {
-		u.webhook("https://example.com")
+		me.webhook("https://example.com")
 	}
-	u.post("/api/v1/webhooks", object{"url": "https://example.com"}).
+	me.post("/api/v1/webhooks", object{"url": "https://example.com"}).
 		fails(409, "WEBHOOK_LIMIT_REACHED")
 }
 
@@ -128,9 +129,9 @@ func TestWebhookPrivateAddresses(t *testing.T) {
 // TestWebhookOfAnotherUser requires that every operation returns 404 for it.
 func TestWebhookOfAnotherUser(t *testing.T) {
 	t.Parallel()
-	u, stranger := newUser(t), newUser(t)
-	id := u.webhook("https://example.com")
-	for _, c := range []struct {
+	me, stranger := newUser(t), newUser(t)
+	id := me.webhook("https://example.com")
+	for _, tc := range []struct {
 		method, path string
 		body         any
 	}{
@@ -142,11 +143,11 @@ func TestWebhookOfAnotherUser(t *testing.T) {
 		{"GET", "/deliveries", nil},
 		{"POST", "/deliveries/" + uuid.NewString() + "/redeliver", object{}},
 	} {
-		stranger.call(c.method, "/api/v1/webhooks/"+id+c.path, c.body).
+		stranger.call(tc.method, "/api/v1/webhooks/"+id+tc.path, tc.body).
 			fails(404, "WEBHOOK_NOT_FOUND")
-		u.call(c.method, "/api/v1/webhooks/1"+c.path, c.body).fails(400, "INVALID_WEBHOOK_ID")
+		me.call(tc.method, "/api/v1/webhooks/1"+tc.path, tc.body).fails(400, "INVALID_WEBHOOK_ID")
 	}
-	require.Equal(t, true, u.get("/api/v1/webhooks/"+id).ok("WEBHOOK_FETCHED").
+	require.Equal(t, true, me.get("/api/v1/webhooks/"+id).ok("WEBHOOK_FETCHED").
 		at("webhook.enabled"))
 }
 
@@ -154,13 +155,13 @@ func TestWebhookOfAnotherUser(t *testing.T) {
 // resolves to this machine.
 func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	path := "/api/v1/webhooks/" + u.webhook("https://localhost.localdomain.:1/",
+	me := newUser(t)
+	path := "/api/v1/webhooks/" + me.webhook("https://localhost.localdomain.:1/",
 		"ledger.v1.wallet.*")
-	u.wallet("EUR", "0")
+	me.wallet("EUR", "0")
 	var log response
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		log = u.get(path + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED")
+		log = me.get(path + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED")
 		require.Len(c, log.list("deliveries"), 1)
 		require.NotEqual(c, json.Number("0"), log.at("deliveries.0.attempts"))
 	}, time.Minute, 50*time.Millisecond)
@@ -170,30 +171,32 @@ func TestWebhookDeliveries(t *testing.T) {
 	require.NotEmpty(t, log.text("deliveries.0.nextAttemptAt"))
 
 	id := log.text("deliveries.0.id")
-	again := u.post(path+"/deliveries/"+id+"/redeliver", nil).created("WEBHOOK_REDELIVERY_CREATED")
+	again := me.post(path+"/deliveries/"+id+"/redeliver", nil).created("WEBHOOK_REDELIVERY_CREATED")
 	require.Equal(t, log.text("deliveries.0.eventId"), again.text("delivery.eventId"))
 	require.NotEqual(t, id, again.text("delivery.id"))
-	require.Len(t, u.get(path+"/deliveries?status=pending").ok("WEBHOOK_DELIVERIES_FETCHED").
+	require.Len(t, me.get(path+"/deliveries?status=pending").ok("WEBHOOK_DELIVERIES_FETCHED").
 		list("deliveries"), 2)
-	require.Empty(t, u.get(path+"/deliveries?status=delivered").ok("WEBHOOK_DELIVERIES_FETCHED").
+	require.Empty(t, me.get(path+"/deliveries?status=delivered").ok("WEBHOOK_DELIVERIES_FETCHED").
 		list("deliveries"))
-	u.get(path + "/deliveries?status=lost").invalid("status")
+	me.get(path + "/deliveries?status=lost").invalid("status")
 	key := []string{"Idempotency-Key", uuid.NewString()}
-	u.post(path+"/deliveries/"+id+"/redeliver", nil, key...).created("WEBHOOK_REDELIVERY_CREATED")
+	me.post(path+"/deliveries/"+id+"/redeliver", nil, key...).created("WEBHOOK_REDELIVERY_CREATED")
 	require.Equal(t, "true",
-		u.post(path+"/deliveries/"+id+"/redeliver", nil, key...).header.Get("Idempotency-Replayed"))
-	u.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", nil, key...).
+		me.post(path+"/deliveries/"+id+"/redeliver", nil,
+			key...).header.Get("Idempotency-Replayed"))
+	me.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", nil, key...).
 		fails(409, "IDEMPOTENCY_KEY_CONFLICT")
-	u.post(path+"/secret", nil, key...).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
-	u.post(path+"/test", nil, key...).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
-	test := u.post(path+"/test", nil, "Idempotency-Key", "test").created("WEBHOOK_TEST_CREATED")
+	me.post(path+"/secret", nil, key...).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
+	me.post(path+"/test", nil, key...).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
+	test := me.post(path+"/test", nil, "Idempotency-Key", "test").created("WEBHOOK_TEST_CREATED")
 	require.Equal(t, "budget.v1.webhook.tested", test.text("delivery.type"))
-	require.Equal(t, test.text("delivery.id"), u.post(path+"/test", nil, "Idempotency-Key", "test").
-		created("WEBHOOK_TEST_CREATED").text("delivery.id"))
-	require.Contains(t, string(u.get(path+"/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED").raw),
+	require.Equal(t, test.text("delivery.id"),
+		me.post(path+"/test", nil, "Idempotency-Key", "test").
+			created("WEBHOOK_TEST_CREATED").text("delivery.id"))
+	require.Contains(t, string(me.get(path+"/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED").raw),
 		test.text("delivery.id"))
 
-	u.post(path+"/deliveries/1/redeliver", object{}).fails(400, "INVALID_WEBHOOK_DELIVERY_ID")
-	u.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", object{}).
+	me.post(path+"/deliveries/1/redeliver", object{}).fails(400, "INVALID_WEBHOOK_DELIVERY_ID")
+	me.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", object{}).
 		fails(404, "WEBHOOK_DELIVERY_NOT_FOUND")
 }

@@ -88,12 +88,12 @@ func (a account) give(name string) error {
 // closedTo returns the topmost folder on the path to dir that the account may not enter, or "" if
 // there is none. Folders that do not exist yet do not count, because MakeDir creates them with
 // access for the account.
-func closedTo(a account, dir string) string {
-	if a.own {
+func closedTo(account account, dir string) string {
+	if account.own {
 		return ""
 	}
 	if parent := filepath.Dir(dir); parent != dir {
-		if closed := closedTo(a, parent); closed != "" {
+		if closed := closedTo(account, parent); closed != "" {
 			return closed
 		}
 	}
@@ -107,9 +107,9 @@ func closedTo(a account, dir string) string {
 	}
 	bit := fs.FileMode(0o001)
 	switch {
-	case stat.Uid == a.uid:
+	case stat.Uid == account.uid:
 		bit = 0o100
-	case stat.Gid == a.gid:
+	case stat.Gid == account.gid:
 		bit = 0o010
 	}
 	if info.Mode()&bit == 0 {

@@ -26,29 +26,29 @@ type cluster struct {
 // locate determines the folder of a cluster and the account that runs it. The folder is created if
 // it does not exist. The folder is under /var/tmp if the account may not enter the wanted one, for
 // example because root's home is closed to other users.
-func locate(o Options) (cluster, error) {
-	dir, err := filepath.Abs(o.Dir)
+func locate(options Options) (cluster, error) {
+	dir, err := filepath.Abs(options.Dir)
 	if err != nil {
-		return cluster{}, fmt.Errorf("finding the folder %s: %w", o.Dir, err)
+		return cluster{}, fmt.Errorf("finding the folder %s: %w", options.Dir, err)
 	}
-	c := cluster{dir: dir, runsAs: ownAccount(), durable: o.Durable}
-	if c.runsAs.missing {
+	found := cluster{dir: dir, runsAs: ownAccount(), durable: options.Durable}
+	if found.runsAs.missing {
 		return cluster{}, errors.New("PostgreSQL does not run as root, and there is no user " +
 			"postgres or nobody to run it: create one with `useradd --system postgres`")
 	}
-	if err := c.adoptOwner(); err != nil {
+	if err := found.adoptOwner(); err != nil {
 		return cluster{}, err
 	}
-	if closed := closedTo(c.runsAs, dir); closed != "" {
-		c.dir = elsewhere(dir)
-		if err := claim(c.dir); err != nil {
+	if closed := closedTo(found.runsAs, dir); closed != "" {
+		found.dir = elsewhere(dir)
+		if err := claim(found.dir); err != nil {
 			return cluster{}, fmt.Errorf("PostgreSQL's data cannot be in %s, because the user %s "+
 				"that runs it may not enter %s, and not in %s: %w",
-				dir, c.runsAs.name, closed, c.dir, err)
+				dir, found.runsAs.name, closed, found.dir, err)
 		}
-		return c, c.adoptOwner()
+		return found, found.adoptOwner()
 	}
-	return c, MakeDir(c.dir)
+	return found, MakeDir(found.dir)
 }
 
 func (c cluster) data() string { return filepath.Join(c.dir, "data") }

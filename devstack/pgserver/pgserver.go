@@ -74,44 +74,44 @@ type Server struct {
 // Start runs the cluster in a folder, creates it first if there is none, and returns when the
 // server accepts connections. Its errors are messages for the user at the terminal. The server runs
 // until Stop, on Linux at most as long as this process.
-func Start(ctx context.Context, o Options) (*Server, error) {
+func Start(ctx context.Context, options Options) (*Server, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c, err := locate(o)
+	found, err := locate(options)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.refuseRunning(ctx); err != nil {
+	if err := found.refuseRunning(ctx); err != nil {
 		return nil, err
 	}
-	bin, err := find(ctx, o.Bin, c.version())
+	bin, err := find(ctx, options.Bin, found.version())
 	if err != nil {
 		return nil, err
 	}
-	password, err := c.create(ctx, bin)
+	password, err := found.create(ctx, bin)
 	if err != nil {
 		return nil, err
 	}
 	// Another program may open the chosen port before the server does.
 	for range 3 {
-		port := o.Port
+		port := options.Port
 		if port == 0 {
-			if port, err = c.port(ctx); err != nil {
+			if port, err = found.port(ctx); err != nil {
 				return nil, err
 			}
 		}
-		s := &Server{URL: address(password, port), Dir: c.dir, Port: port, cluster: c}
-		if s.process, err = c.serve(ctx, bin, port); err != nil {
+		started := &Server{URL: address(password, port), Dir: found.dir, Port: port, cluster: found}
+		if started.process, err = found.serve(ctx, bin, port); err != nil {
 			return nil, err
 		}
-		err = s.await(ctx)
+		err = started.await(ctx)
 		if err == nil {
-			return s, nil
+			return started, nil
 		}
-		s.process.stop()
-		if ctx.Err() != nil || o.Port != 0 || isFree(ctx, port) {
-			return nil, fmt.Errorf("PostgreSQL did not start: %w%s", err, c.lastLog())
+		started.process.stop()
+		if ctx.Err() != nil || options.Port != 0 || isFree(ctx, port) {
+			return nil, fmt.Errorf("PostgreSQL did not start: %w%s", err, found.lastLog())
 		}
 	}
 	return nil, errors.New("PostgreSQL found no free port on 127.0.0.1 in three attempts")

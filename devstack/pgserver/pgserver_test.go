@@ -98,15 +98,15 @@ func TestStartIgnoresPidFileOfKilledServer(t *testing.T) {
 	s.Kill()
 	// As after the restart of a container, another program of the server's user has the old process
 	// id.
-	c, err := locate(Options{Dir: dir})
+	found, err := locate(Options{Dir: dir})
 	require.NoError(t, err)
 	other := exec.Command("sleep", "60")
-	other.Dir, other.SysProcAttr = dir, attributes(c.runsAs)
+	other.Dir, other.SysProcAttr = dir, attributes(found.runsAs)
 	require.NoError(t, other.Start())
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 	trace := filepath.Join(dir, "data", "postmaster.pid")
 	require.NoError(t, os.WriteFile(trace, fmt.Appendf(nil, "%d\n", other.Process.Pid), 0o600))
-	require.NoError(t, c.runsAs.give(trace))
+	require.NoError(t, found.runsAs.give(trace))
 
 	require.Equal(t, "1", ask(t, run(t, dir).URL, `SELECT '1'`))
 }

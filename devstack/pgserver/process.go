@@ -18,7 +18,7 @@ type process struct {
 }
 
 func start(cmd *exec.Cmd) (*process, error) {
-	p := &process{cmd: cmd, done: make(chan struct{})}
+	process := &process{cmd: cmd, done: make(chan struct{})}
 	if cmd.Cancel != nil {
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	}
@@ -34,10 +34,10 @@ func start(cmd *exec.Cmd) (*process, error) {
 		if err != nil {
 			return
 		}
-		p.err = cmd.Wait()
-		close(p.done)
+		process.err = cmd.Wait()
+		close(process.done)
 	}()
-	return p, <-started
+	return process, <-started
 }
 
 // signal sends a signal to the program. A program that has already ended is not an error.

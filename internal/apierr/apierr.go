@@ -183,23 +183,24 @@ func From(err error) *Error {
 
 // fromStatus is the inverse of GRPCStatus. It returns nil for a status of another origin.
 func fromStatus(st *status.Status) *Error {
-	e := &Error{Code: st.Code(), Message: st.Message()}
+	failure := &Error{Code: st.Code(), Message: st.Message()}
 	for _, d := range st.Details() {
 		switch d := d.(type) {
 		case *errdetails.ErrorInfo:
 			if d.GetDomain() == domain {
-				e.Reason = d.GetReason()
+				failure.Reason = d.GetReason()
 			}
 		case *errdetails.BadRequest:
 			for _, v := range d.GetFieldViolations() {
-				e.Fields = append(e.Fields, Field{Name: v.GetField(), Message: v.GetDescription()})
+				failure.Fields = append(failure.Fields,
+					Field{Name: v.GetField(), Message: v.GetDescription()})
 			}
 		case *errdetails.RetryInfo:
-			e.RetryAfter = d.GetRetryDelay().AsDuration()
+			failure.RetryAfter = d.GetRetryDelay().AsDuration()
 		}
 	}
-	if e.Reason == "" {
+	if failure.Reason == "" {
 		return nil
 	}
-	return e
+	return failure
 }

@@ -51,17 +51,17 @@ func (p *Problems) Err() error {
 	if len(p.fields) == 0 && len(p.specific) == 0 {
 		return nil
 	}
-	e := &Error{}
+	failure := &Error{}
 	if len(p.fields) > 0 {
-		e = Validation(p.fields)
+		failure = Validation(p.fields)
 	} else {
-		*e = *p.specific[0]
-		e.Fields = nil
+		*failure = *p.specific[0]
+		failure.Fields = nil
 	}
 	for _, s := range p.specific {
-		e.Fields = append(e.Fields, s.Fields...)
+		failure.Fields = append(failure.Fields, s.Fields...)
 	}
-	return e
+	return failure
 }
 
 // CheckChange returns EmptyUpdate if a PATCH sets none of the fields that it can change. These are

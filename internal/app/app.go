@@ -184,24 +184,24 @@ func (c Command) run(ctx context.Context, args []string) error {
 func serve[C any](
 	ctx context.Context, name string, run func(context.Context, C, net.Listener) error,
 ) (err error) {
-	p, processErr := ParseEnv[process](nil)
+	process, processErr := ParseEnv[process](nil)
 	config, configErr := ParseEnv[C](nil)
 	// One message names the problems of both configurations.
 	if err := errors.Join(processErr, configErr); err != nil {
 		return err
 	}
-	SetLogger(NewLogger(os.Stdout, p.LogLevel))
+	SetLogger(NewLogger(os.Stdout, process.LogLevel))
 	RelaxGC()
 	// gRPC resolves a name again after a connection has ended or failed, by default at most every
 	// 30 s. After a rolling restart, no address that it knows would be valid for so long.
 	// deploy/k8s adds this interval to the time that a pod outlives its DNS record.
 	dns.SetMinResolutionInterval(resolveInterval)
-	stopTelemetry, err := Telemetry(ctx, name, p.Metrics)
+	stopTelemetry, err := Telemetry(ctx, name, process.Metrics)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopTelemetry()) }()
-	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.Listen)
+	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", process.Listen)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}

@@ -54,18 +54,18 @@ func variableOf(config reflect.Type, malformed env.ParseError) string {
 	return ""
 }
 
-func allowed(t reflect.Type) string {
+func allowed(kind reflect.Type) string {
 	switch {
-	case t == reflect.TypeFor[slog.Level]():
+	case kind == reflect.TypeFor[slog.Level]():
 		return "DEBUG, INFO, WARN or ERROR"
-	case t == reflect.TypeFor[time.Duration]():
+	case kind == reflect.TypeFor[time.Duration]():
 		return "a duration like 90s or 1h30m"
-	case t.Kind() == reflect.Bool:
+	case kind.Kind() == reflect.Bool:
 		return "true or false"
-	case reflect.Int <= t.Kind() && t.Kind() <= reflect.Uint64:
+	case reflect.Int <= kind.Kind() && kind.Kind() <= reflect.Uint64:
 		return "a whole number"
-	case t.Kind() == reflect.Float64:
+	case kind.Kind() == reflect.Float64:
 		return "a number"
 	}
-	return "a valid " + t.String()
+	return "a valid " + kind.String()
 }

@@ -54,17 +54,17 @@ func (g grpcLogger) Errorf(format string, args ...any) { g.Error(fmt.Sprintf(for
 
 type contextHandler struct{ slog.Handler }
 
-func (h contextHandler) Handle(ctx context.Context, r slog.Record) error {
+func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {
 	if id := rpc.RequestID(ctx); id != "" {
-		r.AddAttrs(slog.String("request_id", id))
+		record.AddAttrs(slog.String("request_id", id))
 	}
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {
-		r.AddAttrs(slog.String("trace_id", span.TraceID().String()))
+		record.AddAttrs(slog.String("trace_id", span.TraceID().String()))
 	}
 	if id, ok := caller.From(ctx); ok {
-		r.AddAttrs(slog.String("user_id", id.UserID.String()))
+		record.AddAttrs(slog.String("user_id", id.UserID.String()))
 	}
-	return h.Handler.Handle(ctx, r)
+	return h.Handler.Handle(ctx, record)
 }
 
 func (h contextHandler) WithAttrs(attrs []slog.Attr) slog.Handler {

@@ -47,62 +47,63 @@ func newSamplingHandler(next slog.Handler) samplingHandler {
 	}
 }
 
-func (h samplingHandler) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level < slog.LevelWarn {
-		return h.Handler.Handle(ctx, r)
+func (h samplingHandler) Handle(ctx context.Context, record slog.Record) error {
+	if record.Level < slog.LevelWarn {
+		return h.Handler.Handle(ctx, record)
 	}
-	s := similarity{level: r.Level, message: r.Message, service: h.service}
-	r.Attrs(func(a slog.Attr) bool {
+	similarity := similarity{level: record.Level, message: record.Message, service: h.service}
+	record.Attrs(func(a slog.Attr) bool {
 		switch {
 		case a.Key == "reason":
-			s.reason = a.Value.String()
+			similarity.reason = a.Value.String()
 		case a.Key == "status" && a.Value.Kind() == slog.KindInt64:
-			s.status = a.Value.Int64()
+			similarity.status = a.Value.Int64()
 		}
 		return true
 	})
-	if s.reason == "" && s.status == 0 || s.reason == apierr.Internal.Reason || s.status == 500 {
-		return h.Handler.Handle(ctx, r)
+	if similarity.reason == "" && similarity.status == 0 ||
+		similarity.reason == apierr.Internal.Reason || similarity.status == 500 {
+		return h.Handler.Handle(ctx, record)
 	}
-	if h.samples.omit(s, h.report) {
+	if h.samples.omit(similarity, h.report) {
 		return nil
 	}
-	return h.Handler.Handle(ctx, r)
+	return h.Handler.Handle(ctx, record)
 }
 
-// omit reports whether a line like s was logged in this interval. If not, it starts an interval,
-// which ends with a call of report.
-func (c *samples) omit(s similarity, report func(s similarity, omitted int)) bool {
+// omit reports whether a line like similarity was logged in this interval. If not, it starts an
+// interval, which ends with a call of report.
+func (c *samples) omit(similarity similarity, report func(s similarity, omitted int)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n, ok := c.omitted[s]; ok {
-		c.omitted[s] = n + 1
+	if n, ok := c.omitted[similarity]; ok {
+		c.omitted[similarity] = n + 1
 		return true
 	}
 	if len(c.omitted) >= maxSamples {
 		return false
 	}
-	c.omitted[s] = 0
+	c.omitted[similarity] = 0
 	c.after(sampleInterval, func() {
 		c.mu.Lock()
-		n := c.omitted[s]
-		delete(c.omitted, s)
+		n := c.omitted[similarity]
+		delete(c.omitted, similarity)
 		c.mu.Unlock()
 		if n > 0 {
-			report(s, n)
+			report(similarity, n)
 		}
 	})
 	return false
 }
 
-func (h samplingHandler) report(s similarity, omitted int) {
-	r := slog.NewRecord(time.Now(), s.level, "omitted similar lines", 0)
-	r.AddAttrs(slog.String("message", s.message), slog.Int("omitted", omitted))
-	if s.reason != "" {
-		r.AddAttrs(slog.String("reason", s.reason))
+func (h samplingHandler) report(similarity similarity, omitted int) {
+	r := slog.NewRecord(time.Now(), similarity.level, "omitted similar lines", 0)
+	r.AddAttrs(slog.String("message", similarity.message), slog.Int("omitted", omitted))
+	if similarity.reason != "" {
+		r.AddAttrs(slog.String("reason", similarity.reason))
 	}
-	if s.status != 0 {
-		r.AddAttrs(slog.Int64("status", s.status))
+	if similarity.status != 0 {
+		r.AddAttrs(slog.Int64("status", similarity.status))
 	}
 	_ = h.Handler.Handle(context.Background(), r)
 }

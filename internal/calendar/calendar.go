@@ -46,7 +46,7 @@ func FormatTime(t time.Time) string {
 // ParseTime parses an ISO 8601 date or date-time, and truncates it to milliseconds. The zone is UTC
 // unless an offset is given. bare reports whether s has no time of day. ok is false for other
 // syntax, dates that do not exist, and years outside of MinYear to MaxYear.
-func ParseTime(s string) (t time.Time, bare, ok bool) {
+func ParseTime(s string) (parsed time.Time, bare, ok bool) {
 	part := extendedTime.FindStringSubmatch(s)
 	if part == nil {
 		part = basicTime.FindStringSubmatch(s)
@@ -59,11 +59,11 @@ func ParseTime(s string) (t time.Time, bare, ok bool) {
 		zone = part[8] + ":" + cmp.Or(part[9], "00")
 	}
 	// The parts are joined to RFC 3339, so that package time validates days and hours.
-	t, err := time.Parse(time.RFC3339, part[1]+"-"+part[2]+"-"+part[3]+
+	parsed, err := time.Parse(time.RFC3339, part[1]+"-"+part[2]+"-"+part[3]+
 		"T"+cmp.Or(part[4], "00")+":"+cmp.Or(part[5], "00")+
 		":"+cmp.Or(part[6], "00")+"."+cmp.Or(part[7], "0")+zone)
-	t = t.UTC().Truncate(time.Millisecond)
-	return t, part[4] == "", err == nil && inYears(t)
+	parsed = parsed.UTC().Truncate(time.Millisecond)
+	return parsed, part[4] == "", err == nil && inYears(parsed)
 }
 
 // ParseDate parses YYYY-MM-DD. ok is false for other syntax, dates that do not exist, and years

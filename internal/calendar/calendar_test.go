@@ -9,7 +9,7 @@ import (
 
 func TestParseTime(t *testing.T) {
 	t.Parallel()
-	for s, want := range map[string]string{
+	for text, want := range map[string]string{
 		"2026-11-20":                       "2026-11-20T00:00:00.000Z",
 		"20261120":                         "2026-11-20T00:00:00.000Z",
 		"20261120T101500Z":                 "2026-11-20T10:15:00.000Z",
@@ -24,10 +24,10 @@ func TestParseTime(t *testing.T) {
 		"2026-11-20T10:15":                 "2026-11-20T10:15:00.000Z",
 		"2026-11-20T10:15:00.123456789012": "2026-11-20T10:15:00.123Z",
 	} {
-		got, bare, ok := ParseTime(s)
-		require.True(t, ok, s)
-		require.Equal(t, want, FormatTime(got), s)
-		require.Equal(t, len(s) <= len(DateLayout), bare, s)
+		got, bare, ok := ParseTime(text)
+		require.True(t, ok, text)
+		require.Equal(t, want, FormatTime(got), text)
+		require.Equal(t, len(text) <= len(DateLayout), bare, text)
 	}
 	for _, s := range []string{
 		"", "2026", "202611", "2026-11", "2026-1120", "202611-20", "2026-324", "2026324",
@@ -53,21 +53,21 @@ func FuzzParseTime(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got, bare, ok := ParseTime(s)
-		if want, err := time.Parse("2006-01-02T15:04:05Z07:00", s); err == nil &&
+	f.Fuzz(func(t *testing.T, text string) {
+		got, bare, ok := ParseTime(text)
+		if want, err := time.Parse("2006-01-02T15:04:05Z07:00", text); err == nil &&
 			want.UTC().Year() >= MinYear && want.UTC().Year() <= MaxYear {
 			// The standard library also accepts offsets of 24 hours and of 60 minutes.
-			require.True(t, !ok || got.Equal(want.Truncate(time.Millisecond)), s)
+			require.True(t, !ok || got.Equal(want.Truncate(time.Millisecond)), text)
 		}
 		if !ok {
 			return
 		}
 		again, _, ok := ParseTime(FormatTime(got))
-		require.True(t, ok, s)
-		require.True(t, got.Equal(again), s)
+		require.True(t, ok, text)
+		require.True(t, got.Equal(again), text)
 		if bare {
-			require.Equal(t, got.Truncate(24*time.Hour), got, s)
+			require.Equal(t, got.Truncate(24*time.Hour), got, text)
 		}
 	})
 }

@@ -22,7 +22,7 @@ func at(s string) time.Time {
 func TestPeriod(t *testing.T) {
 	t.Parallel()
 	between := func(from, end string) Period { return Period{From: at(from), End: at(end)} }
-	for name, c := range map[string]struct{ period, previous, head, months, tail Period }{
+	for name, tc := range map[string]struct{ period, previous, head, months, tail Period }{
 		"a calendar month is compared with the one before": {
 			period:   between("2026-03-01", "2026-04-01"),
 			previous: between("2026-02-01", "2026-03-01"),
@@ -69,10 +69,10 @@ func TestPeriod(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.previous, c.period.Previous())
-			head, months, tail := c.period.Parts()
+			require.Equal(t, tc.previous, tc.period.Previous())
+			head, months, tail := tc.period.Parts()
 			for _, p := range []struct{ want, got Period }{
-				{c.head, head}, {c.months, months}, {c.tail, tail},
+				{tc.head, head}, {tc.months, months}, {tc.tail, tail},
 			} {
 				if p.want == (Period{}) {
 					require.Equal(t, p.got.From, p.got.End)

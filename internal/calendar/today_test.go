@@ -10,7 +10,7 @@ import (
 
 func TestToday(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ now, zone, want string }{
+	for _, tc := range []struct{ now, zone, want string }{
 		{"2026-01-31T10:59:59Z", "Pacific/Auckland", "2026-01-31"},
 		{"2026-01-31T11:00:00Z", "Pacific/Auckland", "2026-02-01"},
 		{"2026-06-30T11:59:59Z", "Pacific/Auckland", "2026-06-30"},
@@ -25,9 +25,9 @@ func TestToday(t *testing.T) {
 		{"2026-01-31T11:59:59Z", "Etc/GMT+12", "2026-01-30"},
 		{"2026-01-31T10:00:00Z", "Pacific/Kiritimati", "2026-02-01"},
 	} {
-		now, err := time.Parse(time.RFC3339, c.now)
+		now, err := time.Parse(time.RFC3339, tc.now)
 		require.NoError(t, err)
-		require.Equal(t, at(c.want), Today(now, c.zone), "%s in %s", c.now, c.zone)
+		require.Equal(t, at(tc.want), Today(now, tc.zone), "%s in %s", tc.now, tc.zone)
 	}
 }
 

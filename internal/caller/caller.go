@@ -125,16 +125,16 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 }
 
 // admit checks the conditions that can change after a token was verified.
-func (v *Verifier) admit(s verified, now time.Time) (Identity, error) {
-	if !now.Before(s.expires) {
+func (v *Verifier) admit(verified verified, now time.Time) (Identity, error) {
+	if !now.Before(verified.expires) {
 		return Identity{}, apierr.TokenExpired
 	}
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	if _, ended := v.revoked[s.SessionID]; ended || v.keys[s.kid] == nil {
+	if _, ended := v.revoked[verified.SessionID]; ended || v.keys[verified.kid] == nil {
 		return Identity{}, apierr.Unauthorized
 	}
-	return s.Identity, nil
+	return verified.Identity, nil
 }
 
 // key returns the public key with the token's kid. It loads the keys if the kid is unknown, because

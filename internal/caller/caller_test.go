@@ -39,21 +39,21 @@ func newSigner(t *testing.T) (*signer, *Verifier) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	s := &signer{
+	signer := &signer{
 		kid: "k1", private: private, clock: now,
 		keys: map[string]ed25519.PublicKey{"k1": public}, pages: map[string]Revoked{},
 	}
-	v, err := NewVerifier(Trust{
+	verifier, err := NewVerifier(Trust{
 		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
-			s.loads++
-			return s.keys, s.unavailable
+			signer.loads++
+			return signer.keys, signer.unavailable
 		},
 		Revoked: func(_ context.Context, cursor string) (Revoked, error) {
-			return s.revoked(cursor)
+			return signer.revoked(cursor)
 		},
-	}, func() time.Time { return s.clock }, slog.New(slog.DiscardHandler))
+	}, func() time.Time { return signer.clock }, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	return s, v
+	return signer, verifier
 }
 
 func (s *signer) revoked(cursor string) (Revoked, error) {
@@ -95,23 +95,23 @@ func TestVerify(t *testing.T) {
 
 func TestVerifyRejectsForeignTokens(t *testing.T) {
 	t.Parallel()
-	s, v := newSigner(t)
-	good := s.sign(t, claims())
+	signer, verifier := newSigner(t)
+	good := signer.sign(t, claims())
 	b64 := base64.RawURLEncoding.EncodeToString
 	payload := func(c string) string { return b64([]byte(c)) }
 	const id = "0199f0c5-0000-7000-8000-000000000000"
 	body := payload(`{"iss":"coffer","aud":"coffer","sub":"` + id + `","sid":"` + id +
 		`","exp":4102444800}`)
 	hs := b64([]byte(`{"alg":"HS256","kid":"k1"}`)) + "." + body
-	mac := hmac.New(sha256.New, s.keys["k1"])
+	mac := hmac.New(sha256.New, signer.keys["k1"])
 	mac.Write([]byte(hs))
 	foreign, _ := newSigner(t)
 	changed := func(change func(*Claims)) string {
 		c := claims()
 		change(&c)
-		return s.sign(t, c)
+		return signer.sign(t, c)
 	}
-	strange := *s
+	strange := *signer
 	strange.kid = "k2"
 	embedded := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims())
 	embedded.Header["jwk"] = map[string]string{
@@ -120,9 +120,9 @@ func TestVerifyRejectsForeignTokens(t *testing.T) {
 	withJWK, err := embedded.SignedString(foreign.private)
 	require.NoError(t, err)
 	critical := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims())
-	critical.Header["kid"] = s.kid
+	critical.Header["kid"] = signer.kid
 	critical.Header["crit"] = []string{"b64"}
-	withExtension, err := critical.SignedString(s.private)
+	withExtension, err := critical.SignedString(signer.private)
 	require.NoError(t, err)
 	for name, token := range map[string]string{
 		"nothing":                       "",
@@ -147,89 +147,89 @@ func TestVerifyRejectsForeignTokens(t *testing.T) {
 		"no user":    changed(func(c *Claims) { c.Subject = "root" }),
 		"no session": changed(func(c *Claims) { c.SessionID = uuid.Nil }),
 	} {
-		_, err := v.Verify(t.Context(), token)
+		_, err := verifier.Verify(t.Context(), token)
 		require.ErrorIs(t, err, apierr.Unauthorized, name)
 	}
 }
 
 func TestVerifyToleratesOneMinuteAfterExpiry(t *testing.T) {
 	t.Parallel()
-	s, v := newSigner(t)
-	token := s.sign(t, claims())
+	signer, verifier := newSigner(t)
+	token := signer.sign(t, claims())
 	for _, seen := range []bool{false, true} {
-		s.clock = now.Add(time.Hour + 59*time.Second)
-		_, err := v.Verify(t.Context(), token)
+		signer.clock = now.Add(time.Hour + 59*time.Second)
+		_, err := verifier.Verify(t.Context(), token)
 		require.NoError(t, err, seen)
-		s.clock = now.Add(time.Hour + 61*time.Second)
-		_, err = v.Verify(t.Context(), token)
+		signer.clock = now.Add(time.Hour + 61*time.Second)
+		_, err = verifier.Verify(t.Context(), token)
 		require.ErrorIs(t, err, apierr.TokenExpired, seen)
 	}
 	late := claims()
 	late.ExpiresAt = jwt.NewNumericDate(now.Add(-2 * time.Minute))
-	_, err := v.Verify(t.Context(), s.sign(t, late))
+	_, err := verifier.Verify(t.Context(), signer.sign(t, late))
 	require.ErrorIs(t, err, apierr.TokenExpired)
 }
 
 func TestVerifyRejectsCachedTokenAfterRevocation(t *testing.T) {
 	t.Parallel()
-	s, v := newSigner(t)
+	signer, verifier := newSigner(t)
 	first, second := claims(), claims()
-	tokens := []string{s.sign(t, first), s.sign(t, second)}
+	tokens := []string{signer.sign(t, first), signer.sign(t, second)}
 	for _, token := range tokens {
-		_, err := v.Verify(t.Context(), token)
+		_, err := verifier.Verify(t.Context(), token)
 		require.NoError(t, err)
 	}
-	s.pages[""] = Revoked{
+	signer.pages[""] = Revoked{
 		Sessions: map[uuid.UUID]uint32{first.SessionID: seconds(now.Add(time.Hour))},
 	}
-	require.NoError(t, v.Reload(t.Context()))
-	_, err := v.Verify(t.Context(), tokens[0])
+	require.NoError(t, verifier.Reload(t.Context()))
+	_, err := verifier.Verify(t.Context(), tokens[0])
 	require.ErrorIs(t, err, apierr.Unauthorized)
-	_, err = v.Verify(t.Context(), tokens[1])
+	_, err = verifier.Verify(t.Context(), tokens[1])
 	require.NoError(t, err)
 
-	s.keys = map[string]ed25519.PublicKey{"k9": make(ed25519.PublicKey, ed25519.PublicKeySize)}
-	require.NoError(t, v.Reload(t.Context()))
-	_, err = v.Verify(t.Context(), tokens[1])
+	signer.keys = map[string]ed25519.PublicKey{"k9": make(ed25519.PublicKey, ed25519.PublicKeySize)}
+	require.NoError(t, verifier.Reload(t.Context()))
+	_, err = verifier.Verify(t.Context(), tokens[1])
 	require.ErrorIs(t, err, apierr.Unauthorized)
 }
 
 func TestVerifyLoadsUnknownKeyOncePerSecond(t *testing.T) {
 	t.Parallel()
-	s, v := newSigner(t)
-	_, err := v.Verify(t.Context(), s.sign(t, claims()))
+	signer, verifier := newSigner(t)
+	_, err := verifier.Verify(t.Context(), signer.sign(t, claims()))
 	require.NoError(t, err)
 	next, _ := newSigner(t)
 	next.kid = "k2"
-	s.keys = map[string]ed25519.PublicKey{"k1": s.keys["k1"], "k2": next.keys["k1"]}
+	signer.keys = map[string]ed25519.PublicKey{"k1": signer.keys["k1"], "k2": next.keys["k1"]}
 	// Many tokens with unknown keys cause one call of auth.
 	for range 10 {
-		_, err = v.Verify(t.Context(), next.sign(t, claims()))
+		_, err = verifier.Verify(t.Context(), next.sign(t, claims()))
 		require.ErrorIs(t, err, apierr.Unauthorized)
 	}
-	require.Equal(t, 1, s.loads)
-	s.clock = now.Add(reloadAtMostEvery)
-	_, err = v.Verify(t.Context(), next.sign(t, claims()))
+	require.Equal(t, 1, signer.loads)
+	signer.clock = now.Add(reloadAtMostEvery)
+	_, err = verifier.Verify(t.Context(), next.sign(t, claims()))
 	require.NoError(t, err)
-	require.Equal(t, 2, s.loads)
+	require.Equal(t, 2, signer.loads)
 }
 
 func TestVerifyWhileAuthIsUnavailable(t *testing.T) {
 	t.Parallel()
-	s, v := newSigner(t)
-	s.unavailable = errors.New("connection refused")
-	token := s.sign(t, claims())
-	_, err := v.Verify(t.Context(), token)
+	signer, verifier := newSigner(t)
+	signer.unavailable = errors.New("connection refused")
+	token := signer.sign(t, claims())
+	_, err := verifier.Verify(t.Context(), token)
 	require.ErrorIs(t, err, apierr.Unavailable)
-	require.Error(t, v.Ready())
+	require.Error(t, verifier.Ready())
 
-	s.unavailable, s.clock = nil, now.Add(reloadAtMostEvery)
-	_, err = v.Verify(t.Context(), token)
+	signer.unavailable, signer.clock = nil, now.Add(reloadAtMostEvery)
+	_, err = verifier.Verify(t.Context(), token)
 	require.NoError(t, err)
-	s.unavailable = errors.New("connection refused")
-	require.Error(t, v.Reload(t.Context()))
-	require.NoError(t, v.Ready())
-	_, err = v.Verify(t.Context(), s.sign(t, claims()))
+	signer.unavailable = errors.New("connection refused")
+	require.Error(t, verifier.Reload(t.Context()))
+	require.NoError(t, verifier.Ready())
+	_, err = verifier.Verify(t.Context(), signer.sign(t, claims()))
 	require.NoError(t, err)
 }
 

@@ -4,14 +4,14 @@ import "net/netip"
 
 // Network returns the part of an address that belongs to one client: an IPv4 address, or the first
 // 64 bits of an IPv6 address. Rate limits of requests without a user count by it.
-func Network(a netip.Addr) string {
-	a = a.Unmap()
-	if a.Is4() || !a.IsValid() {
-		return a.String()
+func Network(addr netip.Addr) string {
+	addr = addr.Unmap()
+	if addr.Is4() || !addr.IsValid() {
+		return addr.String()
 	}
-	p, err := a.WithZone("").Prefix(64)
+	p, err := addr.WithZone("").Prefix(64)
 	if err != nil {
-		return a.String()
+		return addr.String()
 	}
 	return p.String()
 }

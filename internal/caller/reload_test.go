@@ -23,52 +23,54 @@ func TestVerifierReload(t *testing.T) {
 	}
 	t.Run("reads every page, then continues after the last", func(t *testing.T) {
 		t.Parallel()
-		s, v := newSigner(t)
+		signer, verifier := newSigner(t)
 		first, second, third, live := claims(), claims(), claims(), claims()
-		s.pages = map[string]Revoked{"": ended(first, "1", true), "1": ended(second, "2", false)}
-		require.NoError(t, v.Reload(t.Context()))
-		_, err := v.Verify(t.Context(), s.sign(t, third))
+		signer.pages = map[string]Revoked{
+			"": ended(first, "1", true), "1": ended(second, "2", false),
+		}
+		require.NoError(t, verifier.Reload(t.Context()))
+		_, err := verifier.Verify(t.Context(), signer.sign(t, third))
 		require.NoError(t, err)
-		s.pages["2"] = ended(third, "3", false)
-		require.NoError(t, v.Reload(t.Context()))
-		require.Equal(t, []string{"", "1", "2"}, s.asked)
+		signer.pages["2"] = ended(third, "3", false)
+		require.NoError(t, verifier.Reload(t.Context()))
+		require.Equal(t, []string{"", "1", "2"}, signer.asked)
 		for _, c := range []Claims{first, second, third} {
-			_, err = v.Verify(t.Context(), s.sign(t, c))
+			_, err = verifier.Verify(t.Context(), signer.sign(t, c))
 			require.ErrorIs(t, err, apierr.Unauthorized)
 		}
-		_, err = v.Verify(t.Context(), s.sign(t, live))
+		_, err = verifier.Verify(t.Context(), signer.sign(t, live))
 		require.NoError(t, err)
 	})
 	t.Run("accepts no token before the last page, and repeats a failed page", func(t *testing.T) {
 		t.Parallel()
-		s, v := newSigner(t)
-		c := claims()
-		s.pages = map[string]Revoked{
+		signer, verifier := newSigner(t)
+		signed := claims()
+		signer.pages = map[string]Revoked{
 			"": ended(claims(), "1", true), "1": ended(claims(), "2", false),
 		}
-		s.failing = map[string]error{"1": errors.New("connection refused")}
-		require.Error(t, v.Reload(t.Context()))
-		require.Error(t, v.Ready())
-		_, err := v.Verify(t.Context(), s.sign(t, c))
+		signer.failing = map[string]error{"1": errors.New("connection refused")}
+		require.Error(t, verifier.Reload(t.Context()))
+		require.Error(t, verifier.Ready())
+		_, err := verifier.Verify(t.Context(), signer.sign(t, signed))
 		require.ErrorIs(t, err, apierr.Unavailable)
-		s.failing = nil
-		require.NoError(t, v.Reload(t.Context()))
-		require.NoError(t, v.Ready())
-		require.Equal(t, []string{"", "1", "1"}, s.asked)
-		_, err = v.Verify(t.Context(), s.sign(t, c))
+		signer.failing = nil
+		require.NoError(t, verifier.Reload(t.Context()))
+		require.NoError(t, verifier.Ready())
+		require.Equal(t, []string{"", "1", "1"}, signer.asked)
+		_, err = verifier.Verify(t.Context(), signer.sign(t, signed))
 		require.NoError(t, err)
 	})
 	t.Run("starts again after a cursor of another service key", func(t *testing.T) {
 		t.Parallel()
-		s, v := newSigner(t)
+		signer, verifier := newSigner(t)
 		c := claims()
-		s.pages = map[string]Revoked{"": {Cursor: "1"}}
-		require.NoError(t, v.Reload(t.Context()))
-		s.failing = map[string]error{"1": apierr.InvalidCursor}
-		s.pages[""] = ended(c, "2", false)
-		require.Error(t, v.Reload(t.Context()))
-		require.NoError(t, v.Reload(t.Context()))
-		_, err := v.Verify(t.Context(), s.sign(t, c))
+		signer.pages = map[string]Revoked{"": {Cursor: "1"}}
+		require.NoError(t, verifier.Reload(t.Context()))
+		signer.failing = map[string]error{"1": apierr.InvalidCursor}
+		signer.pages[""] = ended(c, "2", false)
+		require.Error(t, verifier.Reload(t.Context()))
+		require.NoError(t, verifier.Reload(t.Context()))
+		_, err := verifier.Verify(t.Context(), signer.sign(t, c))
 		require.ErrorIs(t, err, apierr.Unauthorized)
 	})
 	t.Run("removes sessions whose tokens have expired", func(t *testing.T) {

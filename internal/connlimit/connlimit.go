@@ -119,14 +119,14 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &conn{Conn: inner, listener: l, address: network(inner.RemoteAddr())}
-		victim, ok := l.admit(c)
+		conn := &conn{Conn: inner, listener: l, address: network(inner.RemoteAddr())}
+		victim, ok := l.admit(conn)
 		if victim != nil {
 			l.evicted.Add(context.Background(), 1, l.attributes)
 			_ = victim.Conn.Close()
 		}
 		if ok {
-			return c, nil
+			return conn, nil
 		}
 		l.refused.Add(context.Background(), 1, l.attributes)
 		_ = inner.Close()
@@ -139,14 +139,14 @@ func (l *Listener) Close() error {
 	return l.Listener.Close()
 }
 
-// admit counts c if the limits allow it, possibly in place of an idle connection, which the caller
-// closes.
-func (l *Listener) admit(c *conn) (victim *conn, ok bool) {
+// admit counts conn if the limits allow it, possibly in place of an idle connection, which the
+// caller closes.
+func (l *Listener) admit(conn *conn) (victim *conn, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.limits.PerAddress > 0 && l.counts[c.address] >= l.limits.PerAddress:
-		victim = l.longestIdle(c.address)
+	case l.limits.PerAddress > 0 && l.counts[conn.address] >= l.limits.PerAddress:
+		victim = l.longestIdle(conn.address)
 	case l.limits.Total > 0 && len(l.conns) >= l.limits.Total:
 		victim = l.longestIdle("")
 	default:
@@ -157,8 +157,8 @@ func (l *Listener) admit(c *conn) (victim *conn, ok bool) {
 		ok = true
 	}
 	if ok {
-		l.conns[c] = true
-		l.counts[c.address]++
+		l.conns[conn] = true
+		l.counts[conn.address]++
 	}
 	return victim, ok
 }

@@ -182,7 +182,7 @@ func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) 
 		RequestMAC []byte `db:"request_mac"`
 		Response   []byte `db:"response"`
 	}
-	r, err := pg.One[row](ctx, q, `
+	found, err := pg.One[row](ctx, q, `
 		SELECT request_mac, response
 		FROM idempotency_keys
 		WHERE scope = $1 AND key_hash = $2 AND created_at >= now() - interval '24 hours'`,
@@ -190,10 +190,10 @@ func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) 
 	if err != nil {
 		return fmt.Errorf("looking up an idempotency key: %w", err)
 	}
-	if !bytes.Equal(r.RequestMAC, call.requestMAC()) {
+	if !bytes.Equal(found.RequestMAC, call.requestMAC()) {
 		return apierr.IdempotencyKeyUsed
 	}
-	plain, err := call.sealer().Open(r.Response, "")
+	plain, err := call.sealer().Open(found.Response, "")
 	if err != nil {
 		return fmt.Errorf("decrypting a stored response: %w", err)
 	}
@@ -208,17 +208,17 @@ func (c Call) keyHash() []byte {
 // requestMAC returns a MAC of the request with the key as its secret. Equal requests have equal
 // MACs.
 func (c Call) requestMAC() []byte {
-	m := hmac.New(sha256.New, []byte(c.Key))
-	m.Write([]byte(c.Request.ProtoReflect().Descriptor().FullName()))
-	m.Write([]byte{0})
+	hash := hmac.New(sha256.New, []byte(c.Key))
+	hash.Write([]byte(c.Request.ProtoReflect().Descriptor().FullName()))
+	hash.Write([]byte{0})
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(withoutHeaders(c.Request))
 	if err != nil {
 		// Only invalid UTF-8 makes this fail, and both the gateway and gRPC reject that. An
 		// empty body still compares safely.
 		body = nil
 	}
-	m.Write(body)
-	return m.Sum(nil)
+	hash.Write(body)
+	return hash.Sum(nil)
 }
 
 func (c Call) seal(response proto.Message) ([]byte, error) {

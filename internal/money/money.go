@@ -131,18 +131,18 @@ func (c Currency) Format(minor int64) string {
 
 // Decimal returns n / 10^decimals with all decimals.
 func Decimal(n int64, decimals int) string {
-	s := strconv.FormatInt(n, 10)
+	digits := strconv.FormatInt(n, 10)
 	if decimals == 0 {
-		return s
+		return digits
 	}
 	sign := ""
-	if s[0] == '-' {
-		sign, s = "-", s[1:]
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
 	}
-	if len(s) <= decimals {
-		s = strings.Repeat("0", decimals-len(s)+1) + s
+	if len(digits) <= decimals {
+		digits = strings.Repeat("0", decimals-len(digits)+1) + digits
 	}
-	return sign + s[:len(s)-decimals] + "." + s[len(s)-decimals:]
+	return sign + digits[:len(digits)-decimals] + "." + digits[len(digits)-decimals:]
 }
 
 // scan splits a JSON number into its digits without the point, the power of ten to multiply them

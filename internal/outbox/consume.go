@@ -47,24 +47,25 @@ type Consumer struct {
 
 // Consume applies each event at least once, until ctx ends. After an error, such as NATS being
 // unavailable, it tries again.
-func (b *Bus) Consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) {
-	stop := b.observe("coffer.events.lag", attribute.String("consumer", c.Name),
-		func(ctx context.Context) (int64, error) { return b.Lag(ctx, c.Name) },
+func (b *Bus) Consume(ctx context.Context, pool *pgxpool.Pool, subscription Consumer) {
+	stop := b.observe("coffer.events.lag", attribute.String("consumer", subscription.Name),
+		func(ctx context.Context) (int64, error) { return b.Lag(ctx, subscription.Name) },
 		metric.WithUnit("{event}"),
 		metric.WithDescription("Events that a consumer has not applied yet."))
 	defer stop()
 	for ctx.Err() == nil {
-		if err := b.consume(ctx, pool, c); err != nil && ctx.Err() == nil {
-			b.log.WarnContext(ctx, "failed to consume events", "consumer", c.Name, "error", err)
+		if err := b.consume(ctx, pool, subscription); err != nil && ctx.Err() == nil {
+			b.log.WarnContext(ctx, "failed to consume events", "consumer", subscription.Name,
+				"error", err)
 		}
 		sleep(ctx, retryInterval)
 	}
 }
 
-func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error {
+func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, subscription Consumer) error {
 	consumer, err := b.js.CreateOrUpdateConsumer(ctx, streamName, jetstream.ConsumerConfig{
-		Durable:       c.Name,
-		FilterSubject: c.Subject + ".*",
+		Durable:       subscription.Name,
+		FilterSubject: subscription.Subject + ".*",
 		AckPolicy:     jetstream.AckExplicitPolicy,
 		// The events of a killed replica are delivered again after this time. An Apply that
 		// takes longer is repeated.
@@ -72,16 +73,16 @@ func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error
 		DeliverPolicy: jetstream.DeliverAllPolicy,
 	})
 	if err != nil {
-		return fmt.Errorf("creating consumer %s: %w", c.Name, err)
+		return fmt.Errorf("creating consumer %s: %w", subscription.Name, err)
 	}
 	for ctx.Err() == nil {
 		messages, err := next(ctx, consumer)
 		if err != nil {
-			return fmt.Errorf("reading consumer %s: %w", c.Name, err)
+			return fmt.Errorf("reading consumer %s: %w", subscription.Name, err)
 		}
 		for len(messages) > 0 {
 			n := batchLength(messages)
-			b.handle(ctx, pool, messages[:n], c)
+			b.handle(ctx, pool, messages[:n], subscription)
 			messages = messages[n:]
 		}
 	}

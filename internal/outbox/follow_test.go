@@ -57,16 +57,16 @@ func TestFollowYieldsUsersEventsFromAnySequence(t *testing.T) {
 				return following.Err()
 			})
 		})
-		var e Received
+		var received Received
 		require.EventuallyWithT(t, func(c *assert.CollectT) {
 			add(t, pool, user, 99)
 			select {
-			case e = <-later:
+			case received = <-later:
 			case <-time.After(300 * time.Millisecond):
 				require.Fail(c, "nothing yet")
 			}
 		}, time.Minute, 10*time.Millisecond)
-		require.EqualValues(t, 99, n(e))
+		require.EqualValues(t, 99, n(received))
 		stop()
 	}
 }

@@ -27,10 +27,10 @@ func (b *Bus) Lag(ctx context.Context, consumer string) (int64, error) {
 	return int64(info.NumPending) + int64(info.NumAckPending), nil //nolint:gosec // Below 2^63.
 }
 
-// observe registers a gauge with the attribute attr, whose value f returns, until stop is called.
-// While f fails, the metric has no value.
+// observe registers a gauge with the attribute attr, whose value read returns, until stop is
+// called. While read fails, the metric has no value.
 func (b *Bus) observe(
-	name string, attr attribute.KeyValue, f func(ctx context.Context) (int64, error),
+	name string, attr attribute.KeyValue, read func(ctx context.Context) (int64, error),
 	options ...metric.Int64ObservableGaugeOption,
 ) (stop func()) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/internal/outbox")
@@ -42,7 +42,7 @@ func (b *Bus) observe(
 	registered, err := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 		ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 		defer cancel()
-		if n, err := f(ctx); err == nil {
+		if n, err := read(ctx); err == nil {
 			o.ObserveInt64(gauge, n, metric.WithAttributes(attr))
 		}
 		return nil

@@ -72,7 +72,7 @@ type Rows struct {
 // Encode converts events to rows of the outbox table, in the same order. It returns an error for
 // data of more than maxData bytes.
 func Encode(events ...Event) (Rows, error) {
-	var r Rows
+	var rows Rows
 	for _, event := range events {
 		// Any keeps the message's type URL, which the relay sends as ce-dataschema.
 		data, err := anypb.New(event.Data)
@@ -87,12 +87,13 @@ func Encode(events ...Event) (Rows, error) {
 		if err != nil {
 			return Rows{}, fmt.Errorf("encoding an event: %w", err)
 		}
-		r.IDs, r.UserIDs = append(r.IDs, event.ID), append(r.UserIDs, event.UserID)
-		r.Subjects = append(r.Subjects, Type(event.Data.ProtoReflect().Descriptor().FullName()))
-		r.Data = append(r.Data, encoded)
-		r.Traceparents = append(r.Traceparents, event.Traceparent)
+		rows.IDs, rows.UserIDs = append(rows.IDs, event.ID), append(rows.UserIDs, event.UserID)
+		rows.Subjects = append(rows.Subjects,
+			Type(event.Data.ProtoReflect().Descriptor().FullName()))
+		rows.Data = append(rows.Data, encoded)
+		rows.Traceparents = append(rows.Traceparents, event.Traceparent)
 	}
-	return r, nil
+	return rows, nil
 }
 
 // Add inserts events in order with one statement. tx must be the transaction of the change that

@@ -42,19 +42,19 @@ var errReconnected = errors.New("reconnected to NATS, publishing the outbox agai
 // is visible or was rolled back.
 func (p *progress) advanceWatermark(ctx context.Context, conn *pgxpool.Conn) (int64, error) {
 	type row struct{ Last, Oldest, Newest int64 }
-	r, err := pg.One[row](ctx, conn, `
+	found, err := pg.One[row](ctx, conn, `
 		SELECT coalesce((SELECT max(seq) FROM outbox), 0) AS last,
 			pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest,
 			pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS newest`)
 	if err != nil {
 		return 0, fmt.Errorf("reading the transactions in flight: %w", err)
 	}
-	if r.Oldest >= p.nextXID {
+	if found.Oldest >= p.nextXID {
 		p.watermark = p.nextWatermark
-		p.nextWatermark = max(p.nextWatermark, r.Last)
-		p.nextXID = r.Newest
+		p.nextWatermark = max(p.nextWatermark, found.Last)
+		p.nextXID = found.Newest
 	}
-	return r.Last, nil
+	return found.Last, nil
 }
 
 // acknowledgedAfter returns the acknowledged events beyond seq, which must not be published again.

@@ -88,7 +88,7 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	if err != nil || !locked {
 		return err
 	}
-	p := progress{acknowledged: map[int64]time.Time{}, reconnects: b.conn.Stats().Reconnects}
+	progress := progress{acknowledged: map[int64]time.Time{}, reconnects: b.conn.Stats().Reconnects}
 	woken := make(chan struct{}, 1)
 	sub, err := b.conn.Subscribe(wakeSubject(b.service), func(*nats.Msg) {
 		select {
@@ -103,7 +103,7 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	interval := minPollInterval
 	for ctx.Err() == nil {
 		cycle, cancel := context.WithTimeout(ctx, relayTimeout)
-		n, err := b.relayOnce(cycle, conn, &p)
+		n, err := b.relayOnce(cycle, conn, &progress)
 		cancel()
 		if err != nil {
 			return err
@@ -196,20 +196,21 @@ func dataSize(entries []entry) int {
 // and JetStream drops the duplicates.
 func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 	acks := make([]jetstream.PubAckFuture, 0, len(entries))
-	for _, e := range entries {
-		m, err := e.message(b.service)
+	for _, entry := range entries {
+		msg, err := entry.message(b.service)
 		if err != nil {
 			return nil, err
 		}
-		traced, span := startSpan(ctx, e.Traceparent, "publish "+e.Subject, trace.SpanKindProducer)
+		traced, span := startSpan(ctx, entry.Traceparent, "publish "+entry.Subject,
+			trace.SpanKindProducer)
 		defer span.End()
 		if traceparent := Traceparent(traced); traceparent != nil {
-			m.Header.Set(headerTraceparent, *traceparent)
+			msg.Header.Set(headerTraceparent, *traceparent)
 		}
-		ack, err := b.js.PublishMsgAsync(m, jetstream.WithMsgID(e.ID.String()),
+		ack, err := b.js.PublishMsgAsync(msg, jetstream.WithMsgID(entry.ID.String()),
 			jetstream.WithExpectStream(streamName))
 		if err != nil {
-			return nil, fmt.Errorf("publishing %s: %w", e.Subject, err)
+			return nil, fmt.Errorf("publishing %s: %w", entry.Subject, err)
 		}
 		acks = append(acks, ack)
 	}
@@ -236,17 +237,17 @@ func (e entry) message(service string) (*nats.Msg, error) {
 	if err := proto.Unmarshal(e.Data, &data); err != nil {
 		return nil, fmt.Errorf("decoding event %s: %w", e.ID, err)
 	}
-	m := nats.NewMsg(e.Subject + "." + e.UserID.String())
-	m.Data = data.GetValue()
-	m.Header.Set(headerSpecVersion, "1.0")
-	m.Header.Set(headerID, e.ID.String())
-	m.Header.Set(headerSource, "/coffer/"+service)
-	m.Header.Set(headerType, e.Subject)
-	m.Header.Set(headerSchema, data.GetTypeUrl())
-	m.Header.Set(headerSubject, e.UserID.String())
-	m.Header.Set(headerTime, e.CreatedAt.UTC().Format(time.RFC3339Nano))
-	m.Header.Set(headerContentType, "application/protobuf")
-	return m, nil
+	msg := nats.NewMsg(e.Subject + "." + e.UserID.String())
+	msg.Data = data.GetValue()
+	msg.Header.Set(headerSpecVersion, "1.0")
+	msg.Header.Set(headerID, e.ID.String())
+	msg.Header.Set(headerSource, "/coffer/"+service)
+	msg.Header.Set(headerType, e.Subject)
+	msg.Header.Set(headerSchema, data.GetTypeUrl())
+	msg.Header.Set(headerSubject, e.UserID.String())
+	msg.Header.Set(headerTime, e.CreatedAt.UTC().Format(time.RFC3339Nano))
+	msg.Header.Set(headerContentType, "application/protobuf")
+	return msg, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) {

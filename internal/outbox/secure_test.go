@@ -35,14 +35,14 @@ func issue(t *testing.T, a *mtls.Authority, dir, name string) mtls.Config {
 
 // secured starts a server from a configuration file, as in the cluster. Only such a server reloads
 // its certificate.
-func secured(t *testing.T, c mtls.Config) *server.Server {
+func secured(t *testing.T, config mtls.Config) *server.Server {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "nats.conf")
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `
 		listen: 127.0.0.1:-1
 		jetstream { store_dir: %q }
 		tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }`,
-		t.TempDir(), c.Cert, c.Key, c.CA), 0o600))
+		t.TempDir(), config.Cert, config.Key, config.CA), 0o600))
 	options, err := server.ProcessConfigFile(file)
 	require.NoError(t, err)
 	return natstest.Run(t, options)
@@ -102,9 +102,9 @@ func TestConnectUsesRotatedCertificateAfterReconnect(t *testing.T) {
 	t.Parallel()
 	before, after := authority(t), authority(t)
 	serving, calling := t.TempDir(), t.TempDir()
-	s := secured(t, issue(t, before, serving, "nats"))
+	started := secured(t, issue(t, before, serving, "nats"))
 	pool := pgtest.New(t, schema)
-	bus := connect(t, s.ClientURL(), issue(t, before, calling, "ledger"))
+	bus := connect(t, started.ClientURL(), issue(t, before, calling, "ledger"))
 	go bus.Relay(t.Context(), pool)
 	user := uuid.Must(uuid.NewV7())
 	add(t, pool, user, 1)
@@ -113,7 +113,7 @@ func TestConnectUsesRotatedCertificateAfterReconnect(t *testing.T) {
 	require.NotEmpty(t, first)
 
 	issue(t, after, serving, "nats")
-	require.NoError(t, s.Reload())
+	require.NoError(t, started.Reload())
 	add(t, pool, user, 2)
 	follow(t, bus, user, 0, 2)
 	require.Equal(t, first, certificateOf(bus), "an open connection keeps its certificate")

@@ -163,30 +163,31 @@ type Received struct {
 }
 
 // decode decodes a message of the stream. The program must link the event's generated code.
-func decode(m jetstream.Msg) (Received, error) {
-	meta, err := m.Metadata()
+func decode(msg jetstream.Msg) (Received, error) {
+	meta, err := msg.Metadata()
 	if err != nil {
 		return Received{}, fmt.Errorf("reading the metadata of an event: %w", err)
 	}
-	h := m.Headers()
-	id, err := uuid.Parse(h.Get(headerID))
+	header := msg.Headers()
+	id, err := uuid.Parse(header.Get(headerID))
 	if err != nil {
 		return Received{}, fmt.Errorf("event %d has no valid id: %w", meta.Sequence.Stream, err)
 	}
-	user, err := uuid.Parse(h.Get(headerSubject))
+	user, err := uuid.Parse(header.Get(headerSubject))
 	if err != nil {
 		return Received{}, fmt.Errorf("event %s has no valid user id: %w", id, err)
 	}
-	at, err := time.Parse(time.RFC3339Nano, h.Get(headerTime))
+	at, err := time.Parse(time.RFC3339Nano, header.Get(headerTime))
 	if err != nil {
 		return Received{}, fmt.Errorf("event %s has no valid time: %w", id, err)
 	}
-	data, err := (&anypb.Any{TypeUrl: h.Get(headerSchema), Value: m.Data()}).UnmarshalNew()
+	data, err := (&anypb.Any{TypeUrl: header.Get(headerSchema), Value: msg.Data()}).UnmarshalNew()
 	if err != nil {
 		return Received{}, fmt.Errorf("decoding event %s: %w", id, err)
 	}
 	return Received{
-		ID: id, UserID: user, Subject: h.Get(headerType), Source: h.Get(headerSource), Time: at,
-		Sequence: meta.Sequence.Stream, Data: data, traceparent: h.Get(headerTraceparent),
+		ID: id, UserID: user, Subject: header.Get(headerType), Source: header.Get(headerSource),
+		Time:     at,
+		Sequence: meta.Sequence.Stream, Data: data, traceparent: header.Get(headerTraceparent),
 	}, nil
 }

@@ -104,21 +104,24 @@ type Query[Row, Position any] struct {
 }
 
 // List returns the page and its pagination.
-func List[Row, Position any](c Cursors, q Query[Row, Position]) ([]Row, *restv1.Pagination, error) {
-	after := q.First
-	limit, err := c.Page(q.Scope, q.Limit, q.Cursor, &after)
+func List[Row, Position any](
+	cursors Cursors, query Query[Row, Position],
+) ([]Row, *restv1.Pagination, error) {
+	after := query.First
+	limit, err := cursors.Page(query.Scope, query.Limit, query.Cursor, &after)
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err := q.Select(after, limit+1)
+	rows, err := query.Select(after, limit+1)
 	if err != nil {
 		return nil, nil, err
 	}
 	shown := limit
-	if q.Size != nil {
-		shown = Fitting(rows, limit, q.Size)
+	if query.Size != nil {
+		shown = Fitting(rows, limit, query.Size)
 	}
-	rows, p, err := Cut(c, q.Scope, rows, shown, func(r Row) any { return q.Position(r) })
+	rows, p, err := Cut(cursors, query.Scope, rows, shown,
+		func(r Row) any { return query.Position(r) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,17 +146,17 @@ func Fitting[T any](rows []T, limit int, size func(T) int) int {
 // Cut returns the page of a query that selected limit+1 rows. If there are more rows, the
 // pagination contains the cursor of the next page, made from the position of the last row.
 func Cut[T any](
-	c Cursors, scope string, rows []T, limit int, position func(T) any,
+	cursors Cursors, scope string, rows []T, limit int, position func(T) any,
 ) ([]T, *restv1.Pagination, error) {
-	p := &restv1.Pagination{Limit: int32(limit)}
+	pagination := &restv1.Pagination{Limit: int32(limit)}
 	if len(rows) <= limit {
-		return rows, p, nil
+		return rows, pagination, nil
 	}
 	rows = rows[:limit]
-	cursor, err := c.Seal(scope, position(rows[limit-1]))
+	cursor, err := cursors.Seal(scope, position(rows[limit-1]))
 	if err != nil {
 		return nil, nil, err
 	}
-	p.NextCursor, p.HasMore = cursor, true
-	return rows, p, nil
+	pagination.NextCursor, pagination.HasMore = cursor, true
+	return rows, pagination, nil
 }

@@ -10,22 +10,22 @@ import (
 
 func TestOpenRejectsChangedCursorAndOtherScope(t *testing.T) {
 	t.Parallel()
-	c := NewCursors("secret")
-	cursor, err := c.Seal("wallets of ann", 42)
+	cursors := NewCursors("secret")
+	cursor, err := cursors.Seal("wallets of ann", 42)
 	require.NoError(t, err)
 
 	var position int
-	require.NoError(t, c.Open("wallets of ann", cursor, &position))
+	require.NoError(t, cursors.Open("wallets of ann", cursor, &position))
 	require.Equal(t, 42, position)
 
-	require.ErrorIs(t, c.Open("wallets of bob", cursor, &position), apierr.InvalidCursor)
+	require.ErrorIs(t, cursors.Open("wallets of bob", cursor, &position), apierr.InvalidCursor)
 	require.ErrorIs(t, NewCursors("other").Open("wallets of ann", cursor, &position),
 		apierr.InvalidCursor)
 	for i := range cursor {
 		bent := []byte(cursor)
 		bent[i] ^= 1
-		require.ErrorIs(t, c.Open("wallets of ann", string(bent), &position), apierr.InvalidCursor,
-			"byte %d", i)
+		require.ErrorIs(t, cursors.Open("wallets of ann", string(bent), &position),
+			apierr.InvalidCursor, "byte %d", i)
 	}
 }
 
@@ -47,12 +47,12 @@ func TestLimit(t *testing.T) {
 
 func TestListSize(t *testing.T) {
 	t.Parallel()
-	c := NewCursors("secret")
+	cursors := NewCursors("secret")
 	// sizes are the sizes of the rows, in quarters of maxBytes. The position of a row is its index.
 	list := func(limit int32, sizes ...int) (pages []int) {
 		cursor := ""
 		for {
-			rows, p, err := List(c, Query[int, int]{
+			rows, pagination, err := List(cursors, Query[int, int]{
 				Limit: &limit, Cursor: cursor, First: -1, Position: func(i int) int { return i },
 				Select: func(after, limit int) (rows []int, err error) {
 					for i := after + 1; i < len(sizes) && len(rows) < limit; i++ {
@@ -63,9 +63,9 @@ func TestListSize(t *testing.T) {
 				Size: func(i int) int { return sizes[i] * maxBytes / 4 },
 			})
 			require.NoError(t, err)
-			require.Equal(t, limit, p.GetLimit())
+			require.Equal(t, limit, pagination.GetLimit())
 			pages = append(pages, len(rows))
-			if cursor = p.GetNextCursor(); !p.GetHasMore() {
+			if cursor = pagination.GetNextCursor(); !pagination.GetHasMore() {
 				return pages
 			}
 		}
@@ -78,18 +78,18 @@ func TestListSize(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	c := NewCursors("secret")
+	cursors := NewCursors("secret")
 	// The processes of a fuzzing run must agree on the cursor. Seal would return another one in
 	// each, because its nonce is random.
 	const good = "urjpHRjq6VXLP0dwh9d8W0pauTLlhet-y1Kn83k"
 	var position int
-	require.NoError(f, c.Open("s", good, &position))
+	require.NoError(f, cursors.Open("s", good, &position))
 	require.Equal(f, 1, position)
 	f.Add(good)
 	f.Add("")
 	f.Fuzz(func(t *testing.T, cursor string) {
 		var position int
-		if c.Open("s", cursor, &position) == nil {
+		if cursors.Open("s", cursor, &position) == nil {
 			require.Equal(t, good, cursor)
 		}
 	})

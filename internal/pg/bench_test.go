@@ -63,7 +63,7 @@ func BenchmarkPage(b *testing.B) {
 	all := func(db *pgxpool.Pool, id uuid.UUID) ([]pageRow, error) {
 		return pg.All[pageRow](b.Context(), db, selectPage, id)
 	}
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		name string
 		db   *pgxpool.Pool
 		read func(*pgxpool.Pool, uuid.UUID) ([]pageRow, error)
@@ -72,11 +72,11 @@ func BenchmarkPage(b *testing.B) {
 		{"RowToStructByName", with, byName},
 		{"All without the UUID codec", without, all},
 	} {
-		b.Run(c.name, func(b *testing.B) {
+		b.Run(tc.name, func(b *testing.B) {
 			id := uuid.New()
 			b.ReportAllocs()
 			for b.Loop() {
-				page, err := c.read(c.db, id)
+				page, err := tc.read(tc.db, id)
 				if err != nil || len(page) != 50 {
 					b.Fatal(len(page), err)
 				}

@@ -12,7 +12,7 @@ import (
 func TestUUIDCodecRoundTrip(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, migrations)
-	a, b := uuid.New(), uuid.New()
+	first, second := uuid.New(), uuid.New()
 	var one, other uuid.UUID
 	var some, none *uuid.UUID
 	var many, empty []uuid.UUID
@@ -20,17 +20,18 @@ func TestUUIDCodecRoundTrip(t *testing.T) {
 	err := db.QueryRow(t.Context(), `
 		SELECT $1::uuid, ($2::uuid[])[1], $3::uuid, $4::uuid, $2::uuid[], $5::uuid[],
 			$1::uuid::text`,
-		a, []uuid.UUID{b, a}, &a, none, []uuid.UUID{},
+		first, []uuid.UUID{second, first}, &first, none, []uuid.UUID{},
 	).Scan(&one, &other, &some, &none, &many, &empty, &text)
 	require.NoError(t, err)
-	require.Equal(t, []uuid.UUID{a, b, a, b, a}, append([]uuid.UUID{one, other, *some}, many...))
+	require.Equal(t, []uuid.UUID{first, second, first, second, first},
+		append([]uuid.UUID{one, other, *some}, many...))
 	require.Nil(t, none)
 	require.Empty(t, empty)
-	require.Equal(t, a.String(), text)
+	require.Equal(t, first.String(), text)
 	require.Error(t, db.QueryRow(t.Context(), `SELECT NULL::uuid`).Scan(&one))
 
 	var holes []*uuid.UUID
 	require.NoError(t,
-		db.QueryRow(t.Context(), `SELECT $1::uuid[]`, []*uuid.UUID{&a, nil}).Scan(&holes))
-	require.Equal(t, []*uuid.UUID{&a, nil}, holes)
+		db.QueryRow(t.Context(), `SELECT $1::uuid[]`, []*uuid.UUID{&first, nil}).Scan(&holes))
+	require.Equal(t, []*uuid.UUID{&first, nil}, holes)
 }

@@ -108,12 +108,12 @@ var names sync.Map
 
 // namesOf returns the fields of a struct type, including those of embedded structs and without
 // those tagged db:"-".
-func namesOf(t reflect.Type) []namedField {
-	if known, ok := names.Load(t); ok {
+func namesOf(kind reflect.Type) []namedField {
+	if known, ok := names.Load(kind); ok {
 		return known.([]namedField)
 	}
 	var found []namedField
-	for _, field := range reflect.VisibleFields(t) {
+	for _, field := range reflect.VisibleFields(kind) {
 		if field.Anonymous {
 			continue
 		}
@@ -126,7 +126,7 @@ func namesOf(t reflect.Type) []namedField {
 		}
 		found = append(found, namedField{name, field.Index})
 	}
-	names.Store(t, found)
+	names.Store(kind, found)
 	return found
 }
 

@@ -25,7 +25,7 @@ func (s span) in(message []byte) []byte { return message[s.start:s.end] }
 // usualFields is the number of fields for which spans need no allocation. Few messages have more.
 const usualFields = 16
 
-func (p *plan) append(b, message []byte) ([]byte, error) {
+func (p *plan) append(out, message []byte) ([]byte, error) {
 	// The array is on the stack.
 	var room [usualFields]span
 	spans := room[:]
@@ -37,29 +37,29 @@ func (p *plan) append(b, message []byte) ([]byte, error) {
 	}
 	// The fields of an Any are the type URL and the encoded message.
 	if p.any {
-		return appendAny(b, spans[0].in(message), spans[1].in(message))
+		return appendAny(out, spans[0].in(message), spans[1].in(message))
 	}
 	if p.wrapper {
-		return p.fields[0].append(b, spans[0].in(message))
+		return p.fields[0].append(out, spans[0].in(message))
 	}
-	b = append(b, '{')
+	out = append(out, '{')
 	first := true
 	for i := range p.fields {
-		f, at := &p.fields[i], spans[i]
-		if !at.sent && (f.omit || f.omitWith >= 0 && !spans[f.omitWith].sent) {
+		field, at := &p.fields[i], spans[i]
+		if !at.sent && (field.omit || field.omitWith >= 0 && !spans[field.omitWith].sent) {
 			continue
 		}
 		if !first {
-			b = append(b, ',')
+			out = append(out, ',')
 		}
 		first = false
-		b = append(b, f.key...)
+		out = append(out, field.key...)
 		var err error
-		if b, err = f.append(b, at.in(message)); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.field.Name(), err)
+		if out, err = field.append(out, at.in(message)); err != nil {
+			return nil, fmt.Errorf("%s: %w", field.field.Name(), err)
 		}
 	}
-	return append(b, '}'), nil
+	return append(out, '}'), nil
 }
 
 // find sets the spans of the fields. If a singular field occurs more than once, the last occurrence
@@ -90,21 +90,21 @@ func (p *plan) find(message []byte, spans []span) error {
 }
 
 // consume parses the field at the start of b. It returns its value without the length prefix, and
-// the length n of the whole field. n is negative if the field is malformed.
-func consume(b []byte) (number protowire.Number, wireType protowire.Type, value []byte, n int) {
+// the length size of the whole field. size is negative if the field is malformed.
+func consume(b []byte) (number protowire.Number, wireType protowire.Type, value []byte, size int) {
 	number, wireType, start := protowire.ConsumeTag(b)
 	if start < 0 {
 		return 0, 0, nil, start
 	}
 	if wireType == protowire.BytesType {
-		value, n = protowire.ConsumeBytes(b[start:])
-	} else if n = protowire.ConsumeFieldValue(number, wireType, b[start:]); n >= 0 {
-		value = b[start : start+n]
+		value, size = protowire.ConsumeBytes(b[start:])
+	} else if size = protowire.ConsumeFieldValue(number, wireType, b[start:]); size >= 0 {
+		value = b[start : start+size]
 	}
-	if n < 0 {
-		return 0, 0, nil, n
+	if size < 0 {
+		return 0, 0, nil, size
 	}
-	return number, wireType, value, start + n
+	return number, wireType, value, start + size
 }
 
 func (f *plannedField) append(b, value []byte) ([]byte, error) {
@@ -132,30 +132,30 @@ func (f *plannedField) each(fields []byte) iter.Seq[[]byte] {
 	}
 }
 
-func (f *plannedField) appendList(b, fields []byte) ([]byte, error) {
-	b = append(b, '[')
+func (f *plannedField) appendList(out, fields []byte) ([]byte, error) {
+	out = append(out, '[')
 	first := true
 	for value := range f.each(fields) {
 		// A packed list has all its numbers in one value.
 		for once := !f.packed; once || len(value) > 0; once = false {
 			if !first {
-				b = append(b, ',')
+				out = append(out, ',')
 			}
 			first = false
 			var n int
 			var err error
-			if b, n, err = f.appendOne(b, value); err != nil {
+			if out, n, err = f.appendOne(out, value); err != nil {
 				return nil, err
 			}
 			value = value[n:]
 		}
 	}
-	return append(b, ']'), nil
+	return append(out, ']'), nil
 }
 
 // appendMap appends a map, whose keys must be strings, sorted by key. Of entries with the same key,
 // the last one counts, as in protobuf.
-func (f *plannedField) appendMap(b, fields []byte) ([]byte, error) {
+func (f *plannedField) appendMap(out, fields []byte) ([]byte, error) {
 	entry := planOf(f.field.Message())
 	values := map[string][]byte{}
 	for value := range f.each(fields) {
@@ -165,34 +165,34 @@ func (f *plannedField) appendMap(b, fields []byte) ([]byte, error) {
 		}
 		values[string(at[0].in(value))] = at[1].in(value)
 	}
-	b = append(b, '{')
+	out = append(out, '{')
 	for i, key := range slices.Sorted(maps.Keys(values)) {
 		if i > 0 {
-			b = append(b, ',')
+			out = append(out, ',')
 		}
-		b = append(appendString(b, []byte(key)), ':')
+		out = append(appendString(out, []byte(key)), ':')
 		var err error
-		if b, err = entry.fields[1].append(b, values[key]); err != nil {
+		if out, err = entry.fields[1].append(out, values[key]); err != nil {
 			return nil, err
 		}
 	}
-	return append(b, '}'), nil
+	return append(out, '}'), nil
 }
 
 // appendOne appends the value at the start of value and returns its length in the wire format. An
 // empty value stands for a field that is not set.
-func (f *plannedField) appendOne(b, value []byte) ([]byte, int, error) {
+func (f *plannedField) appendOne(out, value []byte) ([]byte, int, error) {
 	switch f.kind {
 	case protoreflect.StringKind:
 		switch {
 		case !f.decimal:
-			return appendString(b, value), len(value), nil
+			return appendString(out, value), len(value), nil
 		case !IsNumber(value):
 			return nil, 0, errNotANumber
 		}
-		return append(b, value...), len(value), nil
+		return append(out, value...), len(value), nil
 	case protoreflect.MessageKind:
-		b, err := AppendEncoded(b, f.field.Message(), value)
+		b, err := AppendEncoded(out, f.field.Message(), value)
 		return b, len(value), err
 	case protoreflect.DoubleKind:
 		v, n := protowire.ConsumeFixed64(value)
@@ -200,13 +200,13 @@ func (f *plannedField) appendOne(b, value []byte) ([]byte, int, error) {
 		if math.IsNaN(double) || math.IsInf(double, 0) {
 			return nil, 0, errNotANumber
 		}
-		return appendDouble(b, double), n, broken(value, n)
+		return appendDouble(out, double), n, broken(value, n)
 	case protoreflect.BoolKind:
 		v, n := protowire.ConsumeVarint(value)
-		return strconv.AppendBool(b, protowire.DecodeBool(v)), n, broken(value, n)
+		return strconv.AppendBool(out, protowire.DecodeBool(v)), n, broken(value, n)
 	case protoreflect.Int32Kind, protoreflect.Int64Kind:
 		v, n := protowire.ConsumeVarint(value)
-		return strconv.AppendInt(b, int64(v), 10), n, broken(value, n)
+		return strconv.AppendInt(out, int64(v), 10), n, broken(value, n)
 	}
 	return nil, 0, fmt.Errorf("fields of the kind %s have no JSON form", f.kind)
 }

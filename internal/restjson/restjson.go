@@ -93,26 +93,26 @@ var plans sync.Map
 
 // planOf returns the plan of a message type, from the cache if possible. Two goroutines may compute
 // the same plan at once, which is harmless.
-func planOf(d protoreflect.MessageDescriptor) *plan {
-	if known, ok := plans.Load(d.FullName()); ok {
+func planOf(descriptor protoreflect.MessageDescriptor) *plan {
+	if known, ok := plans.Load(descriptor.FullName()); ok {
 		return known.(*plan)
 	}
-	p := &plan{any: d.FullName() == "google.protobuf.Any"}
-	for i := range d.Fields().Len() {
-		field := d.Fields().Get(i)
+	plan := &plan{any: descriptor.FullName() == "google.protobuf.Any"}
+	for i := range descriptor.Fields().Len() {
+		field := descriptor.Fields().Get(i)
 		options := field.Options()
 		if name := proto.GetExtension(options, restv1.E_Header).(string); name != "" {
-			p.headers = append(p.headers, Header{name, field})
+			plan.headers = append(plan.headers, Header{name, field})
 			continue
 		}
 		if proto.GetExtension(options, restv1.E_Cookie).(bool) {
 			continue
 		}
-		for len(p.byNumber) <= int(field.Number()) {
-			p.byNumber = append(p.byNumber, -1)
+		for len(plan.byNumber) <= int(field.Number()) {
+			plan.byNumber = append(plan.byNumber, -1)
 		}
-		p.byNumber[field.Number()] = len(p.fields)
-		p.fields = append(p.fields, plannedField{
+		plan.byNumber[field.Number()] = len(plan.fields)
+		plan.fields = append(plan.fields, plannedField{
 			field: field, number: field.Number(), kind: field.Kind(), wireType: wireType(field),
 			many: field.IsList() || field.IsMap(), packed: field.IsPacked(),
 			key:     string(appendString(nil, []byte(field.JSONName()))) + ":",
@@ -120,15 +120,15 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 			omit:    isOmitted(field),
 		})
 	}
-	p.wrapper = len(p.fields) == 1 && p.fields[0].field.IsList() &&
-		p.fields[0].field.Name() == "values"
-	for i := range p.fields {
-		name := proto.GetExtension(p.fields[i].field.Options(), restv1.E_OmitWith).(string)
+	plan.wrapper = len(plan.fields) == 1 && plan.fields[0].field.IsList() &&
+		plan.fields[0].field.Name() == "values"
+	for i := range plan.fields {
+		name := proto.GetExtension(plan.fields[i].field.Options(), restv1.E_OmitWith).(string)
 		named := func(f plannedField) bool { return string(f.field.Name()) == name }
-		p.fields[i].omitWith = slices.IndexFunc(p.fields, named)
+		plan.fields[i].omitWith = slices.IndexFunc(plan.fields, named)
 	}
-	plans.Store(d.FullName(), p)
-	return p
+	plans.Store(descriptor.FullName(), plan)
+	return plan
 }
 
 // isOmitted reports whether a field that is not set is absent in JSON. A decimal that is not set is

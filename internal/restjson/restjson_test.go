@@ -126,7 +126,7 @@ func TestAppendAnyAsItsMessage(t *testing.T) {
 }
 
 func FuzzAppendEncoded(f *testing.F) {
-	for _, m := range []proto.Message{
+	for _, message := range []proto.Message{
 		&ocrv1.Receipt{
 			Total: "3.20", Confidence: map[string]float64{"total": 0.5},
 			Evidence: []*ocrv1.Evidence{{Page: -1, Box: &ocrv1.Box{X: 7}}},
@@ -135,7 +135,7 @@ func FuzzAppendEncoded(f *testing.F) {
 			Transactions: []*ledgerv1.Transaction{{Amount: "-1", Description: "é\x7f\u2028"}},
 		},
 	} {
-		encoded, err := proto.Marshal(m)
+		encoded, err := proto.Marshal(message)
 		require.NoError(f, err)
 		f.Add(encoded)
 		f.Add(encoded[:len(encoded)-1])
@@ -175,7 +175,7 @@ func BenchmarkPageOfFifty(b *testing.B) {
 
 func TestAppendOmitWith(t *testing.T) {
 	t.Parallel()
-	for want, m := range map[string]*budgetv1.ListedBudget{
+	for want, message := range map[string]*budgetv1.ListedBudget{
 		`{"id":"a","name":"","ownerId":"","role":""}`: {Id: "a"},
 
 		`{"id":"","name":"","limit":1,"categoryIds":[],"ownerId":"","role":"",` +
@@ -187,7 +187,7 @@ func TestAppendOmitWith(t *testing.T) {
 		`{"id":"","name":"","limit":1,"categoryIds":["b"],"ownerId":"","role":"",` +
 			`"members":[],"alertThresholds":[]}`: {CategoryIds: []string{"b"}, Limit: new("1")},
 	} {
-		got, err := Append(nil, m)
+		got, err := Append(nil, message)
 		require.NoError(t, err)
 		require.Equal(t, want, string(got))
 	}

@@ -19,38 +19,38 @@ func appendDouble(b []byte, f float64) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string. U+2028 and U+2029 are escaped because they end lines in
-// older JavaScript.
-func appendString(b, s []byte) []byte {
-	b = append(b, '"')
+// appendString appends text as a JSON string. U+2028 and U+2029 are escaped because they end lines
+// in older JavaScript.
+func appendString(out, text []byte) []byte {
+	out = append(out, '"')
 	start := 0
-	for i := plain(s); i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
+	for index := plain(text); index < len(text); {
+		char := text[index]
+		if char >= ' ' && char != '"' && char != '\\' && char < utf8.RuneSelf {
+			index++
 			continue
 		}
 		size := 1
-		if c >= utf8.RuneSelf {
+		if char >= utf8.RuneSelf {
 			var r rune
-			r, size = utf8.DecodeRune(s[i:])
+			r, size = utf8.DecodeRune(text[index:])
 			if r != '\u2028' && r != '\u2029' && (r != utf8.RuneError || size > 1) {
-				i += size
+				index += size
 				continue
 			}
-			b = append(b, s[start:i]...)
-			b = append(b, `\u`...)
+			out = append(out, text[start:index]...)
+			out = append(out, `\u`...)
 			for shift := 12; shift >= 0; shift -= 4 {
-				b = append(b, hexDigits[r>>shift&0xf])
+				out = append(out, hexDigits[r>>shift&0xf])
 			}
 		} else {
-			b = append(b, s[start:i]...)
-			b = appendEscaped(b, c)
+			out = append(out, text[start:index]...)
+			out = appendEscaped(out, char)
 		}
-		i += size
-		start = i
+		index += size
+		start = index
 	}
-	return append(append(b, s[start:]...), '"')
+	return append(append(out, text[start:]...), '"')
 }
 
 // plain returns the length of a prefix of s that needs no escaping. It checks eight bytes at a

@@ -105,18 +105,19 @@ func ruleOf(fullMethod string) rule {
 	if known, ok := rules.Load(fullMethod); ok {
 		return known.(rule)
 	}
-	r := rule{callers: []string{"gateway"}}
-	m := Method(fullMethod)
-	if m == nil {
-		return r
+	rule := rule{callers: []string{"gateway"}}
+	method := Method(fullMethod)
+	if method == nil {
+		return rule
 	}
-	r.transfer = IsUpload(m) || IsDownload(m)
-	r.access = proto.GetExtension(m.Options(), restv1.E_Access).(restv1.Access)
-	if listed := proto.GetExtension(m.Options(), restv1.E_Callers).([]string); len(listed) > 0 {
-		r.callers = listed
+	rule.transfer = IsUpload(method) || IsDownload(method)
+	rule.access = proto.GetExtension(method.Options(), restv1.E_Access).(restv1.Access)
+	if listed := proto.GetExtension(method.Options(),
+		restv1.E_Callers).([]string); len(listed) > 0 {
+		rule.callers = listed
 	}
-	rules.Store(fullMethod, r)
-	return r
+	rules.Store(fullMethod, rule)
+	return rule
 }
 
 // Method returns the descriptor of a method such as "/coffer.ledger.v1.LedgerService/GetWallet",

@@ -16,8 +16,8 @@ import (
 
 func TestAuthorizeByMethodOptions(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	user := []string{"authorization", "Bearer " + s.token}
+	srv := start(t)
+	user := []string{"authorization", "Bearer " + srv.token}
 	key := []string{"coffer-service-key", serviceKey}
 	tests := map[string]struct {
 		metadata            []string
@@ -26,24 +26,26 @@ func TestAuthorizeByMethodOptions(t *testing.T) {
 		"nothing": {nil, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
 		"a token": {user, "OK", "OK", "INSUFFICIENT_PERMISSIONS"},
 		"a token, in other letters": {
-			[]string{"Authorization", "bEARER " + s.token}, "OK", "OK", "INSUFFICIENT_PERMISSIONS",
+			[]string{"Authorization", "bEARER " + srv.token},
+			"OK", "OK",
+			"INSUFFICIENT_PERMISSIONS",
 		},
 		"the same token twice": {
 			append(user, user...), "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS",
 		},
 		"another scheme": {
-			[]string{"authorization", "Basic " + s.token},
+			[]string{"authorization", "Basic " + srv.token},
 			"UNAUTHORIZED", "OK",
 			"INSUFFICIENT_PERMISSIONS",
 		},
 		"no scheme": {
-			[]string{"authorization", s.token}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS",
+			[]string{"authorization", srv.token}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS",
 		},
 		"an empty token": {
 			[]string{"authorization", "Bearer "}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS",
 		},
 		"a cut token": {
-			[]string{"authorization", "Bearer " + s.token[:len(s.token)-4]},
+			[]string{"authorization", "Bearer " + srv.token[:len(srv.token)-4]},
 			"UNAUTHORIZED", "OK",
 			"INSUFFICIENT_PERMISSIONS",
 		},
@@ -67,8 +69,8 @@ func TestAuthorizeByMethodOptions(t *testing.T) {
 		},
 		"what only a proxy may claim": {
 			[]string{
-				"x-user-id", s.user.UserID.String(), "grpc-metadata-authorization",
-				"Bearer " + s.token,
+				"x-user-id", srv.user.UserID.String(), "grpc-metadata-authorization",
+				"Bearer " + srv.token,
 			},
 			"UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS",
 		},
@@ -76,13 +78,14 @@ func TestAuthorizeByMethodOptions(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := s.auth.GetMe(as(t, tt.metadata...), &authv1.GetMeRequest{})
+			_, err := srv.auth.GetMe(as(t, tt.metadata...), &authv1.GetMeRequest{})
 			require.Equal(t, tt.user, reason(err), "a user's RPC")
-			_, err = s.auth.Login(as(t, tt.metadata...), &authv1.LoginRequest{})
+			_, err = srv.auth.Login(as(t, tt.metadata...), &authv1.LoginRequest{})
 			require.Equal(t, tt.nobody, reason(err), "a public RPC")
-			_, err = s.auth.FindUserByEmail(as(t, tt.metadata...), &authv1.FindUserByEmailRequest{})
+			_, err = srv.auth.FindUserByEmail(as(t, tt.metadata...),
+				&authv1.FindUserByEmailRequest{})
 			require.Equal(t, tt.other, reason(err), "a service's RPC")
-			stream, err := s.events.StreamEvents(as(t, tt.metadata...),
+			stream, err := srv.events.StreamEvents(as(t, tt.metadata...),
 				&budgetv1.StreamEventsRequest{})
 			require.NoError(t, err)
 			_, err = stream.Recv()
@@ -93,37 +96,37 @@ func TestAuthorizeByMethodOptions(t *testing.T) {
 
 func TestAuthorizeSetsCallerOfToken(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	srv := start(t)
 	var acting caller.Identity
 	var known bool
-	s.do = func(ctx context.Context) error {
+	srv.do = func(ctx context.Context) error {
 		acting, known = caller.From(ctx)
 		return nil
 	}
-	_, err := s.auth.GetMe(as(t, "authorization", "Bearer "+s.token), &authv1.GetMeRequest{})
+	_, err := srv.auth.GetMe(as(t, "authorization", "Bearer "+srv.token), &authv1.GetMeRequest{})
 	require.NoError(t, err)
 	require.True(t, known)
-	require.Equal(t, s.user, acting)
-	_, err = s.auth.Login(as(t, "authorization", "Bearer "+s.token), &authv1.LoginRequest{})
+	require.Equal(t, srv.user, acting)
+	_, err = srv.auth.Login(as(t, "authorization", "Bearer "+srv.token), &authv1.LoginRequest{})
 	require.NoError(t, err)
 	require.False(t, known, "a public RPC acts for nobody, whatever comes along")
 }
 
 func TestStreamEndsWithItsSession(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(s *setup) { s.server.streams.verifyInterval = 10 * time.Millisecond })
+	srv := start(t, func(s *setup) { s.server.streams.verifyInterval = 10 * time.Millisecond })
 	background, stop := context.WithCancel(t.Context())
 	defer stop()
-	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token),
+	stream, err := srv.events.StreamEvents(as(t, "authorization", "Bearer "+srv.token),
 		&budgetv1.StreamEventsRequest{})
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	require.NoError(t, err)
-	s.revoked.Store(s.user.SessionID, true)
-	go s.server.verifier.Run(background)
+	srv.revoked.Store(srv.user.SessionID, true)
+	go srv.server.verifier.Run(background)
 	_, err = stream.Recv()
 	require.Equal(t, "UNAUTHORIZED", reason(err))
-	require.Eventually(t, func() bool { return s.server.streams.open.Load() == 0 },
+	require.Eventually(t, func() bool { return srv.server.streams.open.Load() == 0 },
 		time.Minute, time.Millisecond)
 }
 

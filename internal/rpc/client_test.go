@@ -28,20 +28,20 @@ func dial(t *testing.T, addr, key string, certificate mtls.Config) authv1.AuthSe
 
 func TestDialForwardsRequestID(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	srv := start(t)
 	var seen string
-	s.do = func(ctx context.Context) error { seen = RequestID(ctx); return nil }
-	client := dial(t, s.addr, "", mtls.Config{})
+	srv.do = func(ctx context.Context) error { seen = RequestID(ctx); return nil }
+	client := dial(t, srv.addr, "", mtls.Config{})
 	_, err := client.Login(WithRequestID(t.Context(), "look-for-me"), &authv1.LoginRequest{})
 	require.NoError(t, err)
 	require.Equal(t, "look-for-me", seen)
 	for _, bad := range []string{strings.Repeat("x", maxRequestID+1), "two words", ""} {
-		_, err := s.auth.Login(as(t, "x-request-id", bad), &authv1.LoginRequest{})
+		_, err := srv.auth.Login(as(t, "x-request-id", bad), &authv1.LoginRequest{})
 		require.NoError(t, err)
 		require.NotEqual(t, bad, seen)
 		require.NotEmpty(t, seen)
 	}
-	_, err = s.auth.Login(as(t, "x-request-id", "one", "x-request-id", "two"),
+	_, err = srv.auth.Login(as(t, "x-request-id", "one", "x-request-id", "two"),
 		&authv1.LoginRequest{})
 	require.NoError(t, err)
 	require.NotContains(t, []string{"one", "two"}, seen)
@@ -49,14 +49,14 @@ func TestDialForwardsRequestID(t *testing.T) {
 
 func TestDialRetriesOnlyMethodsWithoutSideEffects(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	srv := start(t)
 	var tries atomic.Int32
-	s.do = func(context.Context) error {
+	srv.do = func(context.Context) error {
 		tries.Add(1)
 		return status.Error(codes.Unavailable, "going down")
 	}
-	client := dial(t, s.addr, "", mtls.Config{})
-	ctx := as(t, "authorization", "Bearer "+s.token)
+	client := dial(t, srv.addr, "", mtls.Config{})
+	ctx := as(t, "authorization", "Bearer "+srv.token)
 	_, err := client.GetMe(ctx, &authv1.GetMeRequest{})
 	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err))
 	require.Equal(t, int32(3), tries.Swap(0))

@@ -18,8 +18,8 @@ import (
 
 func TestLimitDeadlineEndsCallWithoutMessage(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(s *setup) { s.server.maxTimeout = 200 * time.Millisecond })
-	conn, err := grpc.NewClient("passthrough:///"+s.addr,
+	srv := start(t, func(s *setup) { s.server.maxTimeout = 200 * time.Millisecond })
+	conn, err := grpc.NewClient("passthrough:///"+srv.addr,
 		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer conn.Close()
@@ -38,14 +38,14 @@ func TestLimitDeadlineEndsCallWithoutMessage(t *testing.T) {
 		require.Equal(t, codes.DeadlineExceeded, status.Code(err), "%v", err)
 		require.Less(t, time.Since(begin), 20*time.Second)
 	}
-	_, err = s.auth.Login(t.Context(), &authv1.LoginRequest{})
+	_, err = srv.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.NoError(t, err)
 }
 
 func TestLimitDeadlineExemptsStreams(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(s *setup) { s.server.maxTimeout = 50 * time.Millisecond })
-	s.stream = func(ctx context.Context) error {
+	srv := start(t, func(s *setup) { s.server.maxTimeout = 50 * time.Millisecond })
+	srv.stream = func(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -53,7 +53,7 @@ func TestLimitDeadlineExemptsStreams(t *testing.T) {
 			return nil
 		}
 	}
-	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token),
+	stream, err := srv.events.StreamEvents(as(t, "authorization", "Bearer "+srv.token),
 		&budgetv1.StreamEventsRequest{})
 	require.NoError(t, err)
 	for err == nil {
@@ -64,16 +64,16 @@ func TestLimitDeadlineExemptsStreams(t *testing.T) {
 
 func TestDeadlineIsShorterThanCallers(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	srv := start(t)
 	var left time.Duration
-	s.do = func(ctx context.Context) error {
+	srv.do = func(ctx context.Context) error {
 		end, ok := ctx.Deadline()
 		require.True(t, ok)
 		left = time.Until(end)
 		return nil
 	}
 	begin := time.Now()
-	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{})
+	_, err := srv.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.NoError(t, err)
 	require.LessOrEqual(t, left, defaultTimeout)
 	// The message takes time to arrive, at most that of the call.
@@ -82,7 +82,7 @@ func TestDeadlineIsShorterThanCallers(t *testing.T) {
 	begin = time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	_, err = s.auth.Login(ctx, &authv1.LoginRequest{})
+	_, err = srv.auth.Login(ctx, &authv1.LoginRequest{})
 	require.NoError(t, err)
 	require.LessOrEqual(t, left, 10*time.Second-hopReserve)
 	require.GreaterOrEqual(t, left, 10*time.Second-hopReserve-time.Since(begin))
@@ -90,7 +90,7 @@ func TestDeadlineIsShorterThanCallers(t *testing.T) {
 	left = 0
 	hopeless, cancel := context.WithTimeout(t.Context(), hopReserve/2)
 	defer cancel()
-	_, err = s.auth.Login(hopeless, &authv1.LoginRequest{})
+	_, err = srv.auth.Login(hopeless, &authv1.LoginRequest{})
 	require.Equal(t, codes.DeadlineExceeded, status.Code(err))
 	require.Zero(t, left, "it was not begun")
 }

@@ -85,14 +85,15 @@ func TestPublicHidesUndeclaredErrors(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t)
-			s.do = func(context.Context) error { return tt.err }
-			_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{})
+			srv := start(t)
+			srv.do = func(context.Context) error { return tt.err }
+			_, err := srv.auth.Login(t.Context(), &authv1.LoginRequest{})
 			require.Equal(t, tt.reason, reason(err))
 			require.Equal(t, tt.code, status.Code(err))
 			require.NotContains(t, err.Error(), secret)
 			require.NotContains(t, fmt.Sprint(status.Convert(err).Details()...), secret)
-			require.Equal(t, tt.logged, strings.Contains(s.log.String(), secret), s.log.String())
+			require.Equal(t, tt.logged, strings.Contains(srv.log.String(), secret),
+				srv.log.String())
 			if tt.reason == "EMAIL_ALREADY_EXISTS" {
 				require.Equal(t, taken, apierr.From(err), "fields and Retry-After come along")
 			}
@@ -102,22 +103,22 @@ func TestPublicHidesUndeclaredErrors(t *testing.T) {
 
 func TestRecoverFromPanic(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	s.do = func(context.Context) error { panic("no such row 42") }
-	s.stream = func(context.Context) error { panic("no such row 42") }
-	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{})
+	srv := start(t)
+	srv.do = func(context.Context) error { panic("no such row 42") }
+	srv.stream = func(context.Context) error { panic("no such row 42") }
+	_, err := srv.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.Equal(t, "INTERNAL", reason(err))
 	require.NotContains(t, err.Error(), "42")
-	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token),
+	stream, err := srv.events.StreamEvents(as(t, "authorization", "Bearer "+srv.token),
 		&budgetv1.StreamEventsRequest{})
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	require.Equal(t, "INTERNAL", reason(err))
-	require.Equal(t, 2, strings.Count(s.log.String(), "TestRecoverFromPanic.func"),
-		"the log says where: %s", s.log)
-	s.do = func(context.Context) error { return nil }
-	_, err = s.auth.Login(t.Context(), &authv1.LoginRequest{})
+	require.Equal(t, 2, strings.Count(srv.log.String(), "TestRecoverFromPanic.func"),
+		"the log says where: %s", srv.log)
+	srv.do = func(context.Context) error { return nil }
+	_, err = srv.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.NoError(t, err)
 }

@@ -13,10 +13,10 @@ import (
 
 func TestGateRejectsBeyondQueue(t *testing.T) {
 	t.Parallel()
-	g := NewGate(2, 3, apierr.Unavailable)
+	gate := NewGate(2, 3, apierr.Unavailable)
 	var inside []func()
 	for range 2 {
-		leave, err := g.Enter(t.Context())
+		leave, err := gate.Enter(t.Context())
 		require.NoError(t, err)
 		inside = append(inside, leave)
 	}
@@ -24,15 +24,15 @@ func TestGateRejectsBeyondQueue(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			leave, err := g.Enter(t.Context())
+			leave, err := gate.Enter(t.Context())
 			if err == nil {
 				leave()
 			}
 			entered <- err
 		})
 	}
-	require.Eventually(t, func() bool { return g.Waiting() == 3 }, time.Minute, time.Millisecond)
-	_, err := g.Enter(t.Context())
+	require.Eventually(t, func() bool { return gate.Waiting() == 3 }, time.Minute, time.Millisecond)
+	_, err := gate.Enter(t.Context())
 	require.ErrorIs(t, err, apierr.Unavailable)
 	require.Positive(t, apierr.From(err).RetryAfter)
 	for _, leave := range inside {

@@ -23,17 +23,17 @@ import (
 
 func TestSetOptionalDoesNotChangeReadiness(t *testing.T) {
 	t.Parallel()
-	s := NewServer(Config{}, nil, slog.New(slog.DiscardHandler))
+	server := NewServer(Config{}, nil, slog.New(slog.DiscardHandler))
 	status := func(name string) healthpb.HealthCheckResponse_ServingStatus {
-		resp, err := s.health.Check(t.Context(), &healthpb.HealthCheckRequest{Service: name})
+		resp, err := server.health.Check(t.Context(), &healthpb.HealthCheckRequest{Service: name})
 		require.NoError(t, err)
 		return resp.GetStatus()
 	}
-	s.setHealth(healthpb.HealthCheckResponse_SERVING)
-	s.SetOptional("engine", false)
+	server.setHealth(healthpb.HealthCheckResponse_SERVING)
+	server.SetOptional("engine", false)
 	require.Equal(t, healthpb.HealthCheckResponse_NOT_SERVING, status("engine"))
 	require.Equal(t, healthpb.HealthCheckResponse_SERVING, status(""))
-	s.SetOptional("engine", true)
+	server.SetOptional("engine", true)
 	require.Equal(t, healthpb.HealthCheckResponse_SERVING, status("engine"))
 }
 
@@ -50,14 +50,14 @@ func TestHealthFollowsReadinessAndLiveOnlyProcess(t *testing.T) {
 	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
-	s := NewServer(Config{ServiceKey: serviceKey, TLS: certificate, HealthAddr: addr},
+	server := NewServer(Config{ServiceKey: serviceKey, TLS: certificate, HealthAddr: addr},
 		nil, slog.New(slog.DiscardHandler))
-	authv1.RegisterAuthServiceServer(s, &fake{do: func(context.Context) error { return nil }})
-	budgetv1.RegisterNotificationServiceServer(s, &fake{})
+	authv1.RegisterAuthServiceServer(server, &fake{do: func(context.Context) error { return nil }})
+	budgetv1.RegisterNotificationServiceServer(server, &fake{})
 	var ready sync.Map
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.Serve(ctx, lis, func(context.Context) error {
+		ended <- server.Serve(ctx, lis, func(context.Context) error {
 			if _, ok := ready.Load("now"); !ok {
 				return errors.New("Postgres is away")
 			}

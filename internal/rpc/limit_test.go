@@ -19,9 +19,9 @@ import (
 func TestShedLoadExemptsServices(t *testing.T) {
 	t.Parallel()
 	const limit = 3
-	s := start(t, func(s *setup) { s.server.limit = &Limit{limit: limit} })
+	srv := start(t, func(s *setup) { s.server.limit = &Limit{limit: limit} })
 	begun, finish := make(chan struct{}, limit), make(chan struct{})
-	s.do = func(context.Context) error {
+	srv.do = func(context.Context) error {
 		begun <- struct{}{}
 		<-finish
 		return nil
@@ -29,7 +29,7 @@ func TestShedLoadExemptsServices(t *testing.T) {
 	var waiting sync.WaitGroup
 	for range limit {
 		waiting.Go(func() {
-			if _, err := s.auth.Login(context.Background(), &authv1.LoginRequest{}); err != nil {
+			if _, err := srv.auth.Login(context.Background(), &authv1.LoginRequest{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -37,24 +37,24 @@ func TestShedLoadExemptsServices(t *testing.T) {
 	for range limit {
 		<-begun
 	}
-	s.do = func(context.Context) error { return nil }
+	srv.do = func(context.Context) error { return nil }
 
 	var trailer metadata.MD
 	begin := time.Now()
-	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{}, grpc.Trailer(&trailer))
+	_, err := srv.auth.Login(t.Context(), &authv1.LoginRequest{}, grpc.Trailer(&trailer))
 	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err))
 	require.NotZero(t, apierr.From(err).RetryAfter)
 	require.Equal(t, []string{"-1"}, trailer.Get("grpc-retry-pushback-ms"),
 		"gRPC does not try again by itself")
-	_, err = dial(t, s.addr, "", mtls.Config{}).GetMe(as(t, "authorization", "Bearer "+s.token),
+	_, err = dial(t, srv.addr, "", mtls.Config{}).GetMe(as(t, "authorization", "Bearer "+srv.token),
 		&authv1.GetMeRequest{})
 	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err))
 	require.Less(t, time.Since(begin), 10*time.Second)
 
-	asService := dial(t, s.addr, serviceKey, mtls.Config{})
+	asService := dial(t, srv.addr, serviceKey, mtls.Config{})
 	_, err = asService.FindUserByEmail(t.Context(), &authv1.FindUserByEmailRequest{})
 	require.NoError(t, err, "it belongs to a request that was let in")
-	conn, err := Dial(s.addr, authv1.AuthService_ServiceDesc.ServiceName, Config{})
+	conn, err := Dial(srv.addr, authv1.AuthService_ServiceDesc.ServiceName, Config{})
 	require.NoError(t, err)
 	defer conn.Close()
 	_, err = healthpb.NewHealthClient(conn).Check(t.Context(),
@@ -63,7 +63,7 @@ func TestShedLoadExemptsServices(t *testing.T) {
 
 	close(finish)
 	waiting.Wait()
-	_, err = s.auth.Login(t.Context(), &authv1.LoginRequest{})
+	_, err = srv.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.NoError(t, err)
-	require.Zero(t, s.server.limit.inFlight.Load())
+	require.Zero(t, srv.server.limit.inFlight.Load())
 }

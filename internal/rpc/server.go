@@ -111,12 +111,12 @@ type Server struct {
 // NewServer returns a server that verifies users' tokens with verifier. It may be nil if no RPC is
 // for users. Register the services, then call Serve.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
-	s := &Server{
+	server := &Server{
 		config: config, verifier: verifier, log: log, health: health.NewServer(),
 		limit: NewLimit(), maxTimeout: maxTimeout, maxTransfer: DownloadTimeout + time.Minute,
 		streams: &streams{ending: make(chan struct{}), verifyInterval: verifyInterval},
 	}
-	s.Server = grpc.NewServer(
+	server.Server = grpc.NewServer(
 		grpc.Creds(mtls.Server(config.TLS)),
 		grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth))),
 		grpc.MaxRecvMsgSize(MaxMessage),
@@ -126,7 +126,7 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.NumStreamWorkers(streamWorkers),
 		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),
-		grpc.InTapHandle(s.limitDeadline),
+		grpc.InTapHandle(server.limitDeadline),
 		// Calls and streams continue on an old connection for up to maxStreamAge.
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: maxIdle, MaxConnectionAge: config.MaxConnectionAge,
@@ -136,16 +136,17 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 			MinTime: 10 * time.Second, PermitWithoutStream: true,
 		}),
 		// The first is the outermost.
-		grpc.ChainUnaryInterceptor(s.shedLoad, s.finish, s.recover, s.deadline, s.authorize),
-		grpc.ChainStreamInterceptor(s.stream),
+		grpc.ChainUnaryInterceptor(server.shedLoad, server.finish, server.recover, server.deadline,
+			server.authorize),
+		grpc.ChainStreamInterceptor(server.stream),
 	)
-	healthpb.RegisterHealthServer(s.Server, s.health)
-	s.setHealth(healthpb.HealthCheckResponse_NOT_SERVING)
-	s.health.SetServingStatus(live, healthpb.HealthCheckResponse_SERVING)
+	healthpb.RegisterHealthServer(server.Server, server.health)
+	server.setHealth(healthpb.HealthCheckResponse_NOT_SERVING)
+	server.health.SetServingStatus(live, healthpb.HealthCheckResponse_SERVING)
 	if config.Reflection {
-		reflection.Register(s.Server)
+		reflection.Register(server.Server)
 	}
-	return s
+	return server
 }
 
 // Serve accepts calls on lis until ctx ends. Then it ends streams, waits up to drainTime for the

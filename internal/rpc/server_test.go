@@ -104,33 +104,33 @@ func (b *logBook) String() string {
 
 func start(t testing.TB, change ...func(*setup)) *setup {
 	t.Helper()
-	s := &setup{
+	srv := &setup{
 		fake: &fake{do: func(context.Context) error { return nil }}, log: &logBook{},
 		ended: make(chan error, 1),
 	}
-	s.stream = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	srv.stream = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	s.user = caller.Identity{UserID: uuid.Must(uuid.NewV7()), SessionID: uuid.Must(uuid.NewV7())}
+	srv.user = caller.Identity{UserID: uuid.Must(uuid.NewV7()), SessionID: uuid.Must(uuid.NewV7())}
 	unsigned := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer: caller.Issuer, Audience: jwt.ClaimStrings{caller.Audience},
-			Subject:   s.user.UserID.String(),
+			Subject:   srv.user.UserID.String(),
 			ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour)),
 		},
-		SessionID: s.user.SessionID,
+		SessionID: srv.user.SessionID,
 	})
 	unsigned.Header["kid"] = "k"
-	s.token, err = unsigned.SignedString(private)
+	srv.token, err = unsigned.SignedString(private)
 	require.NoError(t, err)
-	log := slog.New(slog.NewTextHandler(s.log, nil))
+	log := slog.New(slog.NewTextHandler(srv.log, nil))
 	verifier, err := caller.NewVerifier(caller.Trust{
 		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
 			return map[string]ed25519.PublicKey{"k": public}, nil
 		},
 		Revoked: func(context.Context, string) (caller.Revoked, error) {
 			ended := caller.Revoked{Sessions: map[uuid.UUID]uint32{}}
-			s.revoked.Range(func(id, _ any) bool {
+			srv.revoked.Range(func(id, _ any) bool {
 				ended.Sessions[id.(uuid.UUID)] = math.MaxUint32
 				return true
 			})
@@ -139,27 +139,29 @@ func start(t testing.TB, change ...func(*setup)) *setup {
 	}, time.Now, log)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.server = NewServer(Config{ServiceKey: serviceKey}, verifier, log)
-	authv1.RegisterAuthServiceServer(s.server, s)
-	budgetv1.RegisterNotificationServiceServer(s.server, s)
+	srv.stop = stop
+	srv.server = NewServer(Config{ServiceKey: serviceKey}, verifier, log)
+	authv1.RegisterAuthServiceServer(srv.server, srv)
+	budgetv1.RegisterNotificationServiceServer(srv.server, srv)
 	for _, c := range change {
-		c(s)
+		c(srv)
 	}
 	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	s.addr = lis.Addr().String()
-	go func() { s.ended <- s.server.Serve(ctx, lis, func(context.Context) error { return nil }) }()
-	t.Cleanup(func() { stop(); s.server.Stop() })
+	srv.addr = lis.Addr().String()
+	go func() {
+		srv.ended <- srv.server.Serve(ctx, lis, func(context.Context) error { return nil })
+	}()
+	t.Cleanup(func() { stop(); srv.server.Stop() })
 	// The connection does not use rpc.Dial, because Dial has separate tests.
-	conn, err := grpc.NewClient("passthrough:///"+s.addr,
+	conn, err := grpc.NewClient("passthrough:///"+srv.addr,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(2*MaxMessage)))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	s.conn, s.auth = conn, authv1.NewAuthServiceClient(conn)
-	s.events = budgetv1.NewNotificationServiceClient(conn)
-	return s
+	srv.conn, srv.auth = conn, authv1.NewAuthServiceClient(conn)
+	srv.events = budgetv1.NewNotificationServiceClient(conn)
+	return srv
 }
 
 // as returns a context with metadata, given as alternating names and values.
@@ -177,21 +179,21 @@ func reason(err error) string {
 
 func TestFinishLogsEachCallOnce(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	ctx := as(t, "authorization", "Bearer "+s.token)
-	_, err := s.auth.GetMe(ctx, &authv1.GetMeRequest{})
+	srv := start(t)
+	ctx := as(t, "authorization", "Bearer "+srv.token)
+	_, err := srv.auth.GetMe(ctx, &authv1.GetMeRequest{})
 	require.NoError(t, err)
-	s.do = func(context.Context) error { return apierr.EmptyUpdate }
-	_, err = s.auth.UpdateMe(ctx, &authv1.UpdateMeRequest{})
+	srv.do = func(context.Context) error { return apierr.EmptyUpdate }
+	_, err = srv.auth.UpdateMe(ctx, &authv1.UpdateMeRequest{})
 	require.Error(t, err)
 	// The server logs after it has answered.
-	require.Eventually(t, func() bool { return strings.Count(s.log.String(), "msg=rpc") == 2 },
+	require.Eventually(t, func() bool { return strings.Count(srv.log.String(), "msg=rpc") == 2 },
 		time.Minute, time.Millisecond)
-	first, second, _ := strings.Cut(s.log.String(), "UpdateMe")
+	first, second, _ := strings.Cut(srv.log.String(), "UpdateMe")
 	require.Contains(t, first, "method=/coffer.auth.v1.AuthService/GetMe")
 	require.Contains(t, first, "reason=OK")
 	require.Contains(t, second, "reason=EMPTY_UPDATE")
-	require.NotContains(t, s.log.String(), s.token)
+	require.NotContains(t, srv.log.String(), srv.token)
 }
 
 func TestMaxMessageFitsReceipt(t *testing.T) {
@@ -205,10 +207,10 @@ func TestMaxMessageFitsReceipt(t *testing.T) {
 
 func TestServeDrainsCallsAndEndsStreams(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	srv := start(t)
 	begun, finish := make(chan struct{}), make(chan struct{})
 	var first sync.Once
-	s.do = func(ctx context.Context) error {
+	srv.do = func(ctx context.Context) error {
 		first.Do(func() {
 			close(begun)
 			<-finish
@@ -217,29 +219,29 @@ func TestServeDrainsCallsAndEndsStreams(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.auth.Login(context.WithoutCancel(t.Context()), &authv1.LoginRequest{})
+		_, err := srv.auth.Login(context.WithoutCancel(t.Context()), &authv1.LoginRequest{})
 		done <- err
 	}()
 	<-begun
-	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token),
+	stream, err := srv.events.StreamEvents(as(t, "authorization", "Bearer "+srv.token),
 		&budgetv1.StreamEventsRequest{})
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	require.NoError(t, err)
-	s.stop()
+	srv.stop()
 	_, err = stream.Recv()
 	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err),
 		"its client comes back, to another replica")
 	require.Eventually(t, func() bool {
-		ctx, cancel := context.WithTimeout(as(t, "authorization", "Bearer "+s.token),
+		ctx, cancel := context.WithTimeout(as(t, "authorization", "Bearer "+srv.token),
 			100*time.Millisecond)
 		defer cancel()
-		_, err := s.auth.GetMe(ctx, &authv1.GetMeRequest{})
+		_, err := srv.auth.GetMe(ctx, &authv1.GetMeRequest{})
 		return status.Code(err) == codes.Unavailable
 	}, time.Minute, 5*time.Millisecond, "nothing new is begun")
 	close(finish)
 	require.NoError(t, <-done)
-	require.NoError(t, <-s.ended)
+	require.NoError(t, <-srv.ended)
 }
 
 func TestServeRequiresItsCertificate(t *testing.T) {

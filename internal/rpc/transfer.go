@@ -39,13 +39,13 @@ func IsDownload(m protoreflect.MethodDescriptor) bool {
 
 // transferTimeout returns the maximum duration of a transfer, and 0 for a method that is none. It
 // exceeds the gateway's deadline, so that this deadline decides.
-func transferTimeout(m protoreflect.MethodDescriptor) time.Duration {
+func transferTimeout(method protoreflect.MethodDescriptor) time.Duration {
 	switch {
-	case m == nil:
+	case method == nil:
 		return 0
-	case IsUpload(m):
+	case IsUpload(method):
 		return UploadTimeout + 30*time.Second
-	case IsDownload(m):
+	case IsDownload(method):
 		return DownloadTimeout + 30*time.Second
 	}
 	return 0
@@ -78,7 +78,7 @@ func NewFileReader(limit int64, receive func() ([]byte, error)) *FileReader {
 }
 
 // Read implements io.Reader.
-func (r *FileReader) Read(p []byte) (int, error) {
+func (r *FileReader) Read(into []byte) (int, error) {
 	for len(r.rest) == 0 {
 		piece, err := r.receive()
 		if err != nil {
@@ -89,7 +89,7 @@ func (r *FileReader) Read(p []byte) (int, error) {
 		}
 		r.rest = piece
 	}
-	n := copy(p, r.rest)
+	n := copy(into, r.rest)
 	r.rest = r.rest[n:]
 	return n, nil
 }

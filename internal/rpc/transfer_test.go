@@ -122,26 +122,26 @@ func TestTransferRecoversFromPanicsAndLogs(t *testing.T) {
 func TestTransferDeadline(t *testing.T) {
 	t.Parallel()
 	left := make(chan time.Duration, 1)
-	s := start(t, withTransfers(func(ss grpc.ServerStream) error {
+	srv := start(t, withTransfers(func(ss grpc.ServerStream) error {
 		end, ok := ss.Context().Deadline()
 		require.True(t, ok)
 		left <- time.Until(end)
 		return apierr.EmptyUpdate
 	}))
-	ctx := as(t, "authorization", "Bearer "+s.token)
+	ctx := as(t, "authorization", "Bearer "+srv.token)
 	for name, want := range map[protoreflect.Name]time.Duration{
 		"Upload": UploadTimeout, "Download": DownloadTimeout,
 	} {
-		_ = s.transfer(t, ctx, name).RecvMsg(&Encoded{})
+		_ = srv.transfer(t, ctx, name).RecvMsg(&Encoded{})
 		require.InDelta(t, want+30*time.Second, <-left, float64(5*time.Second),
 			"without a deadline of the caller")
 		later, cancel := context.WithTimeout(ctx, time.Hour)
-		_ = s.transfer(t, later, name).RecvMsg(&Encoded{})
+		_ = srv.transfer(t, later, name).RecvMsg(&Encoded{})
 		require.InDelta(t, want+30*time.Second, <-left, float64(5*time.Second),
 			"with a later deadline of the caller")
 		cancel()
 		sooner, cancel := context.WithTimeout(ctx, 10*time.Second)
-		_ = s.transfer(t, sooner, name).RecvMsg(&Encoded{})
+		_ = srv.transfer(t, sooner, name).RecvMsg(&Encoded{})
 		require.LessOrEqual(t, <-left, 10*time.Second-hopReserve)
 		cancel()
 	}
@@ -151,7 +151,7 @@ func TestTransferDeadline(t *testing.T) {
 func TestTransferDeadlineEndsReceiving(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
-	s := start(t, withTransfers(func(ss grpc.ServerStream) error {
+	srv := start(t, withTransfers(func(ss grpc.ServerStream) error {
 		for {
 			if err := ss.RecvMsg(&authv1.LoginRequest{}); err != nil {
 				ended <- err
@@ -159,10 +159,11 @@ func TestTransferDeadlineEndsReceiving(t *testing.T) {
 			}
 		}
 	}), func(s *setup) { s.server.maxTransfer = 100 * time.Millisecond })
-	err := s.transfer(t, as(t, "authorization", "Bearer "+s.token), "Upload").RecvMsg(&Encoded{})
+	err := srv.transfer(t, as(t, "authorization", "Bearer "+srv.token),
+		"Upload").RecvMsg(&Encoded{})
 	require.Equal(t, codes.DeadlineExceeded, status.Code(err))
 	require.Error(t, <-ended)
-	require.Eventually(t, func() bool { return s.server.streams.transfers.Load() == 0 },
+	require.Eventually(t, func() bool { return srv.server.streams.transfers.Load() == 0 },
 		time.Minute, time.Millisecond)
 }
 
@@ -195,7 +196,7 @@ func TestTransferLimit(t *testing.T) {
 func TestServeDrainsTransfers(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
-	s := start(t, withTransfers(func(ss grpc.ServerStream) error {
+	srv := start(t, withTransfers(func(ss grpc.ServerStream) error {
 		close(begun)
 		for {
 			switch err := ss.RecvMsg(&authv1.LoginRequest{}); {
@@ -206,17 +207,18 @@ func TestServeDrainsTransfers(t *testing.T) {
 			}
 		}
 	}))
-	stream := s.transfer(t, as(t, "authorization", "Bearer "+s.token), "Upload")
+	stream := srv.transfer(t, as(t, "authorization", "Bearer "+srv.token), "Upload")
 	<-begun
-	s.stop()
+	srv.stop()
 	require.Eventually(t, func() bool {
-		_, err := s.auth.GetMe(as(t, "authorization", "Bearer "+s.token), &authv1.GetMeRequest{})
+		_, err := srv.auth.GetMe(as(t, "authorization", "Bearer "+srv.token),
+			&authv1.GetMeRequest{})
 		return status.Code(err) == codes.Unavailable
 	}, time.Minute, 5*time.Millisecond)
 	require.NoError(t, stream.SendMsg(&authv1.LoginRequest{}))
 	require.NoError(t, stream.CloseSend())
 	require.NoError(t, stream.RecvMsg(&Encoded{}))
-	require.NoError(t, <-s.ended)
+	require.NoError(t, <-srv.ended)
 }
 
 func TestFileReader(t *testing.T) {
@@ -241,16 +243,16 @@ func TestFileReader(t *testing.T) {
 func TestFileWriter(t *testing.T) {
 	t.Parallel()
 	var pieces [][]byte
-	w := NewFileWriter(func(piece []byte) error { pieces = append(pieces, piece); return nil })
+	writer := NewFileWriter(func(piece []byte) error { pieces = append(pieces, piece); return nil })
 	content := bytes.Repeat([]byte("0123456789"), 20_000)
 	for rest := content; len(rest) > 0; {
 		n := min(len(rest), 70_001)
-		_, err := w.Write(rest[:n])
+		_, err := writer.Write(rest[:n])
 		require.NoError(t, err)
 		rest = rest[n:]
 	}
-	require.NoError(t, w.Flush())
-	require.NoError(t, w.Flush())
+	require.NoError(t, writer.Flush())
+	require.NoError(t, writer.Flush())
 	require.Len(t, pieces, 4)
 	require.Len(t, pieces[0], MaxPiece)
 	require.Equal(t, content, bytes.Join(pieces, nil))

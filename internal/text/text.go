@@ -86,18 +86,18 @@ func Tag(field, s string) (string, *apierr.Field) {
 	return name, nil
 }
 
-func plain(field, s string, limit int) (string, *apierr.Field) {
-	if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+func plain(field, value string, limit int) (string, *apierr.Field) {
+	if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
 		return "", &apierr.Field{Name: field, Message: "must be UTF-8 text without NUL"}
 	}
-	s = norm.NFC.String(strings.TrimSpace(s))
+	value = norm.NFC.String(strings.TrimSpace(value))
 	// Normalization changes the number of characters, so the stored form is counted.
-	if utf8.RuneCountInString(s) > limit {
+	if utf8.RuneCountInString(value) > limit {
 		return "", &apierr.Field{
 			Name: field, Message: fmt.Sprintf("must be at most %d characters", limit),
 		}
 	}
-	return s, nil
+	return value, nil
 }
 
 // IsInvisible reports whether a character has no glyph and takes no space: zero-width and

@@ -36,7 +36,7 @@ func TestName(t *testing.T) {
 	})
 	t.Run("needs a visible character", func(t *testing.T) {
 		t.Parallel()
-		for name, s := range map[string]string{
+		for name, text := range map[string]string{
 			"zero-width space": "\u200b", "zero-width joiners": "\u200c\u200d",
 			"word joiner": "\u2060", "byte order mark": "\ufeff",
 			"bidirectional marks": "\u200e\u200f\u061c", "bidirectional isolates": "\u2066\u2069",
@@ -48,7 +48,7 @@ func TestName(t *testing.T) {
 			"several, with spaces": "\u200b \u00a0 \u00ad", "Mongolian vowel separator": "\u180e",
 			"invisible times": "\u2062",
 		} {
-			_, problem := Name("name", s)
+			_, problem := Name("name", text)
 			require.NotNil(t, problem, name)
 		}
 		for _, s := range []string{

@@ -116,15 +116,15 @@ func (s *server) entry(kind string, user, session uuid.UUID, from client) auditE
 func (s *server) ListAudit(
 	ctx context.Context, req *authv1.ListAuditRequest,
 ) (*authv1.ListAuditResponse, error) {
-	u, err := s.currentUser(ctx)
+	user, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}
 	entries, pagination, err := page.List(s.cursors, page.Query[auditEntry, uuid.UUID]{
-		Scope: "audit " + u.ID.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
-		Position: func(e auditEntry) uuid.UUID { return e.ID },
+		Scope: "audit " + user.ID.String(), Limit: req.Limit, Cursor: req.GetCursor(),
+		First: uuid.Max, Position: func(e auditEntry) uuid.UUID { return e.ID },
 		Select: func(before uuid.UUID, limit int) ([]auditEntry, error) {
-			return selectAudit(ctx, s.db, u.ID, before, limit)
+			return selectAudit(ctx, s.db, user.ID, before, limit)
 		},
 	})
 	if err != nil {
@@ -209,28 +209,28 @@ func sharingOf(event outbox.Received) (kind string, what *sharing) {
 }
 
 func (e auditEntry) proto() *authv1.AuditEntry {
-	p := &authv1.AuditEntry{
+	entry := &authv1.AuditEntry{
 		Id: e.ID.String(), Type: e.Type, Outcome: e.Outcome, At: calendar.FormatTime(e.At),
 		Count: e.Times,
 	}
 	if e.Times > 1 {
-		p.LastAt = new(calendar.FormatTime(e.LastAt))
+		entry.LastAt = new(calendar.FormatTime(e.LastAt))
 	}
 	if e.SessionID != nil {
-		p.SessionId = new(e.SessionID.String())
+		entry.SessionId = new(e.SessionID.String())
 	}
 	if e.Address != "" {
-		p.Address = &e.Address
+		entry.Address = &e.Address
 	}
 	if e.UserAgent != "" {
-		p.UserAgent = &e.UserAgent
+		entry.UserAgent = &e.UserAgent
 	}
 	if w := e.Sharing; w != nil {
-		p.Sharing = &authv1.AuditSharing{
+		entry.Sharing = &authv1.AuditSharing{
 			BudgetId: w.BudgetID, OwnerId: w.OwnerID, MemberId: w.MemberID, Role: w.Role,
 			Status: w.Status, RemovedBy: w.RemovedBy, OwnerName: w.OwnerName,
 			MemberName: w.MemberName,
 		}
 	}
-	return p
+	return entry
 }

@@ -43,42 +43,43 @@ func TestListAudit(t *testing.T) {
 	t.Parallel()
 	t.Run("shows each event of the account and its address", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		ctx, _ := b.member(t, "ada@example.com")
-		other := b.login(t, "ada@example.com")
+		env := setup(t)
+		ctx, _ := env.member(t, "ada@example.com")
+		other := env.login(t, "ada@example.com")
 		guesser := from(t.Context(), "203.0.113.7")
-		require.ErrorIs(t, b.attempt(guesser, "ada@example.com", "wrong password"),
+		require.ErrorIs(t, env.attempt(guesser, "ada@example.com", "wrong password"),
 			errInvalidCredentials)
-		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Countess")})
+		_, err := env.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Countess")})
 		require.NoError(t, err)
-		_, err = b.UpdateMe(ctx, &authv1.UpdateMeRequest{
+		_, err = env.UpdateMe(ctx, &authv1.UpdateMeRequest{
 			Email: new("lovelace@example.com"), CurrentPassword: goodPassword,
 		})
 		require.NoError(t, err)
-		_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{
+		_, err = env.ChangePassword(ctx, &authv1.ChangePasswordRequest{
 			CurrentPassword: "wrong password", NewPassword: "another good one",
 		})
 		require.ErrorIs(t, err, errInvalidCredentials)
-		_, err = b.refresh(t.Context(), other.GetRefreshToken())
+		_, err = env.refresh(t.Context(), other.GetRefreshToken())
 		require.NoError(t, err)
 		for range 2 {
-			_, err = b.Refresh(t.Context(), &authv1.RefreshRequest{
+			_, err = env.Refresh(t.Context(), &authv1.RefreshRequest{
 				RefreshToken: other.GetRefreshToken(), UserAgent: "thief/1.0",
 			})
 			require.ErrorIs(t, err, errInvalidRefreshToken)
 		}
-		third := b.login(t, "lovelace@example.com")
-		thirdID, err := b.verify(t, third.GetAccessToken())
+		third := env.login(t, "lovelace@example.com")
+		thirdID, err := env.verify(t, third.GetAccessToken())
 		require.NoError(t, err)
-		_, err = b.RevokeSession(ctx, &authv1.RevokeSessionRequest{Id: thirdID.SessionID.String()})
+		_, err = env.RevokeSession(ctx,
+			&authv1.RevokeSessionRequest{Id: thirdID.SessionID.String()})
 		require.NoError(t, err)
-		b.login(t, "lovelace@example.com")
-		b.login(t, "lovelace@example.com")
-		_, err = b.ChangePassword(from(ctx, "203.0.113.9"), &authv1.ChangePasswordRequest{
+		env.login(t, "lovelace@example.com")
+		env.login(t, "lovelace@example.com")
+		_, err = env.ChangePassword(from(ctx, "203.0.113.9"), &authv1.ChangePasswordRequest{
 			CurrentPassword: goodPassword, NewPassword: "another good one", UserAgent: "app/2",
 		})
 		require.NoError(t, err)
-		entries := b.audit(ctx, t)
+		entries := env.audit(ctx, t)
 		require.Equal(t, []string{
 			"registered", "login_succeeded", "login_succeeded", "login_failed failed",
 			"profile_changed", "email_changed", "password_change_failed failed",
@@ -95,82 +96,82 @@ func TestListAudit(t *testing.T) {
 		require.Equal(t, "203.0.113.7", entries[10].GetAddress())
 		require.Empty(t, entries[10].GetSessionId())
 
-		_, err = b.Logout(ctx, &authv1.LogoutRequest{})
+		_, err = env.Logout(ctx, &authv1.LogoutRequest{})
 		require.NoError(t, err)
-		_, err = b.ListAudit(ctx, &authv1.ListAuditRequest{})
+		_, err = env.ListAudit(ctx, &authv1.ListAuditRequest{})
 		requireReason(t, codes.Unauthenticated, "UNAUTHORIZED", err)
 	})
 	t.Run("pages through the entries of the acting user only", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		ada, _ := b.member(t, "ada@example.com")
-		bob, _ := b.member(t, "bob@example.com")
-		require.Equal(t, []string{"registered", "login_succeeded"}, types(b.audit(bob, t)))
-		first, err := b.ListAudit(ada, &authv1.ListAuditRequest{Limit: new(int32(1))})
+		env := setup(t)
+		ada, _ := env.member(t, "ada@example.com")
+		bob, _ := env.member(t, "bob@example.com")
+		require.Equal(t, []string{"registered", "login_succeeded"}, types(env.audit(bob, t)))
+		first, err := env.ListAudit(ada, &authv1.ListAuditRequest{Limit: new(int32(1))})
 		require.NoError(t, err)
 		require.True(t, first.GetPagination().GetHasMore())
 		require.Equal(t, []string{"login_succeeded"}, types(first.GetEntries()))
-		rest, err := b.ListAudit(ada,
+		rest, err := env.ListAudit(ada,
 			&authv1.ListAuditRequest{Cursor: first.GetPagination().GetNextCursor()})
 		require.NoError(t, err)
 		require.Equal(t, []string{"registered"}, types(rest.GetEntries()))
 		require.False(t, rest.GetPagination().GetHasMore())
-		_, err = b.ListAudit(bob,
+		_, err = env.ListAudit(bob,
 			&authv1.ListAuditRequest{Cursor: first.GetPagination().GetNextCursor()})
 		requireReason(t, codes.InvalidArgument, "INVALID_CURSOR", err)
-		_, err = b.ListAudit(bob, &authv1.ListAuditRequest{Limit: new(int32(0))})
+		_, err = env.ListAudit(bob, &authv1.ListAuditRequest{Limit: new(int32(0))})
 		require.Equal(t, []string{"limit"},
 			fieldNames(requireReason(t, codes.InvalidArgument, "VALIDATION_ERROR", err)))
 	})
 	t.Run("counts repeated failures in a limited number of entries", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		ctx, _ := b.member(t, "ada@example.com")
+		env := setup(t)
+		ctx, _ := env.member(t, "ada@example.com")
 		fail := func(address string) {
-			entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil,
+			entry := env.entry(auditLoginFailed, uuid.Nil, uuid.Nil,
 				client{address: address, agent: "guesser"})
 			attempt := loginAttempt("ada@example.com", user{ID: caller.ID(ctx)},
 				netip.MustParseAddr(address), entry)
-			require.NoError(t, b.fail(t.Context(), attempt))
+			require.NoError(t, env.fail(t.Context(), attempt))
 		}
 		for range 5 {
 			fail("203.0.113.1")
 		}
-		b.clock.advance(time.Minute)
+		env.clock.advance(time.Minute)
 		fail("203.0.113.1")
-		entries := b.audit(ctx, t)
+		entries := env.audit(ctx, t)
 		require.Len(t, entries, 3)
 		require.Equal(t, int32(6), entries[0].GetCount())
 		require.Equal(t, "2026-03-15T12:01:00.000Z", entries[0].GetLastAt())
 		for i := range 3 * auditAddresses {
 			fail(fmt.Sprintf("198.51.100.%d", i))
 		}
-		entries = b.audit(ctx, t)
+		entries = env.audit(ctx, t)
 		require.Len(t, entries, 2+auditAddresses+1)
 		require.Equal(t, int32(2*auditAddresses+1), entries[0].GetCount(),
 			"the addresses that there was no room for")
 		require.Empty(t, entries[0].GetAddress())
-		b.clock.advance(auditHour)
+		env.clock.advance(auditHour)
 		fail("203.0.113.1")
-		require.Len(t, b.audit(ctx, t), 2+auditAddresses+2, "another hour counts anew")
+		require.Len(t, env.audit(ctx, t), 2+auditAddresses+2, "another hour counts anew")
 	})
 	t.Run("limits the addresses of each user separately", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		ada, _ := b.member(t, "ada@example.com")
-		bob, _ := b.member(t, "bob@example.com")
+		env := setup(t)
+		ada, _ := env.member(t, "ada@example.com")
+		bob, _ := env.member(t, "bob@example.com")
 		fail := func(ctx context.Context, address string) {
-			entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{address: address})
+			entry := env.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{address: address})
 			attempt := loginAttempt("", user{ID: caller.ID(ctx)},
 				netip.MustParseAddr(address), entry)
-			require.NoError(t, b.fail(t.Context(), attempt))
+			require.NoError(t, env.fail(t.Context(), attempt))
 		}
 		for i := range auditAddresses {
 			fail(ada, fmt.Sprintf("198.51.100.%d", i))
 		}
 		fail(bob, "203.0.113.1")
-		require.Len(t, b.audit(ada, t), 2+auditAddresses)
-		entries := b.audit(bob, t)
+		require.Len(t, env.audit(ada, t), 2+auditAddresses)
+		entries := env.audit(bob, t)
 		require.Len(t, entries, 3)
 		require.Equal(t, "203.0.113.1", entries[0].GetAddress())
 	})
@@ -199,12 +200,12 @@ func TestListAudit(t *testing.T) {
 
 func TestNoteSharing(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := uuid.MustParse(b.register(t, "ada@example.com").GetId())
-	ctx, _ := b.member(t, "bob@example.com")
+	env := setup(t)
+	owner := uuid.MustParse(env.register(t, "ada@example.com").GetId())
+	ctx, _ := env.member(t, "bob@example.com")
 	budget, stranger := uuid.NewString(), uuid.Must(uuid.NewV7())
 	received := func(user uuid.UUID, m outbox.Received) outbox.Received {
-		m.ID, m.UserID, m.Time = uuid.Must(uuid.NewV7()), user, b.clock.now()
+		m.ID, m.UserID, m.Time = uuid.Must(uuid.NewV7()), user, env.clock.now()
 		return m
 	}
 	id, _ := caller.From(ctx)
@@ -231,10 +232,10 @@ func TestNoteSharing(t *testing.T) {
 		received(member, outbox.Received{Data: &budgetv1.BudgetDeleted{}}),
 	}
 	for range 2 {
-		require.NoError(t, pg.InTx(t.Context(), b.db,
-			func(tx pgx.Tx) error { return b.noteSharing(t.Context(), tx, events) }))
+		require.NoError(t, pg.InTx(t.Context(), env.db,
+			func(tx pgx.Tx) error { return env.noteSharing(t.Context(), tx, events) }))
 	}
-	entries := b.audit(ctx, t)
+	entries := env.audit(ctx, t)
 	require.Equal(t, []string{
 		"registered", "login_succeeded", "invitation_sent", "invitation_answered", "member_updated",
 		"member_removed",
@@ -247,9 +248,9 @@ func TestNoteSharing(t *testing.T) {
 	before := []string{
 		entries[3].GetSharing().GetOwnerName(), entries[3].GetSharing().GetMemberName(),
 	}
-	_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Renamed")})
+	_, err := env.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Renamed")})
 	require.NoError(t, err)
-	entries = b.audit(ctx, t)
+	entries = env.audit(ctx, t)
 	after := []string{
 		entries[4].GetSharing().GetOwnerName(), entries[4].GetSharing().GetMemberName(),
 	}

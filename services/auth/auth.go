@@ -125,11 +125,11 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer bus.Close()
-	s, err := newServer(db, config, bus.Wake, time.Now, log)
+	server, err := newServer(db, config, bus.Wake, time.Now, log)
 	if err != nil {
 		return err
 	}
-	verifier, err := caller.NewVerifier(s.trust(), time.Now, log)
+	verifier, err := caller.NewVerifier(server.trust(), time.Now, log)
 	if err != nil {
 		return err
 	}
@@ -137,19 +137,19 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	// Load or create the first key before serving, so that GetKeySet never returns an empty set.
-	if err := s.keys.Refresh(ctx); err != nil {
+	if err := server.keys.Refresh(ctx); err != nil {
 		log.WarnContext(ctx, "failed to load the signing keys", "error", err)
 	}
-	go s.keys.Run(ctx)
+	go server.keys.Run(ctx)
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db,
-		outbox.Consumer{Name: "auth-audit", Subject: sharingSubject, Apply: s.noteSharing})
-	go pg.Sweep(ctx, log, s.expire)
+		outbox.Consumer{Name: "auth-audit", Subject: sharingSubject, Apply: server.noteSharing})
+	go pg.Sweep(ctx, log, server.expire)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
-	authv1.RegisterAuthServiceServer(srv, s)
-	return srv.Serve(ctx, lis, s.ready)
+	authv1.RegisterAuthServiceServer(srv, server)
+	return srv.Serve(ctx, lis, server.ready)
 }
 
 // newServer returns a server without background work; Run starts that.
@@ -160,7 +160,7 @@ func newServer(
 	if err != nil {
 		return nil, err
 	}
-	s := &server{
+	server := &server{
 		db:      db,
 		config:  config,
 		hasher:  hasher,
@@ -169,11 +169,11 @@ func newServer(
 		now:     now,
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
-	s.keys = signing.New(signing.Config{
+	server.keys = signing.New(signing.Config{
 		DB: db, ServiceKey: config.ServiceKey, Rotation: config.KeyRotation,
-		AccessTTL: config.AccessTTL, Log: log, Now: now, NewID: s.newID,
+		AccessTTL: config.AccessTTL, Log: log, Now: now, NewID: server.newID,
 	})
-	return s, nil
+	return server, nil
 }
 
 // ready reports whether the service can answer: PostgreSQL is available, and a signing key is

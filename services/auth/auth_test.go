@@ -196,32 +196,32 @@ func TestConfigCheck(t *testing.T) {
 
 func TestExpire(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	old := b.login(t, "ada@example.com")
-	_, err := b.Logout(b.as(t, old.GetAccessToken()), &authv1.LogoutRequest{})
+	env := setup(t)
+	env.register(t, "ada@example.com")
+	old := env.login(t, "ada@example.com")
+	_, err := env.Logout(env.as(t, old.GetAccessToken()), &authv1.LogoutRequest{})
 	require.NoError(t, err)
-	live := b.login(t, "ada@example.com")
-	_, err = b.Login(t.Context(),
+	live := env.login(t, "ada@example.com")
+	_, err = env.Login(t.Context(),
 		&authv1.LoginRequest{Email: "ada@example.com", Password: "wrong password"})
 	require.Error(t, err)
 	count := func(table string) (n int) {
-		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM `+table).Scan(&n))
+		require.NoError(t, env.db.QueryRow(t.Context(), `SELECT count(*) FROM `+table).Scan(&n))
 		return n
 	}
-	require.NoError(t, b.expire(t.Context()))
+	require.NoError(t, env.expire(t.Context()))
 	require.Equal(t, []int{2, 2, 3},
 		[]int{count("sessions"), count("refresh_tokens"), count("login_failures")})
 
-	b.clock.advance(testConfig.AccessTTL + revokedMargin + time.Second)
-	require.NoError(t, b.expire(t.Context()))
+	env.clock.advance(testConfig.AccessTTL + revokedMargin + time.Second)
+	require.NoError(t, env.expire(t.Context()))
 	require.Equal(t, []int{1, 1, 0},
 		[]int{count("sessions"), count("refresh_tokens"), count("login_failures")})
-	_, err = b.refresh(t.Context(), live.GetRefreshToken())
+	_, err = env.refresh(t.Context(), live.GetRefreshToken())
 	require.NoError(t, err)
 
-	b.clock.advance(2 * testConfig.RefreshTTL)
-	require.NoError(t, b.expire(t.Context()))
+	env.clock.advance(2 * testConfig.RefreshTTL)
+	require.NoError(t, env.expire(t.Context()))
 	require.Equal(t, []int{0, 0, 1},
 		[]int{count("sessions"), count("refresh_tokens"), count("users")})
 }

@@ -65,14 +65,14 @@ type presentedToken struct {
 // client that sends it has chosen it. The cookie counts only in a request of this site's web
 // application.
 func presented(req *authv1.RefreshRequest) (presentedToken, error) {
-	var p apierr.Problems
-	p.Field(checkMode(req.GetSession()))
+	var problems apierr.Problems
+	problems.Field(checkMode(req.GetSession()))
 	inBody := req.GetRefreshToken() != ""
 	anyCookie := req.GetCookie() != "" || req.GetSession() == cookieMode
 	if !inBody && !anyCookie {
-		p.Invalid("refreshToken", "is required")
+		problems.Invalid("refreshToken", "is required")
 	}
-	if err := p.Err(); err != nil {
+	if err := problems.Err(); err != nil {
 		return presentedToken{}, err
 	}
 	switch {

@@ -16,14 +16,14 @@ func TestCookieTabs(t *testing.T) {
 	t.Parallel()
 	t.Run("get the same cookie when they refresh at once", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+		env := setup(t)
+		env.register(t, "ada@example.com")
+		first := env.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
 		answers := make([]*authv1.RefreshResponse, 8)
 		var all sync.WaitGroup
 		for i := range answers {
 			all.Go(func() {
-				if resp, err := b.Refresh(t.Context(), fromCookie(first)); err == nil {
+				if resp, err := env.Refresh(t.Context(), fromCookie(first)); err == nil {
 					answers[i] = resp
 				}
 			})
@@ -32,68 +32,69 @@ func TestCookieTabs(t *testing.T) {
 		for _, a := range answers {
 			require.NotNil(t, a)
 			require.Equal(t, answers[0].GetCookie(), a.GetCookie())
-			_, err := b.verify(t, a.GetAccessToken())
+			_, err := env.verify(t, a.GetAccessToken())
 			require.NoError(t, err)
 		}
-		_, err := b.refreshCookie(t, answers[0].GetCookie().GetValue())
+		_, err := env.refreshCookie(t, answers[0].GetCookie().GetValue())
 		require.NoError(t, err)
 	})
 	t.Run("get the same cookie for less than 20 seconds", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
-		second, err := b.refreshCookie(t, first)
+		env := setup(t)
+		env.register(t, "ada@example.com")
+		first := env.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+		second, err := env.refreshCookie(t, first)
 		require.NoError(t, err)
-		b.clock.advance(20*time.Second - time.Millisecond)
-		again, err := b.refreshCookie(t, first)
+		env.clock.advance(20*time.Second - time.Millisecond)
+		again, err := env.refreshCookie(t, first)
 		require.NoError(t, err)
 		require.Equal(t, second.GetCookie(), again.GetCookie())
 		require.NotEqual(t, second.GetAccessToken(), again.GetAccessToken())
-		list, err := b.ListSessions(b.as(t, again.GetAccessToken()), &authv1.ListSessionsRequest{})
+		list, err := env.ListSessions(env.as(t, again.GetAccessToken()),
+			&authv1.ListSessionsRequest{})
 		require.NoError(t, err)
 		require.Equal(t, "2026-03-15T12:00:19.999Z", list.GetSessions()[0].GetLastUsedAt(),
 			"the access token expires an hour after that")
 		require.Equal(t, "2026-04-14T12:00:00.000Z", list.GetSessions()[0].GetExpiresAt(),
 			"the refresh token is no newer")
 
-		b.clock.advance(time.Millisecond)
-		_, err = b.refreshCookie(t, first)
+		env.clock.advance(time.Millisecond)
+		_, err = env.refreshCookie(t, first)
 		requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
-		_, err = b.verify(t, again.GetAccessToken())
+		_, err = env.verify(t, again.GetAccessToken())
 		require.ErrorIs(t, err, apierr.Unauthorized,
 			"the cookie may have been stolen, so the session ends")
-		b.requireCookieRejected(t, second.GetCookie().GetValue())
+		env.requireCookieRejected(t, second.GetCookie().GetValue())
 	})
 	t.Run("keep a newer cookie", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
-		second, err := b.refreshCookie(t, first)
+		env := setup(t)
+		env.register(t, "ada@example.com")
+		first := env.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+		second, err := env.refreshCookie(t, first)
 		require.NoError(t, err)
-		third, err := b.refreshCookie(t, second.GetCookie().GetValue())
+		third, err := env.refreshCookie(t, second.GetCookie().GetValue())
 		require.NoError(t, err)
-		late, err := b.refreshCookie(t, first)
+		late, err := env.refreshCookie(t, first)
 		require.NoError(t, err)
 		require.Nil(t, late.GetCookie(), "the browser has the third one")
 		require.Empty(t, late.GetRefreshToken())
-		_, err = b.verify(t, late.GetAccessToken())
+		_, err = env.verify(t, late.GetAccessToken())
 		require.NoError(t, err)
-		_, err = b.refreshCookie(t, third.GetCookie().GetValue())
+		_, err = env.refreshCookie(t, third.GetCookie().GetValue())
 		require.NoError(t, err)
 	})
 	t.Run("of another session are not affected", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		first, other := b.cookieLogin(t, "ada@example.com"), b.cookieLogin(t, "ada@example.com")
-		_, err := b.refreshCookie(t, first.GetCookie().GetValue())
+		env := setup(t)
+		env.register(t, "ada@example.com")
+		first, other := env.cookieLogin(t, "ada@example.com"), env.cookieLogin(t, "ada@example.com")
+		_, err := env.refreshCookie(t, first.GetCookie().GetValue())
 		require.NoError(t, err)
-		b.clock.advance(time.Minute)
-		_, err = b.refreshCookie(t, first.GetCookie().GetValue())
+		env.clock.advance(time.Minute)
+		_, err = env.refreshCookie(t, first.GetCookie().GetValue())
 		requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
-		_, err = b.refreshCookie(t, other.GetCookie().GetValue())
+		_, err = env.refreshCookie(t, other.GetCookie().GetValue())
 		require.NoError(t, err)
 	})
 	t.Run("get nothing after the session has ended", func(t *testing.T) {
@@ -136,21 +137,21 @@ func TestCookieTabs(t *testing.T) {
 // TestCookieSuccessorIsSealed covers a copy of the database together with an old cookie.
 func TestCookieSuccessorIsSealed(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
-	second, err := b.refreshCookie(t, first)
+	env := setup(t)
+	env.register(t, "ada@example.com")
+	first := env.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+	second, err := env.refreshCookie(t, first)
 	require.NoError(t, err)
-	row, err := selectReplacedToken(t.Context(), b.db, hashRefreshToken(first),
-		b.clock.now().Add(-time.Hour))
+	row, err := selectReplacedToken(t.Context(), env.db, hashRefreshToken(first),
+		env.clock.now().Add(-time.Hour))
 	require.NoError(t, err)
-	text, err := b.successorKey(first).Open(row.SealedSuccessor, "")
+	text, err := env.successorKey(first).Open(row.SealedSuccessor, "")
 	require.NoError(t, err)
 	require.Equal(t, second.GetCookie().GetValue(), string(text))
 	config := testConfig
 	config.ServiceKey = "another"
-	_, err = b.replica(t, config).successorKey(first).Open(row.SealedSuccessor, "")
+	_, err = env.replica(t, config).successorKey(first).Open(row.SealedSuccessor, "")
 	require.Error(t, err)
-	_, err = b.successorKey(second.GetCookie().GetValue()).Open(row.SealedSuccessor, "")
+	_, err = env.successorKey(second.GetCookie().GetValue()).Open(row.SealedSuccessor, "")
 	require.Error(t, err)
 }

@@ -50,17 +50,17 @@ func (b *bundle) requireCookieRejected(t *testing.T, value string) {
 
 func TestCookieSession(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	first := b.cookieLogin(t, "ada@example.com")
+	env := setup(t)
+	env.register(t, "ada@example.com")
+	first := env.cookieLogin(t, "ada@example.com")
 	require.Empty(t, first.GetRefreshToken())
 	require.Len(t, first.GetCookie().GetValue(), 43)
 	require.EqualValues(t, 720*3600, first.GetCookie().GetMaxAge())
-	_, err := b.verify(t, first.GetAccessToken())
+	_, err := env.verify(t, first.GetAccessToken())
 	require.NoError(t, err)
 
-	b.clock.advance(90 * time.Minute)
-	second, err := b.refreshCookie(t, first.GetCookie().GetValue())
+	env.clock.advance(90 * time.Minute)
+	second, err := env.refreshCookie(t, first.GetCookie().GetValue())
 	require.NoError(t, err)
 	require.Empty(t, second.GetRefreshToken())
 	require.NotEqual(t, first.GetCookie().GetValue(), second.GetCookie().GetValue())
@@ -68,22 +68,22 @@ func TestCookieSession(t *testing.T) {
 	require.Equal(t, "Bearer", second.GetTokenType())
 	require.EqualValues(t, 3600, second.GetExpiresIn())
 	require.True(t, proto.Equal(first.GetUser(), second.GetUser()))
-	ctx := b.as(t, second.GetAccessToken())
-	list, err := b.ListSessions(ctx, &authv1.ListSessionsRequest{})
+	ctx := env.as(t, second.GetAccessToken())
+	list, err := env.ListSessions(ctx, &authv1.ListSessionsRequest{})
 	require.NoError(t, err)
 	require.Len(t, list.GetSessions(), 1)
 	require.Equal(t, "2026-04-14T13:30:00.000Z", list.GetSessions()[0].GetExpiresAt())
 
 	for _, secret := range []string{first.GetCookie().GetValue(), second.GetCookie().GetValue()} {
-		require.NotContains(t, b.state(t), secret)
-		require.NotContains(t, b.state(t), fmt.Sprintf("%x", secret))
+		require.NotContains(t, env.state(t), secret)
+		require.NotContains(t, env.state(t), fmt.Sprintf("%x", secret))
 	}
 
-	out, err := b.Logout(ctx, &authv1.LogoutRequest{Cookie: second.GetCookie().GetValue()})
+	out, err := env.Logout(ctx, &authv1.LogoutRequest{Cookie: second.GetCookie().GetValue()})
 	require.NoError(t, err)
 	require.Empty(t, out.GetCookie().GetValue())
 	require.Negative(t, out.GetCookie().GetMaxAge())
-	b.requireCookieRejected(t, second.GetCookie().GetValue())
+	env.requireCookieRejected(t, second.GetCookie().GetValue())
 }
 
 func TestCookieModes(t *testing.T) {
@@ -134,17 +134,19 @@ func TestCookieModes(t *testing.T) {
 	})
 	t.Run("cookie is the only mode", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		_, l := b.member(t, "ada@example.com")
+		env := setup(t)
+		_, loginResponse := env.member(t, "ada@example.com")
 		for _, mode := range []string{"Cookie", "cookies", "body", " cookie", "\uFFFD"} {
-			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
-				pgtest.Call(t.Context(), b.Login, &authv1.LoginRequest{
+			e := env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+				pgtest.Call(t.Context(), env.Login, &authv1.LoginRequest{
 					Email: "ada@example.com", Password: goodPassword, Session: mode,
 				}))
 			require.Equal(t, []string{"session"}, fieldNames(e))
-			e = b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
-				pgtest.Call(t.Context(), b.Refresh,
-					&authv1.RefreshRequest{RefreshToken: l.GetRefreshToken(), Session: mode}))
+			e = env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+				pgtest.Call(t.Context(), env.Refresh,
+					&authv1.RefreshRequest{
+						RefreshToken: loginResponse.GetRefreshToken(), Session: mode,
+					}))
 			require.Equal(t, []string{"session"}, fieldNames(e))
 		}
 	})
@@ -161,14 +163,14 @@ func TestCookieModes(t *testing.T) {
 	})
 	t.Run("a repeated request gets the first cookie", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		req := fromCookie(b.cookieLogin(t, "ada@example.com").GetCookie().GetValue())
+		env := setup(t)
+		env.register(t, "ada@example.com")
+		req := fromCookie(env.cookieLogin(t, "ada@example.com").GetCookie().GetValue())
 		req.IdempotencyKey = "k"
-		first, err := b.Refresh(t.Context(), req)
+		first, err := env.Refresh(t.Context(), req)
 		require.NoError(t, err)
-		b.clock.advance(time.Hour)
-		again, err := b.Refresh(t.Context(), req)
+		env.clock.advance(time.Hour)
+		again, err := env.Refresh(t.Context(), req)
 		require.NoError(t, err)
 		require.True(t, again.GetReplayed())
 		require.Equal(t, first.GetCookie().GetValue(), again.GetCookie().GetValue())
@@ -179,18 +181,18 @@ func TestCookieModes(t *testing.T) {
 // browser do.
 func TestCookieOfOtherSite(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	_, body := b.member(t, "ada@example.com")
-	value := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+	env := setup(t)
+	_, body := env.member(t, "ada@example.com")
+	value := env.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
 	forbidden := func(name string, call func() error) {
-		b.refuses(t, codes.PermissionDenied, "FORBIDDEN_ORIGIN", func() error {
+		env.refuses(t, codes.PermissionDenied, "FORBIDDEN_ORIGIN", func() error {
 			err := call()
 			require.Error(t, err, name)
 			return err
 		})
 	}
 	type page struct{ client, origin, fetchSite string }
-	for name, p := range map[string]page{
+	for name, page := range map[string]page{
 		"no statement of a browser":         {"web", "", ""},
 		"another site":                      {"web", "https://evil.example", "cross-site"},
 		"another site without fetch header": {"web", "https://evil.example", ""},
@@ -212,42 +214,42 @@ func TestCookieOfOtherSite(t *testing.T) {
 	} {
 		for _, mode := range []string{"", "cookie"} {
 			forbidden(name,
-				pgtest.Call(t.Context(), b.Refresh, &authv1.RefreshRequest{
-					Cookie: value, Session: mode, Client: p.client, Site: ownSite, Origin: p.origin,
-					FetchSite: p.fetchSite,
+				pgtest.Call(t.Context(), env.Refresh, &authv1.RefreshRequest{
+					Cookie: value, Session: mode, Client: page.client, Site: ownSite,
+					Origin: page.origin, FetchSite: page.fetchSite,
 				}))
 		}
-		if p.client != "web" || p.origin == "" && p.fetchSite == "" {
+		if page.client != "web" || page.origin == "" && page.fetchSite == "" {
 			continue
 		}
 		// A site could otherwise sign the victim in to the attacker's account.
 		forbidden(name,
-			pgtest.Call(t.Context(), b.Login, &authv1.LoginRequest{
+			pgtest.Call(t.Context(), env.Login, &authv1.LoginRequest{
 				Email: "ada@example.com", Password: goodPassword, Session: "cookie", Site: ownSite,
-				Origin: p.origin, FetchSite: p.fetchSite,
+				Origin: page.origin, FetchSite: page.fetchSite,
 			}))
 		forbidden(name,
-			pgtest.Call(t.Context(), b.Refresh, &authv1.RefreshRequest{
+			pgtest.Call(t.Context(), env.Refresh, &authv1.RefreshRequest{
 				RefreshToken: body.GetRefreshToken(), Session: "cookie", Client: "web",
-				Site: ownSite, Origin: p.origin, FetchSite: p.fetchSite,
+				Site: ownSite, Origin: page.origin, FetchSite: page.fetchSite,
 			}))
 	}
 	// Without a known site, an absent Origin must not match it.
 	forbidden("no site",
-		pgtest.Call(t.Context(), b.Refresh, &authv1.RefreshRequest{Cookie: value, Client: "web"}))
-	_, err := b.refresh(t.Context(), body.GetRefreshToken())
+		pgtest.Call(t.Context(), env.Refresh, &authv1.RefreshRequest{Cookie: value, Client: "web"}))
+	_, err := env.refresh(t.Context(), body.GetRefreshToken())
 	require.NoError(t, err)
-	for _, p := range []page{
+	for _, page := range []page{
 		{"web", ownSite, ""},
 		{"web", "HTTPS://Coffer.example", ""},
 		{"web", "https://behind-a-proxy.example", "same-origin"},
 		{"web", "", "same-origin"},
 	} {
-		resp, err := b.Refresh(t.Context(), &authv1.RefreshRequest{
-			Cookie: value, Client: p.client, Site: ownSite, Origin: p.origin,
-			FetchSite: p.fetchSite,
+		resp, err := env.Refresh(t.Context(), &authv1.RefreshRequest{
+			Cookie: value, Client: page.client, Site: ownSite, Origin: page.origin,
+			FetchSite: page.fetchSite,
 		})
-		require.NoError(t, err, p)
+		require.NoError(t, err, page)
 		value = resp.GetCookie().GetValue()
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 func TestFindUserByEmail(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	u := b.register(t, "ada@example.com")
-	resp, err := b.FindUserByEmail(t.Context(),
+	env := setup(t)
+	u := env.register(t, "ada@example.com")
+	resp, err := env.FindUserByEmail(t.Context(),
 		&authv1.FindUserByEmailRequest{Email: " ADA@example.com "})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(u, resp.GetUser()))
@@ -29,28 +29,28 @@ func TestFindUserByEmail(t *testing.T) {
 		"bob":             {codes.InvalidArgument, "VALIDATION_ERROR"},
 		"":                {codes.InvalidArgument, "VALIDATION_ERROR"},
 	} {
-		b.refuses(t, want.code, want.reason, pgtest.Call(t.Context(), b.FindUserByEmail,
+		env.refuses(t, want.code, want.reason, pgtest.Call(t.Context(), env.FindUserByEmail,
 			&authv1.FindUserByEmailRequest{Email: email}))
 	}
 }
 
 func TestGetUsers(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ada, bob := b.register(t, "ada@example.com"), b.register(t, "bob@example.com")
-	resp, err := b.GetUsers(t.Context(), &authv1.GetUsersRequest{
+	env := setup(t)
+	ada, bob := env.register(t, "ada@example.com"), env.register(t, "bob@example.com")
+	resp, err := env.GetUsers(t.Context(), &authv1.GetUsersRequest{
 		Ids: []string{bob.GetId(), uuid.NewString(), ada.GetId(), bob.GetId()},
 	})
 	require.NoError(t, err)
 	require.Len(t, resp.GetUsers(), 2)
 	require.True(t, proto.Equal(ada, resp.GetUsers()[0]))
 	require.True(t, proto.Equal(bob, resp.GetUsers()[1]))
-	none, err := b.GetUsers(t.Context(), &authv1.GetUsersRequest{})
+	none, err := env.GetUsers(t.Context(), &authv1.GetUsersRequest{})
 	require.NoError(t, err)
 	require.Empty(t, none.GetUsers())
 	tooMany := slices.Repeat([]string{ada.GetId()}, maxUsers+1)
 	for _, ids := range [][]string{{"x"}, {ada.GetId(), ""}, tooMany} {
-		b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
-			pgtest.Call(t.Context(), b.GetUsers, &authv1.GetUsersRequest{Ids: ids}))
+		env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+			pgtest.Call(t.Context(), env.GetUsers, &authv1.GetUsersRequest{Ids: ids}))
 	}
 }

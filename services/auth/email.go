@@ -23,25 +23,25 @@ const (
 // (RFC 6532, 3.1), so that each address has one account. It rejects addresses with a display name,
 // a comment, a quoted local part or a domain without a dot. It also rejects invisible characters,
 // because two accounts that differ only in them would look alike.
-func parseEmail(s string) (string, *apierr.Field) {
-	s = norm.NFC.String(strings.ToLower(strings.TrimSpace(s)))
-	if s == "" {
+func parseEmail(value string) (string, *apierr.Field) {
+	value = norm.NFC.String(strings.ToLower(strings.TrimSpace(value)))
+	if value == "" {
 		return "", &apierr.Field{Name: "email", Message: "is required"}
 	}
 	bad := &apierr.Field{Name: "email", Message: "must be an e-mail address"}
-	if len(s) > maxEmail || strings.IndexFunc(s, text.IsInvisible) >= 0 {
+	if len(value) > maxEmail || strings.IndexFunc(value, text.IsInvisible) >= 0 {
 		return "", bad
 	}
-	a, err := mail.ParseAddress(s)
+	a, err := mail.ParseAddress(value)
 	// ParseAddress removes comments and quotes, so an address that contained them differs.
-	if err != nil || a.Address != s || a.Name != "" {
+	if err != nil || a.Address != value || a.Name != "" {
 		return "", bad
 	}
-	at := strings.LastIndexByte(s, '@')
-	if at > maxLocalPart || !isDomain(s[at+1:]) {
+	at := strings.LastIndexByte(value, '@')
+	if at > maxLocalPart || !isDomain(value[at+1:]) {
 		return "", bad
 	}
-	return s, nil
+	return value, nil
 }
 
 // isDomain reports whether s is a domain name of at least two labels. Letters may be of any script,

@@ -51,17 +51,17 @@ type attempt struct {
 // loginAttempt returns an attempt to sign in. It counts by user, so that a change of the e-mail
 // does not reset the count. An e-mail without an account has its own count with the same limits.
 // Otherwise the limits would reveal which e-mails have an account.
-func loginAttempt(email string, u user, address netip.Addr, failed auditEntry) attempt {
+func loginAttempt(email string, user user, address netip.Addr, failed auditEntry) attempt {
 	account := "email\x00" + email
-	if u.ID != uuid.Nil {
-		account = "user\x00" + u.ID.String()
+	if user.ID != uuid.Nil {
+		account = "user\x00" + user.ID.String()
 	}
-	failed.UserID, failed.Outcome = u.ID, failure
+	failed.UserID, failed.Outcome = user.ID, failure
 	network := caller.Network(address)
 	return attempt{
 		account: subject("account", account), address: subject("address", network),
 		pair: subject("pair", account+"\x00"+network),
-		user: u.ID, network: prefixOf(address), failed: failed,
+		user: user.ID, network: prefixOf(address), failed: failed,
 	}
 }
 
@@ -125,11 +125,11 @@ func (s *server) fail(ctx context.Context, a attempt) error {
 // prove compares a password with a hash. It returns errInvalidCredentials for a wrong password, or
 // errTooManyFailures. A success resets only the count of the pair, because a success of the user
 // must not give a guesser at another address more attempts.
-func (s *server) prove(ctx context.Context, a attempt, hash, given string) error {
+func (s *server) prove(ctx context.Context, attempt attempt, hash, given string) error {
 	return s.hasher.Run(ctx, func() error {
 		// The limits are checked in the slot, so that simultaneous guesses exceed them at most by
 		// the number of slots.
-		if err := s.admit(ctx, a); err != nil {
+		if err := s.admit(ctx, attempt); err != nil {
 			return err
 		}
 		right, err := password.Verify(hash, given)
@@ -137,26 +137,26 @@ func (s *server) prove(ctx context.Context, a attempt, hash, given string) error
 			return err
 		}
 		if !right {
-			if err := s.fail(ctx, a); err != nil {
+			if err := s.fail(ctx, attempt); err != nil {
 				return err
 			}
 			return errInvalidCredentials
 		}
-		return deleteFailuresOf(ctx, s.db, a.pair)
+		return deleteFailuresOf(ctx, s.db, attempt.pair)
 	})
 }
 
 // proveAgain requires the password of a signed-in user, because a stolen access token must not be
 // sufficient. It returns errWrongPassword or errTooManyFailures. A failure is recorded as an audit
 // entry of this kind.
-func (s *server) proveAgain(ctx context.Context, u user, given, kind string, from client) error {
+func (s *server) proveAgain(ctx context.Context, user user, given, kind string, from client) error {
 	id, _ := caller.From(ctx)
-	failed := s.entry(kind, u.ID, id.SessionID, from)
-	try := sessionAttempt(u, id.SessionID, s.config.ClientAddress(ctx), failed)
+	failed := s.entry(kind, user.ID, id.SessionID, from)
+	try := sessionAttempt(user, id.SessionID, s.config.ClientAddress(ctx), failed)
 	if err := s.admit(ctx, try); err != nil {
 		return err
 	}
-	err := s.prove(ctx, try, u.PasswordHash, given)
+	err := s.prove(ctx, try, user.PasswordHash, given)
 	if errors.Is(err, errInvalidCredentials) {
 		return errWrongPassword
 	}

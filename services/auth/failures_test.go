@@ -55,25 +55,25 @@ func TestLoginLimits(t *testing.T) {
 	}
 	t.Run("close a pair of account and address, also of an unknown account", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.register(t, ada)
-		other := b.replica(t, testConfig)
+		env := setup(t)
+		env.register(t, ada)
+		other := env.replica(t, testConfig)
 		require.NoError(t, other.keys.Refresh(t.Context()))
 		var answers []apierr.Error
 		for _, email := range []string{ada, nobody} {
 			for range failuresPerPair {
 				requireReason(t, codes.Unauthenticated, "INVALID_CREDENTIALS",
-					b.attempt(from(t.Context(), "203.0.113.7"), email, "wrong password"))
+					env.attempt(from(t.Context(), "203.0.113.7"), email, "wrong password"))
 			}
 			// Another replica enforces the limit too, and the right password does not help.
 			answers = append(answers, closed(t, other, "203.0.113.7", email))
 		}
 		require.Equal(t, answers[0], answers[1])
 		require.Equal(t, failureWindow, answers[0].RetryAfter)
-		b.clock.advance(failureWindow - time.Second)
-		require.Equal(t, time.Second, closed(t, b, "203.0.113.7", ada).RetryAfter)
-		b.clock.advance(time.Second)
-		require.NoError(t, b.attempt(from(t.Context(), "203.0.113.7"), ada, goodPassword))
+		env.clock.advance(failureWindow - time.Second)
+		require.Equal(t, time.Second, closed(t, env, "203.0.113.7", ada).RetryAfter)
+		env.clock.advance(time.Second)
+		require.NoError(t, env.attempt(from(t.Context(), "203.0.113.7"), ada, goodPassword))
 	})
 	t.Run("of one stranger leave every other address open", func(t *testing.T) {
 		t.Parallel()
@@ -85,28 +85,30 @@ func TestLoginLimits(t *testing.T) {
 	})
 	t.Run("of many strangers leave known addresses and sessions open", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.register(t, ada)
+		env := setup(t)
+		env.register(t, ada)
 		home := from(t.Context(), "2001:db8:1:2::1")
-		l, err := b.Login(home, &authv1.LoginRequest{Email: ada, Password: goodPassword})
+		loginResponse, err := env.Login(home,
+			&authv1.LoginRequest{Email: ada, Password: goodPassword})
 		require.NoError(t, err)
 		for _, email := range []string{ada, nobody} {
-			b.failures(t, email, failuresPerAccount, spread("198.51.100.%d"))
-			closed(t, b, "203.0.113.7", email)
+			env.failures(t, email, failuresPerAccount, spread("198.51.100.%d"))
+			closed(t, env, "203.0.113.7", email)
 		}
-		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:2::9"), ada, goodPassword),
+		require.NoError(t, env.attempt(from(t.Context(), "2001:db8:1:2::9"), ada, goodPassword),
 			"the same network")
-		closed(t, b, "2001:db8:1:3::1", ada)
-		closed(t, b, "2001:db8:1:2::1", nobody)
-		_, err = b.ChangePassword(b.as(t, l.GetAccessToken()), &authv1.ChangePasswordRequest{
-			CurrentPassword: goodPassword, NewPassword: "another password",
-		})
+		closed(t, env, "2001:db8:1:3::1", ada)
+		closed(t, env, "2001:db8:1:2::1", nobody)
+		_, err = env.ChangePassword(env.as(t, loginResponse.GetAccessToken()),
+			&authv1.ChangePasswordRequest{
+				CurrentPassword: goodPassword, NewPassword: "another password",
+			})
 		require.NoError(t, err)
 
-		b.clock.advance(knownAddressKept)
-		require.NoError(t, b.expire(t.Context()))
-		b.failures(t, ada, failuresPerAccount, spread("198.51.100.%d"))
-		closed(t, b, "2001:db8:1:2::1", ada)
+		env.clock.advance(knownAddressKept)
+		require.NoError(t, env.expire(t.Context()))
+		env.failures(t, ada, failuresPerAccount, spread("198.51.100.%d"))
+		closed(t, env, "2001:db8:1:2::1", ada)
 	})
 	t.Run("close a known address after its own failures", func(t *testing.T) {
 		t.Parallel()
@@ -119,19 +121,20 @@ func TestLoginLimits(t *testing.T) {
 	})
 	t.Run("close an address that tries many accounts", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.register(t, ada)
-		b.register(t, "bob@example.com")
+		env := setup(t)
+		env.register(t, ada)
+		env.register(t, "bob@example.com")
 		require.NoError(t,
-			b.attempt(from(t.Context(), "2001:db8:1:2::1"), "bob@example.com", goodPassword))
+			env.attempt(from(t.Context(), "2001:db8:1:2::1"), "bob@example.com", goodPassword))
 		for i := range failuresPerAddress {
-			b.failures(t, fmt.Sprintf("user%d@example.com", i), 1,
+			env.failures(t, fmt.Sprintf("user%d@example.com", i), 1,
 				single(fmt.Sprintf("2001:db8:1:2::%x", i)))
 		}
-		closed(t, b, "2001:db8:1:2::1", ada)
-		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:3::1"), ada, goodPassword))
+		closed(t, env, "2001:db8:1:2::1", ada)
+		require.NoError(t, env.attempt(from(t.Context(), "2001:db8:1:3::1"), ada, goodPassword))
 		known := from(t.Context(), "2001:db8:1:2::1")
-		require.NoError(t, b.attempt(known, "bob@example.com", goodPassword), "who is known there")
+		require.NoError(t, env.attempt(known, "bob@example.com", goodPassword),
+			"who is known there")
 	})
 	t.Run("of a pair start again after a success, those of the account do not", func(t *testing.T) {
 		t.Parallel()
@@ -157,13 +160,13 @@ func TestLoginLimits(t *testing.T) {
 	})
 	t.Run("are exceeded by simultaneous guesses up to the number of slots", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
+		env := setup(t)
+		env.register(t, "ada@example.com")
 		var compared atomic.Int32
 		var all sync.WaitGroup
 		for range 40 {
 			all.Go(func() {
-				err := b.attempt(t.Context(), "ada@example.com", "wrong password")
+				err := env.attempt(t.Context(), "ada@example.com", "wrong password")
 				if apierr.From(err).Reason == "INVALID_CREDENTIALS" {
 					compared.Add(1)
 				}
@@ -190,13 +193,14 @@ func TestLoginLimits(t *testing.T) {
 
 func TestCountFailures(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	a := loginAttempt("ada@example.com", user{}, netip.MustParseAddr("203.0.113.7"), auditEntry{})
+	env := setup(t)
+	attempt := loginAttempt("ada@example.com", user{}, netip.MustParseAddr("203.0.113.7"),
+		auditEntry{})
 	var all sync.WaitGroup
 	var failed atomic.Int32
 	for range 50 {
 		all.Go(func() {
-			if b.fail(t.Context(), a) != nil {
+			if env.fail(t.Context(), attempt) != nil {
 				failed.Add(1)
 			}
 		})
@@ -204,7 +208,7 @@ func TestCountFailures(t *testing.T) {
 	all.Wait()
 	require.Zero(t, failed.Load())
 	var counts []int
-	rows, err := b.db.Query(t.Context(), `SELECT failures FROM login_failures`)
+	rows, err := env.db.Query(t.Context(), `SELECT failures FROM login_failures`)
 	require.NoError(t, err)
 	for rows.Next() {
 		var n int

@@ -37,37 +37,37 @@ func TestKeyring(t *testing.T) {
 	t.Parallel()
 	t.Run("publishes a key before it signs and until its tokens have expired", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		first := b.login(t, "ada@example.com").GetAccessToken()
-		require.Equal(t, []string{kidOf(t, first)}, b.published(t))
+		env := setup(t)
+		env.register(t, "ada@example.com")
+		first := env.login(t, "ada@example.com").GetAccessToken()
+		require.Equal(t, []string{kidOf(t, first)}, env.published(t))
 
 		// Every service knows a key a minute after it was published.
 		const delay = time.Minute
-		b.clock.advance(testConfig.KeyRotation - delay)
-		require.NoError(t, b.keys.Refresh(t.Context()))
-		require.Len(t, b.published(t), 2)
-		last := b.login(t, "ada@example.com").GetAccessToken()
+		env.clock.advance(testConfig.KeyRotation - delay)
+		require.NoError(t, env.keys.Refresh(t.Context()))
+		require.Len(t, env.published(t), 2)
+		last := env.login(t, "ada@example.com").GetAccessToken()
 		require.Equal(t, kidOf(t, first), kidOf(t, last),
 			"the new key must be known everywhere before it signs")
 
-		b.clock.advance(delay)
-		require.NoError(t, b.keys.Refresh(t.Context()))
-		next := b.login(t, "ada@example.com").GetAccessToken()
+		env.clock.advance(delay)
+		require.NoError(t, env.keys.Refresh(t.Context()))
+		next := env.login(t, "ada@example.com").GetAccessToken()
 		require.NotEqual(t, kidOf(t, first), kidOf(t, next))
-		require.Equal(t, []string{kidOf(t, first), kidOf(t, next)}, b.published(t))
+		require.Equal(t, []string{kidOf(t, first), kidOf(t, next)}, env.published(t))
 		for _, token := range []string{last, next} {
-			_, err := b.verify(t, token)
+			_, err := env.verify(t, token)
 			require.NoError(t, err)
 		}
 
 		// The clocks and verifiers of other services may be minutes late.
-		b.clock.advance(testConfig.AccessTTL + 5*time.Minute)
-		require.NoError(t, b.keys.Refresh(t.Context()))
-		require.Len(t, b.published(t), 2)
-		b.clock.advance(time.Second)
-		require.NoError(t, b.keys.Refresh(t.Context()))
-		require.Equal(t, []string{kidOf(t, next)}, b.published(t))
+		env.clock.advance(testConfig.AccessTTL + 5*time.Minute)
+		require.NoError(t, env.keys.Refresh(t.Context()))
+		require.Len(t, env.published(t), 2)
+		env.clock.advance(time.Second)
+		require.NoError(t, env.keys.Refresh(t.Context()))
+		require.Equal(t, []string{kidOf(t, next)}, env.published(t))
 	})
 	t.Run("verifies the tokens of another replica", func(t *testing.T) {
 		t.Parallel()
@@ -82,16 +82,16 @@ func TestKeyring(t *testing.T) {
 	})
 	t.Run("signs after a change of the service key, and old tokens stay valid", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		_, old := b.member(t, "ada@example.com")
+		env := setup(t)
+		_, old := env.member(t, "ada@example.com")
 		config := testConfig
 		config.ServiceKey = "another"
-		renewed := b.replica(t, config)
+		renewed := env.replica(t, config)
 		require.NoError(t, renewed.keys.Refresh(t.Context()))
 		fresh := renewed.login(t, "ada@example.com")
 		require.NotEqual(t, kidOf(t, old.GetAccessToken()), kidOf(t, fresh.GetAccessToken()))
 		for _, token := range []string{old.GetAccessToken(), fresh.GetAccessToken()} {
-			_, err := b.verify(t, token)
+			_, err := env.verify(t, token)
 			require.NoError(t, err)
 		}
 	})

@@ -165,18 +165,18 @@ func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error)
 	if err := apierr.CheckChange(req); err != nil {
 		return nil, nil, err
 	}
-	var p apierr.Problems
+	var problems apierr.Problems
 	if req.Name != nil {
 		parsed, problem := text.Name("name", req.GetName())
-		p.Field(problem)
+		problems.Field(problem)
 		name = &parsed
 	}
 	if req.Email != nil {
 		parsed, problem := parseEmail(req.GetEmail())
-		p.Field(problem)
+		problems.Field(problem)
 		email = &parsed
 	}
-	return name, email, p.Err()
+	return name, email, problems.Err()
 }
 
 // parseChangePassword returns the problems of both passwords at once. The new password must not be

@@ -20,101 +20,101 @@ func TestUpdateMe(t *testing.T) {
 	t.Parallel()
 	t.Run("requires the current password for a new e-mail", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		ctx, _ := b.member(t, "ada@example.com")
+		env := setup(t)
+		ctx, _ := env.member(t, "ada@example.com")
 		move := func(password string) func() error {
-			return pgtest.Call(ctx, b.UpdateMe,
+			return pgtest.Call(ctx, env.UpdateMe,
 				&authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: password})
 		}
 		for _, password := range []string{"", strings.Repeat("a", 129)} {
-			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", move(password))
+			e := env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", move(password))
 			require.Equal(t, []string{"currentPassword"}, fieldNames(e))
 		}
-		e := b.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS", move("wrong password"))
+		e := env.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS", move("wrong password"))
 		require.Equal(t, "The current password is wrong", e.Message)
-		entries := b.audit(ctx, t)
+		entries := env.audit(ctx, t)
 		require.Equal(t, "email_change_failed", entries[0].GetType())
 		require.NoError(t, move(goodPassword)())
 	})
 	t.Run("counts wrong passwords of any e-mail like a password change", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		ctx, _ := b.member(t, "ada@example.com")
+		env := setup(t)
+		ctx, _ := env.member(t, "ada@example.com")
 		for range failuresPerPair - 1 {
-			_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{
+			_, err := env.ChangePassword(ctx, &authv1.ChangePasswordRequest{
 				CurrentPassword: "wrong password", NewPassword: "another password",
 			})
 			require.ErrorIs(t, err, errWrongPassword)
 		}
-		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{
+		_, err := env.UpdateMe(ctx, &authv1.UpdateMeRequest{
 			Email: new("eve@example.com"), CurrentPassword: "wrong password",
 		})
 		require.ErrorIs(t, err, errWrongPassword)
-		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", pgtest.Call(ctx, b.UpdateMe,
+		env.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", pgtest.Call(ctx, env.UpdateMe,
 			&authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: goodPassword}))
 		// As if the e-mail had been changed by the release before, which did not ask for the
 		// password.
-		_, err = b.db.Exec(t.Context(), `UPDATE users SET email = 'eve@example.com'`)
+		_, err = env.db.Exec(t.Context(), `UPDATE users SET email = 'eve@example.com'`)
 		require.NoError(t, err)
-		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED",
-			pgtest.Call(ctx, b.ChangePassword, &authv1.ChangePasswordRequest{
+		env.refuses(t, codes.ResourceExhausted, "RATE_LIMITED",
+			pgtest.Call(ctx, env.ChangePassword, &authv1.ChangePasswordRequest{
 				CurrentPassword: goodPassword, NewPassword: "another password",
 			}))
 	})
 	t.Run("changes the name and the e-mail", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		ctx, l := b.member(t, "ada@example.com")
-		me, err := b.GetMe(ctx, &authv1.GetMeRequest{})
+		env := setup(t)
+		ctx, l := env.member(t, "ada@example.com")
+		me, err := env.GetMe(ctx, &authv1.GetMeRequest{})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(l.GetUser(), me.GetUser()))
 
-		renamed, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new(" Ada L. ")})
+		renamed, err := env.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new(" Ada L. ")})
 		require.NoError(t, err)
 		require.Equal(t, "Ada L.", renamed.GetUser().GetName())
 		require.Equal(t, "ada@example.com", renamed.GetUser().GetEmail())
-		b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", pgtest.Call(ctx, b.UpdateMe,
+		env.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", pgtest.Call(ctx, env.UpdateMe,
 			&authv1.UpdateMeRequest{Name: new("Eve"), IfMatch: me.GetEtag()}))
 
-		moved, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{
+		moved, err := env.UpdateMe(ctx, &authv1.UpdateMeRequest{
 			Email: new(" Lovelace@Example.com"), IfMatch: renamed.GetEtag(),
 			CurrentPassword: goodPassword,
 		})
 		require.NoError(t, err)
 		require.Equal(t, "Ada L.", moved.GetUser().GetName())
 		require.Equal(t, "lovelace@example.com", moved.GetUser().GetEmail())
-		me, err = b.GetMe(ctx, &authv1.GetMeRequest{})
+		me, err = env.GetMe(ctx, &authv1.GetMeRequest{})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(moved.GetUser(), me.GetUser()))
 
-		events := b.events(t)
+		events := env.events(t)
 		require.Len(t, events, 3)
 		require.Equal(t, "auth.v1.user.updated", events[2].Subject)
 		require.True(t, proto.Equal(&authv1.UserUpdated{User: me.GetUser()}, events[2].message(t)))
 
-		b.login(t, "lovelace@example.com")
-		_, err = b.Login(t.Context(),
+		env.login(t, "lovelace@example.com")
+		_, err = env.Login(t.Context(),
 			&authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
 		require.ErrorIs(t, err, errInvalidCredentials)
-		b.register(t, "ada@example.com")
+		env.register(t, "ada@example.com")
 	})
 	t.Run("rejects an empty or invalid change", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		ctx, _ := b.member(t, "ada@example.com")
-		b.register(t, "bob@example.com")
+		env := setup(t)
+		ctx, _ := env.member(t, "ada@example.com")
+		env.register(t, "bob@example.com")
 		update := func(req *authv1.UpdateMeRequest) func() error {
-			return pgtest.Call(ctx, b.UpdateMe, req)
+			return pgtest.Call(ctx, env.UpdateMe, req)
 		}
-		b.refuses(t, codes.InvalidArgument, "EMPTY_UPDATE", update(&authv1.UpdateMeRequest{}))
-		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+		env.refuses(t, codes.InvalidArgument, "EMPTY_UPDATE", update(&authv1.UpdateMeRequest{}))
+		e := env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
 			update(&authv1.UpdateMeRequest{Name: new(""), Email: new("x")}))
 		require.Equal(t, []string{"name", "email"}, fieldNames(e))
-		b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS",
+		env.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS",
 			update(&authv1.UpdateMeRequest{
 				Name: new("Eve"), Email: new("BOB@example.com"), CurrentPassword: goodPassword,
 			}))
-		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("ada@example.com")})
+		_, err := env.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("ada@example.com")})
 		require.NoError(t, err, "one's own e-mail is not taken")
 	})
 }
@@ -123,41 +123,41 @@ func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	t.Run("ends every other session", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		ctx, mine := b.member(t, "ada@example.com")
-		other := b.login(t, "ada@example.com")
-		_, bobs := b.member(t, "bob@example.com")
-		_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{
+		env := setup(t)
+		ctx, mine := env.member(t, "ada@example.com")
+		other := env.login(t, "ada@example.com")
+		_, bobs := env.member(t, "bob@example.com")
+		_, err := env.ChangePassword(ctx, &authv1.ChangePasswordRequest{
 			CurrentPassword: goodPassword, NewPassword: "another password",
 		})
 		require.NoError(t, err)
 
-		_, err = b.verify(t, other.GetAccessToken())
+		_, err = env.verify(t, other.GetAccessToken())
 		require.ErrorIs(t, err, apierr.Unauthorized)
-		_, err = b.refresh(t.Context(), other.GetRefreshToken())
+		_, err = env.refresh(t.Context(), other.GetRefreshToken())
 		require.ErrorIs(t, err, errInvalidRefreshToken)
 		for _, token := range []string{mine.GetAccessToken(), bobs.GetAccessToken()} {
-			_, err = b.verify(t, token)
+			_, err = env.verify(t, token)
 			require.NoError(t, err)
 		}
-		_, err = b.refresh(t.Context(), mine.GetRefreshToken())
+		_, err = env.refresh(t.Context(), mine.GetRefreshToken())
 		require.NoError(t, err)
-		_, err = b.Login(t.Context(),
+		_, err = env.Login(t.Context(),
 			&authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
 		require.ErrorIs(t, err, errInvalidCredentials)
-		_, err = b.Login(t.Context(),
+		_, err = env.Login(t.Context(),
 			&authv1.LoginRequest{Email: "ada@example.com", Password: "another password"})
 		require.NoError(t, err)
 	})
 	t.Run("requires the current password and a good new one", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		ctx, _ := b.member(t, "ada.lovelace@example.com")
+		env := setup(t)
+		ctx, _ := env.member(t, "ada.lovelace@example.com")
 		change := func(current, wanted string) func() error {
-			return pgtest.Call(ctx, b.ChangePassword,
+			return pgtest.Call(ctx, env.ChangePassword,
 				&authv1.ChangePasswordRequest{CurrentPassword: current, NewPassword: wanted})
 		}
-		for _, c := range []struct {
+		for _, tc := range []struct {
 			current, wanted string
 			fields          []string
 		}{
@@ -167,60 +167,60 @@ func TestChangePassword(t *testing.T) {
 			{goodPassword, "Ada.Lovelace", []string{"newPassword"}},
 			{strings.Repeat("a", 129), "another password", []string{"currentPassword"}},
 		} {
-			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
-				change(c.current, c.wanted))
-			require.Equal(t, c.fields, fieldNames(e))
+			e := env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+				change(tc.current, tc.wanted))
+			require.Equal(t, tc.fields, fieldNames(e))
 		}
 		for range failuresPerPair {
-			b.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS",
+			env.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS",
 				change("wrong password", "another password"))
 		}
-		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED",
+		env.refuses(t, codes.ResourceExhausted, "RATE_LIMITED",
 			change(goodPassword, "another password"))
 	})
 }
 
 func TestGetMe(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ada, _ := b.member(t, "ada@example.com")
-	bob, _ := b.member(t, "bob@example.com")
+	env := setup(t)
+	ada, _ := env.member(t, "ada@example.com")
+	bob, _ := env.member(t, "bob@example.com")
 	a, _ := caller.From(ada)
 	c, _ := caller.From(bob)
 	mixed := caller.With(t.Context(), caller.Identity{UserID: a.UserID, SessionID: c.SessionID})
-	b.refuses(t, codes.Unauthenticated, "UNAUTHORIZED",
-		pgtest.Call(mixed, b.GetMe, &authv1.GetMeRequest{}))
-	b.refuses(t, codes.Unauthenticated, "UNAUTHORIZED",
-		pgtest.Call(t.Context(), b.GetMe, &authv1.GetMeRequest{}))
+	env.refuses(t, codes.Unauthenticated, "UNAUTHORIZED",
+		pgtest.Call(mixed, env.GetMe, &authv1.GetMeRequest{}))
+	env.refuses(t, codes.Unauthenticated, "UNAUTHORIZED",
+		pgtest.Call(t.Context(), env.GetMe, &authv1.GetMeRequest{}))
 }
 
 func TestDeviceKey(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ctx, first := b.member(t, "ada@example.com")
+	env := setup(t)
+	ctx, first := env.member(t, "ada@example.com")
 	key, err := base64.RawURLEncoding.DecodeString(first.GetDeviceKey())
 	require.NoError(t, err)
 	require.Len(t, key, 32)
 
-	b.register(t, "eve@example.com")
-	require.NotEqual(t, first.GetDeviceKey(), b.login(t, "eve@example.com").GetDeviceKey(),
+	env.register(t, "eve@example.com")
+	require.NotEqual(t, first.GetDeviceKey(), env.login(t, "eve@example.com").GetDeviceKey(),
 		"another user has another key")
-	config := b.config
+	config := env.config
 	config.ServiceKey = strings.Repeat("x", 43)
-	other := b.replica(t, config).deviceKey(uuid.MustParse(first.GetUser().GetId()))
+	other := env.replica(t, config).deviceKey(uuid.MustParse(first.GetUser().GetId()))
 	require.NotEqual(t, first.GetDeviceKey(), other, "it needs the service key")
 
-	refreshed, err := b.refresh(t.Context(), first.GetRefreshToken())
+	refreshed, err := env.refresh(t.Context(), first.GetRefreshToken())
 	require.NoError(t, err)
 	require.Equal(t, first.GetDeviceKey(), refreshed.GetDeviceKey())
-	_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{
+	_, err = env.ChangePassword(ctx, &authv1.ChangePasswordRequest{
 		CurrentPassword: goodPassword, NewPassword: "another good one",
 	})
 	require.NoError(t, err)
-	again, err := b.Login(t.Context(),
+	again, err := env.Login(t.Context(),
 		&authv1.LoginRequest{Email: "ada@example.com", Password: "another good one"})
 	require.NoError(t, err)
 	require.Equal(t, first.GetDeviceKey(), again.GetDeviceKey(),
 		"a new password does not change it")
-	require.NotContains(t, b.state(t), first.GetDeviceKey())
+	require.NotContains(t, env.state(t), first.GetDeviceKey())
 }

@@ -43,22 +43,22 @@ func (s *server) Refresh(
 	}
 	resp := &authv1.RefreshResponse{}
 	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		u, t, err := s.continueSession(ctx, tx, given)
+		user, issued, err := s.continueSession(ctx, tx, given)
 		if err != nil {
 			return err
 		}
-		resp.AccessToken = t.access
-		resp.Token = t.access
+		resp.AccessToken = issued.access
+		resp.Token = issued.access
 		resp.TokenType = tokenType
 		resp.ExpiresIn = s.expiresIn()
-		resp.User = u.proto()
-		resp.DeviceKey = s.deviceKey(u.ID)
+		resp.User = user.proto()
+		resp.DeviceKey = s.deviceKey(user.ID)
 		switch {
-		case t.refresh == "":
+		case issued.refresh == "":
 		case given.cookie || req.GetSession() == cookieMode:
-			resp.Cookie = s.newCookie(t.refresh)
+			resp.Cookie = s.newCookie(issued.refresh)
 		default:
-			resp.RefreshToken = t.refresh
+			resp.RefreshToken = issued.refresh
 		}
 		return nil
 	})
@@ -139,20 +139,22 @@ func (s *server) repeatCookie(
 	if err != nil {
 		return user{}, tokens{}, fmt.Errorf("opening the successor of a refresh token: %w", err)
 	}
-	u, err := useSession(ctx, tx, replaced.SessionID, now)
+	found, err := useSession(ctx, tx, replaced.SessionID, now)
 	if err != nil {
 		return user{}, tokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
-	t := tokens{}
-	t.access, err = s.keys.Sign(caller.Identity{UserID: u.ID, SessionID: replaced.SessionID}, now)
+	issued := tokens{}
+	issued.access, err = s.keys.Sign(caller.Identity{
+		UserID: found.ID, SessionID: replaced.SessionID,
+	}, now)
 	if err != nil {
 		return user{}, tokens{}, err
 	}
 	unused, err := isUnusedRefreshToken(ctx, tx, hashRefreshToken(string(successor)))
 	if unused {
-		t.refresh = string(successor)
+		issued.refresh = string(successor)
 	}
-	return u, t, err
+	return found, issued, err
 }
 
 // newRefreshToken returns 256 random bits in base64url.

@@ -26,23 +26,23 @@ func TestRegister(t *testing.T) {
 	t.Parallel()
 	t.Run("returns the normalized user and publishes an event", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		resp, err := b.Register(t.Context(), registration())
+		env := setup(t)
+		resp, err := env.Register(t.Context(), registration())
 		require.NoError(t, err)
-		u := resp.GetUser()
-		require.Equal(t, "Ada Lovelace", u.GetName())
-		require.Equal(t, "ada@example.com", u.GetEmail())
-		require.Equal(t, "2026-03-15T12:00:00.000Z", u.GetCreatedAt())
-		events := b.events(t)
+		user := resp.GetUser()
+		require.Equal(t, "Ada Lovelace", user.GetName())
+		require.Equal(t, "ada@example.com", user.GetEmail())
+		require.Equal(t, "2026-03-15T12:00:00.000Z", user.GetCreatedAt())
+		events := env.events(t)
 		require.Len(t, events, 1)
 		require.Equal(t, "auth.v1.user.registered", events[0].Subject)
-		require.Equal(t, u.GetId(), events[0].UserID.String())
-		require.True(t, proto.Equal(&authv1.UserRegistered{User: u}, events[0].message(t)))
-		require.NotContains(t, b.state(t), goodPassword)
+		require.Equal(t, user.GetId(), events[0].UserID.String())
+		require.True(t, proto.Equal(&authv1.UserRegistered{User: user}, events[0].message(t)))
+		require.NotContains(t, env.state(t), goodPassword)
 	})
 	t.Run("names every invalid field", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
+		env := setup(t)
 		type request = authv1.RegisterRequest
 		cases := map[string]struct {
 			change func(*request)
@@ -74,8 +74,8 @@ func TestRegister(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				req := registration()
 				c.change(req)
-				e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
-					pgtest.Call(t.Context(), b.Register, req))
+				e := env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+					pgtest.Call(t.Context(), env.Register, req))
 				require.Equal(t, c.fields, fieldNames(e))
 			})
 		}
@@ -89,11 +89,11 @@ func TestRegister(t *testing.T) {
 	})
 	t.Run("accepts one of simultaneous requests with the same e-mail", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
+		env := setup(t)
 		errs := make([]error, 8)
 		var all sync.WaitGroup
 		for i := range errs {
-			all.Go(func() { _, errs[i] = b.Register(t.Context(), registration()) })
+			all.Go(func() { _, errs[i] = env.Register(t.Context(), registration()) })
 		}
 		all.Wait()
 		won := 0
@@ -105,18 +105,18 @@ func TestRegister(t *testing.T) {
 			require.ErrorIs(t, err, errEmailAlreadyExists)
 		}
 		require.Equal(t, 1, won)
-		require.Len(t, b.events(t), 1)
+		require.Len(t, env.events(t), 1)
 	})
 	t.Run("returns the first response to a repeated request", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
+		env := setup(t)
 		answers := make([]*authv1.RegisterResponse, 6)
 		var all sync.WaitGroup
 		for i := range answers {
 			all.Go(func() {
 				req := registration()
 				req.IdempotencyKey = "k"
-				resp, err := b.Register(t.Context(), req)
+				resp, err := env.Register(t.Context(), req)
 				if err == nil {
 					answers[i] = resp
 				}
@@ -132,10 +132,10 @@ func TestRegister(t *testing.T) {
 			}
 		}
 		require.Equal(t, 1, fresh)
-		b.refuses(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
+		env.refuses(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
 			req := registration()
 			req.IdempotencyKey, req.Password = "k", "another password"
-			_, err := b.Register(t.Context(), req)
+			_, err := env.Register(t.Context(), req)
 			return err
 		})
 	})
@@ -150,14 +150,14 @@ func TestRegister(t *testing.T) {
 }
 
 // fillQueue keeps the hasher and its queue full until the test ends.
-func fillQueue(t *testing.T, h *password.Hasher) {
+func fillQueue(t *testing.T, hasher *password.Hasher) {
 	t.Helper()
 	release, rejected := make(chan struct{}), make(chan struct{}, 1)
 	var requests sync.WaitGroup
 	// The queue has room for 128 requests per processor.
 	for range 200 * runtime.GOMAXPROCS(0) {
 		requests.Go(func() {
-			err := h.Run(t.Context(), func() error { <-release; return nil })
+			err := hasher.Run(t.Context(), func() error { <-release; return nil })
 			if err == nil {
 				return
 			}

@@ -71,20 +71,20 @@ func (s *server) Login(
 		return nil, err
 	}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		account, t, err := s.startSession(ctx, tx, account, from, try.network)
+		account, issued, err := s.startSession(ctx, tx, account, from, try.network)
 		if err != nil {
 			return err
 		}
-		resp.AccessToken = t.access
-		resp.Token = t.access
+		resp.AccessToken = issued.access
+		resp.Token = issued.access
 		resp.TokenType = tokenType
 		resp.ExpiresIn = s.expiresIn()
 		resp.User = account.proto()
 		resp.DeviceKey = s.deviceKey(account.ID)
 		if req.GetSession() == cookieMode {
-			resp.Cookie = s.newCookie(t.refresh)
+			resp.Cookie = s.newCookie(issued.refresh)
 		} else {
-			resp.RefreshToken = t.refresh
+			resp.RefreshToken = issued.refresh
 		}
 		return nil
 	})
@@ -118,22 +118,22 @@ func (s *server) replayedLogin(
 func (s *server) startSession(
 	ctx context.Context, tx pgx.Tx, verified user, from client, network netip.Prefix,
 ) (user, tokens, error) {
-	u, err := lockPassword(ctx, tx, verified.ID, verified.PasswordHash)
+	found, err := lockPassword(ctx, tx, verified.ID, verified.PasswordHash)
 	if err != nil {
 		return user{}, tokens{}, pg.IfNoRows(err, errInvalidCredentials)
 	}
 	now := s.now().UTC()
 	started := session{
-		ID: s.newID(), UserID: u.ID, CreatedAt: now, LastUsedAt: now,
+		ID: s.newID(), UserID: found.ID, CreatedAt: now, LastUsedAt: now,
 		ExpiresAt: now.Add(s.config.RefreshTTL), UserAgent: from.agent, IPAddress: from.address,
 	}
 	if err := insertSession(ctx, tx, started); err != nil {
 		return user{}, tokens{}, err
 	}
-	if err := upsertKnownAddress(ctx, tx, u.ID, network, now); err != nil {
+	if err := upsertKnownAddress(ctx, tx, found.ID, network, now); err != nil {
 		return user{}, tokens{}, err
 	}
-	err = insertAudit(ctx, tx, s.entry(auditLoginSucceeded, u.ID, started.ID, from))
+	err = insertAudit(ctx, tx, s.entry(auditLoginSucceeded, found.ID, started.ID, from))
 	if err != nil {
 		return user{}, tokens{}, err
 	}
@@ -141,8 +141,9 @@ func (s *server) startSession(
 	if err != nil {
 		return user{}, tokens{}, err
 	}
-	t, err := s.issue(ctx, tx, caller.Identity{UserID: u.ID, SessionID: started.ID}, refresh, now)
-	return u, t, err
+	t, err := s.issue(ctx, tx, caller.Identity{UserID: found.ID, SessionID: started.ID}, refresh,
+		now)
+	return found, t, err
 }
 
 func (s *server) issue(
@@ -207,16 +208,16 @@ func (s *server) endSession(
 func (s *server) ListSessions(
 	ctx context.Context, req *authv1.ListSessionsRequest,
 ) (*authv1.ListSessionsResponse, error) {
-	u, err := s.currentUser(ctx)
+	user, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sessions, pagination, err := page.List(s.cursors, page.Query[session, uuid.UUID]{
-		Scope: "sessions " + u.ID.String(), Limit: req.Limit, Cursor: req.GetCursor(),
+		Scope: "sessions " + user.ID.String(), Limit: req.Limit, Cursor: req.GetCursor(),
 		First:    uuid.Max,
 		Position: func(s session) uuid.UUID { return s.ID },
 		Select: func(before uuid.UUID, limit int) ([]session, error) {
-			return selectSessions(ctx, s.db, u.ID, before, s.now(), limit)
+			return selectSessions(ctx, s.db, user.ID, before, s.now(), limit)
 		},
 	})
 	if err != nil {

@@ -77,7 +77,9 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 // Simultaneous failures of one address meet at the unique index audit_failures and are all counted.
 // Simultaneous first failures of several addresses may each find a place, so an hour can have a few
 // more rows.
-func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, limit int) error {
+func countAudit(
+	ctx context.Context, q pg.Querier, entry auditEntry, hour time.Time, limit int,
+) error {
 	return pg.Exec(ctx, q, `
 		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address,
 			user_agent, failed_in)
@@ -92,8 +94,9 @@ func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time,
 		ON CONFLICT (user_id, failed_in, type, address) WHERE failed_in IS NOT NULL DO UPDATE
 		SET times = a.times + 1, last_at = GREATEST(a.last_at, EXCLUDED.last_at)`,
 		pgx.NamedArgs{
-			"id": e.ID, "type": e.Type, "outcome": e.Outcome, "at": e.At, "session": e.SessionID,
-			"address": e.Address, "agent": e.UserAgent, "user": e.UserID, "hour": hour,
+			"id": entry.ID, "type": entry.Type, "outcome": entry.Outcome, "at": entry.At,
+			"session": entry.SessionID,
+			"address": entry.Address, "agent": entry.UserAgent, "user": entry.UserID, "hour": hour,
 			"limit": limit,
 		})
 }

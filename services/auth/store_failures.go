@@ -18,7 +18,7 @@ import (
 // of the three limits is a row of VALUES, so one statement reads the three counts by the primary
 // key.
 func selectLimitEnd(
-	ctx context.Context, q pg.Querier, a attempt, now, since time.Time,
+	ctx context.Context, q pg.Querier, attempt attempt, now, since time.Time,
 ) (*time.Time, error) {
 	rows, err := q.Query(ctx, `
 		SELECT max(f.ends_at)
@@ -33,8 +33,8 @@ func selectLimitEnd(
 				SELECT FROM known_addresses k
 				WHERE k.user_id = @user AND k.network = @network AND k.last_used_at > @since)))`,
 		pgx.NamedArgs{
-			"pair": a.pair, "account": a.account, "address": a.address, "session": a.session,
-			"user": a.user, "network": nullable(a.network),
+			"pair": attempt.pair, "account": attempt.account, "address": attempt.address,
+			"session": attempt.session, "user": attempt.user, "network": nullable(attempt.network),
 			"perPair": failuresPerPair, "perAccount": failuresPerAccount,
 			"perAddress": failuresPerAddress, "now": now, "since": since,
 		})

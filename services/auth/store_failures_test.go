@@ -14,13 +14,13 @@ import (
 // at and below each limit.
 func TestSelectLimitEnd(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ada, bob := b.storedUsers(t)
-	now, since := b.now(), b.now().Add(-24*time.Hour)
+	env := setup(t)
+	ada, bob := env.storedUsers(t)
+	now, since := env.now(), env.now().Add(-24*time.Hour)
 	ends := now.Add(time.Minute)
 	subject := func(name string, failures int, ends time.Time) []byte {
 		hash := sha256.Sum256([]byte(name))
-		_, err := b.db.Exec(t.Context(),
+		_, err := env.db.Exec(t.Context(),
 			`INSERT INTO login_failures (subject, failures, ends_at) VALUES ($1, $2, $3)`,
 			hash[:], failures, ends)
 		require.NoError(t, err)
@@ -28,9 +28,10 @@ func TestSelectLimitEnd(t *testing.T) {
 	}
 	network := func(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 	known, old, bobs := network("192.0.2.1/32"), network("192.0.2.2/32"), network("192.0.2.3/32")
-	require.NoError(t, upsertKnownAddress(t.Context(), b.db, ada.ID, known, since.Add(time.Second)))
-	require.NoError(t, upsertKnownAddress(t.Context(), b.db, ada.ID, old, since))
-	require.NoError(t, upsertKnownAddress(t.Context(), b.db, bob.ID, bobs, now))
+	require.NoError(t,
+		upsertKnownAddress(t.Context(), env.db, ada.ID, known, since.Add(time.Second)))
+	require.NoError(t, upsertKnownAddress(t.Context(), env.db, ada.ID, old, since))
+	require.NoError(t, upsertKnownAddress(t.Context(), env.db, bob.ID, bobs, now))
 	below := attempt{
 		user: ada.ID, network: network("192.0.2.9/32"),
 		pair:    subject("pair below", failuresPerPair-1, ends),
@@ -41,7 +42,7 @@ func TestSelectLimitEnd(t *testing.T) {
 	account := subject("account", failuresPerAccount, ends)
 	address := subject("address", failuresPerAddress, ends)
 	over := subject("over", failuresPerAddress, now)
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		change  func(a *attempt)
 		limited bool
 	}{
@@ -73,10 +74,10 @@ func TestSelectLimitEnd(t *testing.T) {
 		},
 	} {
 		a := below
-		c.change(&a)
-		got, err := selectLimitEnd(t.Context(), b.db, a, now, since)
+		tc.change(&a)
+		got, err := selectLimitEnd(t.Context(), env.db, a, now, since)
 		require.NoError(t, err, name)
-		require.Equal(t, c.limited, got != nil, name)
+		require.Equal(t, tc.limited, got != nil, name)
 		if got != nil {
 			require.True(t, ends.Equal(*got), name)
 		}
@@ -86,47 +87,47 @@ func TestSelectLimitEnd(t *testing.T) {
 // TestExpireStatements deletes rows before a time. The rows of exactly that time stay.
 func TestExpireStatements(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ada, _ := b.storedUsers(t)
-	at := b.now()
+	env := setup(t)
+	ada, _ := env.storedUsers(t)
+	at := env.now()
 	before, after := at.Add(-time.Second), at.Add(time.Hour)
-	expired := b.storedSession(t, ada, before)
-	kept := b.storedSession(t, ada, at)
-	revoked := b.storedSession(t, ada, after)
-	ended := b.storedSession(t, ada, after)
-	b.end(t, revoked, before)
-	b.end(t, ended, at)
+	expired := env.storedSession(t, ada, before)
+	kept := env.storedSession(t, ada, at)
+	revoked := env.storedSession(t, ada, after)
+	ended := env.storedSession(t, ada, after)
+	env.end(t, revoked, before)
+	env.end(t, ended, at)
 	token := func(session uuid.UUID, expires time.Time) {
 		hash := sha256.Sum256(session[:])
-		require.NoError(t, insertRefreshToken(t.Context(), b.db, hash[:], session, expires))
+		require.NoError(t, insertRefreshToken(t.Context(), env.db, hash[:], session, expires))
 	}
 	token(kept, at)
 	token(ended, before)
 	for i, window := range []time.Time{before, at} {
-		require.NoError(t, upsertKnownAddress(t.Context(), b.db, ada.ID,
+		require.NoError(t, upsertKnownAddress(t.Context(), env.db, ada.ID,
 			netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), 32), window))
 		hash := sha256.Sum256([]byte{byte(i)})
 		require.NoError(t,
-			countFailures(t.Context(), b.db, [][]byte{hash[:]}, before.Add(-time.Hour), window))
-		entry := b.entry(auditLoginSucceeded, ada.ID, uuid.Nil, client{})
+			countFailures(t.Context(), env.db, [][]byte{hash[:]}, before.Add(-time.Hour), window))
+		entry := env.entry(auditLoginSucceeded, ada.ID, uuid.Nil, client{})
 		entry.At, entry.LastAt = window, window
-		require.NoError(t, insertAudit(t.Context(), b.db, entry))
+		require.NoError(t, insertAudit(t.Context(), env.db, entry))
 	}
 
-	require.NoError(t, deleteRefreshTokens(t.Context(), b.db, at))
-	require.Equal(t, []uuid.UUID{kept}, b.ids(t, `SELECT session_id FROM refresh_tokens`))
-	require.NoError(t, deleteSessions(t.Context(), b.db, at))
-	require.NotContains(t, b.ids(t, `SELECT id FROM sessions`), expired)
-	require.Equal(t, []uuid.UUID{kept, ended}, b.ids(t, `SELECT id FROM sessions`))
-	require.NoError(t, deleteKnownAddresses(t.Context(), b.db, at))
-	require.NoError(t, deleteFailures(t.Context(), b.db, at))
-	require.NoError(t, deleteAudit(t.Context(), b.db, at))
+	require.NoError(t, deleteRefreshTokens(t.Context(), env.db, at))
+	require.Equal(t, []uuid.UUID{kept}, env.ids(t, `SELECT session_id FROM refresh_tokens`))
+	require.NoError(t, deleteSessions(t.Context(), env.db, at))
+	require.NotContains(t, env.ids(t, `SELECT id FROM sessions`), expired)
+	require.Equal(t, []uuid.UUID{kept, ended}, env.ids(t, `SELECT id FROM sessions`))
+	require.NoError(t, deleteKnownAddresses(t.Context(), env.db, at))
+	require.NoError(t, deleteFailures(t.Context(), env.db, at))
+	require.NoError(t, deleteAudit(t.Context(), env.db, at))
 	for table, column := range map[string]string{
 		"known_addresses": "last_used_at", "login_failures": "ends_at", "audit": "at",
 	} {
 		var times []time.Time
 		require.NoError(t,
-			b.db.QueryRow(t.Context(), `SELECT array_agg(`+column+`) FROM `+table).Scan(&times))
+			env.db.QueryRow(t.Context(), `SELECT array_agg(`+column+`) FROM `+table).Scan(&times))
 		require.Len(t, times, 1, table)
 		require.True(t, at.Equal(times[0]), table)
 	}
@@ -136,23 +137,24 @@ func TestExpireStatements(t *testing.T) {
 // address per hour.
 func TestCountAudit(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ada, bob := b.storedUsers(t)
-	hour := b.now()
+	env := setup(t)
+	ada, bob := env.storedUsers(t)
+	hour := env.now()
 	count := func(u user, kind string, hour time.Time, address string) {
-		e := b.entry(kind, u.ID, uuid.Nil, client{})
+		e := env.entry(kind, u.ID, uuid.Nil, client{})
 		e.Address = address
-		require.NoError(t, countAudit(t.Context(), b.db, e, hour, 1))
+		require.NoError(t, countAudit(t.Context(), env.db, e, hour, 1))
 	}
 	require.NoError(t,
-		insertAudit(t.Context(), b.db, b.entry(auditLoginSucceeded, ada.ID, uuid.Nil, client{})))
+		insertAudit(t.Context(), env.db,
+			env.entry(auditLoginSucceeded, ada.ID, uuid.Nil, client{})))
 	count(ada, auditLoginFailed, hour.Add(-time.Hour), "192.0.2.1")
 	count(bob, auditLoginFailed, hour, "192.0.2.1")
 	count(ada, auditPasswordChangeFailed, hour, "192.0.2.1")
 	count(ada, auditLoginFailed, hour, "192.0.2.2")
 	count(ada, auditLoginFailed, hour, "192.0.2.2")
 	count(ada, auditLoginFailed, hour, "192.0.2.3")
-	entries, err := selectAudit(t.Context(), b.db, ada.ID, uuid.Max, 10)
+	entries, err := selectAudit(t.Context(), env.db, ada.ID, uuid.Max, 10)
 	require.NoError(t, err)
 	addresses := map[string]int{}
 	for _, e := range entries {
@@ -162,7 +164,7 @@ func TestCountAudit(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"192.0.2.2": 2, "": 1}, addresses)
 	require.Len(t, entries, 5)
-	older, err := selectAudit(t.Context(), b.db, ada.ID, entries[0].ID, 10)
+	older, err := selectAudit(t.Context(), env.db, ada.ID, entries[0].ID, 10)
 	require.NoError(t, err)
 	require.Equal(t, entries[1:], older)
 }

@@ -62,25 +62,25 @@ func (b *bundle) ids(t *testing.T, query string, args ...any) []uuid.UUID {
 // sessions are one session of each kind.
 type sessions struct{ live, other, ended, expired, foreign uuid.UUID }
 
-func (b *bundle) sessionsOfEachKind(t *testing.T) (ada, bob user, s sessions) {
+func (b *bundle) sessionsOfEachKind(t *testing.T) (ada, bob user, made sessions) {
 	t.Helper()
 	ada, bob = b.storedUsers(t)
 	later := b.now().Add(time.Hour)
-	s = sessions{
+	made = sessions{
 		live:    b.storedSession(t, ada, later),
 		other:   b.storedSession(t, ada, later),
 		ended:   b.storedSession(t, ada, later),
 		expired: b.storedSession(t, ada, b.now()),
 		foreign: b.storedSession(t, bob, later),
 	}
-	b.end(t, s.ended, b.now().Add(-time.Second))
-	return ada, bob, s
+	b.end(t, made.ended, b.now().Add(-time.Second))
+	return ada, bob, made
 }
 
 func TestSelectSessions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ada, _, s := b.sessionsOfEachKind(t)
+	ada, _, made := b.sessionsOfEachKind(t)
 	list := func(before uuid.UUID) (ids []uuid.UUID) {
 		selected, err := selectSessions(t.Context(), b.db, ada.ID, before, b.now(), 10)
 		require.NoError(t, err)
@@ -89,24 +89,24 @@ func TestSelectSessions(t *testing.T) {
 		}
 		return ids
 	}
-	require.Equal(t, []uuid.UUID{s.other, s.live}, list(uuid.Max))
-	require.Equal(t, []uuid.UUID{s.live}, list(s.other))
+	require.Equal(t, []uuid.UUID{made.other, made.live}, list(uuid.Max))
+	require.Equal(t, []uuid.UUID{made.live}, list(made.other))
 }
 
 func TestRevokeSessionStatement(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ada, _, s := b.sessionsOfEachKind(t)
-	for _, id := range []uuid.UUID{s.ended, s.expired, s.foreign} {
-		revoked, err := revokeSession(t.Context(), b.db, ada.ID, id, b.now())
+	env := setup(t)
+	ada, _, made := env.sessionsOfEachKind(t)
+	for _, id := range []uuid.UUID{made.ended, made.expired, made.foreign} {
+		revoked, err := revokeSession(t.Context(), env.db, ada.ID, id, env.now())
 		require.NoError(t, err)
 		require.False(t, revoked)
 	}
-	revoked, err := revokeSession(t.Context(), b.db, ada.ID, s.live, b.now())
+	revoked, err := revokeSession(t.Context(), env.db, ada.ID, made.live, env.now())
 	require.NoError(t, err)
 	require.True(t, revoked)
-	require.Equal(t, []uuid.UUID{s.live},
-		b.ids(t, `SELECT id FROM sessions WHERE revoked_at = $1`, b.now()))
+	require.Equal(t, []uuid.UUID{made.live},
+		env.ids(t, `SELECT id FROM sessions WHERE revoked_at = $1`, env.now()))
 }
 
 func TestRevokeOtherSessions(t *testing.T) {
@@ -122,48 +122,48 @@ func TestRevokeOtherSessions(t *testing.T) {
 
 func TestProlongSession(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ada, _, s := b.sessionsOfEachKind(t)
-	now, expires := b.now(), b.now().Add(48*time.Hour)
-	_, err := prolongSession(t.Context(), b.db, s.ended, now, expires)
+	env := setup(t)
+	ada, _, made := env.sessionsOfEachKind(t)
+	now, expires := env.now(), env.now().Add(48*time.Hour)
+	_, err := prolongSession(t.Context(), env.db, made.ended, now, expires)
 	require.ErrorIs(t, err, pgx.ErrNoRows)
-	_, err = useSession(t.Context(), b.db, s.ended, now)
+	_, err = useSession(t.Context(), env.db, made.ended, now)
 	require.ErrorIs(t, err, pgx.ErrNoRows)
 
-	u, err := prolongSession(t.Context(), b.db, s.live, now, expires)
+	user, err := prolongSession(t.Context(), env.db, made.live, now, expires)
 	require.NoError(t, err)
-	require.Equal(t, ada.ID, u.ID)
-	require.Equal(t, []uuid.UUID{s.live},
-		b.ids(t, `SELECT id FROM sessions WHERE expires_at = $1`, expires))
-	require.Equal(t, []uuid.UUID{s.live},
-		b.ids(t, `SELECT id FROM sessions WHERE last_used_at = $1`, now))
+	require.Equal(t, ada.ID, user.ID)
+	require.Equal(t, []uuid.UUID{made.live},
+		env.ids(t, `SELECT id FROM sessions WHERE expires_at = $1`, expires))
+	require.Equal(t, []uuid.UUID{made.live},
+		env.ids(t, `SELECT id FROM sessions WHERE last_used_at = $1`, now))
 
-	u, err = useSession(t.Context(), b.db, s.other, now)
+	user, err = useSession(t.Context(), env.db, made.other, now)
 	require.NoError(t, err)
-	require.Equal(t, ada.ID, u.ID)
-	require.Equal(t, []uuid.UUID{s.live, s.other},
-		b.ids(t, `SELECT id FROM sessions WHERE last_used_at = $1`, now))
+	require.Equal(t, ada.ID, user.ID)
+	require.Equal(t, []uuid.UUID{made.live, made.other},
+		env.ids(t, `SELECT id FROM sessions WHERE last_used_at = $1`, now))
 }
 
 func TestSelectUserInSession(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ada, bob, s := b.sessionsOfEachKind(t)
-	u, err := selectUserInSession(t.Context(), b.db, ada.ID, s.live, b.now())
+	env := setup(t)
+	ada, bob, made := env.sessionsOfEachKind(t)
+	u, err := selectUserInSession(t.Context(), env.db, ada.ID, made.live, env.now())
 	require.NoError(t, err)
 	require.Equal(t, ada.ID, u.ID)
-	for _, id := range []uuid.UUID{s.ended, s.expired, s.foreign, uuid.New()} {
-		_, err = selectUserInSession(t.Context(), b.db, ada.ID, id, b.now())
+	for _, id := range []uuid.UUID{made.ended, made.expired, made.foreign, uuid.New()} {
+		_, err = selectUserInSession(t.Context(), env.db, ada.ID, id, env.now())
 		require.ErrorIs(t, err, pgx.ErrNoRows)
 	}
-	_, err = selectUserInSession(t.Context(), b.db, bob.ID, s.live, b.now())
+	_, err = selectUserInSession(t.Context(), env.db, bob.ID, made.live, env.now())
 	require.ErrorIs(t, err, pgx.ErrNoRows)
 }
 
 // hashes identify one refresh token of each kind.
 type hashes struct{ live, used, expired []byte }
 
-func (b *bundle) tokensOfEachKind(t *testing.T) (k hashes, session map[string]uuid.UUID) {
+func (b *bundle) tokensOfEachKind(t *testing.T) (made hashes, session map[string]uuid.UUID) {
 	t.Helper()
 	ada, _ := b.storedUsers(t)
 	session = map[string]uuid.UUID{}
@@ -175,51 +175,51 @@ func (b *bundle) tokensOfEachKind(t *testing.T) (k hashes, session map[string]uu
 		return hash[:]
 	}
 	later := b.now().Add(time.Hour)
-	k = hashes{
+	made = hashes{
 		live: insert("live", later), used: insert("used", later),
 		expired: insert("expired", b.now()),
 	}
-	_, err := useRefreshToken(t.Context(), b.db, k.used, []byte("sealed"),
+	_, err := useRefreshToken(t.Context(), b.db, made.used, []byte("sealed"),
 		b.now().Add(-time.Minute))
 	require.NoError(t, err)
-	return k, session
+	return made, session
 }
 
 func TestUseRefreshToken(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	k, session := b.tokensOfEachKind(t)
+	env := setup(t)
+	made, session := env.tokensOfEachKind(t)
 	unknown := sha256.Sum256([]byte("unknown"))
-	for _, hash := range [][]byte{k.used, k.expired, unknown[:]} {
-		_, err := useRefreshToken(t.Context(), b.db, hash, nil, b.now())
+	for _, hash := range [][]byte{made.used, made.expired, unknown[:]} {
+		_, err := useRefreshToken(t.Context(), env.db, hash, nil, env.now())
 		require.ErrorIs(t, err, pgx.ErrNoRows)
 	}
-	id, err := useRefreshToken(t.Context(), b.db, k.live, nil, b.now())
+	id, err := useRefreshToken(t.Context(), env.db, made.live, nil, env.now())
 	require.NoError(t, err)
-	require.Equal(t, session[string(k.live)], id)
+	require.Equal(t, session[string(made.live)], id)
 	require.Equal(t, []uuid.UUID{id},
-		b.ids(t, `SELECT session_id FROM refresh_tokens WHERE used_at = $1`, b.now()))
+		env.ids(t, `SELECT session_id FROM refresh_tokens WHERE used_at = $1`, env.now()))
 }
 
 func TestSelectReplacedToken(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	k, session := b.tokensOfEachKind(t)
-	used := b.now().Add(-time.Minute)
-	replaced, err := selectReplacedToken(t.Context(), b.db, k.used, used.Add(-time.Second))
+	env := setup(t)
+	made, session := env.tokensOfEachKind(t)
+	used := env.now().Add(-time.Minute)
+	replaced, err := selectReplacedToken(t.Context(), env.db, made.used, used.Add(-time.Second))
 	require.NoError(t, err)
-	require.Equal(t, session[string(k.used)], replaced.SessionID)
-	_, err = selectReplacedToken(t.Context(), b.db, k.used, used)
+	require.Equal(t, session[string(made.used)], replaced.SessionID)
+	_, err = selectReplacedToken(t.Context(), env.db, made.used, used)
 	require.ErrorIs(t, err, pgx.ErrNoRows, "the period of a replaced token ends")
-	_, err = useRefreshToken(t.Context(), b.db, k.live, nil, used)
+	_, err = useRefreshToken(t.Context(), env.db, made.live, nil, used)
 	require.NoError(t, err)
-	_, err = selectReplacedToken(t.Context(), b.db, k.live, used.Add(-time.Second))
+	_, err = selectReplacedToken(t.Context(), env.db, made.live, used.Add(-time.Second))
 	require.ErrorIs(t, err, pgx.ErrNoRows, "a token without a successor")
 
 	for hash, want := range map[string]bool{
-		string(k.expired): true, string(k.used): false, "unknown": false,
+		string(made.expired): true, string(made.used): false, "unknown": false,
 	} {
-		unused, err := isUnusedRefreshToken(t.Context(), b.db, []byte(hash))
+		unused, err := isUnusedRefreshToken(t.Context(), env.db, []byte(hash))
 		require.NoError(t, err)
 		require.Equal(t, want, unused)
 	}
@@ -227,36 +227,36 @@ func TestSelectReplacedToken(t *testing.T) {
 
 func TestRevokeSessionOfUsedToken(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	k, session := b.tokensOfEachKind(t)
-	_, err := revokeSessionOfUsedToken(t.Context(), b.db, k.live, b.now())
+	env := setup(t)
+	made, session := env.tokensOfEachKind(t)
+	_, err := revokeSessionOfUsedToken(t.Context(), env.db, made.live, env.now())
 	require.ErrorIs(t, err, pgx.ErrNoRows, "an unused token")
-	ended, err := revokeSessionOfUsedToken(t.Context(), b.db, k.used, b.now())
+	ended, err := revokeSessionOfUsedToken(t.Context(), env.db, made.used, env.now())
 	require.NoError(t, err)
-	require.Equal(t, session[string(k.used)], ended.ID)
+	require.Equal(t, session[string(made.used)], ended.ID)
 	require.Equal(t, []uuid.UUID{ended.ID},
-		b.ids(t, `SELECT id FROM sessions WHERE revoked_at IS NOT NULL`))
-	_, err = revokeSessionOfUsedToken(t.Context(), b.db, k.used, b.now())
+		env.ids(t, `SELECT id FROM sessions WHERE revoked_at IS NOT NULL`))
+	_, err = revokeSessionOfUsedToken(t.Context(), env.db, made.used, env.now())
 	require.ErrorIs(t, err, pgx.ErrNoRows, "an ended session")
 }
 
 func TestLockPassword(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ada, bob := b.storedUsers(t)
+	env := setup(t)
+	ada, bob := env.storedUsers(t)
 	stale := ada
 	stale.PasswordHash = "$argon2id$former"
-	changed, err := updatePassword(t.Context(), b.db, stale, "$argon2id$new", b.now())
+	changed, err := updatePassword(t.Context(), env.db, stale, "$argon2id$new", env.now())
 	require.NoError(t, err)
 	require.False(t, changed, "the password has changed since it was read")
-	changed, err = updatePassword(t.Context(), b.db, ada, "$argon2id$new", b.now())
+	changed, err = updatePassword(t.Context(), env.db, ada, "$argon2id$new", env.now())
 	require.NoError(t, err)
 	require.True(t, changed)
-	other, err := selectUserByEmail(t.Context(), b.db, bob.Email)
+	other, err := selectUserByEmail(t.Context(), env.db, bob.Email)
 	require.NoError(t, err)
 	require.Equal(t, "$argon2id$same", other.PasswordHash)
 
-	tx, err := b.db.Begin(t.Context())
+	tx, err := env.db.Begin(t.Context())
 	require.NoError(t, err)
 	defer tx.Rollback(t.Context()) //nolint:errcheck // Nothing was written.
 	_, err = lockPassword(t.Context(), tx, ada.ID, ada.PasswordHash)

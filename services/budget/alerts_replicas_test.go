@@ -29,18 +29,18 @@ import (
 // published exactly once.
 func TestAlertExactlyOnce(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	env := setup(t)
 	begin := time.Now()
-	b.now = func() time.Time { return budgettest.Today.Add(time.Since(begin)) }
-	books, url, ledgerDB := b.books(), natstest.New(t), pgtest.New(t, Migrations)
+	env.now = func() time.Time { return budgettest.Today.Add(time.Since(begin)) }
+	books, url, ledgerDB := env.books(), natstest.New(t), pgtest.New(t, Migrations)
 	const owners, each = 5, 60
 	users, budgets := make([]budgettest.User, owners), make([]*budgetv1.Budget, owners)
 	for i := range users {
-		users[i] = b.user(t, fmt.Sprintf("Owner%d", i))
-		budgets[i] = b.budget(t, users[i])
+		users[i] = env.user(t, fmt.Sprintf("Owner%d", i))
+		budgets[i] = env.budget(t, users[i])
 	}
-	b.check(t)
-	b.events(t)
+	env.check(t)
+	env.events(t)
 	var writers sync.WaitGroup
 	for i := range users {
 		writers.Go(func() {
@@ -58,7 +58,7 @@ func TestAlertExactlyOnce(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(7, owners))
 	for range 12 {
-		b.replicas(t, url, ledgerDB, time.Duration(20+random.IntN(200))*time.Millisecond,
+		env.replicas(t, url, ledgerDB, time.Duration(20+random.IntN(200))*time.Millisecond,
 			func() bool { return false })
 	}
 	writers.Wait()
@@ -66,24 +66,24 @@ func TestAlertExactlyOnce(t *testing.T) {
 		slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer watcher.Close()
-	b.replicas(t, url, ledgerDB, time.Minute, func() bool {
+	env.replicas(t, url, ledgerDB, time.Minute, func() bool {
 		var unpublished, left int
 		require.NoError(t,
 			ledgerDB.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&unpublished))
 		require.NoError(t,
-			b.db.QueryRow(t.Context(), `SELECT count(*) FROM alert_checks`).Scan(&left))
+			env.db.QueryRow(t.Context(), `SELECT count(*) FROM alert_checks`).Scan(&left))
 		lag, err := watcher.Lag(t.Context(), "budget-events")
 		return err == nil && lag == 0 && unpublished == 0 && left == 0
 	})
 	var want []string
 	recent := map[string]bool{}
-	for i, made := range budgets {
+	for index, made := range budgets {
 		day := date(t, "2025-12-31")
 		for ; day.Before(budgettest.Today); day = day.AddDate(0, 0, 20) {
-			w := spending.Timeframe{Period: "monthly", Start: date(t, "2026-01-31")}.At(day)
+			period := spending.Timeframe{Period: "monthly", Start: date(t, "2026-01-31")}.At(day)
 			asked := &ledgerv1.SpendingWindow{
-				WalletId: made.GetWalletId(), From: w.From.Format(calendar.DateLayout),
-				To: w.LastDay().Format(calendar.DateLayout),
+				WalletId: made.GetWalletId(), From: period.From.Format(calendar.DateLayout),
+				To: period.LastDay().Format(calendar.DateLayout),
 			}
 			spent := spending.AmountIn(books.sum(asked).GetAmounts(), "USD")
 			var hit []int32
@@ -93,11 +93,11 @@ func TestAlertExactlyOnce(t *testing.T) {
 				}
 			}
 			for n, threshold := range hit {
-				alert := fmt.Sprintf("%s %d %s", users[i].ID, threshold,
-					w.From.Format(calendar.DateLayout))
+				alert := fmt.Sprintf("%s %d %s", users[index].ID, threshold,
+					period.From.Format(calendar.DateLayout))
 				// In a window that has ended, a lower threshold is only published if a separate
 				// check found it reached.
-				if w.LastDay().Before(budgettest.Today) && n < len(hit)-1 {
+				if period.LastDay().Before(budgettest.Today) && n < len(hit)-1 {
 					recent[alert] = true
 					continue
 				}
@@ -107,7 +107,7 @@ func TestAlertExactlyOnce(t *testing.T) {
 	}
 	slices.Sort(want)
 	require.Greater(t, len(want), owners)
-	got := b.alerts(t)
+	got := env.alerts(t)
 	slices.Sort(got)
 	require.Len(t, slices.Compact(slices.Clone(got)), len(got), "an alert was published twice")
 	require.Equal(t, slices.Compact(want),

@@ -34,14 +34,14 @@ func (l *fakeSpending) spend(wallet, day string, cents int64) {
 	l.spent[wallet+day] += cents
 }
 
-func (l *fakeSpending) sum(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
+func (l *fakeSpending) sum(window *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	from, _ := time.Parse(calendar.DateLayout, w.GetFrom())
-	to, _ := time.Parse(calendar.DateLayout, w.GetTo())
+	from, _ := time.Parse(calendar.DateLayout, window.GetFrom())
+	to, _ := time.Parse(calendar.DateLayout, window.GetTo())
 	var sum int64
 	for d := from; !d.After(to); d = d.AddDate(0, 0, 1) {
-		sum += l.spent[w.GetWalletId()+d.Format(calendar.DateLayout)]
+		sum += l.spent[window.GetWalletId()+d.Format(calendar.DateLayout)]
 	}
 	return &ledgerv1.Spending{
 		Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: sum}},
@@ -96,56 +96,56 @@ func (b *bundle) alerts(t *testing.T) []string {
 
 func TestAlertOncePerWindow(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	books := b.books()
-	owner, member, invited := b.user(t, "Owner"), b.user(t, "Member"), b.user(t, "Invited")
-	made := b.budget(t, owner)
-	b.join(t, owner, made.GetId(), member, "viewer")
-	b.share(t, owner, made.GetId(), invited, "viewer")
-	b.check(t)
-	b.events(t)
+	env := setup(t)
+	books := env.books()
+	owner, member, invited := env.user(t, "Owner"), env.user(t, "Member"), env.user(t, "Invited")
+	made := env.budget(t, owner)
+	env.join(t, owner, made.GetId(), member, "viewer")
+	env.share(t, owner, made.GetId(), invited, "viewer")
+	env.check(t)
+	env.events(t)
 
 	books.spend(made.GetWalletId(), "2026-03-10", 319_99)
-	b.apply(t, createdIn(owner.ID, made, "2026-03-10"))
-	require.Empty(t, b.alerts(t))
+	env.apply(t, createdIn(owner.ID, made, "2026-03-10"))
+	require.Empty(t, env.alerts(t))
 
 	books.spend(made.GetWalletId(), "2026-03-11", 1)
-	b.apply(t, createdIn(owner.ID, made, "2026-03-11"))
+	env.apply(t, createdIn(owner.ID, made, "2026-03-11"))
 	want := &budgetv1.BudgetThresholdReached{
 		BudgetId: made.GetId(), BudgetName: made.GetName(), OwnerId: owner.ID.String(),
 		Threshold: 80, WindowStart: "2026-02-28",
 		WindowEnd: "2026-03-30", Currency: "USD", Limit: "400.00", Spent: "320.00",
 	}
-	requirePublished(t, b.events(t), want, owner, member)
+	requirePublished(t, env.events(t), want, owner, member)
 
 	// A repeated event, less spending, and more spending below the next threshold raise nothing.
-	b.apply(t, createdIn(owner.ID, made, "2026-03-11"))
+	env.apply(t, createdIn(owner.ID, made, "2026-03-11"))
 	books.spend(made.GetWalletId(), "2026-03-11", -100_00)
-	b.apply(t, createdIn(owner.ID, made, "2026-03-11"))
+	env.apply(t, createdIn(owner.ID, made, "2026-03-11"))
 	books.spend(made.GetWalletId(), "2026-03-11", 150_00)
-	b.apply(t, createdIn(owner.ID, made, "2026-03-11"))
-	require.Empty(t, b.alerts(t))
+	env.apply(t, createdIn(owner.ID, made, "2026-03-11"))
+	require.Empty(t, env.alerts(t))
 
 	books.spend(made.GetWalletId(), "2026-03-12", 50_00)
 	books.spend(made.GetWalletId(), "2026-04-01", 4000_00)
-	b.apply(t, createdIn(owner.ID, made, "2026-03-12"), createdIn(owner.ID, made, "2026-04-01"))
+	env.apply(t, createdIn(owner.ID, made, "2026-03-12"), createdIn(owner.ID, made, "2026-04-01"))
 	require.ElementsMatch(t,
 		[]string{owner.ID.String() + " 100 2026-02-28", member.ID.String() + " 100 2026-02-28"},
-		b.alerts(t))
+		env.alerts(t))
 }
 
 func TestAlertWindows(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	books := b.books()
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	books := env.books()
+	owner := env.user(t, "Owner")
 	req := newBudget()
 	req.Period, req.StartDate = "weekly", "2020-01-06"
-	created, err := b.CreateBudget(owner.Ctx, req)
+	created, err := env.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	made := created.GetBudget()
-	b.check(t)
-	b.events(t)
+	env.check(t)
+	env.events(t)
 	// Today, 2026-03-15, is in the week from 2026-03-09 to 2026-03-15. The ledger has the whole
 	// batch before its first event arrives.
 	var batch []outbox.Received
@@ -155,21 +155,22 @@ func TestAlertWindows(t *testing.T) {
 		batch = append(batch, createdIn(owner.ID, made, day))
 	}
 	for events := range slices.Chunk(batch, 20) {
-		b.apply(t, events...)
+		env.apply(t, events...)
 	}
 	require.ElementsMatch(t, []string{
 		owner.ID.String() + " 80 2026-03-09", owner.ID.String() + " 100 2026-03-09",
 		owner.ID.String() + " 100 2026-03-02",
-	}, b.alerts(t))
+	}, env.alerts(t))
 
 	// A check that is done after its window became past raises nothing.
-	_, err = b.db.Exec(t.Context(), `INSERT INTO alert_checks (budget_id, day) VALUES ($1, $2)`,
+	_, err = env.db.Exec(t.Context(), `INSERT INTO alert_checks (budget_id, day) VALUES ($1, $2)`,
 		made.GetId(), date(t, "2026-02-23"))
 	require.NoError(t, err)
-	b.check(t)
-	require.Empty(t, b.alerts(t))
+	env.check(t)
+	require.Empty(t, env.alerts(t))
 	var left int
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM alert_checks`).Scan(&left))
+	require.NoError(t,
+		env.db.QueryRow(t.Context(), `SELECT count(*) FROM alert_checks`).Scan(&left))
 	require.Zero(t, left)
 
 	upcoming, ended := newBudget(), newBudget()
@@ -177,52 +178,52 @@ func TestAlertWindows(t *testing.T) {
 	ended.StartDate, ended.EndDate = "2025-01-01", new("2025-03-01")
 	for _, req := range []*budgetv1.CreateBudgetRequest{upcoming, ended} {
 		req.WalletId = made.GetWalletId()
-		_, err := b.CreateBudget(owner.Ctx, req)
+		_, err := env.CreateBudget(owner.Ctx, req)
 		require.NoError(t, err)
-		b.check(t)
-		require.Empty(t, b.alerts(t), "a new budget that is not active")
+		env.check(t)
+		require.Empty(t, env.alerts(t), "a new budget that is not active")
 	}
 }
 
 func TestAlertAfterChange(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	books := b.books()
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	books := env.books()
+	owner := env.user(t, "Owner")
 	req := newBudget()
 	books.spend(req.GetWalletId(), "2026-03-10", 100_00)
 	req.AlertThresholds = &budgetv1.AlertThresholds{Values: []int32{50, 25, 50}}
-	created, err := b.CreateBudget(owner.Ctx, req)
+	created, err := env.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	require.Equal(t, []int32{25, 50}, created.GetBudget().GetAlertThresholds())
-	b.check(t)
-	require.Equal(t, []string{owner.ID.String() + " 25 2026-02-28"}, b.alerts(t))
+	env.check(t)
+	require.Equal(t, []string{owner.ID.String() + " 25 2026-02-28"}, env.alerts(t))
 
 	update := &budgetv1.UpdateBudgetRequest{Id: created.GetBudget().GetId(), Limit: new("200")}
-	_, err = b.UpdateBudget(owner.Ctx, update)
+	_, err = env.UpdateBudget(owner.Ctx, update)
 	require.NoError(t, err)
-	b.check(t)
-	require.Equal(t, []string{owner.ID.String() + " 50 2026-02-28"}, b.alerts(t))
+	env.check(t)
+	require.Equal(t, []string{owner.ID.String() + " 50 2026-02-28"}, env.alerts(t))
 
 	update = &budgetv1.UpdateBudgetRequest{
 		Id: created.GetBudget().GetId(), Limit: new("10"),
 		AlertThresholds: &budgetv1.AlertThresholds{},
 	}
-	updated, err := b.UpdateBudget(owner.Ctx, update)
+	updated, err := env.UpdateBudget(owner.Ctx, update)
 	require.NoError(t, err)
 	require.Empty(t, updated.GetBudget().GetAlertThresholds())
-	b.apply(t, createdIn(owner.ID, created.GetBudget(), "2026-03-10"))
-	require.Empty(t, b.alerts(t))
+	env.apply(t, createdIn(owner.ID, created.GetBudget(), "2026-03-10"))
+	require.Empty(t, env.alerts(t))
 }
 
 func TestUpdateBudgetThresholdErrors(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	made := b.budget(t, owner)
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	made := env.budget(t, owner)
 	for _, bad := range [][]int32{{0}, {-1}, {1001}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}} {
-		e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR",
-			pgtest.Call(owner.Ctx, b.UpdateBudget, &budgetv1.UpdateBudgetRequest{
+		e := budgettest.Refuses(t, env.db, codes.InvalidArgument, "VALIDATION_ERROR",
+			pgtest.Call(owner.Ctx, env.UpdateBudget, &budgetv1.UpdateBudgetRequest{
 				Id: made.GetId(), AlertThresholds: &budgetv1.AlertThresholds{Values: bad},
 			}))
 		require.Equal(t, "alertThresholds", e.Fields[0].Name)
@@ -231,43 +232,43 @@ func TestUpdateBudgetThresholdErrors(t *testing.T) {
 
 func TestCheckBudgetsConcurrentEvent(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	books := b.books()
-	owner := b.user(t, "Owner")
-	made := b.budget(t, owner)
-	b.check(t)
-	b.events(t)
-	b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
+	env := setup(t)
+	books := env.books()
+	owner := env.user(t, "Owner")
+	made := env.budget(t, owner)
+	env.check(t)
+	env.events(t)
+	env.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 		asked := books.sum(w)
 		// More is spent after the ledger has answered and before the check is settled.
-		b.ledger.spend = books.sum
+		env.ledger.spend = books.sum
 		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
-		require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-			return b.server.notifications.QueueChecks(t.Context(), tx,
+		require.NoError(t, pg.InTx(t.Context(), env.db, func(tx pgx.Tx) error {
+			return env.server.notifications.QueueChecks(t.Context(), tx,
 				[]outbox.Received{createdIn(owner.ID, made, "2026-03-10")})
 		}))
 		return asked
 	}
-	b.apply(t, createdIn(owner.ID, made, "2026-03-10"))
+	env.apply(t, createdIn(owner.ID, made, "2026-03-10"))
 	require.ElementsMatch(t,
 		[]string{owner.ID.String() + " 80 2026-02-28", owner.ID.String() + " 100 2026-02-28"},
-		b.alerts(t))
+		env.alerts(t))
 }
 
 func TestCheckBudgetsRetry(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	books := b.books()
-	owner := b.user(t, "Owner")
-	made := b.budget(t, owner)
+	env := setup(t)
+	books := env.books()
+	owner := env.user(t, "Owner")
+	made := env.budget(t, owner)
 	books.spend(made.GetWalletId(), "2026-03-10", 320_00)
-	b.ledger.unavailable = context.DeadlineExceeded
-	_, err := b.server.notifications.CheckBudgets(t.Context())
+	env.ledger.unavailable = context.DeadlineExceeded
+	_, err := env.server.notifications.CheckBudgets(t.Context())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	b.ledger.unavailable = nil
-	b.check(t)
-	require.Empty(t, b.alerts(t), "the lease has not expired")
-	b.now = func() time.Time { return budgettest.Today.Add(time.Minute) }
-	b.check(t)
-	require.Equal(t, []string{owner.ID.String() + " 80 2026-02-28"}, b.alerts(t))
+	env.ledger.unavailable = nil
+	env.check(t)
+	require.Empty(t, env.alerts(t), "the lease has not expired")
+	env.now = func() time.Time { return budgettest.Today.Add(time.Minute) }
+	env.check(t)
+	require.Equal(t, []string{owner.ID.String() + " 80 2026-02-28"}, env.alerts(t))
 }

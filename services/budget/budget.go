@@ -137,21 +137,21 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		log.WarnContext(ctx,
 			"webhooks may be delivered to private addresses: WEBHOOK_PRIVATE_ADDRESSES is set")
 	}
-	s := &server{
+	server := &server{
 		db: db, auth: auth, ledger: ledger, cursors: page.NewCursors(config.ServiceKey), log: log,
 		now: time.Now, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
-	s.syncs = s.newSyncs()
-	s.notifications = notification.New(notification.Dependencies{
-		DB: db, Ledger: ledger, Cursors: s.cursors, Bus: bus, WakeRelay: bus.Wake, Log: log,
-		Now: s.now, NewID: s.newID,
+	server.syncs = server.newSyncs()
+	server.notifications = notification.New(notification.Dependencies{
+		DB: db, Ledger: ledger, Cursors: server.cursors, Bus: bus, WakeRelay: bus.Wake, Log: log,
+		Now: server.now, NewID: server.newID,
 	})
-	s.webhooks = webhook.New(webhook.Dependencies{
-		DB: db, Cursors: s.cursors, Sealer: seal.NewKey(config.ServiceKey, "webhook secret"),
+	server.webhooks = webhook.New(webhook.Dependencies{
+		DB: db, Cursors: server.cursors, Sealer: seal.NewKey(config.ServiceKey, "webhook secret"),
 		PrivateAddresses: config.WebhookPrivateAddresses,
-		Log:              log, Now: s.now, NewID: s.newID,
+		Log:              log, Now: server.now, NewID: server.newID,
 	})
-	stopMeasuring, err := s.measure()
+	stopMeasuring, err := server.measure()
 	if err != nil {
 		return err
 	}
@@ -160,17 +160,17 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	// the work uses.
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
-	go bus.Consume(ctx, db, s.consumer())
-	go s.notifications.Alerts.Run(ctx)
-	go s.webhooks.Run(ctx)
-	go s.syncs.Run(ctx)
-	go pg.Sweep(ctx, log, s.expire)
+	go bus.Consume(ctx, db, server.consumer())
+	go server.notifications.Alerts.Run(ctx)
+	go server.webhooks.Run(ctx)
+	go server.syncs.Run(ctx)
+	go pg.Sweep(ctx, log, server.expire)
 
 	// The three proto services share a port, and the verification of tokens.
 	srv := rpc.NewServer(config.Config, verifier, log)
-	budgetv1.RegisterBudgetServiceServer(srv, s)
-	budgetv1.RegisterNotificationServiceServer(srv, s.notifications)
-	budgetv1.RegisterWebhookServiceServer(srv, s.webhooks)
+	budgetv1.RegisterBudgetServiceServer(srv, server)
+	budgetv1.RegisterNotificationServiceServer(srv, server.notifications)
+	budgetv1.RegisterWebhookServiceServer(srv, server.webhooks)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
 }
 

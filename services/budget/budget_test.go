@@ -40,27 +40,27 @@ func setup(t *testing.T) *bundle {
 	nothing := func(*ledgerv1.SpendingWindow) *ledgerv1.Spending {
 		return &ledgerv1.Spending{Found: true}
 	}
-	b := &bundle{
+	env := &bundle{
 		ledger: &fakeLedger{spend: nothing, current: map[string]string{}}, auth: &fakeAuth{},
 	}
 	log := slog.New(slog.DiscardHandler)
-	b.server = &server{
-		db: pgtest.New(t, Migrations), ledger: b.ledger, auth: b.auth,
+	env.server = &server{
+		db: pgtest.New(t, Migrations), ledger: env.ledger, auth: env.auth,
 		cursors: page.NewCursors("test"), log: log,
 		now: func() time.Time { return budgettest.Today }, newID: budgettest.NewID,
 	}
-	b.syncs = b.newSyncs()
-	now := func() time.Time { return b.now() }
-	b.server.notifications = notification.New(notification.Dependencies{
-		DB: b.db, Ledger: b.ledger, Cursors: b.cursors, WakeRelay: func() {}, Log: log, Now: now,
-		NewID: b.newID,
+	env.syncs = env.newSyncs()
+	now := func() time.Time { return env.now() }
+	env.server.notifications = notification.New(notification.Dependencies{
+		DB: env.db, Ledger: env.ledger, Cursors: env.cursors, WakeRelay: func() {}, Log: log,
+		Now: now, NewID: env.newID,
 	})
-	b.webhooks = webhook.New(webhook.Dependencies{
-		DB: b.db, Cursors: b.cursors, Sealer: seal.NewKey("test", "webhook secret"), Log: log,
-		Now: now, NewID: b.newID,
+	env.webhooks = webhook.New(webhook.Dependencies{
+		DB: env.db, Cursors: env.cursors, Sealer: seal.NewKey("test", "webhook secret"), Log: log,
+		Now: now, NewID: env.newID,
 	})
-	b.NotificationServiceServer, b.WebhookServiceServer = b.server.notifications, b.webhooks
-	return b
+	env.NotificationServiceServer, env.WebhookServiceServer = env.server.notifications, env.webhooks
+	return env
 }
 
 // user returns a new user with an account.

@@ -31,13 +31,13 @@ func (s *server) CreateBudget(
 	ctx context.Context, req *budgetv1.CreateBudgetRequest,
 ) (*budgetv1.CreateBudgetResponse, error) {
 	user := caller.ID(ctx)
-	var p apierr.Problems
+	var problems apierr.Problems
 	// All problems of a request are reported together, including wallets and categories that the
 	// ledger rejects.
-	c := parseCreate(&p, req)
-	created := c.apply(&p, budget{AlertThresholds: defaultThresholds})
-	if p.Err() != nil {
-		return nil, s.referenceProblems(ctx, p, user, c.wallet, c.categories)
+	c := parseCreate(&problems, req)
+	created := c.apply(&problems, budget{AlertThresholds: defaultThresholds})
+	if problems.Err() != nil {
+		return nil, s.referenceProblems(ctx, problems, user, c.wallet, c.categories)
 	}
 	created.ID, created.OwnerID = s.newID(), user
 	created.Version, created.CreatedAt = 1, s.now().UTC()
@@ -150,23 +150,23 @@ func (s *server) UpdateBudget(
 // change applies the changes of a request to the locked budget, so that a concurrent change of
 // other fields is kept.
 func (s *server) change(
-	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes,
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, changes changes,
 ) (seenBudget, error) {
-	b, err := s.lockedBudgetFor(ctx, tx, id, changeBudget)
+	seen, err := s.lockedBudgetFor(ctx, tx, id, changeBudget)
 	if err != nil {
 		return seenBudget{}, err
 	}
-	if !etag.Matches(ifMatch, b.Version) {
+	if !etag.Matches(ifMatch, seen.Version) {
 		return seenBudget{}, apierr.VersionMismatch
 	}
-	before := b.budget
+	before := seen.budget
 	var p apierr.Problems
-	b.budget = c.apply(&p, before)
+	seen.budget = changes.apply(&p, before)
 	if err := p.Err(); err != nil {
 		return seenBudget{}, err
 	}
-	b.budget, err = s.replace(ctx, tx, before, b.budget, b.UserID)
-	return b, err
+	seen.budget, err = s.replace(ctx, tx, before, seen.budget, seen.UserID)
+	return seen, err
 }
 
 // replace stores the next version of a locked budget, and publishes the change to the owner and the
@@ -232,26 +232,26 @@ func (s *server) DeleteBudget(
 
 // delete deletes a locked budget and notifies its members. Users with a pending invitation must not
 // receive the budget's contents, so they are notified that the invitation ended.
-func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
-	members, err := selectMemberIDs(ctx, tx, b.ID, []status{accepted})
+func (s *server) delete(ctx context.Context, tx pgx.Tx, seen seenBudget) error {
+	members, err := selectMemberIDs(ctx, tx, seen.ID, []status{accepted})
 	if err != nil {
 		return err
 	}
-	pendingMembers, err := selectPendingMembers(ctx, tx, b.ID)
+	pendingMembers, err := selectPendingMembers(ctx, tx, seen.ID)
 	if err != nil {
 		return err
 	}
 	// The members were read above, because the deletion removes them.
-	if err := deleteBudgetRow(ctx, tx, b.ID); err != nil {
+	if err := deleteBudgetRow(ctx, tx, seen.ID); err != nil {
 		return err
 	}
-	deleted := &budgetv1.BudgetDeleted{Budget: b.snapshot()}
-	events := []notification.Addressed{{User: b.OwnerID, Data: deleted}}
+	deleted := &budgetv1.BudgetDeleted{Budget: seen.snapshot()}
+	events := []notification.Addressed{{User: seen.OwnerID, Data: deleted}}
 	for _, id := range members {
 		events = append(events, notification.Addressed{User: id, Data: deleted})
 	}
 	for _, m := range pendingMembers {
-		events = append(events, notification.Addressed{User: m.UserID, Data: b.removed(m)})
+		events = append(events, notification.Addressed{User: m.UserID, Data: seen.removed(m)})
 	}
 	return s.notifications.PublishEach(ctx, tx, events...)
 }

@@ -24,9 +24,9 @@ import (
 func (s *server) ListBudgets(
 	ctx context.Context, req *budgetv1.ListBudgetsRequest,
 ) (*budgetv1.ListBudgetsResponse, error) {
-	var p apierr.Problems
+	var problems apierr.Problems
 	limit, problem := page.Limit(req.Limit)
-	p.Field(problem)
+	problems.Field(problem)
 	list := budgetList{
 		user: caller.ID(ctx), statuses: []status{accepted}, before: uuid.Max, limit: limit + 1,
 	}
@@ -35,10 +35,10 @@ func (s *server) ListBudgets(
 	case "invited":
 		list.statuses = append(list.statuses, pending)
 	default:
-		p.Invalid("include", "must be invited")
+		problems.Invalid("include", "must be invited")
 	}
-	at := parseAt(&p, req.At)
-	if err := p.Err(); err != nil {
+	at := parseAt(&problems, req.At)
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	// The cursor is sealed for this list. It is rejected in the list of another user, and in one
@@ -80,16 +80,16 @@ func (s *server) GetBudget(
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	b, err := s.budgetFor(ctx, s.db, id, readBudget)
+	seen, err := s.budgetFor(ctx, s.db, id, readBudget)
 	if err != nil {
 		return nil, err
 	}
-	members, err := selectMembersFor(ctx, s.db, b)
+	members, err := selectMembersFor(ctx, s.db, seen)
 	if err != nil {
 		return nil, err
 	}
 	return &budgetv1.GetBudgetResponse{
-		Budget: s.budgetDetail(ctx, at, b, members), Etag: etag.Format(b.Version),
+		Budget: s.budgetDetail(ctx, at, seen, members), Etag: etag.Format(seen.Version),
 	}, nil
 }
 
@@ -106,17 +106,17 @@ func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member
 // service is unavailable is omitted. Neither call delays the other, and together they take at most
 // optionalTimeout. at is the day of the progress, nil for today.
 func (s *server) budgetDetail(
-	ctx context.Context, at *time.Time, b seenBudget, members []member,
+	ctx context.Context, at *time.Time, seen seenBudget, members []member,
 ) *budgetv1.Budget {
 	var ledgerCall sync.WaitGroup
 	var found standing
-	ledgerCall.Go(func() { found = s.standings(ctx, at, []budget{b.budget})[0] })
-	users := s.usersOf(ctx, members, []seenBudget{b})
+	ledgerCall.Go(func() { found = s.standings(ctx, at, []budget{seen.budget})[0] })
+	users := s.usersOf(ctx, members, []seenBudget{seen})
 	ledgerCall.Wait()
-	answer := b.proto(found.today)
+	answer := seen.proto(found.today)
 	answer.Progress = found.progress
 	answer.Members = protos(members, users)
-	answer.OwnerName = b.ownerName(users)
+	answer.OwnerName = seen.ownerName(users)
 	return answer
 }
 
@@ -184,7 +184,7 @@ func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: 
 // type has no field that depends on the reader, so a member with a pending invitation cannot
 // receive one by mistake (ADR 45).
 func (b budget) snapshot() *budgetv1.BudgetSnapshot {
-	m := &budgetv1.BudgetSnapshot{
+	message := &budgetv1.BudgetSnapshot{
 		Id:              b.ID.String(),
 		Name:            b.Name,
 		Currency:        b.Currency,
@@ -199,59 +199,59 @@ func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 		UpdatedAt:       calendar.FormatTime(b.UpdatedAt),
 	}
 	if b.EndDate != nil {
-		m.EndDate = new(b.EndDate.Format(calendar.DateLayout))
+		message.EndDate = new(b.EndDate.Format(calendar.DateLayout))
 	}
-	return m
+	return message
 }
 
 func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
-	s := b.snapshot()
-	m := &budgetv1.Budget{
-		Id:              s.GetId(),
-		Name:            s.GetName(),
-		Currency:        s.GetCurrency(),
-		Limit:           s.GetLimit(),
-		Period:          s.GetPeriod(),
-		StartDate:       s.GetStartDate(),
-		EndDate:         s.EndDate,
-		WalletId:        s.GetWalletId(),
-		CategoryIds:     s.GetCategoryIds(),
-		OwnerId:         s.GetOwnerId(),
+	snapshot := b.snapshot()
+	message := &budgetv1.Budget{
+		Id:              snapshot.GetId(),
+		Name:            snapshot.GetName(),
+		Currency:        snapshot.GetCurrency(),
+		Limit:           snapshot.GetLimit(),
+		Period:          snapshot.GetPeriod(),
+		StartDate:       snapshot.GetStartDate(),
+		EndDate:         snapshot.EndDate,
+		WalletId:        snapshot.GetWalletId(),
+		CategoryIds:     snapshot.GetCategoryIds(),
+		OwnerId:         snapshot.GetOwnerId(),
 		Role:            string(owner),
-		CreatedAt:       s.GetCreatedAt(),
-		UpdatedAt:       s.GetUpdatedAt(),
-		AlertThresholds: s.GetAlertThresholds(),
+		CreatedAt:       snapshot.GetCreatedAt(),
+		UpdatedAt:       snapshot.GetUpdatedAt(),
+		AlertThresholds: snapshot.GetAlertThresholds(),
 		Status:          b.timeframe().Status(today),
 	}
 	// The owner has no membership, and therefore no status of one.
 	if b.Role != nil {
-		m.Role = *b.Role
-		m.MembershipStatus = new(string(*b.Status))
+		message.Role = *b.Role
+		message.MembershipStatus = new(string(*b.Status))
 	}
-	return m
+	return message
 }
 
 // listedProto returns the budget as an item of a list, without progress and members. All fields are
 // set, so that only pending invitations lack some.
 func (b seenBudget) listedProto(today time.Time) *budgetv1.ListedBudget {
-	m := b.proto(today)
+	message := b.proto(today)
 	return &budgetv1.ListedBudget{
-		Id:               m.GetId(),
-		Name:             m.GetName(),
-		Currency:         &m.Currency,
-		Limit:            &m.Limit,
-		Period:           &m.Period,
-		StartDate:        &m.StartDate,
-		EndDate:          m.EndDate,
-		WalletId:         &m.WalletId,
-		CategoryIds:      m.GetCategoryIds(),
-		OwnerId:          m.GetOwnerId(),
-		Role:             m.GetRole(),
-		CreatedAt:        &m.CreatedAt,
-		UpdatedAt:        &m.UpdatedAt,
-		MembershipStatus: m.MembershipStatus,
-		AlertThresholds:  m.GetAlertThresholds(),
-		Status:           &m.Status,
+		Id:               message.GetId(),
+		Name:             message.GetName(),
+		Currency:         &message.Currency,
+		Limit:            &message.Limit,
+		Period:           &message.Period,
+		StartDate:        &message.StartDate,
+		EndDate:          message.EndDate,
+		WalletId:         &message.WalletId,
+		CategoryIds:      message.GetCategoryIds(),
+		OwnerId:          message.GetOwnerId(),
+		Role:             message.GetRole(),
+		CreatedAt:        &message.CreatedAt,
+		UpdatedAt:        &message.UpdatedAt,
+		MembershipStatus: message.MembershipStatus,
+		AlertThresholds:  message.GetAlertThresholds(),
+		Status:           &message.Status,
 	}
 }
 

@@ -18,27 +18,27 @@ import (
 
 func TestListBudgetsPages(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	me, friend := b.user(t, "Me"), b.user(t, "Friend")
+	env := setup(t)
+	me, friend := env.user(t, "Me"), env.user(t, "Friend")
 	var want []string
 	var invitedTo string
 	for i := range 7 {
 		switch i % 3 {
 		case 0:
-			want = append([]string{b.budget(t, me).GetId()}, want...)
+			want = append([]string{env.budget(t, me).GetId()}, want...)
 		case 1:
-			id := b.budget(t, friend).GetId()
-			b.join(t, friend, id, me, "viewer")
+			id := env.budget(t, friend).GetId()
+			env.join(t, friend, id, me, "viewer")
 			want = append([]string{id}, want...)
 		case 2:
-			invitedTo = b.budget(t, friend).GetId()
-			b.share(t, friend, invitedTo, me, "editor")
+			invitedTo = env.budget(t, friend).GetId()
+			env.share(t, friend, invitedTo, me, "editor")
 		}
 	}
 	var got []string
 	req := &budgetv1.ListBudgetsRequest{Limit: new(int32(2))}
 	for {
-		resp, err := b.ListBudgets(me.Ctx, req)
+		resp, err := env.ListBudgets(me.Ctx, req)
 		require.NoError(t, err)
 		require.EqualValues(t, 2, resp.GetPagination().GetLimit())
 		for _, budget := range resp.GetBudgets() {
@@ -53,7 +53,7 @@ func TestListBudgetsPages(t *testing.T) {
 	}
 	require.Equal(t, want, got)
 
-	all, err := b.ListBudgets(me.Ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
+	all, err := env.ListBudgets(me.Ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
 	require.NoError(t, err)
 	require.Len(t, all.GetBudgets(), 7)
 	for _, budget := range all.GetBudgets() {
@@ -63,7 +63,7 @@ func TestListBudgetsPages(t *testing.T) {
 			require.Nil(t, budget.GetProgress(), "an invited user does not see what was spent")
 		}
 	}
-	empty, err := b.ListBudgets(b.user(t, "Stranger").Ctx, &budgetv1.ListBudgetsRequest{})
+	empty, err := env.ListBudgets(env.user(t, "Stranger").Ctx, &budgetv1.ListBudgetsRequest{})
 	require.NoError(t, err)
 	require.Empty(t, empty.GetBudgets())
 
@@ -72,10 +72,10 @@ func TestListBudgetsPages(t *testing.T) {
 		"INVALID_BUDGET_TIMEFRAME": {At: new("tomorrow")},
 		"VALIDATION_ERROR":         {Include: new("everything"), Limit: new(int32(0))},
 	} {
-		budgettest.Refuses(t, b.db, codes.InvalidArgument, reason,
-			pgtest.Call(me.Ctx, b.ListBudgets, bad))
+		budgettest.Refuses(t, env.db, codes.InvalidArgument, reason,
+			pgtest.Call(me.Ctx, env.ListBudgets, bad))
 	}
-	_, err = b.ListBudgets(me.Ctx, &budgetv1.ListBudgetsRequest{
+	_, err = env.ListBudgets(me.Ctx, &budgetv1.ListBudgetsRequest{
 		Include: new("everything"), Limit: new(int32(0)), At: new("tomorrow"),
 	})
 	var named []string
@@ -83,8 +83,8 @@ func TestListBudgetsPages(t *testing.T) {
 		named = append(named, f.Name)
 	}
 	require.Equal(t, []string{"limit", "include", "at"}, named)
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", pgtest.Call(friend.Ctx,
-		b.ListBudgets, &budgetv1.ListBudgetsRequest{Cursor: req.GetCursor()}))
+	budgettest.Refuses(t, env.db, codes.InvalidArgument, "INVALID_CURSOR", pgtest.Call(friend.Ctx,
+		env.ListBudgets, &budgetv1.ListBudgetsRequest{Cursor: req.GetCursor()}))
 }
 
 func TestBudgetTimesInUTC(t *testing.T) {
@@ -99,26 +99,26 @@ func TestBudgetTimesInUTC(t *testing.T) {
 
 func TestBudgetStatus(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	for want, c := range map[string]struct{ start, end, windowStart, windowEnd string }{
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	for want, tc := range map[string]struct{ start, end, windowStart, windowEnd string }{
 		"upcoming": {"2026-03-16", "2026-12-31", "2026-03-16", "2026-04-15"},
 		"active":   {"2026-01-01", "2026-12-31", "2026-03-01", "2026-03-31"},
 		"ended":    {"2025-01-01", "2025-06-15", "2025-06-01", "2025-06-15"},
 	} {
 		req := newBudget()
-		req.StartDate, req.EndDate = c.start, &c.end
-		created, err := b.CreateBudget(owner.Ctx, req)
+		req.StartDate, req.EndDate = tc.start, &tc.end
+		created, err := env.CreateBudget(owner.Ctx, req)
 		require.NoError(t, err)
-		got, err := b.GetBudget(owner.Ctx,
+		got, err := env.GetBudget(owner.Ctx,
 			&budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId(), At: new("2026-04-01")})
 		require.NoError(t, err)
 		require.Equal(t, want, got.GetBudget().GetStatus(),
 			"by budgettest.Today's date, whatever the day of the progress")
 		require.Equal(t, want, created.GetBudget().GetStatus())
-		require.Equal(t, c.windowStart, created.GetBudget().GetProgress().GetWindowStart(), want)
-		require.Equal(t, c.windowEnd, created.GetBudget().GetProgress().GetWindowEnd(), want)
-		list, err := b.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{})
+		require.Equal(t, tc.windowStart, created.GetBudget().GetProgress().GetWindowStart(), want)
+		require.Equal(t, tc.windowEnd, created.GetBudget().GetProgress().GetWindowEnd(), want)
+		list, err := env.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{})
 		require.NoError(t, err)
 		require.Equal(t, want, list.GetBudgets()[0].GetStatus())
 	}
@@ -126,9 +126,9 @@ func TestBudgetStatus(t *testing.T) {
 
 func TestCreateBudgetLimit(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, friend := b.user(t, "Owner"), b.user(t, "Friend")
-	_, err := b.db.Exec(t.Context(), `
+	env := setup(t)
+	owner, friend := env.user(t, "Owner"), env.user(t, "Friend")
+	_, err := env.db.Exec(t.Context(), `
 		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date,
 			wallet_id, category_ids, created_at, updated_at)
 		SELECT gen_random_uuid(), $1, 'Full ' || n, 'EUR', 1, 'daily', '2026-01-01',
@@ -138,7 +138,7 @@ func TestCreateBudgetLimit(t *testing.T) {
 	create := func(i int) error {
 		req := newBudget()
 		req.Name = fmt.Sprint("Another ", i)
-		_, err := b.CreateBudget(owner.Ctx, req)
+		_, err := env.CreateBudget(owner.Ctx, req)
 		return err
 	}
 	errs := make([]error, budgettest.Racers)
@@ -148,12 +148,12 @@ func TestCreateBudgetLimit(t *testing.T) {
 	}
 	creating.Wait()
 	budgettest.RequireWinners(t, 2, errBudgetLimitReached, errs)
-	b.syncAll(t)
-	budgettest.Refuses(t, b.db, codes.AlreadyExists, "BUDGET_LIMIT_REACHED",
+	env.syncAll(t)
+	budgettest.Refuses(t, env.db, codes.AlreadyExists, "BUDGET_LIMIT_REACHED",
 		func() error { return create(budgettest.Racers) })
 
-	b.join(t, friend, b.budget(t, friend).GetId(), owner, "viewer")
-	list, err := b.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{Limit: new(int32(200))})
+	env.join(t, friend, env.budget(t, friend).GetId(), owner, "viewer")
+	list, err := env.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{Limit: new(int32(200))})
 	require.NoError(t, err)
 	require.True(t, list.GetPagination().GetHasMore(), "budgets of other owners do not count")
 }

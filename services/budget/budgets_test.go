@@ -20,14 +20,14 @@ import (
 
 func TestCreateBudget(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	owner := env.user(t, "Owner")
 	req := newBudget()
 	req.Name = "  Groceries "
 	req.EndDate = new("2026-12-31")
 	req.CategoryIds = append(req.CategoryIds, strings.ToUpper(req.CategoryIds[0]),
 		uuid.Nil.String())
-	created, err := b.CreateBudget(owner.Ctx, req)
+	created, err := env.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	want := &budgetv1.Budget{
 		Id: created.GetBudget().GetId(), OwnerId: owner.ID.String(), Role: "owner",
@@ -44,25 +44,25 @@ func TestCreateBudget(t *testing.T) {
 	require.True(t, proto.Equal(want, created.GetBudget()), "%v", created)
 	require.Equal(t, `"1"`, created.GetEtag())
 
-	require.Len(t, b.ledger.checked, 1)
-	require.Equal(t, owner.ID.String(), b.ledger.checked[0].GetOwnerId())
-	require.Equal(t, req.GetWalletId(), b.ledger.checked[0].GetWalletId())
-	require.Equal(t, want.GetCategoryIds(), b.ledger.checked[0].GetCategoryIds())
+	require.Len(t, env.ledger.checked, 1)
+	require.Equal(t, owner.ID.String(), env.ledger.checked[0].GetOwnerId())
+	require.Equal(t, req.GetWalletId(), env.ledger.checked[0].GetWalletId())
+	require.Equal(t, want.GetCategoryIds(), env.ledger.checked[0].GetCategoryIds())
 
-	got, err := b.GetBudget(owner.Ctx,
+	got, err := env.GetBudget(owner.Ctx,
 		&budgetv1.GetBudgetRequest{Id: strings.ToUpper(want.GetId())})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(want, got.GetBudget()), "%v", got)
 
-	requirePublished(t, b.events(t), &budgetv1.BudgetCreated{Budget: snapshotOf(t, want)}, owner)
+	requirePublished(t, env.events(t), &budgetv1.BudgetCreated{Budget: snapshotOf(t, want)}, owner)
 }
 
 func TestCreateBudgetErrors(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	owner := env.user(t, "Owner")
 	type create = budgetv1.CreateBudgetRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		spoil  func(*create)
 		reason string
 		fields string
@@ -139,32 +139,32 @@ func TestCreateBudgetErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := newBudget()
-			c.spoil(req)
-			e := budgettest.Refuses(t, b.db, codes.InvalidArgument, c.reason,
-				pgtest.Call(owner.Ctx, b.CreateBudget, req))
+			tc.spoil(req)
+			e := budgettest.Refuses(t, env.db, codes.InvalidArgument, tc.reason,
+				pgtest.Call(owner.Ctx, env.CreateBudget, req))
 			var fields []string
 			for _, f := range e.Fields {
 				fields = append(fields, f.Name)
 			}
-			require.Equal(t, c.fields, strings.Join(fields, " "))
+			require.Equal(t, tc.fields, strings.Join(fields, " "))
 		})
 	}
 }
 
 func TestCreateBudgetUnknownReferences(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	id := b.budget(t, owner).GetId()
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	id := env.budget(t, owner).GetId()
 	wallet, category := uuid.NewString(), uuid.NewString()
 	create := func() error {
 		req := newBudget()
 		req.Limit, req.Period, req.WalletId, req.CategoryIds = "0", "x", wallet, []string{category}
-		_, err := b.CreateBudget(owner.Ctx, req)
+		_, err := env.CreateBudget(owner.Ctx, req)
 		return err
 	}
 	update := func() error {
-		_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{
+		_, err := env.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{
 			Id: id, Limit: new("0"), Period: new("x"), WalletId: &wallet,
 			CategoryIds: &budgetv1.CategoryIds{Values: []string{category}},
 		})
@@ -172,7 +172,7 @@ func TestCreateBudgetUnknownReferences(t *testing.T) {
 	}
 	unknown := apierr.New(restv1.Reason_WALLET_NOT_FOUND).
 		With("walletId", "is unknown").With("categoryIds", "is unknown")
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		refuse error
 		fields []string
 	}{
@@ -183,18 +183,18 @@ func TestCreateBudgetUnknownReferences(t *testing.T) {
 			grpcstatus.Error(codes.Unavailable, "connection refused"), []string{"limit", "period"},
 		},
 	} {
-		b.ledger.rejection = c.refuse
+		env.ledger.rejection = tc.refuse
 		for operation, do := range map[string]func() error{"create": create, "update": update} {
-			b.ledger.checked = nil
-			e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", do)
+			env.ledger.checked = nil
+			e := budgettest.Refuses(t, env.db, codes.InvalidArgument, "VALIDATION_ERROR", do)
 			var fields []string
 			for _, f := range e.Fields {
 				fields = append(fields, f.Name)
 			}
-			require.Equal(t, c.fields, fields, "%s, %s", operation, name)
-			require.Len(t, b.ledger.checked, 1)
-			require.Equal(t, wallet, b.ledger.checked[0].GetWalletId())
-			require.Equal(t, []string{category}, b.ledger.checked[0].GetCategoryIds())
+			require.Equal(t, tc.fields, fields, "%s, %s", operation, name)
+			require.Len(t, env.ledger.checked, 1)
+			require.Equal(t, wallet, env.ledger.checked[0].GetWalletId())
+			require.Equal(t, []string{category}, env.ledger.checked[0].GetCategoryIds())
 		}
 	}
 }
@@ -209,29 +209,29 @@ func manyIDs(n int) []string {
 
 func TestCreateBudgetLedgerErrors(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	budget := b.budget(t, owner)
-	create := pgtest.Call(owner.Ctx, b.CreateBudget, newBudget())
-	update := pgtest.Call(owner.Ctx, b.UpdateBudget,
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	budget := env.budget(t, owner)
+	create := pgtest.Call(owner.Ctx, env.CreateBudget, newBudget())
+	update := pgtest.Call(owner.Ctx, env.UpdateBudget,
 		&budgetv1.UpdateBudgetRequest{Id: budget.GetId(), WalletId: new(uuid.NewString())})
 	for _, reason := range []restv1.Reason{
 		restv1.Reason_WALLET_NOT_FOUND, restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS,
 	} {
-		b.ledger.rejection = apierr.New(reason).GRPCStatus().Err()
-		budgettest.Refuses(t, b.db, codes.NotFound, reason.String(), create)
-		budgettest.Refuses(t, b.db, codes.NotFound, reason.String(), update)
+		env.ledger.rejection = apierr.New(reason).GRPCStatus().Err()
+		budgettest.Refuses(t, env.db, codes.NotFound, reason.String(), create)
+		budgettest.Refuses(t, env.db, codes.NotFound, reason.String(), update)
 	}
-	b.ledger.rejection = grpcstatus.Error(codes.Unavailable, "connection refused")
-	before := budgettest.State(t, b.db)
+	env.ledger.rejection = grpcstatus.Error(codes.Unavailable, "connection refused")
+	before := budgettest.State(t, env.db)
 	require.Equal(t, codes.Unavailable, grpcstatus.Code(create()))
-	require.Equal(t, before, budgettest.State(t, b.db))
+	require.Equal(t, before, budgettest.State(t, env.db))
 }
 
 func TestCreateBudgetConcurrentDuplicates(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	owner := env.user(t, "Owner")
 	first := newBudget()
 	const n = 8
 	errs := make([]error, n)
@@ -242,44 +242,44 @@ func TestCreateBudgetConcurrentDuplicates(t *testing.T) {
 			if i%2 == 1 {
 				req.Name = "GROCERIES"
 			}
-			_, errs[i] = b.CreateBudget(owner.Ctx, req)
+			_, errs[i] = env.CreateBudget(owner.Ctx, req)
 		})
 	}
 	racing.Wait()
 	budgettest.RequireWinners(t, 1, errBudgetAlreadyExists, errs)
-	require.Len(t, b.events(t), 1)
+	require.Len(t, env.events(t), 1)
 
-	other := b.user(t, "Other")
-	_, err := b.CreateBudget(other.Ctx, first)
+	other := env.user(t, "Other")
+	_, err := env.CreateBudget(other.Ctx, first)
 	require.NoError(t, err, "another owner's budget is no duplicate")
 	second := proto.CloneOf(first)
 	second.StartDate = "2026-02-01"
-	created, err := b.CreateBudget(owner.Ctx, second)
+	created, err := env.CreateBudget(owner.Ctx, second)
 	require.NoError(t, err, "another start is no duplicate")
-	budgettest.Refuses(t, b.db, codes.AlreadyExists, "BUDGET_ALREADY_EXISTS",
-		pgtest.Call(owner.Ctx, b.UpdateBudget, &budgetv1.UpdateBudgetRequest{
+	budgettest.Refuses(t, env.db, codes.AlreadyExists, "BUDGET_ALREADY_EXISTS",
+		pgtest.Call(owner.Ctx, env.UpdateBudget, &budgetv1.UpdateBudgetRequest{
 			Id: created.GetBudget().GetId(), StartDate: &first.StartDate,
 		}))
 }
 
 func TestCreateBudgetIdempotency(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	owner := env.user(t, "Owner")
 	req := newBudget()
 	req.IdempotencyKey = "once"
-	first, err := b.CreateBudget(owner.Ctx, req)
+	first, err := env.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	require.False(t, first.GetReplayed())
-	b.ledger.rejection = apierr.New(restv1.Reason_WALLET_NOT_FOUND).
+	env.ledger.rejection = apierr.New(restv1.Reason_WALLET_NOT_FOUND).
 		WithMessage("the wallet was deleted since").GRPCStatus().Err()
-	again, err := b.CreateBudget(owner.Ctx, req)
+	again, err := env.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.True(t, proto.Equal(first.GetBudget(), again.GetBudget()))
-	require.Len(t, b.events(t), 1)
+	require.Len(t, env.events(t), 1)
 	other := proto.CloneOf(req)
 	other.Limit = "401"
-	budgettest.Refuses(t, b.db, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT",
-		pgtest.Call(owner.Ctx, b.CreateBudget, other))
+	budgettest.Refuses(t, env.db, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT",
+		pgtest.Call(owner.Ctx, env.CreateBudget, other))
 }

@@ -16,16 +16,16 @@ import (
 
 func TestUpdateBudget(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, editor, guest := b.user(t, "Owner"), b.user(t, "Editor"), b.user(t, "Guest")
-	before := b.budget(t, owner)
-	b.join(t, owner, before.GetId(), editor, "editor")
-	b.share(t, owner, before.GetId(), guest, "viewer")
-	b.events(t)
-	b.ledger.checked = nil
+	env := setup(t)
+	owner, editor, guest := env.user(t, "Owner"), env.user(t, "Editor"), env.user(t, "Guest")
+	before := env.budget(t, owner)
+	env.join(t, owner, before.GetId(), editor, "editor")
+	env.share(t, owner, before.GetId(), guest, "viewer")
+	env.events(t)
+	env.ledger.checked = nil
 
 	category := uuid.NewString()
-	got, err := b.UpdateBudget(editor.Ctx, &budgetv1.UpdateBudgetRequest{
+	got, err := env.UpdateBudget(editor.Ctx, &budgetv1.UpdateBudgetRequest{
 		Id: before.GetId(), Name: new("Food"), Limit: new("5e2"), Period: new("CUSTOM"),
 		StartDate: new("2026-02-01"), EndDate: new("2026-04-30"),
 		CategoryIds: &budgetv1.CategoryIds{Values: []string{before.GetCategoryIds()[0], category}},
@@ -43,24 +43,24 @@ func TestUpdateBudget(t *testing.T) {
 	want.Progress.WindowStart = "2026-02-01"
 	want.Progress.WindowEnd = "2026-04-30"
 	want.Progress.Remaining = "500.00"
-	read, err := b.GetBudget(editor.Ctx, &budgetv1.GetBudgetRequest{Id: before.GetId()})
+	read, err := env.GetBudget(editor.Ctx, &budgetv1.GetBudgetRequest{Id: before.GetId()})
 	require.NoError(t, err)
 	require.Len(t, read.GetBudget().GetMembers(), 2)
 	want.Members = read.GetBudget().GetMembers()
 	require.True(t, proto.Equal(want, got.GetBudget()), "%v", got)
 	require.True(t, proto.Equal(want, read.GetBudget()), "%v", read)
 	require.Equal(t, `"2"`, got.GetEtag())
-	require.Len(t, b.ledger.checked, 1)
-	require.Equal(t, owner.ID.String(), b.ledger.checked[0].GetOwnerId(),
+	require.Len(t, env.ledger.checked, 1)
+	require.Equal(t, owner.ID.String(), env.ledger.checked[0].GetOwnerId(),
 		"references are the owner's")
-	require.Empty(t, b.ledger.checked[0].GetWalletId(), "an unchanged wallet may be deleted")
-	require.Equal(t, want.GetCategoryIds(), b.ledger.checked[0].GetCategoryIds())
+	require.Empty(t, env.ledger.checked[0].GetWalletId(), "an unchanged wallet may be deleted")
+	require.Equal(t, want.GetCategoryIds(), env.ledger.checked[0].GetCategoryIds())
 
-	requirePublished(t, b.events(t), &budgetv1.BudgetUpdated{
+	requirePublished(t, env.events(t), &budgetv1.BudgetUpdated{
 		UpdatedBy: editor.ID.String(), Before: snapshotOf(t, before), After: snapshotOf(t, want),
 	}, owner, editor)
 
-	got, err = b.UpdateBudget(owner.Ctx,
+	got, err = env.UpdateBudget(owner.Ctx,
 		&budgetv1.UpdateBudgetRequest{Id: before.GetId(), Period: new("weekly"), EndDate: new("")})
 	require.NoError(t, err)
 	require.Nil(t, got.GetBudget().EndDate)
@@ -68,14 +68,14 @@ func TestUpdateBudget(t *testing.T) {
 
 func TestUpdateBudgetErrors(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	owner := env.user(t, "Owner")
 	req := newBudget()
 	req.Limit = "10.50"
-	created, err := b.CreateBudget(owner.Ctx, req)
+	created, err := env.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	type update = budgetv1.UpdateBudgetRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		update *update
 		reason string
 		code   codes.Code
@@ -118,33 +118,33 @@ func TestUpdateBudgetErrors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.update.Id = created.GetBudget().GetId()
-			budgettest.Refuses(t, b.db, c.code, c.reason,
-				pgtest.Call(owner.Ctx, b.UpdateBudget, c.update))
+			tc.update.Id = created.GetBudget().GetId()
+			budgettest.Refuses(t, env.db, tc.code, tc.reason,
+				pgtest.Call(owner.Ctx, env.UpdateBudget, tc.update))
 		})
 	}
-	budgettest.Refuses(t, b.db, codes.FailedPrecondition, "VERSION_MISMATCH",
-		pgtest.Call(owner.Ctx, b.DeleteBudget,
+	budgettest.Refuses(t, env.db, codes.FailedPrecondition, "VERSION_MISMATCH",
+		pgtest.Call(owner.Ctx, env.DeleteBudget,
 			&budgetv1.DeleteBudgetRequest{Id: created.GetBudget().GetId(), IfMatch: `"7"`}))
 }
 
 func TestUpdateBudgetCurrency(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	id := b.budget(t, owner).GetId()
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	id := env.budget(t, owner).GetId()
 	for _, currency := range []string{"JPY", "BHD", "eur"} {
-		e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR",
-			pgtest.Call(owner.Ctx, b.UpdateBudget,
+		e := budgettest.Refuses(t, env.db, codes.InvalidArgument, "VALIDATION_ERROR",
+			pgtest.Call(owner.Ctx, env.UpdateBudget,
 				&budgetv1.UpdateBudgetRequest{Id: id, Currency: &currency}))
 		require.Equal(t,
 			[]apierr.Field{{Name: "limit", Message: "is required with another currency"}}, e.Fields)
 	}
-	got, err := b.UpdateBudget(owner.Ctx,
+	got, err := env.UpdateBudget(owner.Ctx,
 		&budgetv1.UpdateBudgetRequest{Id: id, Currency: new("usd")})
 	require.NoError(t, err, "the currency that it has")
 	require.Equal(t, "400.00", got.GetBudget().GetLimit())
-	got, err = b.UpdateBudget(owner.Ctx,
+	got, err = env.UpdateBudget(owner.Ctx,
 		&budgetv1.UpdateBudgetRequest{Id: id, Currency: new("BHD"), Limit: new("0.125")})
 	require.NoError(t, err)
 	require.Equal(t, "0.125", got.GetBudget().GetLimit())
@@ -165,32 +165,32 @@ func TestUpdateBudgetIfMatch(t *testing.T) {
 
 func TestDeleteBudget(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	viewer := b.user(t, "Viewer")
-	guest := b.user(t, "Guest")
-	gone := b.user(t, "Gone")
-	budget := b.budget(t, owner)
-	b.join(t, owner, budget.GetId(), viewer, "viewer")
-	b.join(t, owner, budget.GetId(), gone, "viewer")
-	b.share(t, owner, budget.GetId(), guest, "viewer")
-	_, err := b.respond(gone, budget.GetId(), "rejected")
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	viewer := env.user(t, "Viewer")
+	guest := env.user(t, "Guest")
+	gone := env.user(t, "Gone")
+	budget := env.budget(t, owner)
+	env.join(t, owner, budget.GetId(), viewer, "viewer")
+	env.join(t, owner, budget.GetId(), gone, "viewer")
+	env.share(t, owner, budget.GetId(), guest, "viewer")
+	_, err := env.respond(gone, budget.GetId(), "rejected")
 	require.NoError(t, err)
-	b.events(t)
-	got, err := b.DeleteBudget(owner.Ctx,
+	env.events(t)
+	got, err := env.DeleteBudget(owner.Ctx,
 		&budgetv1.DeleteBudgetRequest{Id: budget.GetId(), IfMatch: "*"})
 	require.NoError(t, err)
 	require.Equal(t, budget.GetId(), got.GetId())
-	events := b.events(t)
+	events := env.events(t)
 	deleted := &budgetv1.BudgetDeleted{Budget: snapshotOf(t, budget)}
 	requirePublished(t, events[:2], deleted, owner, viewer)
 	requirePublished(t, events[2:], &budgetv1.MemberRemoved{
 		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(),
 		MemberId: guest.ID.String(), RemovedBy: owner.ID.String(),
 	}, guest)
-	_, err = b.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: budget.GetId()})
+	_, err = env.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: budget.GetId()})
 	require.ErrorIs(t, err, errBudgetNotFound)
-	invitations, err := b.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{})
+	invitations, err := env.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{})
 	require.NoError(t, err)
 	require.Empty(t, invitations.GetInvitations())
 }

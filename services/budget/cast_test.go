@@ -30,46 +30,46 @@ type cast struct {
 // accepted before.
 func newCast(t *testing.T) *cast {
 	t.Helper()
-	c := &cast{bundle: setup(t), users: map[string]budgettest.User{}}
+	cast := &cast{bundle: setup(t), users: map[string]budgettest.User{}}
 	for _, name := range []string{
 		"owner", "stranger", "pending editor", "pending viewer", "accepted editor",
 		"accepted viewer", "rejected editor", "rejected viewer", "left editor", "left viewer",
 		"removed editor", "removed viewer",
 	} {
-		c.users[name] = c.user(t, strings.ReplaceAll(name, " ", "-"))
-		c.webhook(t, c.users[name])
+		cast.users[name] = cast.user(t, strings.ReplaceAll(name, " ", "-"))
+		cast.webhook(t, cast.users[name])
 	}
-	owner := c.users["owner"]
-	c.budget = c.bundle.budget(t, owner)
-	for name, who := range c.users {
+	owner := cast.users["owner"]
+	cast.budget = cast.bundle.budget(t, owner)
+	for name, who := range cast.users {
 		state, role, _ := strings.Cut(name, " ")
 		if role == "" {
 			continue
 		}
-		c.share(t, owner, c.budget.GetId(), who, role)
+		cast.share(t, owner, cast.budget.GetId(), who, role)
 		switch state {
 		case "accepted", "left", "removed":
-			c.answers(t, name, "accepted")
+			cast.answers(t, name, "accepted")
 		case "rejected":
-			c.answers(t, name, "rejected")
+			cast.answers(t, name, "rejected")
 		}
 		switch state {
 		case "left":
-			c.answers(t, name, "rejected")
+			cast.answers(t, name, "rejected")
 		case "removed":
-			c.removes(t, "owner", name)
+			cast.removes(t, "owner", name)
 		}
 	}
-	c.renames(t, newName)
-	invitations, err := c.ListInvitations(c.users["pending viewer"].Ctx,
+	cast.renames(t, newName)
+	invitations, err := cast.ListInvitations(cast.users["pending viewer"].Ctx,
 		&budgetv1.ListInvitationsRequest{})
 	require.NoError(t, err)
 	require.Equal(t, oldName, invitations.GetInvitations()[0].GetBudgetName())
-	c.check(t)
-	c.events(t)
-	_, err = c.db.Exec(t.Context(), `DELETE FROM notifications`)
+	cast.check(t)
+	cast.events(t)
+	_, err = cast.db.Exec(t.Context(), `DELETE FROM notifications`)
 	require.NoError(t, err)
-	return c
+	return cast
 }
 
 func (c *cast) renames(t *testing.T, name string) {
@@ -113,10 +113,10 @@ func (c *cast) received(t *testing.T) map[string][]string {
 	rows, err := pg.All[row](t.Context(), c.db, `SELECT id, user_id, data FROM outbox ORDER BY seq`)
 	require.NoError(t, err)
 	all := map[string][]string{}
-	for i, e := range c.events(t) {
+	for i, published := range c.events(t) {
 		live := outbox.Received{
-			ID: rows[i].ID, UserID: e.UserID, Subject: e.Subject, Source: "/coffer/budget",
-			Time: budgettest.Today, Data: e.message(t),
+			ID: rows[i].ID, UserID: published.UserID, Subject: published.Subject,
+			Source: "/coffer/budget", Time: budgettest.Today, Data: published.message(t),
 		}
 		require.NoError(t, pg.InTx(t.Context(), c.db, func(tx pgx.Tx) error {
 			return c.webhooks.QueueDeliveries(t.Context(), tx, []outbox.Received{live})
@@ -126,9 +126,9 @@ func (c *cast) received(t *testing.T) map[string][]string {
 		require.NoError(t, c.db.QueryRow(t.Context(),
 			`SELECT body FROM webhook_deliveries WHERE event_id = $1`, live.ID).Scan(&delivered))
 		require.JSONEq(t, string(body), string(delivered))
-		name := c.nameOf(t, e.UserID)
+		name := c.nameOf(t, published.UserID)
 		all[name] = append(all[name],
-			e.Subject+": "+fieldsIn(t, body)+c.notification(t, name, live.ID, body))
+			published.Subject+": "+fieldsIn(t, body)+c.notification(t, name, live.ID, body))
 	}
 	for name, who := range c.users {
 		want := strings.Count(strings.Join(all[name], "\n")+"\n", notified+"\n")

@@ -14,14 +14,14 @@ import (
 
 func TestFollowCategoriesMerge(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	books := b.books()
-	owner, member, stranger := b.user(t, "Owner"), b.user(t, "Member"), b.user(t, "Stranger")
+	env := setup(t)
+	books := env.books()
+	owner, member, stranger := env.user(t, "Owner"), env.user(t, "Member"), env.user(t, "Stranger")
 	gone, heir, kept := uuid.NewString(), uuid.NewString(), uuid.NewString()
 	of := func(who budgettest.User, name string, categories ...string) *budgetv1.Budget {
 		req := newBudget()
 		req.Name, req.CategoryIds = name, categories
-		created, err := b.CreateBudget(who.Ctx, req)
+		created, err := env.CreateBudget(who.Ctx, req)
 		require.NoError(t, err)
 		return created.GetBudget()
 	}
@@ -29,9 +29,9 @@ func TestFollowCategoriesMerge(t *testing.T) {
 	both := of(owner, "both", gone, heir)
 	none := of(owner, "none", kept)
 	theirs := of(stranger, "theirs", gone)
-	b.join(t, owner, one.GetId(), member, "viewer")
-	b.check(t)
-	b.events(t)
+	env.join(t, owner, one.GetId(), member, "viewer")
+	env.check(t)
+	env.events(t)
 
 	books.spend(one.GetWalletId(), "2026-03-10", 330_00)
 	deleted := &ledgerv1.CategoryDeleted{
@@ -39,29 +39,29 @@ func TestFollowCategoriesMerge(t *testing.T) {
 	}
 	merged := outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Data: deleted}
 	for range 2 {
-		b.apply(t, merged)
+		env.apply(t, merged)
 		for of, want := range map[*budgetv1.Budget][]string{
 			one: {kept, heir}, both: {heir}, none: {kept},
 		} {
-			got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: of.GetId()})
+			got, err := env.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: of.GetId()})
 			require.NoError(t, err)
 			require.Equal(t, want, got.GetBudget().GetCategoryIds(), of.GetName())
 		}
-		got, err := b.GetBudget(stranger.Ctx, &budgetv1.GetBudgetRequest{Id: theirs.GetId()})
+		got, err := env.GetBudget(stranger.Ctx, &budgetv1.GetBudgetRequest{Id: theirs.GetId()})
 		require.NoError(t, err)
 		require.Equal(t, []string{gone}, got.GetBudget().GetCategoryIds())
 	}
 
 	received := map[string]int{}
-	for _, e := range b.events(t) {
-		switch m := e.message(t).(type) {
+	for _, published := range env.events(t) {
+		switch m := published.message(t).(type) {
 		case *budgetv1.BudgetUpdated:
 			require.Equal(t, owner.ID.String(), m.GetUpdatedBy())
 			require.Contains(t, m.GetBefore().GetCategoryIds(), gone)
 			require.NotContains(t, m.GetAfter().GetCategoryIds(), gone)
-			received[m.GetAfter().GetName()+" to "+e.UserID.String()]++
+			received[m.GetAfter().GetName()+" to "+published.UserID.String()]++
 		case *budgetv1.BudgetThresholdReached:
-			received["80 of "+m.GetBudgetName()+" to "+e.UserID.String()]++
+			received["80 of "+m.GetBudgetName()+" to "+published.UserID.String()]++
 		}
 	}
 	require.Equal(t, map[string]int{

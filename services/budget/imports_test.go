@@ -21,8 +21,8 @@ func received(user budgettest.User, data proto.Message) outbox.Received {
 
 func TestNotificationsOfImports(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, other := b.user(t, "Owner"), b.user(t, "Other")
+	env := setup(t)
+	owner, other := env.user(t, "Owner"), env.user(t, "Other")
 	committed := received(owner, &ledgerv1.ImportCommitted{
 		OwnerId: owner.ID.String(),
 		Import:  &ledgerv1.Import{Id: uuid.NewString(), FileName: "a.csv"},
@@ -33,15 +33,15 @@ func TestNotificationsOfImports(t *testing.T) {
 	// A repeated event, the chunks and an undo add none.
 	for range 2 {
 		id := owner.ID.String()
-		b.apply(t,
+		env.apply(t,
 			received(owner, &ledgerv1.TransactionsImported{OwnerId: id, Count: 500}), committed,
 			received(owner, &ledgerv1.TransactionsImportUndone{OwnerId: id, Count: 500}), failed,
 			received(owner, &ledgerv1.ImportUndone{OwnerId: id}))
 	}
 	require.Equal(t, []string{"ledger.v1.import.failed", "ledger.v1.import.committed"},
-		b.types(t, owner))
-	require.Empty(t, b.types(t, other))
-	n := b.notifications(t, owner)[1]
+		env.types(t, owner))
+	require.Empty(t, env.types(t, other))
+	n := env.notifications(t, owner)[1]
 	require.Equal(t, committed.ID.String(), n.GetId())
 	data, err := n.GetData().UnmarshalNew()
 	require.NoError(t, err)
@@ -50,16 +50,16 @@ func TestNotificationsOfImports(t *testing.T) {
 
 func TestAlertsOfImports(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	books := b.books()
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	books := env.books()
+	owner := env.user(t, "Owner")
 	req := newBudget()
 	req.StartDate = "2024-01-01"
-	created, err := b.CreateBudget(owner.Ctx, req)
+	created, err := env.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	made := created.GetBudget()
-	b.check(t)
-	b.events(t)
+	env.check(t)
+	env.events(t)
 	// The import of the 24 months before this one exceeds both thresholds of each window. Each
 	// chunk has the transactions of two months.
 	for month := -24; month < 0; month += 2 {
@@ -70,13 +70,13 @@ func TestAlertsOfImports(t *testing.T) {
 		} {
 			books.spend(made.GetWalletId(), day, 500_00)
 		}
-		b.apply(t, received(owner, &ledgerv1.TransactionsImported{
+		env.apply(t, received(owner, &ledgerv1.TransactionsImported{
 			OwnerId: owner.ID.String(), Count: 500, WalletIds: []string{made.GetWalletId()},
 			CategoryIds: made.GetCategoryIds(),
 			FirstDate:   first.Format(calendar.DateLayout),
 			LastDate:    last.Format(calendar.DateLayout),
 		}))
 	}
-	require.Equal(t, []string{fmt.Sprintf("%s 100 2026-02-01", owner.ID)}, b.alerts(t),
+	require.Equal(t, []string{fmt.Sprintf("%s 100 2026-02-01", owner.ID)}, env.alerts(t),
 		"one alert of the last window instead of 48")
 }

@@ -19,54 +19,55 @@ import (
 
 func TestShareBudgetLimitPerOwner(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
-	id := b.budget(t, owner).GetId()
+	env := setup(t)
+	owner, guest := env.user(t, "Owner"), env.user(t, "Guest")
+	id := env.budget(t, owner).GetId()
 	share := func(email string) error {
-		_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: email})
+		_, err := env.ShareBudget(owner.Ctx,
+			&budgetv1.ShareBudgetRequest{BudgetId: id, Email: email})
 		return err
 	}
 	for range invitationsPerOwner - 1 {
 		require.Equal(t, "USER_NOT_FOUND", apierr.From(share("nobody@example.com")).Reason)
 	}
 	require.NoError(t, share(guest.Email))
-	asked := b.auth.calls
-	e := budgettest.Refuses(t, b.db, codes.ResourceExhausted, "RATE_LIMITED",
+	asked := env.auth.calls
+	e := budgettest.Refuses(t, env.db, codes.ResourceExhausted, "RATE_LIMITED",
 		func() error { return share("nobody@example.com") })
 	require.Equal(t, invitationWindow, e.RetryAfter)
-	require.Equal(t, asked, b.auth.calls)
-	b.now = func() time.Time { return budgettest.Today.Add(invitationWindow) }
+	require.Equal(t, asked, env.auth.calls)
+	env.now = func() time.Time { return budgettest.Today.Add(invitationWindow) }
 	require.Equal(t, "USER_NOT_FOUND", apierr.From(share("nobody@example.com")).Reason)
 }
 
 func TestShareBudgetLimitPerMember(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	guest, friend := b.user(t, "Guest"), b.user(t, "Friend")
+	env := setup(t)
+	guest, friend := env.user(t, "Guest"), env.user(t, "Friend")
 	for range invitationsPerMember {
 		require.NoError(t,
-			insertInvitationTry(t.Context(), b.db, uuid.Must(uuid.NewV7()), &guest.ID, b.now()))
+			insertInvitationTry(t.Context(), env.db, uuid.Must(uuid.NewV7()), &guest.ID, env.now()))
 	}
-	owner := b.user(t, "Owner")
-	id := b.budget(t, owner).GetId()
-	budgettest.Refuses(t, b.db, codes.ResourceExhausted, "RATE_LIMITED", pgtest.Call(owner.Ctx,
-		b.ShareBudget, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.Email}))
-	b.share(t, owner, id, friend, "viewer")
-	require.NoError(t, deleteInvitationTries(t.Context(), b.db, b.now().Add(time.Second)))
-	b.share(t, owner, id, guest, "viewer")
+	owner := env.user(t, "Owner")
+	id := env.budget(t, owner).GetId()
+	budgettest.Refuses(t, env.db, codes.ResourceExhausted, "RATE_LIMITED", pgtest.Call(owner.Ctx,
+		env.ShareBudget, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.Email}))
+	env.share(t, owner, id, friend, "viewer")
+	require.NoError(t, deleteInvitationTries(t.Context(), env.db, env.now().Add(time.Second)))
+	env.share(t, owner, id, guest, "viewer")
 }
 
 func TestShareBudgetPendingLimit(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	guest := b.user(t, "Guest")
+	env := setup(t)
+	guest := env.user(t, "Guest")
 	owners := make([]budgettest.User, 6)
 	budgets := make([]string, len(owners))
 	for i := range owners {
-		owners[i] = b.user(t, fmt.Sprint("Owner", i))
-		budgets[i] = b.budget(t, owners[i]).GetId()
+		owners[i] = env.user(t, fmt.Sprint("Owner", i))
+		budgets[i] = env.budget(t, owners[i]).GetId()
 	}
-	_, err := b.db.Exec(t.Context(), `
+	_, err := env.db.Exec(t.Context(), `
 		WITH b AS (
 			INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date,
 				wallet_id, category_ids, created_at, updated_at)
@@ -79,7 +80,7 @@ func TestShareBudgetPendingLimit(t *testing.T) {
 		SELECT id, $1, 'viewer', 'pending', now() FROM b`, guest.ID, maxPendingInvitations-2)
 	require.NoError(t, err)
 	share := func(i int) error {
-		_, err := b.ShareBudget(owners[i].Ctx,
+		_, err := env.ShareBudget(owners[i].Ctx,
 			&budgetv1.ShareBudgetRequest{BudgetId: budgets[i], Email: guest.Email})
 		return err
 	}
@@ -91,12 +92,12 @@ func TestShareBudgetPendingLimit(t *testing.T) {
 	sharing.Wait()
 	budgettest.RequireWinners(t, 2, errInvitationLimit, errs)
 	loser := slices.IndexFunc(errs, func(err error) bool { return err != nil })
-	budgettest.Refuses(t, b.db, codes.AlreadyExists, "INVITATION_LIMIT_REACHED",
+	budgettest.Refuses(t, env.db, codes.AlreadyExists, "INVITATION_LIMIT_REACHED",
 		func() error { return share(loser) })
-	b.share(t, owners[loser], budgets[loser], b.user(t, "Another"), "viewer")
+	env.share(t, owners[loser], budgets[loser], env.user(t, "Another"), "viewer")
 
 	winner := slices.Index(errs, nil)
-	_, err = b.respond(guest, budgets[winner], "accepted")
+	_, err = env.respond(guest, budgets[winner], "accepted")
 	require.NoError(t, err)
 	require.NoError(t, share(loser), "an answered invitation is no longer pending")
 }

@@ -113,12 +113,12 @@ func (s *server) ShareBudget(
 func (s *server) invite(
 	ctx context.Context, tx pgx.Tx, id, user uuid.UUID, terms invitee,
 ) (member, error) {
-	b, err := s.lockedBudgetFor(ctx, tx, id, shareBudget)
+	seen, err := s.lockedBudgetFor(ctx, tx, id, shareBudget)
 	if err != nil {
 		return member{}, err
 	}
 	// The user of an e-mail is only known after auth was asked.
-	if user == b.OwnerID {
+	if user == seen.OwnerID {
 		return member{}, errCannotInviteSelf
 	}
 	// A user has at most one membership per budget, which a repeated invitation reuses after a
@@ -150,22 +150,22 @@ func (s *server) invite(
 	if unanswered >= maxPendingInvitations {
 		return member{}, errInvitationLimit
 	}
-	if err := insertInvitationTry(ctx, tx, b.OwnerID, &user, now); err != nil {
+	if err := insertInvitationTry(ctx, tx, seen.OwnerID, &user, now); err != nil {
 		return member{}, err
 	}
 	// KnownName keeps the name of this moment. The member learns a later one by accepting.
-	m := member{
+	invited := member{
 		BudgetID: id, UserID: user, Role: terms.role, ShareBP: terms.share, Status: pending,
-		InvitedAt: now, KnownName: &b.Name,
+		InvitedAt: now, KnownName: &seen.Name,
 	}
-	if err := upsertMember(ctx, tx, m); err != nil {
+	if err := upsertMember(ctx, tx, invited); err != nil {
 		return member{}, err
 	}
 	event := &budgetv1.InvitationSent{
-		BudgetId: id.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(),
-		MemberId: user.String(), Role: m.Role, SharePercent: m.sharePercent(),
+		BudgetId: id.String(), BudgetName: seen.Name, OwnerId: seen.OwnerID.String(),
+		MemberId: user.String(), Role: invited.Role, SharePercent: invited.sharePercent(),
 	}
-	return m, s.notifications.Publish(ctx, tx, event, user, b.OwnerID)
+	return invited, s.notifications.Publish(ctx, tx, event, user, seen.OwnerID)
 }
 
 // ListInvitations returns the acting user's pending invitations, newest first. The owners' names
@@ -201,7 +201,7 @@ func (s *server) ListInvitations(
 
 // proto converts the invitation. owner is nil if it is unknown.
 func (i invitation) proto(owner *authv1.User) *budgetv1.Invitation {
-	p := &budgetv1.Invitation{
+	invitation := &budgetv1.Invitation{
 		BudgetId:     i.BudgetID.String(),
 		BudgetName:   i.BudgetName,
 		MemberId:     i.UserID.String(),
@@ -211,32 +211,32 @@ func (i invitation) proto(owner *authv1.User) *budgetv1.Invitation {
 		InvitedAt:    calendar.FormatTime(i.InvitedAt),
 	}
 	if owner != nil {
-		p.OwnerName, p.OwnerEmail = new(owner.GetName()), new(owner.GetEmail())
+		invitation.OwnerName, invitation.OwnerEmail = new(owner.GetName()), new(owner.GetEmail())
 	}
-	return p
+	return invitation
 }
 
 // parseShare returns the e-mail and terms of an invitation. The role is viewer by default.
 func parseShare(req *budgetv1.ShareBudgetRequest) (invitee, error) {
-	var p apierr.Problems
+	var problems apierr.Problems
 	invited := invitee{
 		email: strings.ToLower(strings.TrimSpace(req.GetEmail())), role: string(viewer),
 	}
-	a, err := mail.ParseAddress(invited.email)
+	address, err := mail.ParseAddress(invited.email)
 	switch {
 	case invited.email == "":
-		p.Invalid("email", "is required")
+		problems.Invalid("email", "is required")
 	// The parsed address differs from the text if that has a display name or a comment.
-	case err != nil || a.Address != invited.email || len(invited.email) > maxEmail:
-		p.Invalid("email", "must be an e-mail address")
+	case err != nil || address.Address != invited.email || len(invited.email) > maxEmail:
+		problems.Invalid("email", "must be an e-mail address")
 	}
 	if req.Role != nil {
-		invited.role = parseRole(&p, req.GetRole())
+		invited.role = parseRole(&problems, req.GetRole())
 	}
 	if req.SharePercent != nil {
-		invited.share = parsePercent(&p, req.GetSharePercent())
+		invited.share = parsePercent(&problems, req.GetSharePercent())
 	}
-	return invited, p.Err()
+	return invited, problems.Err()
 }
 
 func parseRole(p *apierr.Problems, role string) string {

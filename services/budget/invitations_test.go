@@ -16,12 +16,12 @@ import (
 
 func TestShareBudget(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
-	budget := b.budget(t, owner)
-	b.events(t)
+	env := setup(t)
+	owner, guest := env.user(t, "Owner"), env.user(t, "Guest")
+	budget := env.budget(t, owner)
+	env.events(t)
 
-	shared, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{
+	shared, err := env.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{
 		BudgetId: budget.GetId(), Email: " GUEST@example.com ", Role: new("editor"),
 		SharePercent: new("33.3"),
 	})
@@ -32,12 +32,12 @@ func TestShareBudget(t *testing.T) {
 		InvitedAt: "2026-03-15T12:00:00.000Z",
 	}
 	require.True(t, proto.Equal(want, shared.GetMember()), "%v", shared)
-	requirePublished(t, b.events(t), &budgetv1.InvitationSent{
+	requirePublished(t, env.events(t), &budgetv1.InvitationSent{
 		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(),
 		MemberId: guest.ID.String(), Role: "editor", SharePercent: new("33.30"),
 	}, owner, guest)
 
-	invitations, err := b.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{})
+	invitations, err := env.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{})
 	require.NoError(t, err)
 	require.Len(t, invitations.GetInvitations(), 1)
 	require.True(t, proto.Equal(&budgetv1.Invitation{
@@ -48,33 +48,33 @@ func TestShareBudget(t *testing.T) {
 
 	was := "pending"
 	for _, answer := range []string{"accepted", "rejected"} {
-		got, err := b.respond(guest, budget.GetId(), answer)
+		got, err := env.respond(guest, budget.GetId(), answer)
 		require.NoError(t, err)
 		want.Status, want.RespondedAt = answer, new("2026-03-15T12:00:00.000Z")
 		require.True(t, proto.Equal(want, got.GetMember()), "%v", got)
-		requirePublished(t, b.events(t), &budgetv1.InvitationAnswered{
+		requirePublished(t, env.events(t), &budgetv1.InvitationAnswered{
 			BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(),
 			MemberId: guest.ID.String(), Status: answer, PreviousStatus: was,
 		}, owner, guest)
 		was = answer
-		before := budgettest.State(t, b.db)
-		again, err := b.RespondToInvitation(guest.Ctx, &budgetv1.RespondToInvitationRequest{
+		before := budgettest.State(t, env.db)
+		again, err := env.RespondToInvitation(guest.Ctx, &budgetv1.RespondToInvitationRequest{
 			BudgetId: budget.GetId(), MemberId: guest.ID.String(), Response: &answer,
 		})
 		require.NoError(t, err, "the same answer again is a no-op")
 		require.True(t, proto.Equal(want, again.GetMember()))
-		require.Equal(t, before, budgettest.State(t, b.db))
+		require.Equal(t, before, budgettest.State(t, env.db))
 	}
 
-	invitations, err = b.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{})
+	invitations, err = env.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{})
 	require.NoError(t, err)
 	require.Empty(t, invitations.GetInvitations())
-	budgettest.Refuses(t, b.db, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", func() error {
-		_, err := b.respond(guest, budget.GetId(), "accepted")
+	budgettest.Refuses(t, env.db, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", func() error {
+		_, err := env.respond(guest, budget.GetId(), "accepted")
 		return err
 	})
 
-	again, err := b.ShareBudget(owner.Ctx,
+	again, err := env.ShareBudget(owner.Ctx,
 		&budgetv1.ShareBudgetRequest{BudgetId: budget.GetId(), Email: guest.Email})
 	require.NoError(t, err, "the owner may invite the user again")
 	want.Role, want.SharePercent, want.Status, want.RespondedAt = "viewer", nil, "pending", nil
@@ -83,16 +83,16 @@ func TestShareBudget(t *testing.T) {
 
 func TestShareBudgetErrors(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, guest, member := b.user(t, "Owner"), b.user(t, "Guest"), b.user(t, "Member")
-	b.user(t, "Friend")
-	id := b.budget(t, owner).GetId()
-	b.join(t, owner, id, member, "viewer")
-	_, err := b.ShareBudget(owner.Ctx,
+	env := setup(t)
+	owner, guest, member := env.user(t, "Owner"), env.user(t, "Guest"), env.user(t, "Member")
+	env.user(t, "Friend")
+	id := env.budget(t, owner).GetId()
+	env.join(t, owner, id, member, "viewer")
+	_, err := env.ShareBudget(owner.Ctx,
 		&budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.Email, SharePercent: new("60")})
 	require.NoError(t, err)
 	type share = budgetv1.ShareBudgetRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req    *share
 		code   codes.Code
 		reason string
@@ -145,17 +145,17 @@ func TestShareBudgetErrors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.req.BudgetId = id
-			budgettest.Refuses(t, b.db, c.code, c.reason,
-				pgtest.Call(owner.Ctx, b.ShareBudget, c.req))
+			tc.req.BudgetId = id
+			budgettest.Refuses(t, env.db, tc.code, tc.reason,
+				pgtest.Call(owner.Ctx, env.ShareBudget, tc.req))
 		})
 	}
-	asked := b.auth.calls
-	budgettest.Refuses(t, b.db, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS",
-		pgtest.Call(member.Ctx, b.ShareBudget,
+	asked := env.auth.calls
+	budgettest.Refuses(t, env.db, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS",
+		pgtest.Call(member.Ctx, env.ShareBudget,
 			&budgetv1.ShareBudgetRequest{BudgetId: id, Email: "nobody@example.com"}))
-	require.Equal(t, asked, b.auth.calls, "who may not invite cannot find out about e-mails")
-	_, err = b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{
+	require.Equal(t, asked, env.auth.calls, "who may not invite cannot find out about e-mails")
+	_, err = env.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{
 		BudgetId: id, Email: "friend@example.com", SharePercent: new("40"),
 	})
 	require.NoError(t, err)
@@ -163,15 +163,15 @@ func TestShareBudgetErrors(t *testing.T) {
 
 func TestShareBudgetConcurrentShares(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	id := b.budget(t, owner).GetId()
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	id := env.budget(t, owner).GetId()
 	emails := make([]string, budgettest.Racers)
 	for i := range emails {
-		emails[i] = b.user(t, fmt.Sprint("guest", i)).Email
+		emails[i] = env.user(t, fmt.Sprint("guest", i)).Email
 	}
-	errs := b.race(t, id, func(i int) error {
-		_, err := b.ShareBudget(owner.Ctx,
+	errs := env.race(t, id, func(i int) error {
+		_, err := env.ShareBudget(owner.Ctx,
 			&budgetv1.ShareBudgetRequest{BudgetId: id, Email: emails[i], SharePercent: new("24")})
 		return err
 	})
@@ -180,29 +180,29 @@ func TestShareBudgetConcurrentShares(t *testing.T) {
 
 func TestShareBudgetConcurrentInvitations(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
-	id := b.budget(t, owner).GetId()
-	b.events(t)
-	errs := b.race(t, id, func(int) error {
-		_, err := b.ShareBudget(owner.Ctx,
+	env := setup(t)
+	owner, guest := env.user(t, "Owner"), env.user(t, "Guest")
+	id := env.budget(t, owner).GetId()
+	env.events(t)
+	errs := env.race(t, id, func(int) error {
+		_, err := env.ShareBudget(owner.Ctx,
 			&budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.Email})
 		return err
 	})
 	budgettest.RequireWinners(t, 1, errMemberAlreadyExists, errs)
-	require.Len(t, b.events(t), 2)
+	require.Len(t, env.events(t), 2)
 }
 
 func TestShareBudgetIdempotency(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
+	env := setup(t)
+	owner, guest := env.user(t, "Owner"), env.user(t, "Guest")
 	req := &budgetv1.ShareBudgetRequest{
-		BudgetId: b.budget(t, owner).GetId(), Email: guest.Email, IdempotencyKey: "once",
+		BudgetId: env.budget(t, owner).GetId(), Email: guest.Email, IdempotencyKey: "once",
 	}
-	first, err := b.ShareBudget(owner.Ctx, req)
+	first, err := env.ShareBudget(owner.Ctx, req)
 	require.NoError(t, err)
-	again, err := b.ShareBudget(owner.Ctx, req)
+	again, err := env.ShareBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.True(t, proto.Equal(first.GetMember(), again.GetMember()))
@@ -210,22 +210,22 @@ func TestShareBudgetIdempotency(t *testing.T) {
 
 func TestListMembersAndInvitationsPages(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, me := b.user(t, "Owner"), b.user(t, "Me")
-	id := b.budget(t, owner).GetId()
-	b.join(t, owner, id, me, "viewer")
+	env := setup(t)
+	owner, me := env.user(t, "Owner"), env.user(t, "Me")
+	id := env.budget(t, owner).GetId()
+	env.join(t, owner, id, me, "viewer")
 	for i := range 4 {
-		b.share(t, owner, id, b.user(t, fmt.Sprint("guest", i)), "viewer")
+		env.share(t, owner, id, env.user(t, fmt.Sprint("guest", i)), "viewer")
 	}
-	rejecter := b.user(t, "Refuser")
-	b.share(t, owner, id, rejecter, "viewer")
-	_, err := b.respond(rejecter, id, "rejected")
+	rejecter := env.user(t, "Refuser")
+	env.share(t, owner, id, rejecter, "viewer")
+	_, err := env.respond(rejecter, id, "rejected")
 	require.NoError(t, err)
 
 	read := func(who budgettest.User) (ids []string) {
 		req := &budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(2))}
 		for {
-			resp, err := b.ListMembers(who.Ctx, req)
+			resp, err := env.ListMembers(who.Ctx, req)
 			require.NoError(t, err)
 			for _, m := range resp.GetMembers() {
 				require.NotEmpty(t, m.GetName())
@@ -242,25 +242,26 @@ func TestListMembersAndInvitationsPages(t *testing.T) {
 	require.Equal(t, rejecter.ID.String(), read(owner)[0])
 
 	for range 3 {
-		b.share(t, owner, b.budget(t, owner).GetId(), me, "viewer")
+		env.share(t, owner, env.budget(t, owner).GetId(), me, "viewer")
 	}
-	first, err := b.ListInvitations(me.Ctx, &budgetv1.ListInvitationsRequest{Limit: new(int32(2))})
+	first, err := env.ListInvitations(me.Ctx,
+		&budgetv1.ListInvitationsRequest{Limit: new(int32(2))})
 	require.NoError(t, err)
 	require.Len(t, first.GetInvitations(), 2)
 	require.True(t, first.GetPagination().GetHasMore())
-	rest, err := b.ListInvitations(me.Ctx,
+	rest, err := env.ListInvitations(me.Ctx,
 		&budgetv1.ListInvitationsRequest{Cursor: first.GetPagination().GetNextCursor()})
 	require.NoError(t, err)
 	require.Len(t, rest.GetInvitations(), 1)
 	require.Greater(t, first.GetInvitations()[1].GetBudgetId(),
 		rest.GetInvitations()[0].GetBudgetId())
 
-	_, err = b.ListInvitations(owner.Ctx,
+	_, err = env.ListInvitations(owner.Ctx,
 		&budgetv1.ListInvitationsRequest{Cursor: first.GetPagination().GetNextCursor()})
 	require.ErrorIs(t, err, apierr.InvalidCursor)
-	_, err = b.ListMembers(me.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: "x"})
+	_, err = env.ListMembers(me.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: "x"})
 	require.ErrorIs(t, err, apierr.InvalidCursor)
-	_, err = b.ListMembers(me.Ctx,
+	_, err = env.ListMembers(me.Ctx,
 		&budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(-1))})
 	require.Equal(t, "VALIDATION_ERROR", apierr.From(err).Reason)
 }

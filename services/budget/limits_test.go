@@ -13,16 +13,16 @@ import (
 
 func TestListLimits(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
+	env := setup(t)
+	owner, guest := env.user(t, "Owner"), env.user(t, "Guest")
 	day := budgettest.Today
-	b.now = func() time.Time { return day }
-	id := b.budget(t, owner).GetId()
+	env.now = func() time.Time { return day }
+	id := env.budget(t, owner).GetId()
 	first := day.Format(time.DateOnly)
 	update := func(req *budgetv1.UpdateBudgetRequest) {
 		t.Helper()
 		req.Id = id
-		_, err := b.UpdateBudget(owner.Ctx, req)
+		_, err := env.UpdateBudget(owner.Ctx, req)
 		require.NoError(t, err)
 	}
 	limits := func(
@@ -30,7 +30,7 @@ func TestListLimits(t *testing.T) {
 	) ([]string, *budgetv1.ListLimitsResponse) {
 		t.Helper()
 		req.BudgetId = id
-		resp, err := b.ListLimits(who.Ctx, req)
+		resp, err := env.ListLimits(who.Ctx, req)
 		require.NoError(t, err)
 		var found []string
 		for _, l := range resp.GetLimits() {
@@ -63,11 +63,11 @@ func TestListLimits(t *testing.T) {
 	found, _ = limits(owner, &budgetv1.ListLimitsRequest{})
 	require.Equal(t, all, found)
 
-	b.share(t, owner, id, guest, "viewer")
-	_, err := b.ListLimits(guest.Ctx, &budgetv1.ListLimitsRequest{BudgetId: id})
+	env.share(t, owner, id, guest, "viewer")
+	_, err := env.ListLimits(guest.Ctx, &budgetv1.ListLimitsRequest{BudgetId: id})
 	require.ErrorIs(t, err, errInsufficientPermissions,
 		"an invited user reads nothing of the budget")
-	_, err = b.respond(guest, id, "accepted")
+	_, err = env.respond(guest, id, "accepted")
 	require.NoError(t, err)
 	var paged []string
 	for cursor := ""; ; {
@@ -78,43 +78,45 @@ func TestListLimits(t *testing.T) {
 		if cursor == "" {
 			break
 		}
-		_, err = b.ListLimits(owner.Ctx, &budgetv1.ListLimitsRequest{BudgetId: id, Cursor: cursor})
+		_, err = env.ListLimits(owner.Ctx,
+			&budgetv1.ListLimitsRequest{BudgetId: id, Cursor: cursor})
 		require.ErrorIs(t, err, apierr.InvalidCursor, "the cursor of another user")
 	}
 	require.Equal(t, all, paged)
 
-	_, err = b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
+	_, err = env.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 	require.NoError(t, err)
 	var rows int
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM budget_limits`).Scan(&rows))
+	require.NoError(t,
+		env.db.QueryRow(t.Context(), `SELECT count(*) FROM budget_limits`).Scan(&rows))
 	require.Zero(t, rows)
 }
 
 func TestGetBudgetOwnerName(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
-	id := b.budget(t, owner).GetId()
-	b.share(t, owner, id, guest, "viewer")
+	env := setup(t)
+	owner, guest := env.user(t, "Owner"), env.user(t, "Guest")
+	id := env.budget(t, owner).GetId()
+	env.share(t, owner, id, guest, "viewer")
 	names := func(who budgettest.User) (single, listed *string) {
 		t.Helper()
-		got, err := b.GetBudget(who.Ctx, &budgetv1.GetBudgetRequest{Id: id})
+		got, err := env.GetBudget(who.Ctx, &budgetv1.GetBudgetRequest{Id: id})
 		require.NoError(t, err)
-		list, err := b.ListBudgets(who.Ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
+		list, err := env.ListBudgets(who.Ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
 		require.NoError(t, err)
 		return got.GetBudget().OwnerName, list.GetBudgets()[0].OwnerName
 	}
-	list, err := b.ListBudgets(guest.Ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
+	list, err := env.ListBudgets(guest.Ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
 	require.NoError(t, err)
 	require.Nil(t, list.GetBudgets()[0].OwnerName, "the contents of the invitation only")
-	_, err = b.respond(guest, id, "accepted")
+	_, err = env.respond(guest, id, "accepted")
 	require.NoError(t, err)
 	single, listed := names(guest)
 	require.Equal(t, []string{"Owner", "Owner"}, []string{*single, *listed})
 	single, listed = names(owner)
 	require.Nil(t, single)
 	require.Nil(t, listed)
-	b.auth.unavailable = apierr.Internal
+	env.auth.unavailable = apierr.Internal
 	single, listed = names(guest)
 	require.Nil(t, single)
 	require.Nil(t, listed)

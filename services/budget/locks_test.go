@@ -21,9 +21,9 @@ func TestFollowCategories(t *testing.T) {
 	t.Parallel()
 	t.Run("keeps a concurrent change of the budget", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		owner := b.user(t, "Owner")
-		made, target := b.budget(t, owner), uuid.NewString()
+		env := setup(t)
+		owner := env.user(t, "Owner")
+		made, target := env.budget(t, owner), uuid.NewString()
 		merged := outbox.Received{
 			ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Subject: "ledger.v1.category.deleted",
 			Time: budgettest.Today,
@@ -32,16 +32,16 @@ func TestFollowCategories(t *testing.T) {
 				ReassignedTo: &target,
 			},
 		}
-		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
-			_, err := b.change(owner.Ctx, tx, uuid.MustParse(made.GetId()), "",
+		require.NoError(t, pgtest.Behind(t, env.db, func(tx pgx.Tx) error {
+			_, err := env.change(owner.Ctx, tx, uuid.MustParse(made.GetId()), "",
 				changes{name: new("Renamed")})
 			return err
 		}, func() error {
-			return pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-				return b.applyEvents(t.Context(), tx, []outbox.Received{merged})
+			return pg.InTx(t.Context(), env.db, func(tx pgx.Tx) error {
+				return env.applyEvents(t.Context(), tx, []outbox.Received{merged})
 			})
 		}))
-		got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: made.GetId()})
+		got, err := env.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: made.GetId()})
 		require.NoError(t, err)
 		require.Equal(t, "Renamed", got.GetBudget().GetName())
 		require.Equal(t, []string{target}, got.GetBudget().GetCategoryIds())
@@ -53,44 +53,44 @@ func TestSettle(t *testing.T) {
 	t.Parallel()
 	t.Run("raises no alert from the spending of an older version", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		books := b.books()
-		owner := b.user(t, "Owner")
-		made := b.budget(t, owner)
+		env := setup(t)
+		books := env.books()
+		owner := env.user(t, "Owner")
+		made := env.budget(t, owner)
 		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
-		b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
+		env.ledger.spend = func(window *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 			// The budget moves to another wallet after the ledger was asked about the old one.
-			b.ledger.spend = func(*ledgerv1.SpendingWindow) *ledgerv1.Spending {
+			env.ledger.spend = func(*ledgerv1.SpendingWindow) *ledgerv1.Spending {
 				return &ledgerv1.Spending{Found: true}
 			}
-			require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-				_, err := b.change(owner.Ctx, tx, uuid.MustParse(made.GetId()), "",
+			require.NoError(t, pg.InTx(t.Context(), env.db, func(tx pgx.Tx) error {
+				_, err := env.change(owner.Ctx, tx, uuid.MustParse(made.GetId()), "",
 					changes{wallet: new(uuid.Must(uuid.NewV7()))})
 				return err
 			}))
-			return books.sum(w)
+			return books.sum(window)
 		}
-		b.check(t)
-		require.Empty(t, b.alerts(t))
+		env.check(t)
+		require.Empty(t, env.alerts(t))
 	})
 	t.Run("raises no alert for a budget that changes concurrently", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		books := b.books()
-		owner := b.user(t, "Owner")
-		made := b.budget(t, owner)
+		env := setup(t)
+		books := env.books()
+		owner := env.user(t, "Owner")
+		made := env.budget(t, owner)
 		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
-		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
+		require.NoError(t, pgtest.Behind(t, env.db, func(tx pgx.Tx) error {
 			// The change has not queued its check yet. That would keep the worker from claiming it.
 			_, err := tx.Exec(t.Context(),
 				`UPDATE budgets SET wallet_id = $2, version = version + 1 WHERE id = $1`,
 				made.GetId(), uuid.New())
 			return err
 		}, func() error {
-			_, err := b.server.notifications.CheckBudgets(t.Context())
+			_, err := env.server.notifications.CheckBudgets(t.Context())
 			return err
 		}))
-		require.Empty(t, b.alerts(t))
+		require.Empty(t, env.alerts(t))
 	})
 }
 
@@ -98,14 +98,14 @@ func TestCheckBudgets(t *testing.T) {
 	t.Parallel()
 	t.Run("leaves a check to the worker that claims it concurrently", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.budget(t, b.user(t, "Owner"))
-		pgtest.Besides(t, b.db, func(tx pgx.Tx) error {
+		env := setup(t)
+		env.budget(t, env.user(t, "Owner"))
+		pgtest.Besides(t, env.db, func(tx pgx.Tx) error {
 			_, err := tx.Exec(t.Context(), `UPDATE alert_checks SET leased_until = $1`,
 				budgettest.Today.Add(time.Minute))
 			return err
 		}, func() error {
-			n, err := b.server.notifications.CheckBudgets(t.Context())
+			n, err := env.server.notifications.CheckBudgets(t.Context())
 			require.Zero(t, n)
 			return err
 		})
@@ -116,34 +116,35 @@ func TestSyncReferencesConcurrently(t *testing.T) {
 	t.Parallel()
 	t.Run("keeps a concurrent change of the budget", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		owner := b.user(t, "Owner")
+		env := setup(t)
+		owner := env.user(t, "Owner")
 		merged, target := uuid.NewString(), uuid.NewString()
-		id := b.create(t, owner, "Groceries", merged)
-		b.merge(owner, merged, target)
-		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
-			_, err := b.change(owner.Ctx, tx, uuid.MustParse(id), "", changes{name: new("Renamed")})
+		id := env.create(t, owner, "Groceries", merged)
+		env.merge(owner, merged, target)
+		require.NoError(t, pgtest.Behind(t, env.db, func(tx pgx.Tx) error {
+			_, err := env.change(owner.Ctx, tx, uuid.MustParse(id), "",
+				changes{name: new("Renamed")})
 			return err
 		}, func() error {
-			due, err := claimSyncs(t.Context(), b.db, budgettest.Today)
+			due, err := claimSyncs(t.Context(), env.db, budgettest.Today)
 			require.NoError(t, err)
-			return b.sync(t.Context(), due)
+			return env.sync(t.Context(), due)
 		}))
-		got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: id})
+		got, err := env.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: id})
 		require.NoError(t, err)
 		require.Equal(t, "Renamed", got.GetBudget().GetName())
 		require.Equal(t, []string{target}, got.GetBudget().GetCategoryIds())
 	})
 	t.Run("leaves a sync to the worker that claims it concurrently", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.create(t, b.user(t, "Owner"), "Groceries", uuid.NewString())
-		pgtest.Besides(t, b.db, func(tx pgx.Tx) error {
+		env := setup(t)
+		env.create(t, env.user(t, "Owner"), "Groceries", uuid.NewString())
+		pgtest.Besides(t, env.db, func(tx pgx.Tx) error {
 			due, err := claimSyncs(t.Context(), tx, budgettest.Today)
 			require.Len(t, due, 1)
 			return err
 		}, func() error {
-			due, err := claimSyncs(t.Context(), b.db, budgettest.Today)
+			due, err := claimSyncs(t.Context(), env.db, budgettest.Today)
 			require.Empty(t, due)
 			return err
 		})
@@ -152,22 +153,22 @@ func TestSyncReferencesConcurrently(t *testing.T) {
 
 func TestListMembersCursor(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, one, two := b.user(t, "Owner"), b.user(t, "One"), b.user(t, "Two")
-	id := b.budget(t, owner).GetId()
-	b.join(t, owner, id, one, "viewer")
-	b.join(t, owner, id, two, "viewer")
-	list, err := b.ListMembers(owner.Ctx,
+	env := setup(t)
+	owner, one, two := env.user(t, "Owner"), env.user(t, "One"), env.user(t, "Two")
+	id := env.budget(t, owner).GetId()
+	env.join(t, owner, id, one, "viewer")
+	env.join(t, owner, id, two, "viewer")
+	list, err := env.ListMembers(owner.Ctx,
 		&budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(1))})
 	require.NoError(t, err)
 	cursor := list.GetPagination().GetNextCursor()
 	require.NotEmpty(t, cursor)
-	_, err = b.ListMembers(one.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: cursor})
+	_, err = env.ListMembers(one.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: cursor})
 	require.ErrorIs(t, err, apierr.InvalidCursor, "a cursor is valid for its viewer only")
-	_, err = b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{
-		BudgetId: b.budgetNamed(t, owner, "Another").GetId(), Cursor: cursor,
+	_, err = env.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{
+		BudgetId: env.budgetNamed(t, owner, "Another").GetId(), Cursor: cursor,
 	})
 	require.ErrorIs(t, err, apierr.InvalidCursor, "a cursor is valid for its budget only")
-	_, err = b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: cursor})
+	_, err = env.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: cursor})
 	require.NoError(t, err)
 }

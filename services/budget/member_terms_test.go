@@ -19,49 +19,50 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 	for _, state := range []string{"pending", "accepted"} {
 		t.Run("changes role and share of "+state+" members", func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
-			owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
-			id := b.budget(t, owner).GetId()
-			b.share(t, owner, id, guest, "viewer")
+			env := setup(t)
+			owner, guest := env.user(t, "Owner"), env.user(t, "Guest")
+			id := env.budget(t, owner).GetId()
+			env.share(t, owner, id, guest, "viewer")
 			if state == "accepted" {
-				_, err := b.respond(guest, id, state)
+				_, err := env.respond(guest, id, state)
 				require.NoError(t, err)
 			}
-			b.events(t)
+			env.events(t)
 			change := func(role, share *string) *budgetv1.Member {
-				resp, err := b.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{
-					BudgetId: id, MemberId: guest.ID.String(), Role: role, SharePercent: share,
-				})
+				resp, err := env.RespondToInvitation(owner.Ctx,
+					&budgetv1.RespondToInvitationRequest{
+						BudgetId: id, MemberId: guest.ID.String(), Role: role, SharePercent: share,
+					})
 				require.NoError(t, err)
 				require.Equal(t, state, resp.GetMember().GetStatus())
-				list, err := b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id})
+				list, err := env.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id})
 				require.NoError(t, err)
 				require.True(t, proto.Equal(resp.GetMember(), list.GetMembers()[0]), "%v", list)
 				return resp.GetMember()
 			}
-			m := change(new("editor"), new("12.5"))
-			require.Equal(t, "editor", m.GetRole())
-			require.Equal(t, "12.50", m.GetSharePercent())
-			require.Equal(t, "Guest", m.GetName())
-			requirePublished(t, b.events(t), &budgetv1.MemberUpdated{
+			message := change(new("editor"), new("12.5"))
+			require.Equal(t, "editor", message.GetRole())
+			require.Equal(t, "12.50", message.GetSharePercent())
+			require.Equal(t, "Guest", message.GetName())
+			requirePublished(t, env.events(t), &budgetv1.MemberUpdated{
 				BudgetId: id, BudgetName: "Groceries", OwnerId: owner.ID.String(),
 				MemberId: guest.ID.String(), Role: "editor", SharePercent: new("12.50"),
 				PreviousRole: "viewer",
 			}, owner, guest)
 
-			before := budgettest.State(t, b.db)
+			before := budgettest.State(t, env.db)
 			change(new("editor"), new("12.50"))
-			require.Equal(t, before, budgettest.State(t, b.db),
+			require.Equal(t, before, budgettest.State(t, env.db),
 				"the same terms again change nothing")
 
-			m = change(nil, new(""))
-			require.Nil(t, m.SharePercent)
-			require.Equal(t, "editor", m.GetRole())
-			require.Len(t, b.events(t), 2)
+			message = change(nil, new(""))
+			require.Nil(t, message.SharePercent)
+			require.Equal(t, "editor", message.GetRole())
+			require.Len(t, env.events(t), 2)
 
-			m = change(new("viewer"), nil)
-			require.Equal(t, "viewer", m.GetRole())
-			_, err := b.UpdateBudget(guest.Ctx,
+			message = change(new("viewer"), nil)
+			require.Equal(t, "viewer", message.GetRole())
+			_, err := env.UpdateBudget(guest.Ctx,
 				&budgetv1.UpdateBudgetRequest{Id: id, Name: new("Mine")})
 			require.ErrorIs(t, err, errInsufficientPermissions)
 		})
@@ -69,21 +70,21 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 
 	t.Run("rejects bad terms", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		owner := b.user(t, "Owner")
-		guest := b.user(t, "Guest")
-		other := b.user(t, "Other")
-		former := b.user(t, "Gone")
-		id := b.budget(t, owner).GetId()
-		b.join(t, owner, id, guest, "viewer")
-		b.join(t, owner, id, former, "viewer")
-		_, err := b.respond(former, id, "rejected")
+		env := setup(t)
+		owner := env.user(t, "Owner")
+		guest := env.user(t, "Guest")
+		other := env.user(t, "Other")
+		former := env.user(t, "Gone")
+		id := env.budget(t, owner).GetId()
+		env.join(t, owner, id, guest, "viewer")
+		env.join(t, owner, id, former, "viewer")
+		_, err := env.respond(former, id, "rejected")
 		require.NoError(t, err)
-		_, err = b.ShareBudget(owner.Ctx,
+		_, err = env.ShareBudget(owner.Ctx,
 			&budgetv1.ShareBudgetRequest{BudgetId: id, Email: other.Email, SharePercent: new("60")})
 		require.NoError(t, err)
 		type change = budgetv1.RespondToInvitationRequest
-		for name, c := range map[string]struct {
+		for name, tc := range map[string]struct {
 			by     budgettest.User
 			req    *change
 			code   codes.Code
@@ -129,15 +130,15 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				c.req.BudgetId = id
-				if c.req.GetMemberId() == "" {
-					c.req.MemberId = guest.ID.String()
+				tc.req.BudgetId = id
+				if tc.req.GetMemberId() == "" {
+					tc.req.MemberId = guest.ID.String()
 				}
-				budgettest.Refuses(t, b.db, c.code, c.reason,
-					pgtest.Call(c.by.Ctx, b.RespondToInvitation, c.req))
+				budgettest.Refuses(t, env.db, tc.code, tc.reason,
+					pgtest.Call(tc.by.Ctx, env.RespondToInvitation, tc.req))
 			})
 		}
-		_, err = b.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{
+		_, err = env.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{
 			BudgetId: id, MemberId: guest.ID.String(), SharePercent: new("40"),
 		})
 		require.NoError(t, err)
@@ -145,24 +146,24 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 
 	t.Run("never exceeds 100 percent with simultaneous invitations", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		owner := b.user(t, "Owner")
-		id := b.budget(t, owner).GetId()
+		env := setup(t)
+		owner := env.user(t, "Owner")
+		id := env.budget(t, owner).GetId()
 		var guests [budgettest.Racers]budgettest.User
 		for i := range guests {
-			guests[i] = b.user(t, string(rune('a'+i)))
+			guests[i] = env.user(t, string(rune('a'+i)))
 			if i%2 == 0 {
-				b.share(t, owner, id, guests[i], "viewer")
+				env.share(t, owner, id, guests[i], "viewer")
 			}
 		}
-		errs := b.race(t, id, func(i int) error {
+		errs := env.race(t, id, func(i int) error {
 			if i%2 == 0 {
-				_, err := b.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{
+				_, err := env.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{
 					BudgetId: id, MemberId: guests[i].ID.String(), SharePercent: new("24"),
 				})
 				return err
 			}
-			_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{
+			_, err := env.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{
 				BudgetId: id, Email: guests[i].Email, SharePercent: new("24"),
 			})
 			return err
@@ -173,14 +174,14 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 
 func TestShareBudgetProblems(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	id := b.budget(t, owner).GetId()
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	id := env.budget(t, owner).GetId()
 	for email, problem := range map[string]string{
 		"": "is required", "  ": "is required", "friend": "must be an e-mail address",
 	} {
-		e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR",
-			pgtest.Call(owner.Ctx, b.ShareBudget,
+		e := budgettest.Refuses(t, env.db, codes.InvalidArgument, "VALIDATION_ERROR",
+			pgtest.Call(owner.Ctx, env.ShareBudget,
 				&budgetv1.ShareBudgetRequest{BudgetId: id, Email: email}))
 		require.Equal(t, []apierr.Field{{Name: "email", Message: problem}}, e.Fields)
 	}
@@ -188,9 +189,9 @@ func TestShareBudgetProblems(t *testing.T) {
 
 func TestBudgetLimitProblems(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	id := b.budget(t, owner).GetId()
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	id := env.budget(t, owner).GetId()
 	for limit, problem := range map[string]string{
 		"0": "must be greater than 0", "-1": "must be greater than 0",
 		"-0.001": "must be greater than 0", "-1e15": "must be greater than 0",
@@ -200,11 +201,11 @@ func TestBudgetLimitProblems(t *testing.T) {
 		create := newBudget()
 		create.Name, create.Limit = "Another", limit
 		for _, call := range []func() error{
-			pgtest.Call(owner.Ctx, b.CreateBudget, create),
-			pgtest.Call(owner.Ctx, b.UpdateBudget,
+			pgtest.Call(owner.Ctx, env.CreateBudget, create),
+			pgtest.Call(owner.Ctx, env.UpdateBudget,
 				&budgetv1.UpdateBudgetRequest{Id: id, Limit: &limit}),
 		} {
-			e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", call)
+			e := budgettest.Refuses(t, env.db, codes.InvalidArgument, "VALIDATION_ERROR", call)
 			require.Equal(t, []apierr.Field{{Name: "limit", Message: problem}}, e.Fields, limit)
 		}
 	}

@@ -73,20 +73,20 @@ func (s *server) GetMember(
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.budgetFor(ctx, s.db, budgetID, readBudget)
+	seen, err := s.budgetFor(ctx, s.db, budgetID, readBudget)
 	if err != nil {
 		return nil, err
 	}
-	m, err := selectMember(ctx, s.db, budgetID, memberID)
+	found, err := selectMember(ctx, s.db, budgetID, memberID)
 	if errors.Is(err, pgx.ErrNoRows) ||
-		err == nil && !slices.Contains(b.role().visible(), m.Status) {
+		err == nil && !slices.Contains(seen.role().visible(), found.Status) {
 		return nil, errMemberNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &budgetv1.GetMemberResponse{
-		Member: s.named(ctx, []member{m})[0], Etag: etag.Format(m.version()),
+		Member: s.named(ctx, []member{found})[0], Etag: etag.Format(found.version()),
 	}, nil
 }
 
@@ -101,19 +101,20 @@ func (s *server) RemoveMember(
 		return nil, err
 	}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		b, m, err := s.lockedMember(ctx, tx, budgetID, memberID, req.GetIfMatch())
+		seen, member, err := s.lockedMember(ctx, tx, budgetID, memberID, req.GetIfMatch())
 		if err != nil {
 			return err
 		}
 		if err := deleteMember(ctx, tx, budgetID, memberID); err != nil {
 			return err
 		}
-		forOwner := b.removed(m)
-		forOwner.BudgetName = b.Name
-		events := []notification.Addressed{{User: b.OwnerID, Data: forOwner}}
+		forOwner := seen.removed(member)
+		forOwner.BudgetName = seen.Name
+		events := []notification.Addressed{{User: seen.OwnerID, Data: forOwner}}
 		// A user who rejected or left is not notified again when the owner removes the row.
-		if m.Status != rejected || b.UserID == memberID {
-			events = append(events, notification.Addressed{User: memberID, Data: b.removed(m)})
+		if member.Status != rejected || seen.UserID == memberID {
+			events = append(events,
+				notification.Addressed{User: memberID, Data: seen.removed(member)})
 		}
 		return s.notifications.PublishEach(ctx, tx, events...)
 	})
@@ -150,24 +151,24 @@ func (s *server) lockedMember(
 	if err := lockBudget(ctx, tx, budgetID); err != nil {
 		return seenBudget{}, member{}, err
 	}
-	b, err := selectBudget(ctx, tx, budgetID, caller.ID(ctx))
+	seen, err := selectBudget(ctx, tx, budgetID, caller.ID(ctx))
 	if err != nil {
 		return seenBudget{}, member{}, pg.IfNoRows(err, errBudgetNotFound)
 	}
-	isOwner := b.role().may(removeMembers)
-	if b.UserID != memberID && !isOwner {
+	isOwner := seen.role().may(removeMembers)
+	if seen.UserID != memberID && !isOwner {
 		return seenBudget{}, member{}, errInsufficientPermissions
 	}
-	m, err := selectMember(ctx, tx, budgetID, memberID)
+	found, err := selectMember(ctx, tx, budgetID, memberID)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) && isOwner:
 		return seenBudget{}, member{}, errMemberNotFound
 	case errors.Is(err, pgx.ErrNoRows):
 		return seenBudget{}, member{}, errInsufficientPermissions
-	case err == nil && !etag.Matches(ifMatch, m.version()):
+	case err == nil && !etag.Matches(ifMatch, found.version()):
 		return seenBudget{}, member{}, apierr.VersionMismatch
 	}
-	return b, m, err
+	return seen, found, err
 }
 
 // named converts members, with names and e-mails from one call to auth, or without if it fails.
@@ -251,7 +252,7 @@ func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err e
 
 // proto converts the member. user is nil if it is unknown.
 func (m member) proto(user *authv1.User) *budgetv1.Member {
-	p := &budgetv1.Member{
+	member := &budgetv1.Member{
 		Id:           m.UserID.String(),
 		MemberId:     m.UserID.String(),
 		BudgetId:     m.BudgetID.String(),
@@ -263,9 +264,9 @@ func (m member) proto(user *authv1.User) *budgetv1.Member {
 		InvitedAt:    calendar.FormatTime(m.InvitedAt),
 	}
 	if m.RespondedAt != nil {
-		p.RespondedAt = new(calendar.FormatTime(*m.RespondedAt))
+		member.RespondedAt = new(calendar.FormatTime(*m.RespondedAt))
 	}
-	return p
+	return member
 }
 
 // version identifies the contents of the membership for its ETag. The row counts no versions, so it

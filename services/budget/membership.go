@@ -21,24 +21,24 @@ func (s *server) RespondToInvitation(
 	if err != nil {
 		return nil, err
 	}
-	c, err := parseMemberChange(req)
+	change, err := parseMemberChange(req)
 	if err != nil {
 		return nil, err
 	}
-	var m member
+	var changed member
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		b, before, err := s.lockedMember(ctx, tx, budgetID, memberID, req.GetIfMatch())
 		if err != nil {
 			return err
 		}
-		m, err = s.changeMember(ctx, tx, b, before, c)
+		changed, err = s.changeMember(ctx, tx, b, before, change)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &budgetv1.RespondToInvitationResponse{
-		Member: s.named(ctx, []member{m})[0], Etag: etag.Format(m.version()),
+		Member: s.named(ctx, []member{changed})[0], Etag: etag.Format(changed.version()),
 	}, nil
 }
 
@@ -60,44 +60,45 @@ func (s *server) changeMember(
 // rejecting. The two events differ in the name of the budget: a member who left must not receive a
 // later name (ADR 45).
 func (s *server) answer(
-	ctx context.Context, tx pgx.Tx, b seenBudget, m member, answer status,
+	ctx context.Context, tx pgx.Tx, seen seenBudget, current member, answer status,
 ) (member, error) {
-	changes, permitted := m.Status.to(answer, byMember)
+	changes, permitted := current.Status.to(answer, byMember)
 	// A rejected invitation cannot be accepted any more. The owner may send another one.
 	if !permitted {
 		return member{}, errInsufficientPermissions
 	}
 	if !changes {
-		return m, nil
+		return current, nil
 	}
-	before := m.Status
+	before := current.Status
 	// A member who leaves knows the current name.
-	m.KnownName = new(m.nameOf(b.budget))
-	m.Status, m.RespondedAt = answer, new(s.now().UTC())
-	if err := upsertMember(ctx, tx, m); err != nil {
+	current.KnownName = new(current.nameOf(seen.budget))
+	current.Status, current.RespondedAt = answer, new(s.now().UTC())
+	if err := upsertMember(ctx, tx, current); err != nil {
 		return member{}, err
 	}
 	answered := func(name string) *budgetv1.InvitationAnswered {
 		return &budgetv1.InvitationAnswered{
-			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(),
-			MemberId: m.UserID.String(), Status: string(m.Status), PreviousStatus: string(before),
+			BudgetId: seen.ID.String(), BudgetName: name, OwnerId: seen.OwnerID.String(),
+			MemberId: current.UserID.String(), Status: string(current.Status),
+			PreviousStatus: string(before),
 		}
 	}
-	return m, s.notifications.PublishEach(ctx, tx,
-		notification.Addressed{User: b.OwnerID, Data: answered(b.Name)},
-		notification.Addressed{User: m.UserID, Data: answered(m.nameOf(b.budget))})
+	return current, s.notifications.PublishEach(ctx, tx,
+		notification.Addressed{User: seen.OwnerID, Data: answered(seen.Name)},
+		notification.Addressed{User: current.UserID, Data: answered(current.nameOf(seen.budget))})
 }
 
 // changeTerms sets role and share. It holds the budget's lock, so that simultaneous changes and
 // invitations cannot exceed 100 percent in total.
 func (s *server) changeTerms(
-	ctx context.Context, tx pgx.Tx, b seenBudget, before member, c memberChange,
+	ctx context.Context, tx pgx.Tx, seen seenBudget, before member, change memberChange,
 ) (member, error) {
 	if before.Status == rejected {
 		return member{}, errInsufficientPermissions
 	}
 	// A change that sets the stored values publishes nothing.
-	after := c.apply(before)
+	after := change.apply(before)
 	if after.Role == before.Role && equalShares(after.ShareBP, before.ShareBP) {
 		return before, nil
 	}
@@ -109,14 +110,14 @@ func (s *server) changeTerms(
 	}
 	updated := func(name string) *budgetv1.MemberUpdated {
 		return &budgetv1.MemberUpdated{
-			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(),
+			BudgetId: seen.ID.String(), BudgetName: name, OwnerId: seen.OwnerID.String(),
 			MemberId: before.UserID.String(), Role: after.Role, SharePercent: after.sharePercent(),
 			PreviousRole: before.Role, PreviousSharePercent: before.sharePercent(),
 		}
 	}
 	return after, s.notifications.PublishEach(ctx, tx,
-		notification.Addressed{User: b.OwnerID, Data: updated(b.Name)},
-		notification.Addressed{User: before.UserID, Data: updated(before.nameOf(b.budget))})
+		notification.Addressed{User: seen.OwnerID, Data: updated(seen.Name)},
+		notification.Addressed{User: before.UserID, Data: updated(before.nameOf(seen.budget))})
 }
 
 // checkShares returns errShareExceeded when a new share of the member would bring the total over
@@ -165,25 +166,25 @@ func equalShares(a, b *int32) bool {
 // parseMemberChange returns the change of a request. A request must have a role, a share or an
 // answer to the invitation.
 func parseMemberChange(req *budgetv1.RespondToInvitationRequest) (memberChange, error) {
-	var p apierr.Problems
+	var problems apierr.Problems
 	var parsed memberChange
 	if req.Role != nil {
-		parsed.role = new(parseRole(&p, req.GetRole()))
+		parsed.role = new(parseRole(&problems, req.GetRole()))
 	}
 	if req.SharePercent != nil {
 		parsed.setShare = true
 		// An empty value is the JSON null that removes the share.
 		if req.GetSharePercent() != "" {
-			parsed.share = parsePercent(&p, req.GetSharePercent())
+			parsed.share = parsePercent(&problems, req.GetSharePercent())
 		}
 	}
 	if !parsed.hasTerms() || req.Status != nil || req.Response != nil {
 		var problem *apierr.Error
 		if parsed.answer, problem = parseAnswer(req); problem != nil {
-			p.Add(problem)
+			problems.Add(problem)
 		}
 	}
-	return parsed, p.Err()
+	return parsed, problems.Err()
 }
 
 // parseAnswer returns the answer from status or response, or from both if they are equal.

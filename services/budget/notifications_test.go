@@ -28,36 +28,36 @@ func (b *bundle) types(t *testing.T, who budgettest.User) []string {
 
 func TestNotificationRecipients(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, member := b.user(t, "Owner"), b.user(t, "Member")
-	made := b.budget(t, owner)
-	b.share(t, owner, made.GetId(), member, "viewer")
-	require.Equal(t, []string{"budget.v1.invitation.sent"}, b.types(t, member))
-	require.Empty(t, b.types(t, owner))
+	env := setup(t)
+	owner, member := env.user(t, "Owner"), env.user(t, "Member")
+	made := env.budget(t, owner)
+	env.share(t, owner, made.GetId(), member, "viewer")
+	require.Equal(t, []string{"budget.v1.invitation.sent"}, env.types(t, member))
+	require.Empty(t, env.types(t, owner))
 
-	_, err := b.respond(member, made.GetId(), "accepted")
+	_, err := env.respond(member, made.GetId(), "accepted")
 	require.NoError(t, err)
-	require.Equal(t, []string{"budget.v1.invitation.answered"}, b.types(t, owner))
+	require.Equal(t, []string{"budget.v1.invitation.answered"}, env.types(t, owner))
 
-	_, err = b.RemoveMember(owner.Ctx,
+	_, err = env.RemoveMember(owner.Ctx,
 		&budgetv1.RemoveMemberRequest{BudgetId: made.GetId(), MemberId: member.ID.String()})
 	require.NoError(t, err)
 	require.Equal(t, []string{"budget.v1.member.removed", "budget.v1.invitation.sent"},
-		b.types(t, member))
+		env.types(t, member))
 
-	b.join(t, owner, made.GetId(), member, "editor")
-	_, err = b.RemoveMember(member.Ctx,
+	env.join(t, owner, made.GetId(), member, "editor")
+	_, err = env.RemoveMember(member.Ctx,
 		&budgetv1.RemoveMemberRequest{BudgetId: made.GetId(), MemberId: member.ID.String()})
 	require.NoError(t, err)
-	require.Equal(t, "budget.v1.member.removed", b.types(t, owner)[0])
+	require.Equal(t, "budget.v1.member.removed", env.types(t, owner)[0])
 
-	b.join(t, owner, made.GetId(), member, "editor")
-	_, err = b.UpdateBudget(member.Ctx,
+	env.join(t, owner, made.GetId(), member, "editor")
+	_, err = env.UpdateBudget(member.Ctx,
 		&budgetv1.UpdateBudgetRequest{Id: made.GetId(), Name: new("Food")})
 	require.NoError(t, err)
-	before := len(b.types(t, owner))
-	_, err = b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: made.GetId()})
+	before := len(env.types(t, owner))
+	_, err = env.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: made.GetId()})
 	require.NoError(t, err)
-	require.Equal(t, "budget.v1.budget.deleted", b.types(t, member)[0])
-	require.Len(t, b.types(t, owner), before)
+	require.Equal(t, "budget.v1.budget.deleted", env.types(t, member)[0])
+	require.Len(t, env.types(t, owner), before)
 }

@@ -68,21 +68,21 @@ type changes struct {
 	thresholds []int32
 }
 
-// parseCreate returns the fields of a new budget, and adds the problems of all fields to p.
-func parseCreate(p *apierr.Problems, req *budgetv1.CreateBudgetRequest) changes {
+// parseCreate returns the fields of a new budget, and adds the problems of all fields to problems.
+func parseCreate(problems *apierr.Problems, req *budgetv1.CreateBudgetRequest) changes {
 	var parsed changes
-	parsed.setName(p, req.GetName())
-	required(p, "currency", req.GetCurrency(), parsed.setCurrency)
-	required(p, "limit", req.GetLimit(), parsed.setLimit)
-	required(p, "period", req.GetPeriod(), parsed.setPeriod)
-	required(p, "startDate", req.GetStartDate(), parsed.setStart)
+	parsed.setName(problems, req.GetName())
+	required(problems, "currency", req.GetCurrency(), parsed.setCurrency)
+	required(problems, "limit", req.GetLimit(), parsed.setLimit)
+	required(problems, "period", req.GetPeriod(), parsed.setPeriod)
+	required(problems, "startDate", req.GetStartDate(), parsed.setStart)
 	if req.EndDate != nil {
-		parsed.setEnd(p, req.GetEndDate())
+		parsed.setEnd(problems, req.GetEndDate())
 	}
-	required(p, "walletId", req.GetWalletId(), parsed.setWallet)
-	parsed.setCategories(p, req.GetCategoryIds())
+	required(problems, "walletId", req.GetWalletId(), parsed.setWallet)
+	parsed.setCategories(problems, req.GetCategoryIds())
 	if req.GetAlertThresholds() != nil {
-		parsed.setThresholds(p, req.GetAlertThresholds().GetValues())
+		parsed.setThresholds(problems, req.GetAlertThresholds().GetValues())
 	}
 	return parsed
 }
@@ -95,14 +95,14 @@ func required(p *apierr.Problems, field, value string, set func(*apierr.Problems
 	set(p, value)
 }
 
-func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes, error) {
+func parseUpdate(problems *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
 	}
 	var parsed changes
 	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
-			set(p, *value)
+			set(problems, *value)
 		}
 	}
 	optional(req.Name, parsed.setName)
@@ -113,10 +113,10 @@ func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes
 	optional(req.EndDate, parsed.setEnd)
 	optional(req.WalletId, parsed.setWallet)
 	if req.GetCategoryIds() != nil {
-		parsed.setCategories(p, req.GetCategoryIds().GetValues())
+		parsed.setCategories(problems, req.GetCategoryIds().GetValues())
 	}
 	if req.GetAlertThresholds() != nil {
-		parsed.setThresholds(p, req.GetAlertThresholds().GetValues())
+		parsed.setThresholds(problems, req.GetAlertThresholds().GetValues())
 	}
 	return parsed, nil
 }
@@ -167,14 +167,14 @@ func (c *changes) setStart(p *apierr.Problems, s string) {
 	c.start = &d
 }
 
-func (c *changes) setEnd(p *apierr.Problems, s string) {
+func (c *changes) setEnd(problems *apierr.Problems, s string) {
 	if s == "" {
 		c.noEnd = true
 		return
 	}
 	d, ok := calendar.ParseDate(s)
 	if !ok {
-		p.Add(errInvalidTimeframe.With("endDate", dateProblem))
+		problems.Add(errInvalidTimeframe.With("endDate", dateProblem))
 		return
 	}
 	c.end = &d
@@ -191,9 +191,9 @@ func (c *changes) setWallet(p *apierr.Problems, s string) {
 }
 
 // setCategories removes repeated ids and keeps the order. The ledger checks that they exist.
-func (c *changes) setCategories(p *apierr.Problems, ids []string) {
+func (c *changes) setCategories(problems *apierr.Problems, ids []string) {
 	if len(ids) == 0 {
-		p.Add(errInvalidCategoryIDs.With("categoryIds", "must name at least one category"))
+		problems.Add(errInvalidCategoryIDs.With("categoryIds", "must name at least one category"))
 		return
 	}
 	var categories []uuid.UUID
@@ -202,7 +202,7 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 	for _, s := range ids {
 		id, ok := text.ID(s)
 		if !ok {
-			p.Add(errInvalidCategoryIDs.With("categoryIds", "must be UUIDs of categories"))
+			problems.Add(errInvalidCategoryIDs.With("categoryIds", "must be UUIDs of categories"))
 			return
 		}
 		if !seen[id] {
@@ -211,7 +211,7 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 		}
 	}
 	if len(categories) > maxCategories {
-		p.Invalid("categoryIds", "must be at most 100 categories")
+		problems.Invalid("categoryIds", "must be at most 100 categories")
 		return
 	}
 	c.categories = categories
@@ -219,11 +219,11 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 
 // setThresholds sorts the thresholds and removes repeated ones. A threshold is a percentage of the
 // limit and may exceed 100, so that an alert can follow the one about the limit itself.
-func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
+func (c *changes) setThresholds(problems *apierr.Problems, percentages []int32) {
 	c.thresholds = []int32{}
 	for _, t := range percentages {
 		if t < 1 || t > maxThreshold {
-			p.Invalid("alertThresholds", "must be percentages from 1 to 1000")
+			problems.Invalid("alertThresholds", "must be percentages from 1 to 1000")
 			return
 		}
 		c.thresholds = append(c.thresholds, t)
@@ -231,58 +231,58 @@ func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 	slices.Sort(c.thresholds)
 	c.thresholds = slices.Compact(c.thresholds)
 	if len(c.thresholds) > maxThresholds {
-		p.Invalid("alertThresholds", "must be at most 10 percentages")
+		problems.Invalid("alertThresholds", "must be at most 10 percentages")
 	}
 }
 
 // apply returns the changed budget, and adds problems of fields that are invalid together. It does
 // not change the stored budget, so it can be applied to more than one version of it.
-func (c changes) apply(p *apierr.Problems, b budget) budget {
+func (c changes) apply(problems *apierr.Problems, budget budget) budget {
 	// The limit is stored in the minor unit of the currency, so both must change together.
-	old := b.currency()
+	old := budget.currency()
 	if c.name != nil {
-		b.Name = *c.name
+		budget.Name = *c.name
 	}
 	if c.currency != nil {
-		b.Currency = c.currency.Code()
+		budget.Currency = c.currency.Code()
 	}
-	if c.limit == nil && b.LimitMinor > 0 && b.currency() != old {
+	if c.limit == nil && budget.LimitMinor > 0 && budget.currency() != old {
 		// Amounts are not converted, and 12280 JPY is not 12280 EUR.
-		p.Invalid("limit", "is required with another currency")
+		problems.Invalid("limit", "is required with another currency")
 	}
-	if c.limit != nil && b.Currency != "" {
-		b.LimitMinor = parseLimit(p, b.currency(), *c.limit)
+	if c.limit != nil && budget.Currency != "" {
+		budget.LimitMinor = parseLimit(problems, budget.currency(), *c.limit)
 	}
 	if c.wallet != nil {
-		b.WalletID = *c.wallet
+		budget.WalletID = *c.wallet
 	}
 	if c.categories != nil {
-		b.CategoryIDs = c.categories
+		budget.CategoryIDs = c.categories
 	}
 	if c.thresholds != nil {
-		b.AlertThresholds = c.thresholds
+		budget.AlertThresholds = c.thresholds
 	}
-	return c.applyTimeframe(p, b)
+	return c.applyTimeframe(problems, budget)
 }
 
-func (c changes) applyTimeframe(p *apierr.Problems, b budget) budget {
+func (c changes) applyTimeframe(problems *apierr.Problems, budget budget) budget {
 	if c.period != nil {
-		b.Period = *c.period
+		budget.Period = *c.period
 	}
 	if c.start != nil {
-		b.StartDate = *c.start
+		budget.StartDate = *c.start
 	}
 	if c.end != nil || c.noEnd {
-		b.EndDate = c.end
+		budget.EndDate = c.end
 	}
 	// Without a start, or with an invalid date, the timeframe cannot be validated.
-	if b.StartDate.IsZero() || p.Has(errInvalidTimeframe) {
-		return b
+	if budget.StartDate.IsZero() || problems.Has(errInvalidTimeframe) {
+		return budget
 	}
-	if field, problem := b.timeframe().Problem(); field != "" {
-		p.Add(errInvalidTimeframe.With(field, problem))
+	if field, problem := budget.timeframe().Problem(); field != "" {
+		problems.Add(errInvalidTimeframe.With(field, problem))
 	}
-	return b
+	return budget
 }
 
 func parseLimit(p *apierr.Problems, currency money.Currency, s string) int64 {

@@ -36,15 +36,16 @@ func TestListBudgetsInvited(t *testing.T) {
 	t.Parallel()
 	t.Run("returns only the contents of the invitation to a pending member", func(t *testing.T) {
 		t.Parallel()
-		c := newCast(t)
+		cast := newCast(t)
 		pending := map[string]string{"pending editor": "editor", "pending viewer": "viewer"}
 		for name, role := range pending {
-			require.Equal(t, map[string]map[string]any{c.budget.GetId(): {
-				"id": c.budget.GetId(), "name": oldName, "ownerId": c.users["owner"].ID.String(),
-				"role": role, "membershipStatus": "pending",
-			}}, c.items(t, c.users[name]), name)
+			require.Equal(t, map[string]map[string]any{cast.budget.GetId(): {
+				"id": cast.budget.GetId(), "name": oldName,
+				"ownerId": cast.users["owner"].ID.String(),
+				"role":    role, "membershipStatus": "pending",
+			}}, cast.items(t, cast.users[name]), name)
 		}
-		require.Empty(t, c.ledger.summed[len(c.ledger.summed)-1].GetWindows()[1:],
+		require.Empty(t, cast.ledger.summed[len(cast.ledger.summed)-1].GetWindows()[1:],
 			"the ledger is not asked for pending members")
 	})
 	t.Run("returns the current name if an earlier release stored none", func(t *testing.T) {
@@ -57,16 +58,16 @@ func TestListBudgetsInvited(t *testing.T) {
 	})
 	t.Run("returns all fields to the owner and accepted members", func(t *testing.T) {
 		t.Parallel()
-		c := newCast(t)
+		cast := newCast(t)
 		for _, name := range []string{"owner", "accepted editor", "accepted viewer"} {
-			who := c.users[name]
-			one, err := c.GetBudget(who.Ctx, &budgetv1.GetBudgetRequest{Id: c.budget.GetId()})
+			who := cast.users[name]
+			one, err := cast.GetBudget(who.Ctx, &budgetv1.GetBudgetRequest{Id: cast.budget.GetId()})
 			require.NoError(t, err)
 			body, err := restjson.Append(nil, one.GetBudget())
 			require.NoError(t, err)
 			var want map[string]any
 			require.NoError(t, json.Unmarshal(body, &want))
-			require.Equal(t, want, c.items(t, who)[c.budget.GetId()], name)
+			require.Equal(t, want, cast.items(t, who)[cast.budget.GetId()], name)
 		}
 	})
 	t.Run("keeps empty lists of readable budgets", func(t *testing.T) {
@@ -96,16 +97,17 @@ func TestListBudgetsInvited(t *testing.T) {
 // items of a list.
 func TestListedBudget(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, viewer := b.user(t, "Owner"), b.user(t, "Viewer")
+	env := setup(t)
+	owner, viewer := env.user(t, "Owner"), env.user(t, "Viewer")
 	req := newBudget()
 	req.EndDate = new("2026-12-31")
-	created, err := b.CreateBudget(owner.Ctx, req)
+	created, err := env.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
-	b.join(t, owner, created.GetBudget().GetId(), viewer, "viewer")
-	one, err := b.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId()})
+	env.join(t, owner, created.GetBudget().GetId(), viewer, "viewer")
+	one, err := env.GetBudget(viewer.Ctx,
+		&budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId()})
 	require.NoError(t, err)
-	list, err := b.ListBudgets(viewer.Ctx, &budgetv1.ListBudgetsRequest{})
+	list, err := env.ListBudgets(viewer.Ctx, &budgetv1.ListBudgetsRequest{})
 	require.NoError(t, err)
 	encoded, err := proto.Marshal(list.GetBudgets()[0])
 	require.NoError(t, err)
@@ -117,66 +119,68 @@ func TestListedBudget(t *testing.T) {
 
 func TestMigrateLeakedDeletions(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	env := setup(t)
 	at := budgettest.Today
-	b.now = func() time.Time { at = at.Add(time.Second); return at }
-	owner := b.user(t, "Owner")
+	env.now = func() time.Time { at = at.Add(time.Second); return at }
+	owner := env.user(t, "Owner")
 	// The name contains the tags and lengths by which the migration finds the ids.
-	budget, other := b.budgetNamed(t, owner, `R$ "$ *`), b.budget(t, owner)
+	budget, other := env.budgetNamed(t, owner, `R$ "$ *`), env.budget(t, owner)
 	answers := func(who budgettest.User, answer string) {
-		_, err := b.respond(who, budget.GetId(), answer)
+		_, err := env.respond(who, budget.GetId(), answer)
 		require.NoError(t, err)
 	}
 	// kept contains the users whose copies stay, because they had accepted.
 	users := map[string]budgettest.User{"owner": owner}
 	kept := map[string]bool{"accepted": true, "accepted again": true}
 	for name, happened := range map[string]func(who budgettest.User){
-		"accepted": func(who budgettest.User) { b.join(t, owner, budget.GetId(), who, "viewer") },
-		"pending":  func(who budgettest.User) { b.share(t, owner, budget.GetId(), who, "viewer") },
+		"accepted": func(who budgettest.User) { env.join(t, owner, budget.GetId(), who, "viewer") },
+		"pending": func(who budgettest.User) {
+			env.share(t, owner, budget.GetId(), who, "viewer")
+		},
 		"accepted again": func(who budgettest.User) {
-			b.share(t, owner, budget.GetId(), who, "viewer")
+			env.share(t, owner, budget.GetId(), who, "viewer")
 			answers(who, "rejected")
-			b.join(t, owner, budget.GetId(), who, "editor")
+			env.join(t, owner, budget.GetId(), who, "editor")
 		},
 		"left": func(who budgettest.User) {
-			b.join(t, owner, budget.GetId(), who, "viewer")
+			env.join(t, owner, budget.GetId(), who, "viewer")
 			answers(who, "rejected")
-			b.share(t, owner, budget.GetId(), who, "viewer")
+			env.share(t, owner, budget.GetId(), who, "viewer")
 		},
 		"removed": func(who budgettest.User) {
-			b.join(t, owner, budget.GetId(), who, "viewer")
-			_, err := b.RemoveMember(owner.Ctx,
+			env.join(t, owner, budget.GetId(), who, "viewer")
+			_, err := env.RemoveMember(owner.Ctx,
 				&budgetv1.RemoveMemberRequest{BudgetId: budget.GetId(), MemberId: who.ID.String()})
 			require.NoError(t, err)
-			b.share(t, owner, budget.GetId(), who, "viewer")
+			env.share(t, owner, budget.GetId(), who, "viewer")
 		},
 		"accepted elsewhere": func(who budgettest.User) {
-			b.join(t, owner, other.GetId(), who, "viewer")
-			b.share(t, owner, budget.GetId(), who, "viewer")
+			env.join(t, owner, other.GetId(), who, "viewer")
+			env.share(t, owner, budget.GetId(), who, "viewer")
 		},
 	} {
-		users[name] = b.user(t, strings.ReplaceAll(name, " ", "-"))
+		users[name] = env.user(t, strings.ReplaceAll(name, " ", "-"))
 		happened(users[name])
 	}
 	others := map[string]int{}
 	for name, who := range users {
-		others[name] = len(b.notifications(t, who))
-		b.leak(t, who, &budgetv1.BudgetDeleted{Budget: snapshotOf(t, budget)})
+		others[name] = len(env.notifications(t, who))
+		env.leak(t, who, &budgetv1.BudgetDeleted{Budget: snapshotOf(t, budget)})
 	}
 	migration, err := Migrations.ReadFile("migrations/0014_leaked_deletions.sql")
 	require.NoError(t, err)
-	_, err = b.db.Exec(t.Context(), string(migration))
+	_, err = env.db.Exec(t.Context(), string(migration))
 	require.NoError(t, err)
 
 	for name, who := range users {
 		var deletions int
-		for _, n := range b.notifications(t, who) {
+		for _, n := range env.notifications(t, who) {
 			if n.GetType() == budgetDeletedType {
 				deletions++
 			}
 		}
 		var deliveries string
-		require.NoError(t, b.db.QueryRow(t.Context(),
+		require.NoError(t, env.db.QueryRow(t.Context(),
 			`
 				SELECT string_agg(status, ' ' ORDER BY status)
 				FROM webhook_deliveries
@@ -186,7 +190,8 @@ func TestMigrateLeakedDeletions(t *testing.T) {
 		require.Equal(t, kept[name] || name == "owner", deliveries == "delivered failed pending",
 			"%s: %s", name, deliveries)
 		require.Contains(t, deliveries, "delivered", "a delivered body is no leak any more")
-		require.Len(t, b.notifications(t, who), others[name]+deletions, "other notifications stay")
+		require.Len(t, env.notifications(t, who), others[name]+deletions,
+			"other notifications stay")
 	}
 }
 

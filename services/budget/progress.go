@@ -55,16 +55,16 @@ func (s *server) standings(ctx context.Context, at *time.Time, budgets []budget)
 			"budgets", len(budgets), "error", err)
 		return found
 	}
-	for i, b := range budgets {
+	for i, budget := range budgets {
 		found[i].today = calendar.Today(now, spendings[begin[i]].GetTimeZone())
 		day := found[i].today
 		if at != nil {
 			day = *at
 		}
-		wanted := b.timeframe().At(day)
+		wanted := budget.timeframe().At(day)
 		for j := begin[i]; j < begin[i+1]; j++ {
 			if spendings[j].GetFound() && queries[j].Window.From.Equal(wanted.From) {
-				found[i].progress = b.progress(wanted, spendings[j].GetAmounts())
+				found[i].progress = budget.progress(wanted, spendings[j].GetAmounts())
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func (b budget) query(w calendar.Period) spending.Query {
 // of their currency.
 func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *budgetv1.Progress {
 	currency := b.currency()
-	p := &budgetv1.Progress{
+	progress := &budgetv1.Progress{
 		WindowStart: w.From.Format(calendar.DateLayout),
 		WindowEnd:   w.LastDay().Format(calendar.DateLayout),
 	}
@@ -93,17 +93,17 @@ func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *bu
 			continue
 		}
 		if other, ok := money.ParseCurrency(a.GetCurrency()); ok {
-			p.OtherCurrencies = append(p.OtherCurrencies, &budgetv1.OtherCurrency{
+			progress.OtherCurrencies = append(progress.OtherCurrencies, &budgetv1.OtherCurrency{
 				Currency: other.Code(), Spent: other.Format(a.GetSpentMinor()),
 			})
 		}
 	}
-	p.Spent = currency.Format(spent)
-	p.Remaining = currency.Format(b.LimitMinor - spent)
+	progress.Spent = currency.Format(spent)
+	progress.Remaining = currency.Format(b.LimitMinor - spent)
 	// The percentage is rounded to two decimals. limit is greater than 0.
-	p.Percentage = math.Round(float64(spent)/float64(b.LimitMinor)*10_000) / 100
-	p.State = state(spent, b.LimitMinor)
-	return p
+	progress.Percentage = math.Round(float64(spent)/float64(b.LimitMinor)*10_000) / 100
+	progress.State = state(spent, b.LimitMinor)
+	return progress
 }
 
 // state compares the exact amounts, because the percentage is rounded: 99.999 % is near and not

@@ -18,8 +18,8 @@ import (
 
 func TestProgress(t *testing.T) {
 	t.Parallel()
-	w := calendar.Days(date(t, "2026-03-01"), date(t, "2026-03-31"))
-	for _, c := range []struct {
+	period := calendar.Days(date(t, "2026-03-01"), date(t, "2026-03-31"))
+	for _, tc := range []struct {
 		name             string
 		spent            int64
 		shown, remaining string
@@ -34,14 +34,15 @@ func TestProgress(t *testing.T) {
 		{"far over", 100_000, "1000.00", "-700.00", 333.33, "over"},
 		{"more came back than went", -5_000, "-50.00", "350.00", -16.67, "ok"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got := budget{Currency: "USD", LimitMinor: 30_000}.progress(w, []*ledgerv1.SpentAmount{
-				{Currency: "JPY", SpentMinor: 1200}, {Currency: "USD", SpentMinor: c.spent},
-			})
+			got := budget{Currency: "USD", LimitMinor: 30_000}.progress(period,
+				[]*ledgerv1.SpentAmount{
+					{Currency: "JPY", SpentMinor: 1200}, {Currency: "USD", SpentMinor: tc.spent},
+				})
 			want := &budgetv1.Progress{
-				WindowStart: "2026-03-01", WindowEnd: "2026-03-31", Spent: c.shown,
-				Remaining: c.remaining, Percentage: c.percentage, State: c.state,
+				WindowStart: "2026-03-01", WindowEnd: "2026-03-31", Spent: tc.shown,
+				Remaining: tc.remaining, Percentage: tc.percentage, State: tc.state,
 				OtherCurrencies: []*budgetv1.OtherCurrency{{Currency: "JPY", Spent: "1200"}},
 			}
 			require.True(t, proto.Equal(want, got), "%v", got)
@@ -51,11 +52,11 @@ func TestProgress(t *testing.T) {
 
 func TestListBudgetsProgress(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	first, second := b.budget(t, owner), b.budget(t, owner)
-	b.ledger.summed = nil
-	b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	first, second := env.budget(t, owner), env.budget(t, owner)
+	env.ledger.summed = nil
+	env.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 		if w.GetWalletId() == first.GetWalletId() {
 			return &ledgerv1.Spending{}
 		}
@@ -63,15 +64,16 @@ func TestListBudgetsProgress(t *testing.T) {
 			Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: 4_200}},
 		}
 	}
-	resp, err := b.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{})
+	resp, err := env.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{})
 	require.NoError(t, err)
-	require.Len(t, b.ledger.summed, 1)
+	require.Len(t, env.ledger.summed, 1)
 	want := &ledgerv1.SpendingWindow{
 		OwnerId: owner.ID.String(), WalletId: second.GetWalletId(),
 		CategoryIds: second.GetCategoryIds(), From: "2026-02-28", To: "2026-03-30",
 	}
-	require.True(t, proto.Equal(want, b.ledger.summed[0].GetWindows()[0]), "%v", b.ledger.summed[0])
-	require.Equal(t, owner.ID.String(), b.ledger.summed[0].GetUserId(),
+	require.True(t, proto.Equal(want, env.ledger.summed[0].GetWindows()[0]), "%v",
+		env.ledger.summed[0])
+	require.Equal(t, owner.ID.String(), env.ledger.summed[0].GetUserId(),
 		"the ledger limits the reads of this user")
 	require.Equal(t, "42.00", resp.GetBudgets()[0].GetProgress().GetSpent())
 	require.Nil(t, resp.GetBudgets()[1].GetProgress(), "its wallet was deleted")
@@ -81,32 +83,33 @@ func TestListBudgetsProgress(t *testing.T) {
 		"1999-01-01": {"2026-01-31", "2026-02-27"},
 		"2200-12-31": {"2200-12-31", "2201-01-30"},
 	} {
-		resp, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: second.GetId(), At: &at})
+		resp, err := env.GetBudget(owner.Ctx,
+			&budgetv1.GetBudgetRequest{Id: second.GetId(), At: &at})
 		require.NoError(t, err)
 		progress := resp.GetBudget().GetProgress()
 		got := [2]string{progress.GetWindowStart(), progress.GetWindowEnd()}
 		require.Equal(t, want, got, at)
-		asked := b.ledger.summed[len(b.ledger.summed)-1].GetWindows()[0]
+		asked := env.ledger.summed[len(env.ledger.summed)-1].GetWindows()[0]
 		require.LessOrEqual(t, asked.GetTo(), "2200-12-31")
 	}
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_BUDGET_TIMEFRAME",
-		pgtest.Call(owner.Ctx, b.GetBudget,
+	budgettest.Refuses(t, env.db, codes.InvalidArgument, "INVALID_BUDGET_TIMEFRAME",
+		pgtest.Call(owner.Ctx, env.GetBudget,
 			&budgetv1.GetBudgetRequest{Id: second.GetId(), At: new("2026-02-30")}))
 }
 
 func TestListBudgetsWithoutLedgerAndAuth(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, viewer := b.user(t, "Owner"), b.user(t, "Viewer")
-	id := b.budget(t, owner).GetId()
-	b.join(t, owner, id, viewer, "viewer")
-	b.ledger.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
-	b.auth.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
-	list, err := b.ListBudgets(viewer.Ctx, &budgetv1.ListBudgetsRequest{})
+	env := setup(t)
+	owner, viewer := env.user(t, "Owner"), env.user(t, "Viewer")
+	id := env.budget(t, owner).GetId()
+	env.join(t, owner, id, viewer, "viewer")
+	env.ledger.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
+	env.auth.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
+	list, err := env.ListBudgets(viewer.Ctx, &budgetv1.ListBudgetsRequest{})
 	require.NoError(t, err)
 	require.Len(t, list.GetBudgets(), 1)
 	require.Nil(t, list.GetBudgets()[0].GetProgress())
-	one, err := b.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: id})
+	one, err := env.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: id})
 	require.NoError(t, err)
 	require.Nil(t, one.GetBudget().GetProgress())
 	require.Len(t, one.GetBudget().GetMembers(), 1)
@@ -116,23 +119,23 @@ func TestListBudgetsWithoutLedgerAndAuth(t *testing.T) {
 
 func TestListBudgetsMembers(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	viewer := b.user(t, "Viewer")
-	guest := b.user(t, "Guest")
-	former := b.user(t, "Former")
-	shared, alone := b.budget(t, owner).GetId(), b.budgetNamed(t, owner, "Alone").GetId()
-	b.join(t, owner, shared, viewer, "viewer")
-	b.join(t, owner, b.budgetNamed(t, owner, "Too").GetId(), viewer, "viewer")
-	b.share(t, owner, shared, guest, "editor")
-	b.share(t, owner, shared, former, "viewer")
-	_, err := b.respond(former, shared, "rejected")
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	viewer := env.user(t, "Viewer")
+	guest := env.user(t, "Guest")
+	former := env.user(t, "Former")
+	shared, alone := env.budget(t, owner).GetId(), env.budgetNamed(t, owner, "Alone").GetId()
+	env.join(t, owner, shared, viewer, "viewer")
+	env.join(t, owner, env.budgetNamed(t, owner, "Too").GetId(), viewer, "viewer")
+	env.share(t, owner, shared, guest, "editor")
+	env.share(t, owner, shared, former, "viewer")
+	_, err := env.respond(former, shared, "rejected")
 	require.NoError(t, err)
 	list := func(who budgettest.User, include *string) map[string]*budgetv1.ListedBudget {
-		before := b.auth.calls
-		resp, err := b.ListBudgets(who.Ctx, &budgetv1.ListBudgetsRequest{Include: include})
+		before := env.auth.calls
+		resp, err := env.ListBudgets(who.Ctx, &budgetv1.ListBudgetsRequest{Include: include})
 		require.NoError(t, err)
-		require.LessOrEqual(t, b.auth.calls-before, 1, "one call for a page")
+		require.LessOrEqual(t, env.auth.calls-before, 1, "one call for a page")
 		budgets := map[string]*budgetv1.ListedBudget{}
 		for _, budget := range resp.GetBudgets() {
 			budgets[budget.GetId()] = budget
@@ -140,7 +143,7 @@ func TestListBudgetsMembers(t *testing.T) {
 		return budgets
 	}
 	for _, who := range []budgettest.User{owner, viewer} {
-		one, err := b.GetBudget(who.Ctx, &budgetv1.GetBudgetRequest{Id: shared})
+		one, err := env.GetBudget(who.Ctx, &budgetv1.GetBudgetRequest{Id: shared})
 		require.NoError(t, err)
 		got := list(who, nil)[shared]
 		want := &budgetv1.Budget{Members: one.GetBudget().GetMembers()}
@@ -155,10 +158,10 @@ func TestListBudgetsMembers(t *testing.T) {
 		"a pending member does not see the others")
 
 	for i := range maxMembersInList {
-		b.share(t, owner, shared, b.user(t, fmt.Sprint("more", i)), "viewer")
+		env.share(t, owner, shared, env.user(t, fmt.Sprint("more", i)), "viewer")
 	}
 	require.Len(t, list(owner, nil)[shared].GetMembers(), maxMembersInList)
-	b.auth.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
+	env.auth.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
 	require.Len(t, list(owner, nil)[shared].GetMembers(), maxMembersInList,
 		"without names when auth is unavailable")
 }

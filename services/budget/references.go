@@ -56,9 +56,10 @@ func (s *server) reserve(
 }
 
 // checkReferences checks that wallet and categories are the owner's, and reserves the categories
-// unless r is the zero value.
+// unless reservation is the zero value.
 func (s *server) checkReferences(
-	ctx context.Context, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID, r reservation,
+	ctx context.Context, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID,
+	reservation reservation,
 ) error {
 	if wallet == nil && len(categories) == 0 {
 		return nil
@@ -69,8 +70,8 @@ func (s *server) checkReferences(
 	if wallet != nil {
 		req.WalletId = wallet.String()
 	}
-	if r.id != uuid.Nil {
-		req.BudgetId, req.Reservation = r.budget.String(), r.id.String()
+	if reservation.id != uuid.Nil {
+		req.BudgetId, req.Reservation = reservation.budget.String(), reservation.id.String()
 	}
 	_, err := s.ledger.CheckReferences(ctx, req)
 	return err
@@ -101,16 +102,16 @@ func (s *server) referenceProblems(
 
 // release queues the settlement of a reservation. If that fails, the reservation expires at the
 // ledger after a day.
-func (s *server) release(ctx context.Context, r reservation) {
-	if r.id == uuid.Nil {
+func (s *server) release(ctx context.Context, reservation reservation) {
+	if reservation.id == uuid.Nil {
 		return
 	}
 	// The reservation must be released also if the client has disconnected.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), optionalTimeout)
 	defer cancel()
-	if err := queueSettlement(ctx, s.db, r); err != nil {
+	if err := queueSettlement(ctx, s.db, reservation); err != nil {
 		s.log.WarnContext(ctx, "failed to release reserved categories",
-			"budget", r.budget, "error", err)
+			"budget", reservation.budget, "error", err)
 	}
 	s.syncs.Wake()
 }
@@ -207,24 +208,24 @@ func (s *server) applyCurrent(
 	if err := lockBudget(ctx, tx, due.BudgetID); err != nil {
 		return err
 	}
-	b, err := selectBudget(ctx, tx, due.BudgetID, due.OwnerID)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && !slices.Equal(b.CategoryIDs, held) {
+	seen, err := selectBudget(ctx, tx, due.BudgetID, due.OwnerID)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !slices.Equal(seen.CategoryIDs, held) {
 		return deleteSync(ctx, tx, due)
 	}
 	if err != nil {
 		return err
 	}
-	after := b.budget
+	after := seen.budget
 	// A budget must have a category. If all are lost it keeps them, and counts no spending.
 	if len(categories) > 0 {
 		after.CategoryIDs = categories
-		if after, err = s.replace(ctx, tx, b.budget, after, b.OwnerID); err != nil {
+		if after, err = s.replace(ctx, tx, seen.budget, after, seen.OwnerID); err != nil {
 			return err
 		}
 	}
 	if len(lost) > 0 {
 		event := after.categoriesLost(lost, categories)
-		if err := s.notifications.Publish(ctx, tx, event, b.OwnerID); err != nil {
+		if err := s.notifications.Publish(ctx, tx, event, seen.OwnerID); err != nil {
 			return err
 		}
 	}

@@ -31,36 +31,36 @@ func TestWriteBudgetDuringMerge(t *testing.T) {
 		for _, order := range []string{before, after, never} {
 			t.Run(name+", event "+order, func(t *testing.T) {
 				t.Parallel()
-				b := setup(t)
-				owner := b.user(t, "Owner")
+				env := setup(t)
+				owner := env.user(t, "Owner")
 				first, second := uuid.NewString(), uuid.NewString()
 				target, kept := uuid.NewString(), uuid.NewString()
 				var id string
 				if name == "update" {
-					id = b.create(t, owner, "Groceries", uuid.NewString())
+					id = env.create(t, owner, "Groceries", uuid.NewString())
 				}
 				var events []outbox.Received
-				b.ledger.reserved = func() {
+				env.ledger.reserved = func() {
 					events = []outbox.Received{
-						b.merge(owner, first, second), b.merge(owner, second, target),
+						env.merge(owner, first, second), env.merge(owner, second, target),
 					}
 					if order == before {
-						b.apply(t, events...)
+						env.apply(t, events...)
 					}
 				}
 				if name == "create" {
-					id = b.create(t, owner, "Groceries", first, kept, target)
+					id = env.create(t, owner, "Groceries", first, kept, target)
 				} else {
-					_, err := b.UpdateBudget(owner.Ctx, categoryUpdate(id, first, kept, target))
+					_, err := env.UpdateBudget(owner.Ctx, categoryUpdate(id, first, kept, target))
 					require.NoError(t, err)
 				}
 				if order == after {
-					b.apply(t, events...)
+					env.apply(t, events...)
 				}
-				b.syncAll(t)
+				env.syncAll(t)
 				present := []string{target, kept}
-				require.Equal(t, present, b.categoriesOf(t, owner, id))
-				require.Equal(t, present, b.lastSync().GetCategoryIds(), "the ledger has them")
+				require.Equal(t, present, env.categoriesOf(t, owner, id))
+				require.Equal(t, present, env.lastSync().GetCategoryIds(), "the ledger has them")
 			})
 		}
 	}
@@ -68,40 +68,40 @@ func TestWriteBudgetDuringMerge(t *testing.T) {
 
 func TestEventsOfChainedMergesInAnyOrder(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	owner := env.user(t, "Owner")
 	first, second, third := uuid.NewString(), uuid.NewString(), uuid.NewString()
-	id := b.create(t, owner, "Groceries", first)
-	events := []outbox.Received{b.merge(owner, first, second), b.merge(owner, second, third)}
+	id := env.create(t, owner, "Groceries", first)
+	events := []outbox.Received{env.merge(owner, first, second), env.merge(owner, second, third)}
 	slices.Reverse(events)
 	for _, e := range events {
-		b.apply(t, e)
-		b.syncAll(t)
+		env.apply(t, e)
+		env.syncAll(t)
 	}
-	require.Equal(t, []string{third}, b.categoriesOf(t, owner, id))
+	require.Equal(t, []string{third}, env.categoriesOf(t, owner, id))
 }
 
 func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, member := b.user(t, "Owner"), b.user(t, "Member")
+	env := setup(t)
+	owner, member := env.user(t, "Owner"), env.user(t, "Member")
 	deleted, kept := uuid.NewString(), uuid.NewString()
-	some := b.create(t, owner, "Some", deleted, kept)
-	all := b.create(t, owner, "All", deleted)
-	b.join(t, owner, some, member, "viewer")
-	b.syncAll(t)
-	b.events(t)
-	b.ledger.current[deleted] = ""
+	some := env.create(t, owner, "Some", deleted, kept)
+	all := env.create(t, owner, "All", deleted)
+	env.join(t, owner, some, member, "viewer")
+	env.syncAll(t)
+	env.events(t)
+	env.ledger.current[deleted] = ""
 	for range 2 {
 		// The previous release deletes categories that budgets use.
-		b.apply(t, deletion(owner, deleted, nil))
-		b.syncAll(t)
-		require.Equal(t, []string{kept}, b.categoriesOf(t, owner, some))
-		got := b.categoriesOf(t, owner, all)
+		env.apply(t, deletion(owner, deleted, nil))
+		env.syncAll(t)
+		require.Equal(t, []string{kept}, env.categoriesOf(t, owner, some))
+		got := env.categoriesOf(t, owner, all)
 		require.Equal(t, []string{deleted}, got, "a budget has at least one category")
 	}
 	lost := map[string]int{}
-	for _, e := range b.events(t) {
+	for _, e := range env.events(t) {
 		if m, ok := e.message(t).(*budgetv1.BudgetCategoriesLost); ok {
 			require.Equal(t, owner.ID, e.UserID)
 			require.Equal(t, []string{deleted}, m.GetCategoryIds())
@@ -111,7 +111,7 @@ func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
 	require.Equal(t, 1, lost["Some: "+kept])
 	require.Contains(t, lost, "All: ")
 	type row struct{ Type string }
-	notifications, err := pg.All[row](t.Context(), b.db, `
+	notifications, err := pg.All[row](t.Context(), env.db, `
 		SELECT DISTINCT type
 		FROM notifications
 		WHERE user_id = $1`, owner.ID)
@@ -120,14 +120,14 @@ func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
 
 	// The owner sets a category that exists. A deleted one is rejected.
 	rejection := apierr.New(restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS).WithMessage("Not found")
-	b.ledger.rejection = rejection.GRPCStatus().Err()
-	budgettest.Refuses(t, b.db, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", func() error {
-		_, err := b.UpdateBudget(owner.Ctx, categoryUpdate(all, deleted))
+	env.ledger.rejection = rejection.GRPCStatus().Err()
+	budgettest.Refuses(t, env.db, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", func() error {
+		_, err := env.UpdateBudget(owner.Ctx, categoryUpdate(all, deleted))
 		return err
 	})
-	b.ledger.rejection = nil
-	_, err = b.UpdateBudget(owner.Ctx, categoryUpdate(all, kept))
+	env.ledger.rejection = nil
+	_, err = env.UpdateBudget(owner.Ctx, categoryUpdate(all, kept))
 	require.NoError(t, err)
-	b.syncAll(t)
-	require.Equal(t, []string{kept}, b.categoriesOf(t, owner, all))
+	env.syncAll(t)
+	require.Equal(t, []string{kept}, env.categoriesOf(t, owner, all))
 }

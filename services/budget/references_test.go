@@ -99,18 +99,18 @@ func TestReservations(t *testing.T) {
 	})
 	t.Run("are settled after a rejected write", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		owner := b.user(t, "Owner")
+		env := setup(t)
+		owner := env.user(t, "Owner")
 		req := newBudget()
-		_, err := b.CreateBudget(owner.Ctx, req)
+		_, err := env.CreateBudget(owner.Ctx, req)
 		require.NoError(t, err)
-		b.syncAll(t)
-		_, err = b.CreateBudget(owner.Ctx, req)
+		env.syncAll(t)
+		_, err = env.CreateBudget(owner.Ctx, req)
 		require.ErrorIs(t, err, errBudgetAlreadyExists)
-		b.syncAll(t)
-		require.Contains(t, settled(b), reservationOf(b))
-		last := b.lastSync()
-		require.Equal(t, b.ledger.checked[1].GetBudgetId(), last.GetBudgetId())
+		env.syncAll(t)
+		require.Contains(t, settled(env), reservationOf(env))
+		last := env.lastSync()
+		require.Equal(t, env.ledger.checked[1].GetBudgetId(), last.GetBudgetId())
 		require.Empty(t, last.GetCategoryIds(), "there is no such budget")
 	})
 	t.Run("are not made for a wallet alone", func(t *testing.T) {
@@ -129,70 +129,70 @@ func TestSyncReferences(t *testing.T) {
 	t.Parallel()
 	t.Run("reports a deleted budget and changed categories at once", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		owner := b.user(t, "Owner")
-		id, other := b.create(t, owner, "Groceries", uuid.NewString()), uuid.NewString()
-		_, err := b.UpdateBudget(owner.Ctx, categoryUpdate(id, other))
+		env := setup(t)
+		owner := env.user(t, "Owner")
+		id, other := env.create(t, owner, "Groceries", uuid.NewString()), uuid.NewString()
+		_, err := env.UpdateBudget(owner.Ctx, categoryUpdate(id, other))
 		require.NoError(t, err)
-		require.Equal(t, []string{other}, b.ledger.synced[0].GetCategoryIds())
-		_, err = b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
+		require.Equal(t, []string{other}, env.ledger.synced[0].GetCategoryIds())
+		_, err = env.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 		require.NoError(t, err)
-		last := b.lastSync()
+		last := env.lastSync()
 		require.Equal(t, id, last.GetBudgetId())
 		require.Equal(t, owner.ID.String(), last.GetOwnerId())
 		require.Empty(t, last.GetCategoryIds())
 	})
 	t.Run("is repeated after a failure of the ledger", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		owner := b.user(t, "Owner")
-		id := b.create(t, owner, "Groceries", uuid.NewString())
-		b.ledger.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
-		_, err := b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
+		env := setup(t)
+		owner := env.user(t, "Owner")
+		id := env.create(t, owner, "Groceries", uuid.NewString())
+		env.ledger.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
+		_, err := env.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 		require.NoError(t, err)
-		due, err := claimSyncs(t.Context(), b.db, budgettest.Today)
+		due, err := claimSyncs(t.Context(), env.db, budgettest.Today)
 		require.NoError(t, err)
 		require.Empty(t, due, "leased")
-		b.ledger.unavailable = nil
-		due, err = claimSyncs(t.Context(), b.db, budgettest.Today.Add(2*syncLease))
+		env.ledger.unavailable = nil
+		due, err = claimSyncs(t.Context(), env.db, budgettest.Today.Add(2*syncLease))
 		require.NoError(t, err)
-		require.NoError(t, b.sync(t.Context(), due))
-		require.Len(t, b.ledger.synced, 1)
-		b.syncAll(t)
+		require.NoError(t, env.sync(t.Context(), due))
+		require.Len(t, env.ledger.synced, 1)
+		env.syncAll(t)
 	})
 	t.Run("does not lose a change during a report", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		owner := b.user(t, "Owner")
+		env := setup(t)
+		owner := env.user(t, "Owner")
 		deleted, changed := uuid.NewString(), uuid.NewString()
-		id := b.create(t, owner, "Groceries", deleted, uuid.NewString())
-		b.ledger.current[deleted] = ""
-		b.ledger.syncing = func() {
-			b.ledger.syncing = nil
-			_, err := b.UpdateBudget(owner.Ctx, categoryUpdate(id, changed))
+		id := env.create(t, owner, "Groceries", deleted, uuid.NewString())
+		env.ledger.current[deleted] = ""
+		env.ledger.syncing = func() {
+			env.ledger.syncing = nil
+			_, err := env.UpdateBudget(owner.Ctx, categoryUpdate(id, changed))
 			require.NoError(t, err)
 		}
-		b.syncAll(t)
-		got := b.categoriesOf(t, owner, id)
+		env.syncAll(t)
+		got := env.categoriesOf(t, owner, id)
 		require.Equal(t, []string{changed}, got, "the answer to the older report changes nothing")
 	})
 	t.Run("sees what the previous release writes", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		owner := b.user(t, "Owner")
-		id, category := b.create(t, owner, "Groceries", uuid.NewString()), uuid.NewString()
-		b.syncAll(t)
+		env := setup(t)
+		owner := env.user(t, "Owner")
+		id, category := env.create(t, owner, "Groceries", uuid.NewString()), uuid.NewString()
+		env.syncAll(t)
 		for _, statement := range []string{
 			`UPDATE budgets SET category_ids = '{` + category + `}', name = 'Food' WHERE id = $1`,
 			`DELETE FROM budgets WHERE id = $1`,
 		} {
-			_, err := b.db.Exec(t.Context(), statement, id)
+			_, err := env.db.Exec(t.Context(), statement, id)
 			require.NoError(t, err)
-			b.syncAll(t)
+			env.syncAll(t)
 		}
-		n := len(b.ledger.synced)
-		require.Equal(t, []string{category}, b.ledger.synced[n-2].GetCategoryIds())
-		require.Empty(t, b.ledger.synced[n-1].GetCategoryIds())
+		n := len(env.ledger.synced)
+		require.Equal(t, []string{category}, env.ledger.synced[n-2].GetCategoryIds())
+		require.Empty(t, env.ledger.synced[n-1].GetCategoryIds())
 	})
 	t.Run("is not queued by other changes", func(t *testing.T) {
 		t.Parallel()
@@ -210,22 +210,22 @@ func TestSyncReferences(t *testing.T) {
 
 func TestReferencesAge(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	env := setup(t)
 	age := func() int64 {
-		seconds, err := selectOldestSyncAge(t.Context(), b.db)
+		seconds, err := selectOldestSyncAge(t.Context(), env.db)
 		require.NoError(t, err)
 		return seconds
 	}
 	require.Zero(t, age())
-	owner := b.user(t, "Owner")
-	b.budget(t, owner)
-	b.budgetNamed(t, owner, "Newer")
-	_, err := b.db.Exec(t.Context(), `
+	owner := env.user(t, "Owner")
+	env.budget(t, owner)
+	env.budgetNamed(t, owner, "Newer")
+	_, err := env.db.Exec(t.Context(), `
 		UPDATE reference_syncs
 		SET queued_at = now() - interval '10 minutes'
 		WHERE budget_id = (SELECT budget_id FROM reference_syncs ORDER BY seq LIMIT 1)`)
 	require.NoError(t, err)
 	require.InDelta(t, 600, age(), 60)
-	b.syncAll(t)
+	env.syncAll(t)
 	require.Zero(t, age())
 }

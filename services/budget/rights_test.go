@@ -118,29 +118,29 @@ func TestRights(t *testing.T) {
 	for name, operation := range operations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
+			env := setup(t)
 			users := map[string]budgettest.User{}
 			for _, role := range append(allRoles, "friend", "other") {
-				users[role] = b.user(t, role)
+				users[role] = env.user(t, role)
 			}
 			for _, role := range allRoles {
-				id := b.budget(t, users["owner"]).GetId()
-				b.join(t, users["owner"], id, users["editor"], "editor")
-				b.join(t, users["owner"], id, users["viewer"], "viewer")
-				b.share(t, users["owner"], id, users["invited"], "editor")
-				b.share(t, users["owner"], id, users["other"], "viewer")
-				b.share(t, users["owner"], id, users["rejected"], "editor")
-				_, err := b.respond(users["rejected"], id, "rejected")
+				id := env.budget(t, users["owner"]).GetId()
+				env.join(t, users["owner"], id, users["editor"], "editor")
+				env.join(t, users["owner"], id, users["viewer"], "viewer")
+				env.share(t, users["owner"], id, users["invited"], "editor")
+				env.share(t, users["owner"], id, users["other"], "viewer")
+				env.share(t, users["owner"], id, users["rejected"], "editor")
+				_, err := env.respond(users["rejected"], id, "rejected")
 				require.NoError(t, err)
 
-				a := attempt{b, users[role], users["other"], id}
+				a := attempt{env, users[role], users["other"], id}
 				try := func() error { return operation.try(a) }
 				if slices.Contains(operation.allowed, role) {
 					require.NoError(t, try(), role)
 				} else if role == "owner" && slices.Contains(ofMember, name) {
-					budgettest.Refuses(t, b.db, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND", try)
+					budgettest.Refuses(t, env.db, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND", try)
 				} else {
-					e := budgettest.Refuses(t, b.db, codes.PermissionDenied,
+					e := budgettest.Refuses(t, env.db, codes.PermissionDenied,
 						"INSUFFICIENT_PERMISSIONS", try)
 					require.Equal(t, "You do not have permission to perform this action", e.Message)
 				}
@@ -151,42 +151,42 @@ func TestRights(t *testing.T) {
 
 func TestBudgetIDErrors(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	mine := b.budget(t, owner).GetId()
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	mine := env.budget(t, owner).GetId()
 	calls := map[string]func(id string) error{
 		"get": func(id string) error {
-			_, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: id})
+			_, err := env.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: id})
 			return err
 		},
 		"update": func(id string) error {
-			_, err := b.UpdateBudget(owner.Ctx,
+			_, err := env.UpdateBudget(owner.Ctx,
 				&budgetv1.UpdateBudgetRequest{Id: id, Name: new("x")})
 			return err
 		},
 		"delete": func(id string) error {
-			_, err := b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
+			_, err := env.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 			return err
 		},
 		"share": func(id string) error {
-			_, err := b.ShareBudget(owner.Ctx,
+			_, err := env.ShareBudget(owner.Ctx,
 				&budgetv1.ShareBudgetRequest{BudgetId: id, Email: "a@example.com"})
 			return err
 		},
 		"members": func(id string) error {
-			_, err := b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id})
+			_, err := env.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id})
 			return err
 		},
 		"limits": func(id string) error {
-			_, err := b.ListLimits(owner.Ctx, &budgetv1.ListLimitsRequest{BudgetId: id})
+			_, err := env.ListLimits(owner.Ctx, &budgetv1.ListLimitsRequest{BudgetId: id})
 			return err
 		},
 		"respond": func(id string) error {
-			_, err := b.respond(owner, id, "accepted")
+			_, err := env.respond(owner, id, "accepted")
 			return err
 		},
 		"remove": func(id string) error {
-			_, err := b.RemoveMember(owner.Ctx,
+			_, err := env.RemoveMember(owner.Ctx,
 				&budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: owner.ID.String()})
 			return err
 		},
@@ -196,22 +196,22 @@ func TestBudgetIDErrors(t *testing.T) {
 			"", "7", "not-a-uuid", mine + "0", "{" + mine + "}", "urn:uuid:" + mine,
 			mine[:35] + "g",
 		} {
-			budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_BUDGET_ID",
+			budgettest.Refuses(t, env.db, codes.InvalidArgument, "INVALID_BUDGET_ID",
 				func() error { return call(bad) })
 		}
 		for _, unknown := range []string{uuid.NewString(), uuid.Nil.String()} {
-			budgettest.Refuses(t, b.db, codes.NotFound, "BUDGET_NOT_FOUND",
+			budgettest.Refuses(t, env.db, codes.NotFound, "BUDGET_NOT_FOUND",
 				func() error { return call(unknown) })
 		}
 	}
 	for _, bad := range []string{"", "me", "{" + owner.ID.String() + "}"} {
-		budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID",
-			pgtest.Call(owner.Ctx, b.RemoveMember,
+		budgettest.Refuses(t, env.db, codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID",
+			pgtest.Call(owner.Ctx, env.RemoveMember,
 				&budgetv1.RemoveMemberRequest{BudgetId: mine, MemberId: bad}))
 	}
 	for _, unknown := range []string{uuid.NewString(), uuid.Nil.String()} {
-		budgettest.Refuses(t, b.db, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND",
-			pgtest.Call(owner.Ctx, b.RemoveMember,
+		budgettest.Refuses(t, env.db, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND",
+			pgtest.Call(owner.Ctx, env.RemoveMember,
 				&budgetv1.RemoveMemberRequest{BudgetId: mine, MemberId: unknown}))
 	}
 }

@@ -48,7 +48,7 @@ func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 
 // upsertMember stores a membership. The caller must hold the budget's lock and have checked that
 // the former status permits the new one. An invitation after a rejection replaces the old row.
-func upsertMember(ctx context.Context, q pg.Querier, m member) error {
+func upsertMember(ctx context.Context, q pg.Querier, member member) error {
 	return pg.Exec(ctx, q, `
 		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at,
 			known_name)
@@ -58,9 +58,10 @@ func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 			invited_at = EXCLUDED.invited_at, responded_at = EXCLUDED.responded_at,
 			known_name = EXCLUDED.known_name`,
 		pgx.NamedArgs{
-			"budget": m.BudgetID, "user": m.UserID, "role": m.Role, "share": m.ShareBP,
-			"status": m.Status, "invited": m.InvitedAt, "responded": m.RespondedAt,
-			"name": m.KnownName,
+			"budget": member.BudgetID, "user": member.UserID, "role": member.Role,
+			"share":  member.ShareBP,
+			"status": member.Status, "invited": member.InvitedAt, "responded": member.RespondedAt,
+			"name": member.KnownName,
 		})
 }
 

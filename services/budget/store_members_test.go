@@ -15,8 +15,8 @@ import (
 
 func TestShareBudgetCountsInvitations(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, guest, other := b.user(t, "Owner"), b.user(t, "Guest"), b.user(t, "Other")
+	env := setup(t)
+	owner, guest, other := env.user(t, "Owner"), env.user(t, "Guest"), env.user(t, "Other")
 	since, after := budgettest.Today, budgettest.Today.Add(time.Second)
 	for _, try := range []struct {
 		owner, user uuid.UUID
@@ -27,19 +27,19 @@ func TestShareBudgetCountsInvitations(t *testing.T) {
 		{owner.ID, other.ID, after},
 		{other.ID, guest.ID, after},
 	} {
-		require.NoError(t, insertInvitationTry(t.Context(), b.db, try.owner, &try.user, try.at))
+		require.NoError(t, insertInvitationTry(t.Context(), env.db, try.owner, &try.user, try.at))
 	}
-	sent, err := countInvitationsBy(t.Context(), b.db, owner.ID, since)
+	sent, err := countInvitationsBy(t.Context(), env.db, owner.ID, since)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), sent)
-	received, err := countInvitationsTo(t.Context(), b.db, guest.ID, since)
+	received, err := countInvitationsTo(t.Context(), env.db, guest.ID, since)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), received)
 
-	require.NoError(t, deleteInvitationTries(t.Context(), b.db, since))
+	require.NoError(t, deleteInvitationTries(t.Context(), env.db, since))
 	var left int
 	require.NoError(t,
-		b.db.QueryRow(t.Context(), `SELECT count(*) FROM invitation_tries`).Scan(&left))
+		env.db.QueryRow(t.Context(), `SELECT count(*) FROM invitation_tries`).Scan(&left))
 	require.Equal(t, 3, left)
 }
 
@@ -47,19 +47,19 @@ func TestShareBudgetCountsInvitations(t *testing.T) {
 // their digits, so a sum shows its members.
 func TestShareBudgetCountsMembers(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, guest, friend := b.user(t, "Owner"), b.user(t, "Guest"), b.user(t, "Friend")
-	first := uuid.MustParse(b.budget(t, owner).GetId())
-	second := uuid.MustParse(b.budgetNamed(t, owner, "Second").GetId())
-	insert := func(budget, user uuid.UUID, s status, share int32) member {
+	env := setup(t)
+	owner, guest, friend := env.user(t, "Owner"), env.user(t, "Guest"), env.user(t, "Friend")
+	first := uuid.MustParse(env.budget(t, owner).GetId())
+	second := uuid.MustParse(env.budgetNamed(t, owner, "Second").GetId())
+	insert := func(budget, user uuid.UUID, status status, share int32) member {
 		m := member{
-			BudgetID: budget, UserID: user, Role: "viewer", Status: s, ShareBP: &share,
+			BudgetID: budget, UserID: user, Role: "viewer", Status: status, ShareBP: &share,
 			InvitedAt: budgettest.Today,
 		}
-		if s != pending {
+		if status != pending {
 			m.RespondedAt = &budgettest.Today
 		}
-		require.NoError(t, upsertMember(t.Context(), b.db, m))
+		require.NoError(t, upsertMember(t.Context(), env.db, m))
 		return m
 	}
 	changed := insert(first, guest.ID, pending, 1)
@@ -69,11 +69,11 @@ func TestShareBudgetCountsMembers(t *testing.T) {
 	insert(second, uuid.New(), accepted, 5000)
 	insert(second, guest.ID, accepted, 3000)
 
-	others, err := sumOtherShares(t.Context(), b.db, changed)
+	others, err := sumOtherShares(t.Context(), env.db, changed)
 	require.NoError(t, err)
 	require.EqualValues(t, 110, others)
 
-	tx, err := b.db.Begin(t.Context())
+	tx, err := env.db.Begin(t.Context())
 	require.NoError(t, err)
 	defer tx.Rollback(t.Context()) //nolint:errcheck // Nothing was written.
 	invited, err := countPendingInvitations(t.Context(), tx, guest.ID)
@@ -85,26 +85,26 @@ func TestShareBudgetCountsMembers(t *testing.T) {
 // of the event are queued.
 func TestQueueSyncsOfCategory(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, other := b.user(t, "Owner"), b.user(t, "Other")
+	env := setup(t)
+	owner, other := env.user(t, "Owner"), env.user(t, "Other")
 	category := uuid.New()
-	used := uuid.MustParse(b.create(t, owner, "Used", category.String()))
-	b.create(t, owner, "Unused", uuid.NewString())
-	b.create(t, other, "Another owner's", category.String())
-	_, err := b.db.Exec(t.Context(), `DELETE FROM reference_syncs`)
+	used := uuid.MustParse(env.create(t, owner, "Used", category.String()))
+	env.create(t, owner, "Unused", uuid.NewString())
+	env.create(t, other, "Another owner's", category.String())
+	_, err := env.db.Exec(t.Context(), `DELETE FROM reference_syncs`)
 	require.NoError(t, err)
 
-	require.NoError(t, queueSyncsOfCategory(t.Context(), b.db, owner.ID, category))
-	syncs, err := claimSyncs(t.Context(), b.db, budgettest.Today)
+	require.NoError(t, queueSyncsOfCategory(t.Context(), env.db, owner.ID, category))
+	syncs, err := claimSyncs(t.Context(), env.db, budgettest.Today)
 	require.NoError(t, err)
 	require.Len(t, syncs, 1)
 	require.Equal(t, used, syncs[0].BudgetID)
 	require.Equal(t, owner.ID, syncs[0].OwnerID)
 
-	again, err := claimSyncs(t.Context(), b.db, budgettest.Today.Add(syncLease))
+	again, err := claimSyncs(t.Context(), env.db, budgettest.Today.Add(syncLease))
 	require.NoError(t, err)
 	require.Empty(t, again, "a lease includes its last moment")
-	again, err = claimSyncs(t.Context(), b.db, budgettest.Today.Add(syncLease+time.Millisecond))
+	again, err = claimSyncs(t.Context(), env.db, budgettest.Today.Add(syncLease+time.Millisecond))
 	require.NoError(t, err)
 	require.Len(t, again, 1)
 }

@@ -30,14 +30,14 @@ const books = "Account;Date;Payee;Amount;Currency;Transaction ID\n" +
 // useBooks imports a file whose account becomes a wallet, and the same file again, of which it
 // books a row a second time.
 func (s *isolated) useBooks(ctx context.Context) {
-	m := s.upload(ctx, "", books)
+	imp := s.upload(ctx, "", books)
 	s.record(s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{
-		Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{
-			Key: m.GetAccounts()[0].GetKey(), Create: true,
+		Id: imp.GetId(), Accounts: []*ledgerv1.ImportAccount{{
+			Key: imp.GetAccounts()[0].GetKey(), Create: true,
 		}},
 		Defaults: &ledgerv1.ImportDefaultsChange{ExpenseCategoryId: &s.categories[0]},
 	}))
-	s.commit(ctx, m)
+	s.commit(ctx, imp)
 	again := s.upload(ctx, "", books)
 	s.record(s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{
 		Id:       again.GetId(),

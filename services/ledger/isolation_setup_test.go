@@ -39,35 +39,38 @@ func newIsolated(t *testing.T) *isolated {
 // isolatedOn returns a ledger on a database.
 func isolatedOn(t *testing.T, db *pgxpool.Pool) *isolated {
 	t.Helper()
-	f := fixture.On(db)
+	base := fixture.On(db)
 	var last uint64
-	f.NewID = func() uuid.UUID {
+	base.NewID = func() uuid.UUID {
 		last++
 		id := uuid.UUID{6: 0x70, 8: 0x80}
 		binary.BigEndian.PutUint32(id[2:], uint32(last>>8))
 		binary.BigEndian.PutUint64(id[8:], 0x8000000000000000|last)
 		return id
 	}
-	f.Ledger.NewID = f.NewID
-	s := &isolated{env: f, settings: &settings.Server{Ledger: f.Ledger}, changes: &sync.Server{
-		Ledger: f.Ledger, Cursors: f.Cursors,
-	}, tags: &tags.Server{Ledger: f.Ledger, Reads: f.Reads}, db: db, server: server{
-		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
-		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+	base.Ledger.NewID = base.NewID
+	isolated := &isolated{
+		env: base, settings: &settings.Server{Ledger: base.Ledger},
+		changes: &sync.Server{Ledger: base.Ledger, Cursors: base.Cursors},
+		tags:    &tags.Server{Ledger: base.Ledger, Reads: base.Reads}, db: db,
+	}
+	isolated.server = server{
+		Accounts:     &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
+		Transactions: transactions.New(base.Ledger, base.Cursors, base.Reads),
 		Receipts: &receipts.Receipts{
-			Ledger: f.Ledger, Cursors: f.Cursors, Log: slog.New(slog.DiscardHandler),
+			Ledger: base.Ledger, Cursors: base.Cursors, Log: slog.New(slog.DiscardHandler),
 			OCR: &fixture.OCR{Receipt: fixture.Groceries(), Pictures: [][]byte{[]byte("a page")}},
 		},
-		Reports: &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
-	}}
-	s.answered = map[protoreflect.FullName]bool{}
-	s.files = &attachments.Attachments{Ledger: f.Ledger, Quota: 1000}
-	f.RPCs = &s.server
-	s.rules = rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler))
-	s.imports = imports.New(s.Accounts, f.Cursors, "a secret of the tests",
+		Reports: &reports.Reports{Ledger: base.Ledger, Reads: base.Reads},
+	}
+	isolated.answered = map[protoreflect.FullName]bool{}
+	isolated.files = &attachments.Attachments{Ledger: base.Ledger, Quota: 1000}
+	base.RPCs = &isolated.server
+	isolated.rules = rules.New(base.Ledger, base.Reads, slog.New(slog.DiscardHandler))
+	isolated.imports = imports.New(isolated.Accounts, base.Cursors, "a secret of the tests",
 		slog.New(slog.DiscardHandler))
-	s.Run(t.Context())
-	return s
+	isolated.Run(t.Context())
+	return isolated
 }
 
 // importFile uploads a file whose account belongs to a wallet, and returns the id of the import.
@@ -76,17 +79,17 @@ func (s *isolated) importFile(t *testing.T, file string) string {
 	ctx := s.user.Ctx
 	upload := fixture.NewUpload(ctx, &ledgerv1.CreateImportRequest{}, []byte(file))
 	require.NoError(t, s.imports.CreateImport(upload))
-	m := upload.Response.GetImport()
+	imp := upload.Response.GetImport()
 	_, err := s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{
-		Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{
-			Key: m.GetAccounts()[0].GetKey(), WalletId: s.wallets[1],
+		Id: imp.GetId(), Accounts: []*ledgerv1.ImportAccount{{
+			Key: imp.GetAccounts()[0].GetKey(), WalletId: s.wallets[1],
 		}},
 		Defaults: &ledgerv1.ImportDefaultsChange{
 			ExpenseCategoryId: new(s.categories[0]), IncomeCategoryId: new(s.categories[0]),
 		},
 	})
 	require.NoError(t, err)
-	return m.GetId()
+	return imp.GetId()
 }
 
 // insertDetailed inserts both legs of a transfer, and a transaction with splits.

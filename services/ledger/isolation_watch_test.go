@@ -47,20 +47,20 @@ func (s *isolated) watchRows(t *testing.T, user uuid.UUID) {
 // compareRows notes the tables whose rows differ since the previous request. A job that runs
 // between two requests belongs to the first one.
 func (s *isolated) compareRows(request string) {
-	w := &s.watch
-	if w.statement == "" {
+	watch := &s.watch
+	if watch.statement == "" {
 		return
 	}
-	hashes, err := pg.All[tableHash](s.user.Ctx, s.db, w.statement, w.user)
+	hashes, err := pg.All[tableHash](s.user.Ctx, s.db, watch.statement, watch.user)
 	if err != nil {
-		w.changed = append(w.changed, err.Error())
+		watch.changed = append(watch.changed, err.Error())
 		return
 	}
 	for i, table := range hashes {
-		if table != w.hashes[i] {
-			w.changed = append(w.changed,
-				fmt.Sprintf("%s by %s, or by a job after %s", table.Name, request, w.last))
+		if table != watch.hashes[i] {
+			watch.changed = append(watch.changed,
+				fmt.Sprintf("%s by %s, or by a job after %s", table.Name, request, watch.last))
 		}
 	}
-	w.hashes, w.last = hashes, request
+	watch.hashes, watch.last = hashes, request
 }

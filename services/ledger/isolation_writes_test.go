@@ -129,22 +129,22 @@ func (s *isolated) useNewImports(ctx context.Context) {
 	}
 	s.record(s.imports.DeleteImport(ctx, &ledgerv1.DeleteImportRequest{Id: s.staged[0]}))
 	s.imports.Jobs.RunQueued(ctx)
-	m := s.upload(ctx, s.wallets[0],
+	imp := s.upload(ctx, s.wallets[0],
 		"Date;Amount;Currency\n2026-03-14;-1.10;EUR\n2026-03-14;-2.20;EUR\n")
 	change := func(row *ledgerv1.ImportRowChange) {
 		s.record(s.imports.UpdateImportRows(ctx, &ledgerv1.UpdateImportRowsRequest{
-			Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{row},
+			Id: imp.GetId(), Rows: []*ledgerv1.ImportRowChange{row},
 		}))
 	}
-	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId()}))
+	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: imp.GetId()}))
 	for _, row := range foreignChanges(s.foreign()) {
 		change(row)
 	}
 	change(&ledgerv1.ImportRowChange{N: 2, Action: new("match:" + s.transactions[0].GetId())})
 	change(&ledgerv1.ImportRowChange{N: 3, Action: new("skip")})
-	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()}))
+	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: imp.GetId()}))
 	s.imports.Jobs.RunQueued(ctx)
-	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId()}))
+	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: imp.GetId()}))
 	s.usePending(ctx)
 }
 

@@ -167,16 +167,16 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
-	s := &server{
+	server := &server{
 		Accounts:     &accounts.Accounts{Ledger: book, Cursors: cursors},
 		Transactions: transactions.New(book, cursors, gates),
 		Receipts:     receiving,
 		Reports:      &reports.Reports{Ledger: book, Reads: gates},
 	}
 	ruling := rules.New(book, gates, log)
-	importing := imports.New(s.Accounts, cursors, config.ServiceKey, log)
+	importing := imports.New(server.Accounts, cursors, config.ServiceKey, log)
 	defer startJobs(ctx, ruling.Jobs, importing.Jobs)()
-	unmeasure, err := measure(scrubber.Measure, book.Volume.Measure, s.Measure)
+	unmeasure, err := measure(scrubber.Measure, book.Volume.Measure, server.Measure)
 	defer unmeasure()
 	if err != nil {
 		return err
@@ -184,13 +184,13 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	// The writers outlive ctx, because the requests in flight are completed after it ends.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	s.Run(writing)
+	server.Run(writing)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
-	ledgerv1.RegisterLedgerServiceServer(srv, s)
+	ledgerv1.RegisterLedgerServiceServer(srv, server)
 	ledgerv1.RegisterImportServiceServer(srv, importing)
 	ledgerv1.RegisterRuleServiceServer(srv, ruling)
-	registerResources(srv, config, s.Accounts, gates)
+	registerResources(srv, config, server.Accounts, gates)
 	return srv.Serve(ctx, lis, healthCheck(srv, book, ocrConn))
 }
 
@@ -283,14 +283,15 @@ func startSweeps(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) {
 
 // registerResources registers the services of the resources that need the database only.
 func registerResources(
-	srv grpc.ServiceRegistrar, config Config, a *accounts.Accounts, gates *reads.Gates,
+	srv grpc.ServiceRegistrar, config Config, resources *accounts.Accounts, gates *reads.Gates,
 ) {
-	ledgerv1.RegisterExportServiceServer(srv, export.New(a.Ledger))
-	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: a.Ledger})
-	ledgerv1.RegisterSyncServiceServer(srv, &sync.Server{Ledger: a.Ledger, Cursors: a.Cursors})
-	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: a.Ledger, Reads: gates})
+	ledgerv1.RegisterExportServiceServer(srv, export.New(resources.Ledger))
+	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: resources.Ledger})
+	ledgerv1.RegisterSyncServiceServer(srv,
+		&sync.Server{Ledger: resources.Ledger, Cursors: resources.Cursors})
+	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: resources.Ledger, Reads: gates})
 	ledgerv1.RegisterAttachmentServiceServer(srv,
-		&attachments.Attachments{Ledger: a.Ledger, Quota: config.AttachmentQuota})
+		&attachments.Attachments{Ledger: resources.Ledger, Quota: config.AttachmentQuota})
 	ledgerv1.RegisterTransferServiceServer(srv,
-		&transfers.Transfers{Ledger: a.Ledger, Cursors: a.Cursors, Reads: gates})
+		&transfers.Transfers{Ledger: resources.Ledger, Cursors: resources.Cursors, Reads: gates})
 }

@@ -45,14 +45,14 @@ type plans struct {
 func explained(t *testing.T, db *pgxpool.Pool) (*pgxpool.Pool, *plans) {
 	t.Helper()
 	db, sent := traced(t, db)
-	p := &plans{
+	plans := &plans{
 		partitions: map[string]map[string]bool{}, ownerless: map[string]map[string]bool{},
 		sent: sent,
 	}
 	config := db.Config()
 	config.ConnConfig.OnNotice = func(_ *pgconn.PgConn, notice *pgconn.Notice) {
 		if _, plan, ok := strings.Cut(notice.Message, "plan:\n"); ok {
-			p.add(plan)
+			plans.add(plan)
 		}
 	}
 	register := config.AfterConnect
@@ -75,7 +75,7 @@ func explained(t *testing.T, db *pgxpool.Pool) (*pgxpool.Pool, *plans) {
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	return pool, p
+	return pool, plans
 }
 
 // add adds an execution's plan.

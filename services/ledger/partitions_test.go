@@ -60,16 +60,17 @@ func TestStatementsOnPartitions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, plans := explained(t, pgtest.New(t, partitioned(t)))
-			s := isolatedOn(t, db)
-			s.env.Ledger.Distributed = distributed
-			s.Transactions = transactions.New(s.env.Ledger, s.env.Cursors, s.env.Reads)
-			s.Run(t.Context())
-			s.prepare(t)
-			clear(s.answered)
-			responses <- s.use()
-			s.requireAllRPCs(t)
-			s.useBudgets(t)
-			s.runInBackground(t)
+			isolated := isolatedOn(t, db)
+			isolated.env.Ledger.Distributed = distributed
+			isolated.Transactions = transactions.New(isolated.env.Ledger, isolated.env.Cursors,
+				isolated.env.Reads)
+			isolated.Run(t.Context())
+			isolated.prepare(t)
+			clear(isolated.answered)
+			responses <- isolated.use()
+			isolated.requireAllRPCs(t)
+			isolated.useBudgets(t)
+			isolated.runInBackground(t)
 			require.Empty(t, plans.failures)
 			sources := sourceStatements(t)
 			plans.requireOnePartition(t, sources, distributed)

@@ -186,12 +186,12 @@ func schemaBefore(t *testing.T) (migrate func(last int), db *pgxpool.Pool) {
 	owner := pgtest.New(t, fstest.MapFS{})
 	_, err := owner.Exec(t.Context(), `CREATE ROLE `+name)
 	require.NoError(t, err)
-	u, err := url.Parse(owner.Config().ConnString())
+	address, err := url.Parse(owner.Config().ConnString())
 	require.NoError(t, err)
-	u.RawQuery = ""
-	target := u.String()
-	u.RawQuery = "search_path=" + name
-	db, err = pg.Open(t.Context(), u.String())
+	address.RawQuery = ""
+	target := address.String()
+	address.RawQuery = "search_path=" + name
+	db, err = pg.Open(t.Context(), address.String())
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
 	return func(last int) {

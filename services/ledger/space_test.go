@@ -16,34 +16,34 @@ import (
 // has. Files are rejected, and other writes succeed.
 func TestUploadsRejectedWithoutSpace(t *testing.T) {
 	t.Parallel()
-	s := newIsolated(t)
-	u := s.env.NewUser(t.Context(), t)
-	spent := u.Create(t, u.Spends("3"))
-	s.env.Ledger.Volume = storage.Volume{Folder: t.TempDir(), Minimum: 1.01}
-	before := s.env.Stored(t)
+	isolated := newIsolated(t)
+	user := isolated.env.NewUser(t.Context(), t)
+	spent := user.Create(t, user.Spends("3"))
+	isolated.env.Ledger.Volume = storage.Volume{Folder: t.TempDir(), Minimum: 1.01}
+	before := isolated.env.Stored(t)
 	for name, upload := range map[string]func() error{
 		"import": func() error {
-			return s.imports.CreateImport(fixture.NewUpload(u.Ctx, &ledgerv1.CreateImportRequest{},
-				[]byte(statement)))
+			return isolated.imports.CreateImport(fixture.NewUpload(user.Ctx,
+				&ledgerv1.CreateImportRequest{}, []byte(statement)))
 		},
 		"attachment": func() error {
-			return s.files.CreateAttachment(fixture.Upload[
+			return isolated.files.CreateAttachment(fixture.Upload[
 				ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse,
-			](u.Ctx, &ledgerv1.CreateAttachmentRequest{
+			](user.Ctx, &ledgerv1.CreateAttachmentRequest{
 				TransactionId: spent.GetId(), Header: &restv1.FileHeader{FileName: "a.txt"},
 			}))
 		},
 		"receipt": func() error {
-			_, err := s.CreateTransactionsFromReceipt(u.Ctx,
+			_, err := isolated.CreateTransactionsFromReceipt(user.Ctx,
 				&ledgerv1.CreateTransactionsFromReceiptRequest{
-					Receipt: []byte("a photograph"), WalletId: u.Wallet.String(),
-					CategoryId: u.Category.String(),
+					Receipt: []byte("a photograph"), WalletId: user.Wallet.String(),
+					CategoryId: user.Category.String(),
 				})
 			return err
 		},
 	} {
 		fixture.RequireReason(t, upload(), codes.ResourceExhausted, "STORAGE_FULL")
-		require.Equal(t, before, s.env.Stored(t), name)
+		require.Equal(t, before, isolated.env.Stored(t), name)
 	}
-	u.Create(t, u.Spends("4"))
+	user.Create(t, user.Spends("4"))
 }

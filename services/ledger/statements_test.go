@@ -60,14 +60,14 @@ func statementsOf(pkg string, declared ast.Decl) []sourceStatement {
 	if f, ok := declared.(*ast.FuncDecl); ok {
 		name += "." + f.Name.Name
 	}
-	ast.Inspect(declared, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.ValueSpec); ok && name == pkg {
+	ast.Inspect(declared, func(node ast.Node) bool {
+		if spec, ok := node.(*ast.ValueSpec); ok && name == pkg {
 			for _, value := range spec.Values {
 				found = appendStatement(found, pkg+"."+spec.Names[0].Name, value)
 			}
 			return false
 		}
-		if expr, ok := n.(ast.Expr); ok && name != pkg {
+		if expr, ok := node.(ast.Expr); ok && name != pkg {
 			before := len(found)
 			found = appendStatement(found, name, expr)
 			return len(found) == before
@@ -88,19 +88,19 @@ func appendStatement(found []sourceStatement, name string, expr ast.Expr) []sour
 
 // textParts returns the constant pieces of a text that + and fmt.Sprintf compose.
 func textParts(expr ast.Expr) []string {
-	switch e := expr.(type) {
+	switch event := expr.(type) {
 	case *ast.BasicLit:
-		if text, ok := textOf(e); ok {
+		if text, ok := textOf(event); ok {
 			return filled.Split(text, -1)
 		}
 	case *ast.BinaryExpr:
-		return append(textParts(e.X), textParts(e.Y)...)
+		return append(textParts(event.X), textParts(event.Y)...)
 	case *ast.ParenExpr:
-		return textParts(e.X)
+		return textParts(event.X)
 	case *ast.CallExpr:
 		// A function that replaces parts of the text.
-		if len(e.Args) > 0 {
-			return textParts(e.Args[0])
+		if len(event.Args) > 0 {
+			return textParts(event.Args[0])
 		}
 	}
 	return nil

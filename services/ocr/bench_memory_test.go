@@ -18,7 +18,7 @@ import (
 // engines, while it reads receipts and makes their images. The receipts are drawn on pages as large
 // as scans and photos of these kinds.
 func BenchmarkRecognizeMemory(b *testing.B) {
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		name   string
 		size   image.Point
 		atOnce int
@@ -28,21 +28,21 @@ func BenchmarkRecognizeMemory(b *testing.B) {
 		{"scan of A4 at 600 dpi", image.Pt(4961, 7016), 1},
 		{"2 scans of A4 at 600 dpi", image.Pt(4961, 7016), 2},
 	} {
-		b.Run(c.name, func(b *testing.B) {
-			s := newTestServer(b, recognition.Config{Neural: os.Getenv("OCR_NEURAL")})
-			defer s.reader.Neural().Stop()
-			file := scan(b, c.size)
+		b.Run(tc.name, func(b *testing.B) {
+			srv := newTestServer(b, recognition.Config{Neural: os.Getenv("OCR_NEURAL")})
+			defer srv.reader.Neural().Stop()
+			file := scan(b, tc.size)
 			// This memory of drawing the page does not count. 5 resets the peak to the present
 			// memory.
 			debug.FreeOSMemory()
 			require.NoError(b, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0))
 			for b.Loop() {
 				var all sync.WaitGroup
-				for range c.atOnce {
+				for range tc.atOnce {
 					all.Go(func() {
 						req := request(file)
 						req.Pictures, req.Preview = true, true
-						_, err := s.Recognize(b.Context(), req)
+						_, err := srv.Recognize(b.Context(), req)
 						require.NoError(b, err)
 					})
 				}

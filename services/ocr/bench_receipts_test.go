@@ -31,21 +31,21 @@ func TestBenchReceipts(t *testing.T) {
 	}
 	manifest, err := os.ReadFile(filepath.Join(data, "manifest.jsonl"))
 	require.NoError(t, err)
-	s := newTestServer(t, recognition.Config{Neural: os.Getenv("OCR_NEURAL")})
-	b := bench{engine: filepath.Join(os.Getenv("OCR_NEURAL"), process.Program)}
+	srv := newTestServer(t, recognition.Config{Neural: os.Getenv("OCR_NEURAL")})
+	bench := bench{engine: filepath.Join(os.Getenv("OCR_NEURAL"), process.Program)}
 	for line := range bytes.Lines(manifest) {
 		var label struct{ Image, Total string }
 		require.NoError(t, json.Unmarshal(line, &label))
 		file, err := os.ReadFile(filepath.Join(data, label.Image))
 		require.NoError(t, err)
-		b.read(t, s, label.Image, label.Total, file)
+		bench.read(t, srv, label.Image, label.Total, file)
 	}
-	require.NoError(t, os.WriteFile(os.Getenv("RECEIPTS_OUT"), b.predictions.Bytes(), 0o600))
-	t.Log(b.all.report("all"))
-	t.Log(b.medium.report("of 1 to 2 megapixels"))
+	require.NoError(t, os.WriteFile(os.Getenv("RECEIPTS_OUT"), bench.predictions.Bytes(), 0o600))
+	t.Log(bench.all.report("all"))
+	t.Log(bench.medium.report("of 1 to 2 megapixels"))
 	t.Logf("peak memory: ocr %d MiB, neural engine %d MiB",
-		fixture.PeakMemory(t, os.Getpid()), b.memory)
-	t.Logf("totals with a confidence of 0.9: %d, correct: %d", b.sure, b.right)
+		fixture.PeakMemory(t, os.Getpid()), bench.memory)
+	t.Logf("totals with a confidence of 0.9: %d, correct: %d", bench.sure, bench.right)
 }
 
 // bench collects the results and their durations.
@@ -92,19 +92,19 @@ type prediction struct {
 func (b *bench) read(t *testing.T, s *server, name, total string, file []byte) {
 	t.Helper()
 	start, before := time.Now(), b.processorTime(t)
-	p := recognize(t, s, file)
+	prediction := recognize(t, s, file)
 	wall, cpu := time.Since(start).Seconds(), b.processorTime(t)-before
 	b.all.add(wall, cpu)
 	if n := pixels(file); n >= 1_000_000 && n <= 2_000_000 {
 		b.medium.add(wall, cpu)
 	}
-	p.Image, p.Seconds = name, wall
-	text, err := json.Marshal(p)
+	prediction.Image, prediction.Seconds = name, wall
+	text, err := json.Marshal(prediction)
 	require.NoError(t, err)
 	b.predictions.Write(append(text, '\n'))
-	if p.Confidence["total"] >= 0.9 && total != "" {
+	if prediction.Confidence["total"] >= 0.9 && total != "" {
 		b.sure++
-		if p.Total == total {
+		if prediction.Total == total {
 			b.right++
 		}
 	}
@@ -137,16 +137,18 @@ func recognize(t *testing.T, s *server, file []byte) prediction {
 	if err != nil {
 		return prediction{Error: apierr.From(err).Reason}
 	}
-	var p prediction
-	r := resp.GetReceipt()
-	p.Total, p.Date, p.Company = r.GetTotal(), r.GetDate(), r.GetMerchant()
-	p.Currency, p.Confidence = r.GetCurrency(), r.GetConfidence()
-	for _, l := range r.GetLines() {
+	var prediction prediction
+	recognized := resp.GetReceipt()
+	prediction.Total, prediction.Date = recognized.GetTotal(), recognized.GetDate()
+	prediction.Company = recognized.GetMerchant()
+	prediction.Currency = recognized.GetCurrency()
+	prediction.Confidence = recognized.GetConfidence()
+	for _, l := range recognized.GetLines() {
 		item := map[string]string{"name": l.GetDescription(), "amount": l.GetAmount()}
-		p.Items = append(p.Items, item)
+		prediction.Items = append(prediction.Items, item)
 	}
-	for _, w := range r.GetWarnings() {
-		p.Warnings = append(p.Warnings, w.GetCode())
+	for _, w := range recognized.GetWarnings() {
+		prediction.Warnings = append(prediction.Warnings, w.GetCode())
 	}
-	return p
+	return prediction
 }

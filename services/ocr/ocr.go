@@ -89,12 +89,12 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
 	}
-	s, err := newServer(config, db, log)
+	server, err := newServer(config, db, log)
 	if err != nil {
 		return err
 	}
-	defer s.reader.Neural().Stop()
-	stopMeasuring, err := measure(s.gate, s.reader.Neural())
+	defer server.reader.Neural().Stop()
+	stopMeasuring, err := measure(server.gate, server.reader.Neural())
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err := engine.Check(ctx); err != nil {
 		log.ErrorContext(ctx, "failed to find a usable Tesseract, receipts will fail", "error", err)
 	}
-	if err := s.reader.Neural().Check(); err != nil {
+	if err := server.reader.Neural().Check(); err != nil {
 		log.WarnContext(ctx, "failed to find the neural engine, Tesseract reads receipts alone",
 			"error", err)
 	}
@@ -111,9 +111,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return deleteResults(ctx, db, time.Now().Add(-resultRetention))
 	})
 	srv := rpc.NewServer(config.Config, nil, log)
-	ocrv1.RegisterOCRServiceServer(srv, s)
+	ocrv1.RegisterOCRServiceServer(srv, server)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error {
-		srv.SetOptional(rpc.HealthNeural, s.reader.Neural().Available())
+		srv.SetOptional(rpc.HealthNeural, server.reader.Neural().Available())
 		return pg.Ping(ctx, db)
 	})
 }
@@ -127,7 +127,7 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &server{
+	server := &server{
 		db:         db,
 		reader:     reader,
 		recognizer: recognizerLocal,
@@ -136,12 +136,12 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	}
 	switch {
 	case config.Engines.Vision.URL != "":
-		s.recognizer = recognizerVision
+		server.recognizer = recognizerVision
 	case reader.Neural().Check() == nil:
-		s.recognizer = recognizerNeural
+		server.recognizer = recognizerNeural
 	}
-	s.metrics, err = newMetrics()
-	return s, err
+	server.metrics, err = newMetrics()
+	return server, err
 }
 
 // Recognize reads a file, or returns the stored receipt if the user has sent it before.

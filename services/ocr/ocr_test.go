@@ -59,36 +59,36 @@ func TestRecognizeReturnsFieldsConfidenceAndEvidence(t *testing.T) {
 	text, _ := fixture.GoldenText(t, "en_us")
 	resp, err := s.Recognize(t.Context(), request([]byte(text)))
 	require.NoError(t, err)
-	r := resp.GetReceipt()
-	require.Equal(t, "40.91", r.GetTotal())
-	require.Equal(t, "2.66", r.GetTax())
-	require.Equal(t, "5.00", r.GetTip())
-	require.Equal(t, "USD", r.GetCurrency())
-	require.Len(t, r.GetLines(), 4)
-	require.Equal(t, "Clam Chowder", r.GetLines()[0].GetDescription())
-	require.Contains(t, r.GetConfidence(), "total")
-	for _, e := range r.GetEvidence() {
+	recognized := resp.GetReceipt()
+	require.Equal(t, "40.91", recognized.GetTotal())
+	require.Equal(t, "2.66", recognized.GetTax())
+	require.Equal(t, "5.00", recognized.GetTip())
+	require.Equal(t, "USD", recognized.GetCurrency())
+	require.Len(t, recognized.GetLines(), 4)
+	require.Equal(t, "Clam Chowder", recognized.GetLines()[0].GetDescription())
+	require.Contains(t, recognized.GetConfidence(), "total")
+	for _, e := range recognized.GetEvidence() {
 		require.Nil(t, e.GetBox(), "plain text has no pixels")
 	}
 }
 
 func TestRecognizeReadsSameFileOnce(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, recognition.Config{})
+	srv := newTestServer(t, recognition.Config{})
 	text, _ := fixture.GoldenText(t, "de")
 	req := request([]byte(text))
-	first, err := s.Recognize(t.Context(), req)
+	first, err := srv.Recognize(t.Context(), req)
 	require.NoError(t, err)
 
-	s.gate = rpc.NewGate(1, 0, errBusy)
-	leave, err := s.gate.Enter(t.Context())
+	srv.gate = rpc.NewGate(1, 0, errBusy)
+	leave, err := srv.gate.Enter(t.Context())
 	require.NoError(t, err)
 	defer leave()
-	again, err := s.Recognize(t.Context(), req)
+	again, err := srv.Recognize(t.Context(), req)
 	require.NoError(t, err, "stored, so no worker is needed")
 	require.True(t, proto.Equal(first, again))
 
-	_, err = s.Recognize(t.Context(), request(req.GetFile()))
+	_, err = srv.Recognize(t.Context(), request(req.GetFile()))
 	require.ErrorIs(t, err, errBusy, "results are stored per user")
 	require.Equal(t, errBusy.RetryAfter, apierr.From(err).RetryAfter)
 }
@@ -108,14 +108,14 @@ func TestDeleteResultsAfterRetention(t *testing.T) {
 
 func TestRecognizeIgnoresDamagedResult(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, recognition.Config{})
+	srv := newTestServer(t, recognition.Config{})
 	text, _ := fixture.GoldenText(t, "de")
 	req := request([]byte(text))
-	first, err := s.Recognize(t.Context(), req)
+	first, err := srv.Recognize(t.Context(), req)
 	require.NoError(t, err)
-	_, err = s.db.Exec(t.Context(), `UPDATE results SET receipt = 'no receipt'`)
+	_, err = srv.db.Exec(t.Context(), `UPDATE results SET receipt = 'no receipt'`)
 	require.NoError(t, err)
-	again, err := s.Recognize(t.Context(), req)
+	again, err := srv.Recognize(t.Context(), req)
 	require.NoError(t, err)
 	require.True(t, proto.Equal(first, again))
 }
@@ -135,14 +135,14 @@ func TestRecognizeStoresNoFailure(t *testing.T) {
 
 func TestRecognizeRejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, recognition.Config{})
+	srv := newTestServer(t, recognition.Config{})
 	for want, req := range map[*apierr.Error]*ocrv1.RecognizeRequest{
 		errFile:              {UserId: uuid.NewString()},
 		errUserID:            {File: []byte("Total 1.00"), UserId: "me"},
 		errTooLarge:          {File: make([]byte, rpc.MaxFile+1), UserId: uuid.NewString()},
 		recognition.ErrParse: {File: []byte("nothing to see here"), UserId: uuid.NewString()},
 	} {
-		_, err := s.Recognize(t.Context(), req)
+		_, err := srv.Recognize(t.Context(), req)
 		require.ErrorIs(t, err, want)
 	}
 }
@@ -200,36 +200,36 @@ func TestRecognizeStoresTesseractUntilNeuralEngineIsBack(t *testing.T) {
 	require.NoError(t, os.WriteFile(broken, nil, 0o600))
 	script := "[ -e " + broken + " ] && exit 1\nexec " + program + " " + installed
 	dir := fixture.Neural(t, process.Program, script)
-	s := newTestServer(t, recognition.Config{Neural: dir})
-	t.Cleanup(s.reader.Neural().Stop)
+	srv := newTestServer(t, recognition.Config{Neural: dir})
+	t.Cleanup(srv.reader.Neural().Stop)
 	user := uuid.NewString()
 	receipt := func(total string) *ocrv1.RecognizeRequest {
 		text := "CORNER SHOP\nBread " + total + "\nTotal " + total
 		file := fixture.JPEG(t, fixture.Printed(t, text, 30))
 		return &ocrv1.RecognizeRequest{File: file, UserId: user}
 	}
-	first, err := s.Recognize(t.Context(), receipt("12.50"))
+	first, err := srv.Recognize(t.Context(), receipt("12.50"))
 	require.NoError(t, err)
 	require.Equal(t, "12.50", first.GetReceipt().GetTotal())
-	require.Equal(t, []int{recognizerLocal}, storedVersions(t, s))
+	require.Equal(t, []int{recognizerLocal}, storedVersions(t, srv))
 
-	gate := s.gate
-	s.gate = rpc.NewGate(1, 0, errBusy)
-	leave, err := s.gate.Enter(t.Context())
+	gate := srv.gate
+	srv.gate = rpc.NewGate(1, 0, errBusy)
+	leave, err := srv.gate.Enter(t.Context())
 	require.NoError(t, err)
-	again, err := s.Recognize(t.Context(), receipt("12.50"))
+	again, err := srv.Recognize(t.Context(), receipt("12.50"))
 	require.NoError(t, err, "stored, so no worker is needed")
 	require.True(t, proto.Equal(first, again))
 	leave()
-	s.gate = gate
+	srv.gate = gate
 
 	require.NoError(t, os.Remove(broken))
 	// The next receipt shows that the engine is back.
-	_, err = s.Recognize(t.Context(), receipt("3.75"))
+	_, err = srv.Recognize(t.Context(), receipt("3.75"))
 	require.NoError(t, err)
-	require.Equal(t, []int{recognizerLocal, recognizerNeural}, storedVersions(t, s))
-	_, err = s.Recognize(t.Context(), receipt("12.50"))
+	require.Equal(t, []int{recognizerLocal, recognizerNeural}, storedVersions(t, srv))
+	_, err = srv.Recognize(t.Context(), receipt("12.50"))
 	require.NoError(t, err)
 	require.Equal(t, []int{recognizerLocal, recognizerNeural, recognizerNeural},
-		storedVersions(t, s))
+		storedVersions(t, srv))
 }

@@ -63,13 +63,13 @@ func TestRecognizePreview(t *testing.T) {
 
 // requireShown requires that the box of a field covers dark and light pixels of the page that is
 // shown: text on paper.
-func requireShown(t *testing.T, r *ocrv1.Receipt, field string) {
+func requireShown(t *testing.T, recognized *ocrv1.Receipt, field string) {
 	t.Helper()
-	for _, e := range r.GetEvidence() {
+	for _, e := range recognized.GetEvidence() {
 		if e.GetField() != field {
 			continue
 		}
-		page, box := r.GetPages()[e.GetPage()-1], e.GetBox()
+		page, box := recognized.GetPages()[e.GetPage()-1], e.GetBox()
 		require.Equal(t, box.GetPageWidth(), page.GetWidth())
 		require.Equal(t, box.GetPageHeight(), page.GetHeight())
 		img := pageImage(t, page)
@@ -103,23 +103,23 @@ func pageImage(t *testing.T, page *ocrv1.ReceiptPage) image.Image {
 
 func TestRecognizeStoresNoPreview(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, recognition.Config{})
+	srv := newTestServer(t, recognition.Config{})
 	req := request(fixture.Small(t))
 	req.Preview = true
-	resp, err := s.Recognize(t.Context(), req)
+	resp, err := srv.Recognize(t.Context(), req)
 	require.NoError(t, err)
 	require.Len(t, resp.GetReceipt().GetPages(), 1)
 	req.Preview = false
-	resp, err = s.Recognize(t.Context(), req)
+	resp, err = srv.Recognize(t.Context(), req)
 	require.NoError(t, err)
 	require.Empty(t, resp.GetReceipt().GetPages())
 
 	req.Preview = true
-	s.gate = rpc.NewGate(1, 0, errBusy)
-	leave, err := s.gate.Enter(t.Context())
+	srv.gate = rpc.NewGate(1, 0, errBusy)
+	leave, err := srv.gate.Enter(t.Context())
 	require.NoError(t, err)
 	defer leave()
-	_, err = s.Recognize(t.Context(), req)
+	_, err = srv.Recognize(t.Context(), req)
 	require.ErrorIs(t, err, errBusy, "the number of workers limits previews, too")
 }
 

@@ -103,8 +103,8 @@ func (r *run) logf(format string, values ...any) {
 
 // Run starts a stack, runs load and faults, waits until the stack has recovered, checks it and
 // removes it. It returns an error if the stack could not be started or set up.
-func Run(ctx context.Context, o Options) (report Report, err error) {
-	r := &run{Options: o, links: newLinks(), began: time.Now(), found: map[string]int{}}
+func Run(ctx context.Context, options Options) (report Report, err error) {
+	run := &run{Options: options, links: newLinks(), began: time.Now(), found: map[string]int{}}
 	dir, err := os.MkdirTemp("", "coffer-chaos-")
 	if err != nil {
 		return Report{}, err
@@ -114,17 +114,17 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if err := os.Chmod(dir, 0o711); err != nil {
 		return Report{}, err
 	}
-	if r.engine, err = newEngine(dir); err != nil {
+	if run.engine, err = newEngine(dir); err != nil {
 		return Report{}, err
 	}
 	const free = "127.0.0.1:0"
-	r.stack, err = devstack.Start(ctx, devstack.Config{
+	run.stack, err = devstack.Start(ctx, devstack.Config{
 		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free,
 		BudgetAddr: free, OCRAddr: free, NATSAddr: free,
-		Programs: o.Programs, Link: r.links.between,
+		Programs: options.Programs, Link: run.links.between,
 		Environment: map[string]string{
-			"RATE_LIMIT": "0", "LOG_LEVEL": "ERROR", "OCR_TESSERACT": r.engine.program,
-			"OCR_NEURAL": r.engine.neural,
+			"RATE_LIMIT": "0", "LOG_LEVEL": "ERROR", "OCR_TESSERACT": run.engine.program,
+			"OCR_NEURAL": run.engine.neural,
 			// The load takes processor time from the engine, which then may need longer than the
 			// default limit.
 			"OCR_ENGINE_TIMEOUT": "50s",
@@ -137,17 +137,17 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	defer func() {
 		// Open event streams would delay the shutdown of the gateway.
 		leave()
-		err = errors.Join(err, r.stack.Stop())
+		err = errors.Join(err, run.stack.Stop())
 	}()
-	if err := r.setUp(ctx); err != nil {
+	if err := run.setUp(ctx); err != nil {
 		return Report{}, err
 	}
-	r.runLoad(ctx)
-	r.check(ctx)
+	run.runLoad(ctx)
+	run.check(ctx)
 	return Report{
-		Acknowledged: r.acknowledged.Load(), Rejected: r.rejected.Load(), Unknown: r.unknown.Load(),
-		Reads:  r.reads.Load(),
-		Faults: r.faults.Load(), Events: r.events.Load(), Findings: r.findings,
+		Acknowledged: run.acknowledged.Load(), Rejected: run.rejected.Load(),
+		Unknown: run.unknown.Load(), Reads: run.reads.Load(),
+		Faults: run.faults.Load(), Events: run.events.Load(), Findings: run.findings,
 	}, nil
 }
 

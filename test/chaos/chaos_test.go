@@ -169,11 +169,11 @@ func TestRunFindsDefects(t *testing.T) {
 	}
 	healthy, err := buildHealthy()
 	require.NoError(t, err)
-	for _, m := range mutants {
-		t.Run(m.name, func(t *testing.T) {
+	for _, tc := range mutants {
+		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			dir, changes, missing := t.TempDir(), []programs.Change{}, map[string]string{}
-			for _, d := range m.defects {
+			for _, d := range tc.defects {
 				changes, missing[d.name] = append(changes, d.Change), d.finds
 			}
 			require.NoError(t, programs.BuildLedger(t.Context(), dir, healthy, changes...))
@@ -182,7 +182,7 @@ func TestRunFindsDefects(t *testing.T) {
 			seed, length := uint64(1), 4*time.Second
 			for ; len(missing) > 0 && length <= 5*time.Minute; length *= 2 {
 				report, err := Run(t.Context(), Options{
-					Seed: seed, Length: length, Users: 4, Only: m.breaks,
+					Seed: seed, Length: length, Users: 4, Only: tc.breaks,
 					EventTimeout: 15 * time.Second, Programs: dir, Log: t.Output(),
 				})
 				require.NoError(t, err)

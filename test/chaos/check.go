@@ -124,34 +124,34 @@ func (u *user) checkTransactions(ctx context.Context) transactions {
 	is, marked := transactions{}, map[string]string{}
 	for _, wallet := range append(u.wallets, u.dollars) {
 		for _, t := range u.list(ctx, "/api/v1/transaction?walletId="+wallet.id, "transactions") {
-			row, v := response{body: object{"t": t}}, versionOf(t)
-			if transfer := u.transferOf(v.text); transfer != nil {
-				transfer.legs = append(transfer.legs, leg{v, row.text("t.transferId")})
+			row, target := response{body: object{"t": t}}, versionOf(t)
+			if transfer := u.transferOf(target.text); transfer != nil {
+				transfer.legs = append(transfer.legs, leg{target, row.text("t.transferId")})
 				continue
 			}
 			// Updates append to the mark; only the part before the semicolon is constant.
 			id := row.text("t.id")
-			mark, _, _ := strings.Cut(v.text, ";")
+			mark, _, _ := strings.Cut(target.text, ";")
 			if other, twice := marked[mark+";"]; twice {
 				u.reportf("%s was created twice, as %s and %s", mark, other, id)
 			}
-			is[id], marked[mark+";"] = v, id
+			is[id], marked[mark+";"] = target, id
 		}
 	}
 	// Each record must agree with the listed transaction of its mark, or with the absence of one.
-	for _, t := range u.records {
-		id, exists := marked[t.mark]
-		delete(marked, t.mark)
+	for _, record := range u.records {
+		id, exists := marked[record.mark]
+		delete(marked, record.mark)
 		switch {
-		case !exists && !t.maybeAbsent:
-			u.reportf("%s %s was acknowledged and is lost", t.id, t.mark)
-		case exists && len(t.states) == 0:
-			u.reportf("%s %s was deleted but exists", id, t.mark)
-		case exists && t.id != "" && t.id != id:
-			u.reportf("%s was acknowledged as %s and is %s", t.mark, t.id, id)
+		case !exists && !record.maybeAbsent:
+			u.reportf("%s %s was acknowledged and is lost", record.id, record.mark)
+		case exists && len(record.states) == 0:
+			u.reportf("%s %s was deleted but exists", id, record.mark)
+		case exists && record.id != "" && record.id != id:
+			u.reportf("%s was acknowledged as %s and is %s", record.mark, record.id, id)
 		case exists:
-			t.id = id
-			t.compare(is[id])
+			record.id = id
+			record.compare(is[id])
 		}
 	}
 	// The transactions that belong to no record remain in marked.
@@ -164,16 +164,16 @@ func (u *user) checkTransactions(ctx context.Context) transactions {
 
 // checkBatches requires that batches with an unknown result exist completely or not at all.
 func (u *user) checkBatches(is transactions) {
-	for _, b := range u.batches {
+	for _, batch := range u.batches {
 		exist := 0
-		for _, t := range b.records {
+		for _, t := range batch.records {
 			if _, ok := is[t.id]; ok {
 				exist++
 			}
 		}
-		if !b.acknowledged && exist > 0 && exist < len(b.records) {
+		if !batch.acknowledged && exist > 0 && exist < len(batch.records) {
 			u.reportf("%d of the %d transactions from %s on were made",
-				exist, len(b.records), b.records[0].mark)
+				exist, len(batch.records), batch.records[0].mark)
 		}
 	}
 }
@@ -181,9 +181,10 @@ func (u *user) checkBatches(is transactions) {
 // checkReceipts requires that the transactions of each receipt exist completely and once. The
 // receipts have a separate wallet, so that its balance shows the number of receipts.
 func (u *user) checkReceipts(ctx context.Context) {
-	a := u.call(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+u.receipts.id, nil)
+	reply := u.call(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+u.receipts.id,
+		nil)
 	sums := map[string]*big.Rat{}
-	for _, t := range a.list("transactions") {
+	for _, t := range reply.list("transactions") {
 		row := response{body: object{"t": t}}
 		id := row.text("t.receiptId")
 		if sums[id] == nil {
@@ -201,10 +202,10 @@ func (u *user) checkReceipts(ctx context.Context) {
 		u.reportf("%s uploaded %d receipts with keys, and has %d", u.mark, u.scanned, len(sums))
 	}
 	want := new(big.Rat).Mul(big.NewRat(int64(-len(sums)), 1), rat("6.00"))
-	a = u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.receipts.id, nil)
-	if a.text("wallet.balance") != want.FloatString(2) {
+	reply = u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.receipts.id, nil)
+	if reply.text("wallet.balance") != want.FloatString(2) {
 		u.reportf("%s: the receipts' wallet holds %s, not %s",
-			u.mark, a.text("wallet.balance"), want.FloatString(2))
+			u.mark, reply.text("wallet.balance"), want.FloatString(2))
 	}
 }
 

@@ -89,39 +89,39 @@ func (u *user) send(req *http.Request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	a := response{status: resp.StatusCode, etag: resp.Header.Get("ETag"), raw: raw}
+	reply := response{status: resp.StatusCode, etag: resp.Header.Get("ETag"), raw: raw}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		decoder := json.NewDecoder(bytes.NewReader(raw))
 		// Amounts are compared exactly.
 		decoder.UseNumber()
-		if err := decoder.Decode(&a.body); err != nil {
+		if err := decoder.Decode(&reply.body); err != nil {
 			return response{}, err
 		}
 	}
-	return a, nil
+	return reply, nil
 }
 
 // inspect checks the guarantees that hold for every response, also during faults: it contains no
 // data of other users, except of the partner, it is not an undeclared error, and a valid token is
 // accepted even while auth is unavailable.
-func (u *user) inspect(request string, a response) {
-	for _, found := range marks.FindAllStringSubmatch(string(a.raw), -1) {
+func (u *user) inspect(request string, reply response) {
+	for _, found := range marks.FindAllStringSubmatch(string(reply.raw), -1) {
 		mark := found[1]
 		if mark != u.mark && (u.partner == nil || mark != u.partner.mark) {
-			u.reportf("%s: %s received data of %s: %s", request, u.mark, mark, a.raw)
+			u.reportf("%s: %s received data of %s: %s", request, u.mark, mark, reply.raw)
 			return
 		}
 	}
-	switch code := a.text("code"); {
-	case a.status < 500:
+	switch code := reply.text("code"); {
+	case reply.status < 500:
 	// The errors that faults may cause. Every other 5xx is a defect.
 	case code == "SERVICE_UNAVAILABLE", code == "DEADLINE_EXCEEDED", code == "OCR_RESPONSE_FAILED",
 		strings.HasSuffix(request, "/readyz"):
 	default:
-		u.reportf("%s returned %d %s", request, a.status, bytes.TrimSpace(a.raw))
+		u.reportf("%s returned %d %s", request, reply.status, bytes.TrimSpace(reply.raw))
 	}
-	if a.status == http.StatusUnauthorized {
-		u.reportf("%s: a valid token was rejected: %s", request, a.raw)
+	if reply.status == http.StatusUnauthorized {
+		u.reportf("%s: a valid token was rejected: %s", request, reply.raw)
 	}
 }
 

@@ -23,16 +23,16 @@ type history struct {
 // the events since its start.
 func (u *user) checkEvents(ctx context.Context, bus *outbox.Bus, is transactions) {
 	histories, live := u.histories(ctx, bus)
-	for id, s := range histories {
-		v, exists := is[id]
+	for id, seen := range histories {
+		target, exists := is[id]
 		switch {
-		case !s.created:
+		case !seen.created:
 			u.reportf("the events of %s begin without its creation", id)
-		case exists == s.deleted:
+		case exists == seen.deleted:
 			u.reportf("%s exists: %t, but its events say that it was deleted: %t",
-				id, exists, s.deleted)
-		case exists && !u.same(v, versionIn(s.last)):
-			u.reportf("%s is %s, but its last event has %s", id, v, versionIn(s.last))
+				id, exists, seen.deleted)
+		case exists && !u.same(target, versionIn(seen.last)):
+			u.reportf("%s is %s, but its last event has %s", id, target, versionIn(seen.last))
 		}
 	}
 	// A missing history means that the outbox lost events.
@@ -41,16 +41,16 @@ func (u *user) checkEvents(ctx context.Context, bus *outbox.Bus, is transactions
 			u.reportf("no event was published for %s", id)
 		}
 	}
-	for _, t := range u.records {
+	for _, record := range u.records {
 		// Each acknowledged update has one event, and each update with an unknown outcome has one
 		// or none.
-		s := histories[t.id]
-		if t.id == "" || s == nil {
+		s := histories[record.id]
+		if record.id == "" || s == nil {
 			continue
 		}
-		if s.updates < t.changed || s.updates > t.changed+t.uncertain {
+		if s.updates < record.changed || s.updates > record.changed+record.uncertain {
 			u.reportf("%s %s was changed %d times, perhaps %d more, but has %d events of changes",
-				t.id, t.mark, t.changed, t.uncertain, s.updates)
+				record.id, record.mark, record.changed, record.uncertain, s.updates)
 		}
 	}
 	// One missing event is enough; waiting for each of them would take too long.
@@ -73,13 +73,13 @@ func (u *user) histories(ctx context.Context, bus *outbox.Bus) (map[string]*hist
 	// The relay publishes at least once, so an event may be in the stream twice.
 	histories, known := map[string]*history{}, map[uuid.UUID]bool{}
 	var live []string
-	err := bus.Follow(ctx, uuid.MustParse(u.id), 0, func(e outbox.Received) error {
-		if known[e.ID] {
+	err := bus.Follow(ctx, uuid.MustParse(u.id), 0, func(received outbox.Received) error {
+		if known[received.ID] {
 			return nil
 		}
-		known[e.ID] = true
+		known[received.ID] = true
 		u.events.Add(1)
-		switch m := e.Data.(type) {
+		switch m := received.Data.(type) {
 		case *ledgerv1.CategoryCreated:
 			if m.GetCategory().GetName() == u.mark+" end" {
 				return errEndOfEvents
@@ -92,9 +92,9 @@ func (u *user) histories(ctx context.Context, bus *outbox.Bus) (map[string]*hist
 			u.addEvent(histories, m.GetTransaction().GetId(), m.GetTransaction(), nil)
 		}
 		// The stream was opened after the contended transaction, which setUp creates.
-		isTransaction := strings.HasPrefix(e.Subject, "ledger.v1.transaction.")
+		isTransaction := strings.HasPrefix(received.Subject, "ledger.v1.transaction.")
 		if isTransaction && histories[u.contended.id] != nil && len(histories) > 1 {
-			live = append(live, e.ID.String())
+			live = append(live, received.ID.String())
 		}
 		return nil
 	})
@@ -115,23 +115,23 @@ func (u *user) addEvent(
 		u.transferOf(max(before.GetDescription(), after.GetDescription())) != nil {
 		return
 	}
-	s := histories[id]
-	if s == nil {
-		s = &history{}
-		histories[id] = s
+	seen := histories[id]
+	if seen == nil {
+		seen = &history{}
+		histories[id] = seen
 	}
 	switch {
-	case before == nil && s.created:
+	case before == nil && seen.created:
 		u.reportf("the creation of %s was published twice, by two events", id)
 	case before == nil:
-		s.created = true
-	case s.last == nil || !u.same(versionIn(s.last), versionIn(before)):
+		seen.created = true
+	case seen.last == nil || !u.same(versionIn(seen.last), versionIn(before)):
 		u.reportf("the events of %s are not in order: after %s comes a change of %s",
-			id, s.last, before)
+			id, seen.last, before)
 	case after == nil:
-		s.deleted = true
+		seen.deleted = true
 	default:
-		s.updates++
+		seen.updates++
 	}
-	s.last = after
+	seen.last = after
 }

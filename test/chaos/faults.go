@@ -70,13 +70,13 @@ func (e engine) signalNeural(signal syscall.Signal) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range processes {
-		pid, err := strconv.Atoi(p.Name())
+	for _, entry := range processes {
+		pid, err := strconv.Atoi(entry.Name())
 		if err != nil {
 			return err
 		}
 		// A process that has ended may have left its number to another one.
-		program, err := os.Readlink("/proc/" + p.Name() + "/exe")
+		program, err := os.Readlink("/proc/" + entry.Name() + "/exe")
 		if err != nil || program != e.real {
 			continue
 		}
@@ -182,16 +182,16 @@ func (r *run) breakParts(ctx context.Context) {
 func (r *run) breakLinks(ctx context.Context) {
 	var faults []fault
 	toxic := func(link, kind, attributes string) fault {
-		p := r.links.proxies[link]
+		proxy := r.links.proxies[link]
 		return fault{
 			kind + " " + link, 500 * time.Millisecond, 3 * time.Second,
 			func(context.Context) error {
-				_, err := p.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(
+				_, err := proxy.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(
 					`{"name": "fault", "type": %q, "attributes": %s}`, kind, attributes,
 				)))
 				return err
 			},
-			func(ctx context.Context) error { return p.Toxics.RemoveToxic(ctx, "fault") },
+			func(ctx context.Context) error { return proxy.Toxics.RemoveToxic(ctx, "fault") },
 		}
 	}
 
@@ -217,10 +217,10 @@ func (r *run) injectFaults(ctx context.Context, random *rand.Rand, faults []faul
 	faults = slices.DeleteFunc(faults,
 		func(f fault) bool { return !strings.Contains(f.name, r.Only) })
 	for len(faults) > 0 {
-		f := faults[random.IntN(len(faults))]
+		fault := faults[random.IntN(len(faults))]
 		// All random values are drawn before the pause, so that the sequence does not depend on
 		// timing.
-		duration := f.min + time.Duration(random.Int64N(int64(max(1, f.max-f.min))))
+		duration := fault.min + time.Duration(random.Int64N(int64(max(1, fault.max-fault.min))))
 		interval := 200*time.Millisecond +
 			time.Duration(random.Int64N(int64(1500*time.Millisecond)))
 		pause(ctx, interval)
@@ -229,14 +229,14 @@ func (r *run) injectFaults(ctx context.Context, random *rand.Rand, faults []faul
 			return
 		}
 		r.faults.Add(1)
-		r.logf("%s for %s", f.name, duration.Round(time.Millisecond))
-		if err := f.begin(uncanceled); err != nil {
-			r.reportf("%s: %v", f.name, err)
+		r.logf("%s for %s", fault.name, duration.Round(time.Millisecond))
+		if err := fault.begin(uncanceled); err != nil {
+			r.reportf("%s: %v", fault.name, err)
 			return
 		}
 		pause(ctx, duration)
-		if err := f.end(uncanceled); err != nil {
-			r.reportf("ending %s: %v", f.name, err)
+		if err := fault.end(uncanceled); err != nil {
+			r.reportf("ending %s: %v", fault.name, err)
 			return
 		}
 	}

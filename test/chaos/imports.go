@@ -39,22 +39,22 @@ type statement struct {
 // three cases the commit creates wallets and categories. It does not wait for long jobs: the
 // requests continue after the last fault.
 func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
-	s := &statement{
+	statement := &statement{
 		owner: u, mark: strings.TrimSuffix(u.nextMark(), ";") + " row",
 		number: len(u.statements) + 1, rows: 1 + random.IntN(20),
 		undo:    random.IntN(3) == 0,
 		creates: len(u.statements) < maxStatements && random.IntN(3) == 0,
 	}
 	switch {
-	case s.creates:
+	case statement.creates:
 		// Each account and each category has rows. More imports of this kind are undone, because a
 		// kill may leave something in both jobs.
-		s.rows, s.undo = 2*createdCategories, random.IntN(3) > 0
+		statement.rows, statement.undo = 2*createdCategories, random.IntN(3) > 0
 	case random.IntN(8) == 0:
-		s.rows = longStatement
+		statement.rows = longStatement
 	}
-	u.statements = append(u.statements, s)
-	u.retry(ctx, s.proceed)
+	u.statements = append(u.statements, statement)
+	u.retry(ctx, statement.proceed)
 }
 
 // amount returns the amount of a row in cents.
@@ -65,22 +65,22 @@ func (s *statement) named(kind string, n int) string {
 }
 
 func (s *statement) form() (form []byte, contentType string, err error) {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
+	var buffer bytes.Buffer
+	writer := multipart.NewWriter(&buffer)
 	if !s.creates {
-		if err := w.WriteField("walletId", s.owner.imports.id); err != nil {
+		if err := writer.WriteField("walletId", s.owner.imports.id); err != nil {
 			return nil, "", err
 		}
 	}
-	part, err := w.CreateFormFile("file", "statement.csv")
+	part, err := writer.CreateFormFile("file", "statement.csv")
 	if err != nil {
 		return nil, "", err
 	}
 	if _, err := part.Write([]byte(s.file())); err != nil {
 		return nil, "", err
 	}
-	err = w.Close()
-	return b.Bytes(), w.FormDataContentType(), err
+	err = writer.Close()
+	return buffer.Bytes(), writer.FormDataContentType(), err
 }
 
 // file returns the file. The two kinds of files have different headings: the mapping of a committed
@@ -105,40 +105,42 @@ func (s *statement) file() string {
 // proceed sends the next request for the import, and reports whether it has its final status. Each
 // request can be repeated. No job may fail, because nothing that the file refers to is deleted.
 func (s *statement) proceed(ctx context.Context) bool {
-	u := s.owner
+	user := s.owner
 	if s.id == "" {
 		form, contentType, err := s.form()
 		if err != nil {
-			u.reportf("encoding a statement: %v", err)
+			user.reportf("encoding a statement: %v", err)
 			return true
 		}
-		a, result := u.write(ctx, http.MethodPost, "/api/v1/imports", form,
+		a, result := user.write(ctx, http.MethodPost, "/api/v1/imports", form,
 			"Content-Type", contentType)
 		if result == rejected {
-			u.reportf("a valid statement was rejected: %s", a.raw)
+			user.reportf("a valid statement was rejected: %s", a.raw)
 			return true
 		}
 		s.id = a.text("import.id")
 		return false
 	}
 	path := "/api/v1/imports/" + s.id
-	a := u.call(ctx, http.MethodGet, path, nil)
-	switch status := a.text("import.status"); {
-	case a.status != http.StatusOK:
-		if a.status == http.StatusNotFound {
-			u.reportf("import %s of %s does not exist after it was acknowledged", s.id, u.mark)
+	reply := user.call(ctx, http.MethodGet, path, nil)
+	switch status := reply.text("import.status"); {
+	case reply.status != http.StatusOK:
+		if reply.status == http.StatusNotFound {
+			user.reportf("import %s of %s does not exist after it was acknowledged", s.id,
+				user.mark)
 			return true
 		}
 	case status == "preview":
-		if _, result := u.write(ctx, http.MethodPatch, path, s.assignments()); result == accepted {
-			u.write(ctx, http.MethodPost, path+"/commit", object{})
+		if _, result := user.write(ctx, http.MethodPatch, path,
+			s.assignments()); result == accepted {
+			user.write(ctx, http.MethodPost, path+"/commit", object{})
 		}
 	case status == "done" && s.undo:
-		u.write(ctx, http.MethodPost, path+"/undo", object{})
+		user.write(ctx, http.MethodPost, path+"/undo", object{})
 	case status == "done", status == "undone":
 		return true
 	case status == "failed":
-		u.reportf("the job of import %s of %s failed: %s", s.id, u.mark, a.raw)
+		user.reportf("the job of import %s of %s failed: %s", s.id, user.mark, reply.raw)
 		return true
 	}
 	return false
@@ -181,19 +183,19 @@ func (u *user) checkImports(ctx context.Context) {
 		}
 	}
 	balance := new(big.Rat)
-	for _, s := range u.statements {
-		for row := range s.rows {
-			amount := big.NewRat(s.amount(row), 100)
-			text := fmt.Sprintf("%s %d of %s", s.mark, row, amount.FloatString(2))
+	for _, statement := range u.statements {
+		for row := range statement.rows {
+			amount := big.NewRat(statement.amount(row), 100)
+			text := fmt.Sprintf("%s %d of %s", statement.mark, row, amount.FloatString(2))
 			want := 1
-			if s.undo {
+			if statement.undo {
 				want = 0
-			} else if !s.creates {
+			} else if !statement.creates {
 				balance.Add(balance, amount)
 			}
 			if count[text] != want {
 				u.reportf("row %s of import %s (undone: %t) is there %d times",
-					text, s.id, s.undo, count[text])
+					text, statement.id, statement.undo, count[text])
 			}
 			delete(count, text)
 		}

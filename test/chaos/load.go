@@ -15,8 +15,8 @@ const sessions = 2
 
 // session runs random operations until ctx ends. Receipts, categories, reorganizations, transfers,
 // imports and the mirror are left to the user's first session.
-func (u *user) session(ctx context.Context, n int) {
-	random := u.random(u.mark, n)
+func (u *user) session(ctx context.Context, number int) {
+	random := u.random(u.mark, number)
 	var own []*record
 	for ctx.Err() == nil {
 		// The cases are cumulative percentages. Creates are the most frequent operation.
@@ -31,23 +31,23 @@ func (u *user) session(ctx context.Context, n int) {
 			u.contend(ctx, random)
 		case draw < 70:
 			u.remove(ctx, own[random.IntN(len(own))])
-		case draw < 72 && n == 0:
+		case draw < 72 && number == 0:
 			u.uploadReceipt(ctx)
-		case draw < 74 && n == 0:
+		case draw < 74 && number == 0:
 			u.createCategory(ctx)
 		case draw < 75:
 			u.signIn(ctx, random)
-		case draw < 81 && n == 0:
+		case draw < 81 && number == 0:
 			u.reorganize(ctx, random)
 		case draw < 83:
 			u.accessOtherUsersTransaction(ctx, random)
-		case draw < 89 && n == 0:
+		case draw < 89 && number == 0:
 			u.moveMoney(ctx, random)
 		case draw < 92:
 			u.attach(ctx, own[random.IntN(len(own))])
-		case draw < 94 && n == 0:
+		case draw < 94 && number == 0:
 			u.mirror.follow(ctx, u)
-		case draw < 96 && n == 0:
+		case draw < 96 && number == 0:
 			u.importStatement(ctx, random)
 		default:
 			u.readSomething(ctx, random, own[random.IntN(len(own))])
@@ -66,7 +66,7 @@ func (u *user) anyVersion(random *rand.Rand) version {
 	u.lock.Lock()
 	defer u.lock.Unlock()
 	category := func() string { return u.categories[random.IntN(len(u.categories))] }
-	v := version{
+	target := version{
 		amount: big.NewRat(cents, 100), wallet: u.wallets[random.IntN(len(u.wallets))].id,
 		category: category(),
 	}
@@ -74,39 +74,39 @@ func (u *user) anyVersion(random *rand.Rand) version {
 		if random.IntN(3) == 0 {
 			half = -half
 		}
-		v.splits = []split{
-			{v.category, big.NewRat(half, 100)}, {category(), big.NewRat(cents-half, 100)},
+		target.splits = []split{
+			{target.category, big.NewRat(half, 100)}, {category(), big.NewRat(cents-half, 100)},
 		}
-		v.category = ""
+		target.category = ""
 	}
 	if random.IntN(3) == 0 {
-		v.tag = u.tags[random.IntN(len(u.tags))]
+		target.tag = u.tags[random.IntN(len(u.tags))]
 	}
-	return v
+	return target
 }
 
 // create creates a transaction. In 7 of 10 cases it sends a key and repeats the request until the
 // result is known. Otherwise it sends a single request without a key.
 func (u *user) create(ctx context.Context, random *rand.Rand) *record {
-	t := u.newRecord(random)
-	v := t.states[0]
+	record := u.newRecord(random)
+	target := record.states[0]
 	if random.IntN(10) < 3 {
-		t.make(ctx, v)
-		return t
+		record.make(ctx, target)
+		return record
 	}
-	t.key = t.mark
+	record.key = record.mark
 	for ctx.Err() == nil {
-		if t.make(ctx, v) {
+		if record.make(ctx, target) {
 			// A quarter of the acknowledged requests are sent again.
-			if random.IntN(4) == 0 && !t.maybeAbsent {
-				t.repeat(ctx, v)
+			if random.IntN(4) == 0 && !record.maybeAbsent {
+				record.repeat(ctx, target)
 			}
-			return t
+			return record
 		}
 		pause(ctx, time.Duration(50+random.IntN(300))*time.Millisecond)
 	}
-	u.retryAtEnd(func(ctx context.Context) bool { return t.make(ctx, v) })
-	return t
+	u.retryAtEnd(func(ctx context.Context) bool { return record.make(ctx, target) })
+	return record
 }
 
 // retryAtEnd registers a request with a key that is repeated after the last fault, because its
@@ -120,42 +120,43 @@ func (u *user) retryAtEnd(again func(ctx context.Context) bool) {
 // change updates a transaction of the session, in half of the cases with If-Match. After an unknown
 // outcome the transaction is frozen: the first update may still be in progress and overwrite
 // another one.
-func (u *user) change(ctx context.Context, random *rand.Rand, t *record) {
-	if t.frozen {
+func (u *user) change(ctx context.Context, random *rand.Rand, record *record) {
+	if record.frozen {
 		return
 	}
-	v := u.anyVersion(random)
-	v.text = fmt.Sprintf("%s %d", t.mark, t.changed+1)
+	target := u.anyVersion(random)
+	target.text = fmt.Sprintf("%s %d", record.mark, record.changed+1)
 	var headers []string
-	if t.etag != "" && random.IntN(2) == 0 {
-		headers = []string{"If-Match", t.etag}
+	if record.etag != "" && random.IntN(2) == 0 {
+		headers = []string{"If-Match", record.etag}
 	}
-	a, result := u.write(ctx, http.MethodPatch, "/api/v1/transaction/"+t.id, t.body(v), headers...)
+	reply, result := u.write(ctx, http.MethodPatch, "/api/v1/transaction/"+record.id,
+		record.body(target), headers...)
 	switch result {
 	case accepted:
-		t.changed++
-		t.states, t.etag = []version{v}, a.etag
+		record.changed++
+		record.states, record.etag = []version{target}, reply.etag
 	case rejected:
 		switch {
-		case t.owner.mayReject(a, v):
-		case a.status == http.StatusPreconditionFailed && u.wasMerged(t.states[0]):
+		case record.owner.mayReject(reply, target):
+		case reply.status == http.StatusPreconditionFailed && u.wasMerged(record.states[0]):
 			// The merge incremented the version.
-			t.etag = ""
+			record.etag = ""
 		default:
-			t.unexpectedRejection("the update of", a)
+			record.unexpectedRejection("the update of", reply)
 		}
 	case unknown:
 		// Both the old and the new state are possible.
-		t.uncertain++
-		t.states, t.frozen = append(t.states, v), true
+		record.uncertain++
+		record.states, record.frozen = append(record.states, target), true
 	}
 }
 
 // contend updates the transaction that other sessions update at the same time. Only one update may
 // be based on each version.
 func (u *user) contend(ctx context.Context, random *rand.Rand) {
-	v := u.anyVersion(random)
-	v.text = u.nextMark()
+	target := u.anyVersion(random)
+	target.text = u.nextMark()
 	path := "/api/v1/transaction/" + u.contended.id
 	var headers []string
 	seen := ""
@@ -164,7 +165,7 @@ func (u *user) contend(ctx context.Context, random *rand.Rand) {
 			headers = []string{"If-Match", seen}
 		}
 	}
-	a, result := u.write(ctx, http.MethodPatch, path, u.contended.body(v), headers...)
+	reply, result := u.write(ctx, http.MethodPatch, path, u.contended.body(target), headers...)
 	u.lock.Lock()
 	defer u.lock.Unlock()
 	switch result {
@@ -176,29 +177,29 @@ func (u *user) contend(ctx context.Context, random *rand.Rand) {
 		u.overwritten[seen] = true
 	case rejected:
 		// Another session was faster.
-		if a.status != http.StatusPreconditionFailed && !u.retiredIn(a, v) {
-			u.reportf("an update of the contended transaction was rejected: %s", a.raw)
+		if reply.status != http.StatusPreconditionFailed && !u.retiredIn(reply, target) {
+			u.reportf("an update of the contended transaction was rejected: %s", reply.raw)
 		}
 		return
 	case unknown:
 		u.contended.uncertain++
 	}
-	u.contended.states = append(u.contended.states, v)
+	u.contended.states = append(u.contended.states, target)
 }
 
-func (u *user) remove(ctx context.Context, t *record) {
-	if t.frozen {
+func (u *user) remove(ctx context.Context, record *record) {
+	if record.frozen {
 		return
 	}
-	a, result := u.write(ctx, http.MethodDelete, "/api/v1/transaction/"+t.id, nil)
-	t.frozen = true
+	reply, result := u.write(ctx, http.MethodDelete, "/api/v1/transaction/"+record.id, nil)
+	record.frozen = true
 	switch result {
 	case accepted:
-		t.states, t.maybeAbsent = nil, true
+		record.states, record.maybeAbsent = nil, true
 	case rejected:
-		t.unexpectedRejection("the deletion of", a)
+		record.unexpectedRejection("the deletion of", reply)
 	case unknown:
-		t.maybeAbsent = true
+		record.maybeAbsent = true
 	}
 }
 
@@ -222,7 +223,7 @@ func (u *user) accessOtherUsersTransaction(ctx context.Context, random *rand.Ran
 
 // readSomething sends a random read request while faults happen. Each response is inspected. A
 // transaction that is read must be in one of its possible states.
-func (u *user) readSomething(ctx context.Context, random *rand.Rand, t *record) {
+func (u *user) readSomething(ctx context.Context, random *rand.Rand, record *record) {
 	u.reads.Add(1)
 	switch random.IntN(6) {
 	case 0:
@@ -234,15 +235,16 @@ func (u *user) readSomething(ctx context.Context, random *rand.Rand, t *record) 
 	case 3:
 		u.call(ctx, http.MethodGet, "/api/v1/notifications", nil)
 	default:
-		if t.frozen {
+		if record.frozen {
 			return
 		}
-		a := u.call(ctx, http.MethodGet, "/api/v1/transaction/"+t.id, nil)
+		a := u.call(ctx, http.MethodGet, "/api/v1/transaction/"+record.id, nil)
 		switch a.status {
 		case http.StatusOK:
-			t.compare(versionOf(a.at("transaction")))
+			record.compare(versionOf(a.at("transaction")))
 		case http.StatusNotFound:
-			u.reportf("%s %s does not exist right after it was acknowledged", t.id, t.mark)
+			u.reportf("%s %s does not exist right after it was acknowledged", record.id,
+				record.mark)
 		}
 	}
 }

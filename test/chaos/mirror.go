@@ -37,24 +37,24 @@ func newMirror() mirror {
 // follow applies all changes since the last call. It reports whether none is left.
 func (m *mirror) follow(ctx context.Context, u *user) bool {
 	for more := true; more; {
-		a := u.call(ctx, http.MethodGet, "/api/v1/changes?limit=100&cursor="+m.cursor, nil)
-		if a.status != http.StatusOK {
+		reply := u.call(ctx, http.MethodGet, "/api/v1/changes?limit=100&cursor="+m.cursor, nil)
+		if reply.status != http.StatusOK {
 			return false
 		}
-		for _, d := range a.list("deleted") {
+		for _, d := range reply.list("deleted") {
 			row := response{body: object{"d": d}}
 			delete(m.objects[row.text("d.kind")], row.text("d.id"))
 		}
 		for _, k := range mirrored {
-			for _, o := range a.list("changes." + k.list) {
+			for _, o := range reply.list("changes." + k.list) {
 				m.objects[k.kind][response{body: object{"o": o}}.text("o.id")] = o
 			}
 		}
-		for _, tag := range a.list("changes.tags") {
+		for _, tag := range reply.list("changes.tags") {
 			row := response{body: object{"t": tag}}
 			m.objects["tag"][row.text("t.key")] = row.text("t.name")
 		}
-		m.cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
+		m.cursor, more = reply.text("pagination.nextCursor"), reply.at("pagination.hasMore") == true
 	}
 	return true
 }

@@ -39,39 +39,39 @@ func (u *user) createCategory(ctx context.Context) {
 // createBatch creates several transactions in one request. In 7 of 10 cases it sends a key and
 // repeats the request until the result is known.
 func (u *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
-	b := &batch{}
+	batch := &batch{}
 	var items []object
 	for range 2 + random.IntN(20) {
 		t := u.newRecord(random)
-		b.records, items = append(b.records, t), append(items, t.body(t.states[0]))
+		batch.records, items = append(batch.records, t), append(items, t.body(t.states[0]))
 	}
 	u.lock.Lock()
-	u.batches = append(u.batches, b)
+	u.batches = append(u.batches, batch)
 	u.lock.Unlock()
 	// Without a key, a batch with an unknown outcome must exist completely or not at all;
 	// checkBatches checks that.
 	var headers []string
 	if random.IntN(10) < 7 {
-		headers = []string{"Idempotency-Key", "batch " + b.records[0].mark}
+		headers = []string{"Idempotency-Key", "batch " + batch.records[0].mark}
 	}
 	try := func(ctx context.Context) bool {
-		a, result := u.write(ctx, http.MethodPost, "/api/v1/transaction/batch",
+		reply, result := u.write(ctx, http.MethodPost, "/api/v1/transaction/batch",
 			object{"transactions": items}, headers...)
 		switch result {
 		case accepted:
-			b.acknowledged = true
-			for i, made := range a.list("transactions") {
-				t := b.records[i]
+			batch.acknowledged = true
+			for i, made := range reply.list("transactions") {
+				t := batch.records[i]
 				t.id = response{body: object{"t": made}}.text("t.id")
 				t.maybeAbsent, t.frozen = false, false
 			}
 		case rejected:
 			// One invalid item rejects the whole batch.
-			explains := func(t *record) bool { return u.mayReject(a, t.states[0]) }
-			if !slices.ContainsFunc(b.records, explains) {
-				u.reportf("a valid batch was rejected: %s", a.raw)
+			explains := func(t *record) bool { return u.mayReject(reply, t.states[0]) }
+			if !slices.ContainsFunc(batch.records, explains) {
+				u.reportf("a valid batch was rejected: %s", reply.raw)
 			}
-			for _, t := range b.records {
+			for _, t := range batch.records {
 				t.states = nil
 			}
 		case unknown:
@@ -84,34 +84,34 @@ func (u *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
 	} else {
 		u.retry(ctx, try)
 	}
-	return b.records
+	return batch.records
 }
 
 // signIn starts a session and sends its refresh token several times with one key. All responses
 // must have the same new token.
 func (u *user) signIn(ctx context.Context, random *rand.Rand) {
-	a := u.call(ctx, http.MethodPost, "/api/v1/auth/login",
+	reply := u.call(ctx, http.MethodPost, "/api/v1/auth/login",
 		object{"email": u.email, "password": password})
-	if a.status != http.StatusOK {
-		if a.status >= 400 && a.status < 500 {
-			u.reportf("the right password was rejected: %s", a.raw)
+	if reply.status != http.StatusOK {
+		if reply.status >= 400 && reply.status < 500 {
+			u.reportf("the right password was rejected: %s", reply.raw)
 		}
 		return
 	}
 	// A client without a response must be able to repeat the refresh. Without the key, the
 	// repetition would look like a stolen token and end the session.
-	key, refresh, first := fmt.Sprint("refresh ", random.Uint64()), a.text("refreshToken"), ""
+	key, refresh, first := fmt.Sprint("refresh ", random.Uint64()), reply.text("refreshToken"), ""
 	// Three attempts, because a fault may hide the response of one.
 	for range 3 {
-		a = u.call(ctx, http.MethodPost, "/api/v1/auth/refresh", object{"refreshToken": refresh},
-			"Idempotency-Key", key)
+		reply = u.call(ctx, http.MethodPost, "/api/v1/auth/refresh",
+			object{"refreshToken": refresh}, "Idempotency-Key", key)
 		switch {
-		case a.status == http.StatusOK && first == "":
-			first = a.text("refreshToken")
-		case a.status == http.StatusOK && first != a.text("refreshToken"):
+		case reply.status == http.StatusOK && first == "":
+			first = reply.text("refreshToken")
+		case reply.status == http.StatusOK && first != reply.text("refreshToken"):
 			u.reportf("a refresh token was exchanged for two different tokens")
-		case a.status >= 400 && a.status < 500:
-			u.reportf("a valid refresh token was rejected: %s", a.raw)
+		case reply.status >= 400 && reply.status < 500:
+			u.reportf("a valid refresh token was rejected: %s", reply.raw)
 		}
 	}
 }
@@ -159,9 +159,9 @@ func receiptForm(
 	if err != nil {
 		return nil, "", err
 	}
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	part, err := w.CreateFormFile("receipt", "receipt.png")
+	var buffer bytes.Buffer
+	writer := multipart.NewWriter(&buffer)
+	part, err := writer.CreateFormFile("receipt", "receipt.png")
 	if err != nil {
 		return nil, "", err
 	}
@@ -169,12 +169,12 @@ func receiptForm(
 		return nil, "", err
 	}
 	for name, value := range map[string]string{"walletId": wallet, "categoryId": category} {
-		if err := w.WriteField(name, value); err != nil {
+		if err := writer.WriteField(name, value); err != nil {
 			return nil, "", err
 		}
 	}
-	err = w.Close()
-	return b.Bytes(), w.FormDataContentType(), err
+	err = writer.Close()
+	return buffer.Bytes(), writer.FormDataContentType(), err
 }
 
 // receiptText is the content of every receipt. The checks depend on its total of 6.00.
@@ -191,7 +191,7 @@ TOTAL EUR    6.00
 // receiptImage returns the image of a receipt over 6.00. Each mark and number gives a different
 // file: the ocr service caches results by the hash of the file, and a cached receipt would not use
 // the engine.
-func receiptImage(mark string, n int) ([]byte, error) {
+func receiptImage(mark string, number int) ([]byte, error) {
 	f, err := opentype.Parse(gomonobold.TTF)
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func receiptImage(mark string, n int) ([]byte, error) {
 	for i, c := range []byte(mark) {
 		paper.Pix[i] = c
 	}
-	paper.Pix[len(mark)], paper.Pix[len(mark)+1] = uint8(n>>8), uint8(n)
+	paper.Pix[len(mark)], paper.Pix[len(mark)+1] = uint8(number>>8), uint8(number)
 	var b bytes.Buffer
 	err = png.Encode(&b, paper)
 	return b.Bytes(), err

@@ -34,28 +34,28 @@ type record struct {
 
 // body returns the request body for a version. The amount is positive in a request, and the type
 // determines its sign.
-func (t *record) body(v version) object {
+func (t *record) body(target version) object {
 	kind := "income"
-	if v.amount.Sign() < 0 {
+	if target.amount.Sign() < 0 {
 		kind = "expense"
 	}
 	body := object{
-		"amount": decimal(v.amount), "type": kind, "date": "2026-03-14", "currency": "EUR",
-		"walletId": v.wallet, "tags": []string{},
-		"description": strings.TrimSpace(t.mark + strings.TrimPrefix(v.text, t.mark)),
+		"amount": decimal(target.amount), "type": kind, "date": "2026-03-14", "currency": "EUR",
+		"walletId": target.wallet, "tags": []string{},
+		"description": strings.TrimSpace(t.mark + strings.TrimPrefix(target.text, t.mark)),
 	}
-	if v.tag != "" {
-		body["tags"] = []string{v.tag}
+	if target.tag != "" {
+		body["tags"] = []string{target.tag}
 	}
-	if len(v.splits) == 0 {
+	if len(target.splits) == 0 {
 		// In an update, a category ends the splits.
-		body["categoryId"] = v.category
+		body["categoryId"] = target.category
 		return body
 	}
 	var parts []object
-	for _, s := range v.splits {
+	for _, s := range target.splits {
 		amount := decimal(s.amount)
-		if s.amount.Sign() != v.amount.Sign() {
+		if s.amount.Sign() != target.amount.Sign() {
 			amount = "-" + amount
 		}
 		parts = append(parts, object{"categoryId": s.category, "amount": amount})
@@ -84,17 +84,17 @@ const (
 func (u *user) write(
 	ctx context.Context, method, path string, body any, headers ...string,
 ) (response, outcome) {
-	a := u.call(ctx, method, path, body, headers...)
+	reply := u.call(ctx, method, path, body, headers...)
 	switch {
-	case a.status >= 200 && a.status < 300:
+	case reply.status >= 200 && reply.status < 300:
 		u.acknowledged.Add(1)
-		return a, accepted
-	case a.status >= 400 && a.status < 500 && a.status != http.StatusTooManyRequests:
+		return reply, accepted
+	case reply.status >= 400 && reply.status < 500 && reply.status != http.StatusTooManyRequests:
 		u.rejected.Add(1)
-		return a, rejected
+		return reply, rejected
 	}
 	u.unknown.Add(1)
-	return a, unknown
+	return reply, unknown
 }
 
 // newRecord returns the record of a transaction before its first request. It may be absent until a
@@ -112,19 +112,21 @@ func (u *user) newRecord(random *rand.Rand) *record {
 }
 
 // make sends the create request and reports whether the result is known.
-func (t *record) make(ctx context.Context, v version) bool {
+func (t *record) make(ctx context.Context, target version) bool {
 	var headers []string
 	if t.key != "" {
 		headers = []string{"Idempotency-Key", t.key}
 	}
-	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v), headers...)
+	reply, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(target),
+		headers...)
 	switch result {
 	case accepted:
-		t.id, t.etag, t.maybeAbsent, t.frozen = a.text("transaction.id"), a.etag, false, false
+		t.id, t.etag = reply.text("transaction.id"), reply.etag
+		t.maybeAbsent, t.frozen = false, false
 	case rejected:
 		// A rejection is conclusive: the transaction does not exist.
-		if !t.owner.mayReject(a, v) {
-			t.owner.reportf("a valid transaction was rejected: %s", a.raw)
+		if !t.owner.mayReject(reply, target) {
+			t.owner.reportf("a valid transaction was rejected: %s", reply.raw)
 		}
 		t.states = nil
 	case unknown:

@@ -69,21 +69,21 @@ func (u *user) retireWallet(ctx context.Context, random *rand.Rand) {
 		return
 	}
 	// Until the response arrives, requests that use the wallet may be rejected.
-	w := u.wallets[permanent+random.IntN(len(u.wallets)-permanent)]
-	u.retired[w.id] = true
-	u.wallets = slices.DeleteFunc(u.wallets, func(o *wallet) bool { return o == w })
+	retired := u.wallets[permanent+random.IntN(len(u.wallets)-permanent)]
+	u.retired[retired.id] = true
+	u.wallets = slices.DeleteFunc(u.wallets, func(o *wallet) bool { return o == retired })
 	u.lock.Unlock()
 	u.retry(ctx, func(ctx context.Context) bool {
-		a, result := u.write(ctx, http.MethodDelete, "/api/v1/wallet/"+w.id, nil)
+		reply, result := u.write(ctx, http.MethodDelete, "/api/v1/wallet/"+retired.id, nil)
 		switch {
-		case a.text("code") == "WALLET_IN_USE":
+		case reply.text("code") == "WALLET_IN_USE":
 			// The wallet remains, and may be used again.
 			u.lock.Lock()
 			defer u.lock.Unlock()
-			u.wallets = append(u.wallets, w)
+			u.wallets = append(u.wallets, retired)
 		// 404 is correct: an earlier attempt without a response may have succeeded.
-		case result == rejected && a.status != http.StatusNotFound:
-			u.reportf("the deletion of wallet %s was rejected: %s", w.id, a.raw)
+		case result == rejected && reply.status != http.StatusNotFound:
+			u.reportf("the deletion of wallet %s was rejected: %s", retired.id, reply.raw)
 		}
 		return result != unknown
 	})
@@ -108,15 +108,15 @@ func (u *user) retireCategory(ctx context.Context, random *rand.Rand) {
 	}
 	u.lock.Unlock()
 	u.retry(ctx, func(ctx context.Context) bool {
-		a, result := u.write(ctx, http.MethodDelete, path, nil)
+		reply, result := u.write(ctx, http.MethodDelete, path, nil)
 		switch {
-		case a.text("code") == "CATEGORY_IN_USE":
+		case reply.text("code") == "CATEGORY_IN_USE":
 			u.lock.Lock()
 			defer u.lock.Unlock()
 			u.categories = append(u.categories, category)
 		// As for wallets, an earlier attempt may have succeeded.
-		case result == rejected && a.status != http.StatusNotFound:
-			u.reportf("the deletion of category %s was rejected: %s", category, a.raw)
+		case result == rejected && reply.status != http.StatusNotFound:
+			u.reportf("the deletion of category %s was rejected: %s", category, reply.raw)
 		}
 		return result != unknown
 	})

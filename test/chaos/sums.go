@@ -22,16 +22,16 @@ func (u *user) checkSums(ctx context.Context, is transactions) {
 		balances[w.id], incomes[w.id], expenses[w.id] = new(big.Rat).
 			Set(w.opening), new(big.Rat), new(big.Rat)
 	}
-	count := func(v version) {
-		balances[v.wallet].Add(balances[v.wallet], v.amount)
+	count := func(target version) {
+		balances[target.wallet].Add(balances[target.wallet], target.amount)
 		// A refund within an expense lowers the expense, so the whole amount counts (ADR 103).
-		if v.amount.Sign() > 0 {
-			incomes[v.wallet].Add(incomes[v.wallet], v.amount)
+		if target.amount.Sign() > 0 {
+			incomes[target.wallet].Add(incomes[target.wallet], target.amount)
 		} else {
-			expenses[v.wallet].Sub(expenses[v.wallet], v.amount)
+			expenses[target.wallet].Sub(expenses[target.wallet], target.amount)
 		}
-		if v.wallet == u.budget.wallet {
-			spent.Sub(spent, v.in(u.budget.category))
+		if target.wallet == u.budget.wallet {
+			spent.Sub(spent, target.in(u.budget.category))
 		}
 	}
 	for _, v := range is {

@@ -57,16 +57,16 @@ func (u *user) moveMoney(ctx context.Context, random *rand.Rand) {
 		u.createTransfer(ctx, random)
 		return
 	}
-	t := known[random.IntN(len(known))]
+	transfer := known[random.IntN(len(known))]
 	switch draw := random.IntN(4); {
-	case t.states[0].category != "":
-		t.match(ctx)
+	case transfer.states[0].category != "":
+		transfer.match(ctx)
 	case draw == 0:
-		t.remove(ctx)
+		transfer.remove(ctx)
 	case draw == 1:
-		t.unlink(ctx, u.categories[random.IntN(permanent)])
+		transfer.unlink(ctx, u.categories[random.IntN(permanent)])
 	default:
-		t.change(ctx, u.anyPair(random))
+		transfer.change(ctx, u.anyPair(random))
 	}
 }
 
@@ -103,20 +103,23 @@ func (u *user) currency(w *wallet) string {
 }
 
 func (u *user) createTransfer(ctx context.Context, random *rand.Rand) {
-	t := &transfer{owner: u, mark: u.nextMark(), states: []pair{u.anyPair(random)}, frozen: true}
+	transfer := &transfer{
+		owner: u, mark: u.nextMark(), states: []pair{u.anyPair(random)}, frozen: true,
+	}
 	u.lock.Lock()
-	u.transfers[t.mark] = t
+	u.transfers[transfer.mark] = transfer
 	u.lock.Unlock()
 	u.retry(ctx, func(ctx context.Context) bool {
-		a, result := u.write(ctx, http.MethodPost, "/api/v1/transfers", t.body(t.states[0]),
-			"Idempotency-Key", t.mark)
+		reply, result := u.write(ctx, http.MethodPost, "/api/v1/transfers",
+			transfer.body(transfer.states[0]), "Idempotency-Key", transfer.mark)
 		switch result {
 		case accepted:
-			t.id = a.text("transfer.id")
-			t.out, t.in = a.text("transfer.outTransactionId"), a.text("transfer.inTransactionId")
-			t.frozen = false
+			transfer.id = reply.text("transfer.id")
+			transfer.out = reply.text("transfer.outTransactionId")
+			transfer.in = reply.text("transfer.inTransactionId")
+			transfer.frozen = false
 		case rejected:
-			u.reportf("a valid transfer was rejected: %s", a.raw)
+			u.reportf("a valid transfer was rejected: %s", reply.raw)
 		case unknown:
 		}
 		return result != unknown
@@ -147,17 +150,17 @@ func (t *transfer) match(ctx context.Context) {
 	t.settle("matching", p, a, result)
 }
 
-// settle records the result of a change to the state p. After an unknown one, both states are
+// settle records the result of a change to the state sides. After an unknown one, both states are
 // possible.
-func (t *transfer) settle(action string, p pair, a response, result outcome) {
+func (t *transfer) settle(action string, sides pair, reply response, result outcome) {
 	switch result {
 	case accepted:
-		t.states = []pair{p}
+		t.states = []pair{sides}
 	case rejected:
 		t.frozen = true
-		t.owner.reportf("%s transfer %s %s was rejected: %s", action, t.id, t.mark, a.raw)
+		t.owner.reportf("%s transfer %s %s was rejected: %s", action, t.id, t.mark, reply.raw)
 	case unknown:
-		t.states, t.frozen = append(t.states, p), true
+		t.states, t.frozen = append(t.states, sides), true
 	}
 }
 
@@ -176,15 +179,16 @@ func (t *transfer) remove(ctx context.Context) {
 // checkTransfers requires that each transfer has two legs in one of its possible states, or no leg
 // after its deletion.
 func (u *user) checkTransfers() {
-	for _, t := range u.transfers {
-		switch n := len(t.legs); {
-		case n == 0 && t.maybeAbsent:
+	for _, transfer := range u.transfers {
+		switch n := len(transfer.legs); {
+		case n == 0 && transfer.maybeAbsent:
 		case n == 0:
-			u.reportf("transfer %s %s was acknowledged and is lost", t.id, t.mark)
+			u.reportf("transfer %s %s was acknowledged and is lost", transfer.id, transfer.mark)
 		case n != 2:
-			u.reportf("transfer %s %s has %d of 2 legs", t.id, t.mark, n)
-		case !slices.ContainsFunc(t.states, t.is):
-			u.reportf("transfer %s %s is %s, but may be only %v", t.id, t.mark, t.legs, t.states)
+			u.reportf("transfer %s %s has %d of 2 legs", transfer.id, transfer.mark, n)
+		case !slices.ContainsFunc(transfer.states, transfer.is):
+			u.reportf("transfer %s %s is %s, but may be only %v", transfer.id, transfer.mark,
+				transfer.legs, transfer.states)
 		}
 	}
 }

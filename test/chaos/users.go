@@ -81,16 +81,16 @@ type budget struct {
 // setUp creates users with wallets, categories and shared budgets before the first fault.
 func (r *run) setUp(ctx context.Context) error {
 	for n := range r.Users {
-		u := &user{
+		user := &user{
 			run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{},
 			transfers: map[string]*transfer{}, mirror: newMirror(), merged: map[string]string{},
 			retired: map[string]bool{},
 			client:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}},
 		}
-		r.users = append(r.users, u)
+		r.users = append(r.users, user)
 		// Each even user and the next odd one are partners.
 		if n%2 == 1 {
-			u.partner, r.users[n-1].partner = r.users[n-1], u
+			user.partner, r.users[n-1].partner = r.users[n-1], user
 		}
 	}
 	for _, u := range r.users {
@@ -98,14 +98,14 @@ func (r *run) setUp(ctx context.Context) error {
 			return fmt.Errorf("setting up %s: %w", u.mark, err)
 		}
 	}
-	for _, u := range r.users {
-		path := "/api/v1/budgets/" + u.budget.id
-		a := u.call(ctx, http.MethodPost, path+"/share", object{"email": u.partner.email})
+	for _, user := range r.users {
+		path := "/api/v1/budgets/" + user.budget.id
+		a := user.call(ctx, http.MethodPost, path+"/share", object{"email": user.partner.email})
 		if a.status != http.StatusCreated {
 			return fmt.Errorf("sharing: %d %s", a.status, a.raw)
 		}
-		path += "/members/" + u.partner.id
-		a = u.partner.call(ctx, http.MethodPatch, path, object{"status": "accepted"})
+		path += "/members/" + user.partner.id
+		a = user.partner.call(ctx, http.MethodPatch, path, object{"status": "accepted"})
 		if a.status != http.StatusOK {
 			return fmt.Errorf("accepting: %d %s", a.status, a.raw)
 		}

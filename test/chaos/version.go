@@ -99,33 +99,35 @@ func (t *record) compare(is version) {
 }
 
 func versionOf(transaction any) version {
-	a := response{body: object{"t": transaction}}
-	v := version{
-		amount: rat(a.text("t.amount")), wallet: a.text("t.walletId"),
-		category: a.text("t.categoryId"), text: a.text("t.description"),
+	reply := response{body: object{"t": transaction}}
+	target := version{
+		amount: rat(reply.text("t.amount")), wallet: reply.text("t.walletId"),
+		category: reply.text("t.categoryId"), text: reply.text("t.description"),
 	}
-	for _, s := range a.list("t.splits") {
+	for _, s := range reply.list("t.splits") {
 		row := response{body: object{"s": s}}
-		v.splits = append(v.splits, v.part(row.text("s.categoryId"), row.text("s.amount")))
+		target.splits = append(target.splits,
+			target.part(row.text("s.categoryId"), row.text("s.amount")))
 	}
 	var tags []string
-	for _, tag := range a.list("t.tags") {
+	for _, tag := range reply.list("t.tags") {
 		tags = append(tags, fmt.Sprint(tag))
 	}
-	v.tag = strings.Join(tags, ",")
-	return v
+	target.tag = strings.Join(tags, ",")
+	return target
 }
 
 // versionIn converts a transaction of an event. It returns an empty version for nil.
-func versionIn(t *ledgerv1.Transaction) version {
-	if t == nil {
+func versionIn(transaction *ledgerv1.Transaction) version {
+	if transaction == nil {
 		return version{amount: new(big.Rat)}
 	}
 	v := version{
-		amount: rat(t.GetAmount()), wallet: t.GetWalletId(), category: t.GetCategoryId(),
-		tag: strings.Join(t.GetTags(), ","), text: t.GetDescription(),
+		amount: rat(transaction.GetAmount()), wallet: transaction.GetWalletId(),
+		category: transaction.GetCategoryId(),
+		tag:      strings.Join(transaction.GetTags(), ","), text: transaction.GetDescription(),
 	}
-	for _, s := range t.GetSplits() {
+	for _, s := range transaction.GetSplits() {
 		v.splits = append(v.splits, v.part(s.GetCategoryId(), s.GetAmount()))
 	}
 	return v

@@ -50,8 +50,8 @@ func (e *apiError) Error() string {
 
 // newUser registers and signs in a user. It returns ErrExists if the e-mail has an account.
 func newUser(ctx context.Context, url, name, email string) (*client, error) {
-	c := &client{url: url, email: email}
-	err := c.call(ctx, http.MethodPost, "/api/v1/auth/register",
+	client := &client{url: url, email: email}
+	err := client.call(ctx, http.MethodPost, "/api/v1/auth/register",
 		object{"name": name, "email": email, "password": Password}, nil)
 	if rejected, ok := errors.AsType[*apiError](err); ok &&
 		rejected.Code == "EMAIL_ALREADY_EXISTS" {
@@ -64,10 +64,10 @@ func newUser(ctx context.Context, url, name, email string) (*client, error) {
 		AccessToken string
 		User        struct{ ID string }
 	}
-	err = c.call(ctx, http.MethodPost, "/api/v1/auth/login",
+	err = client.call(ctx, http.MethodPost, "/api/v1/auth/login",
 		object{"email": email, "password": Password}, &login)
-	c.id, c.token = login.User.ID, login.AccessToken
-	return c, err
+	client.id, client.token = login.User.ID, login.AccessToken
+	return client, err
 }
 
 // create sends a POST and returns the id of the created resource. The response has the resource in

@@ -67,36 +67,38 @@ type filler struct {
 
 // Fill creates the account and its partner and fills both. It returns ErrExists if the account
 // exists.
-func Fill(ctx context.Context, o Options) (Account, error) {
-	user, err := newUser(ctx, o.URL, "Ada Marsh", o.Email)
+func Fill(ctx context.Context, options Options) (Account, error) {
+	user, err := newUser(ctx, options.URL, "Ada Marsh", options.Email)
 	if err != nil {
 		return Account{}, err
 	}
-	partner, err := newUser(ctx, o.URL, "Sam Okafor", o.PartnerEmail)
+	partner, err := newUser(ctx, options.URL, "Sam Okafor", options.PartnerEmail)
 	if err != nil {
 		return Account{}, err
 	}
-	f := &filler{
-		Options: o, user: user, wallets: map[string]string{}, categories: map[string]string{},
+	filler := &filler{
+		Options: options, user: user, wallets: map[string]string{}, categories: map[string]string{},
 		latest: map[string]string{},
 	}
-	entries := year(o.Seed, o.Now, o.Days)
+	entries := year(options.Seed, options.Now, options.Days)
 	transactions := slices.DeleteFunc(slices.Clone(entries),
 		func(e entry) bool { return e.kind == transfer })
 	transfers := slices.DeleteFunc(slices.Clone(entries),
 		func(e entry) bool { return e.kind != transfer })
 	for _, step := range []func() error{
-		func() error { return f.createAccounts(ctx, append(imported(o.Now), entries...)) },
-		func() error { return f.createBudgets(ctx, partner) },
-		func() error { return f.createTransactions(ctx, transactions) },
-		func() error { return f.createTransfers(ctx, transfers) },
-		func() error { return f.attach(ctx) },
-		func() error { return f.createRules(ctx) },
-		func() error { return f.importStatements(ctx, transactions) },
-		func() error { return f.uploadReceipts(ctx) },
-		func() error { return f.shareHousehold(ctx, partner) },
-		func() error { return f.invite(ctx, partner) },
-		func() error { return f.createWebhooks(ctx) },
+		func() error {
+			return filler.createAccounts(ctx, append(imported(options.Now), entries...))
+		},
+		func() error { return filler.createBudgets(ctx, partner) },
+		func() error { return filler.createTransactions(ctx, transactions) },
+		func() error { return filler.createTransfers(ctx, transfers) },
+		func() error { return filler.attach(ctx) },
+		func() error { return filler.createRules(ctx) },
+		func() error { return filler.importStatements(ctx, transactions) },
+		func() error { return filler.uploadReceipts(ctx) },
+		func() error { return filler.shareHousehold(ctx, partner) },
+		func() error { return filler.invite(ctx, partner) },
+		func() error { return filler.createWebhooks(ctx) },
 	} {
 		if err := step(); err != nil {
 			return Account{}, err
@@ -105,7 +107,7 @@ func Fill(ctx context.Context, o Options) (Account, error) {
 	return Account{
 		Wallets: len(wallets), Categories: len(categories), Transactions: len(transactions),
 		Transfers: len(transfers),
-		Budgets:   len(budgets) + 1, Receipts: o.Receipts, Rules: len(rules), Imports: 2,
+		Budgets:   len(budgets) + 1, Receipts: options.Receipts, Rules: len(rules), Imports: 2,
 	}, nil
 }
 
@@ -144,21 +146,21 @@ func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
 // partner accepts a share of the first one, and raises its limit.
 func (f *filler) createBudgets(ctx context.Context, partner *client) error {
 	start := time.Date(f.Now.Year(), f.Now.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, -11, 0)
-	for i, b := range budgets {
-		ids := make([]string, len(b.categories))
-		for j, name := range b.categories {
+	for index, tc := range budgets {
+		ids := make([]string, len(tc.categories))
+		for j, name := range tc.categories {
 			ids[j] = f.categories[name]
 		}
 		id, err := f.user.create(ctx, "/api/v1/budgets", object{
-			"name": b.name, "currency": currencyOf(b.wallet), "limit": amount(b.limit),
-			"period":    b.period,
-			"startDate": start.Format(time.DateOnly), "walletId": f.wallets[b.wallet],
+			"name": tc.name, "currency": currencyOf(tc.wallet), "limit": amount(tc.limit),
+			"period":    tc.period,
+			"startDate": start.Format(time.DateOnly), "walletId": f.wallets[tc.wallet],
 			"categoryIds": ids,
 		}, "budget")
 		if err != nil {
 			return err
 		}
-		if i > 0 {
+		if index > 0 {
 			continue
 		}
 		if err := f.user.share(ctx, id, partner.email, "editor", 40); err != nil {
@@ -168,7 +170,7 @@ func (f *filler) createBudgets(ctx context.Context, partner *client) error {
 			return err
 		}
 		if err := partner.call(ctx, http.MethodPatch, "/api/v1/budgets/"+id,
-			object{"limit": amount(b.limit + 5_000)}, nil); err != nil {
+			object{"limit": amount(tc.limit + 5_000)}, nil); err != nil {
 			return err
 		}
 	}
@@ -197,19 +199,22 @@ func (f *filler) createTransactions(ctx context.Context, entries []entry) error 
 	return nil
 }
 
-func (f *filler) transaction(e entry) object {
+func (f *filler) transaction(entry entry) object {
 	body := object{
-		"amount": amount(e.cents), "type": e.kind, "currency": currencyOf(e.wallet),
-		"date":  e.at.Format(time.RFC3339),
-		"payee": e.payee, "description": e.description, "tags": e.tags,
-		"walletId": f.wallets[e.wallet],
+		"amount": amount(entry.cents), "type": entry.kind, "currency": currencyOf(entry.wallet),
+		"date":  entry.at.Format(time.RFC3339),
+		"payee": entry.payee, "description": entry.description, "tags": entry.tags,
+		"walletId": f.wallets[entry.wallet],
 	}
-	if e.part == "" {
-		body["categoryId"] = f.categories[e.category]
+	if entry.part == "" {
+		body["categoryId"] = f.categories[entry.category]
 	} else {
 		body["splits"] = []object{
-			{"amount": amount(e.cents - e.partCents), "categoryId": f.categories[e.category]},
-			{"amount": amount(e.partCents), "categoryId": f.categories[e.part]},
+			{
+				"amount":     amount(entry.cents - entry.partCents),
+				"categoryId": f.categories[entry.category],
+			},
+			{"amount": amount(entry.partCents), "categoryId": f.categories[entry.part]},
 		}
 	}
 	return body

@@ -13,7 +13,7 @@ func (f *filler) shareHousehold(ctx context.Context, partner *client) error {
 	if err != nil {
 		return err
 	}
-	for i, bought := range []struct {
+	for index, bought := range []struct {
 		payee string
 		cents int64
 	}{
@@ -24,7 +24,7 @@ func (f *filler) shareHousehold(ctx context.Context, partner *client) error {
 	} {
 		err := partner.call(ctx, http.MethodPost, "/api/v1/transaction", object{
 			"amount": amount(bought.cents), "type": expense, "currency": "EUR",
-			"date":  f.Now.AddDate(0, 0, -3*i).Format(time.RFC3339),
+			"date":  f.Now.AddDate(0, 0, -3*index).Format(time.RFC3339),
 			"payee": bought.payee, "walletId": wallet, "categoryId": category,
 		}, nil)
 		if err != nil {

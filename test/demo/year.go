@@ -68,15 +68,15 @@ type entry struct {
 // year returns the transactions of the days before now, oldest first. It is a pure function: the
 // same arguments give the same transactions.
 func year(seed uint64, now time.Time, days int) []entry {
-	r := rand.New(rand.NewPCG(seed, 0))
+	random := rand.New(rand.NewPCG(seed, 0))
 	var entries []entry
 	for ago := days; ago >= 0; ago-- {
 		day := time.Date(now.Year(), now.Month(), now.Day()-ago, 0, 0, 0, 0, time.UTC)
 		for _, s := range household {
-			for range s.count(day, r) {
+			for range s.count(day, random) {
 				// The values are drawn even for a transaction in the future, so that the current
 				// time changes no other day.
-				if e := s.entry(day, r); !e.at.After(now) {
+				if e := s.entry(day, random); !e.at.After(now) {
 					entries = append(entries, e)
 				}
 			}
@@ -88,7 +88,7 @@ func year(seed uint64, now time.Time, days int) []entry {
 
 // count returns the number of transactions on a day. Fridays and Saturdays have the most, and
 // Sundays the fewest. The factors of a week add up to 7, so perWeek stays the average.
-func (s source) count(day time.Time, r *rand.Rand) int {
+func (s source) count(day time.Time, random *rand.Rand) int {
 	if s.day > 0 {
 		if day.Day() == s.day {
 			return 1
@@ -105,7 +105,7 @@ func (s source) count(day time.Time, r *rand.Rand) int {
 		rate *= 0.825
 	}
 	n := int(rate)
-	if r.Float64() < rate-float64(n) {
+	if random.Float64() < rate-float64(n) {
 		n++
 	}
 	return n
@@ -113,40 +113,40 @@ func (s source) count(day time.Time, r *rand.Rand) int {
 
 // entry returns a transaction on a day, between 7:00 and 20:59. Amounts are log-normal, so that
 // large ones are rare.
-func (s source) entry(day time.Time, r *rand.Rand) entry {
+func (s source) entry(day time.Time, random *rand.Rand) entry {
 	cents := float64(s.cents)
 	if s.day > 0 {
 		cents *= s.season.factor(day.Month())
 	}
-	cents *= math.Exp(r.NormFloat64()*s.spread - s.spread*s.spread/2)
-	e := entry{
-		at:   day.Add(7*time.Hour + time.Duration(r.IntN(14*60))*time.Minute),
+	cents *= math.Exp(random.NormFloat64()*s.spread - s.spread*s.spread/2)
+	entry := entry{
+		at:   day.Add(7*time.Hour + time.Duration(random.IntN(14*60))*time.Minute),
 		kind: cmp.Or(s.kind, expense), category: s.category, wallet: s.wallet, tags: s.tags,
 		part: s.part, to: s.to,
 	}
 	payees := strings.Split(s.payees, "; ")
-	e.payee, e.description, _ = strings.Cut(payees[r.IntN(len(payees))], ", ")
-	e.cents = max(50, int64(math.Round(cents)))
+	entry.payee, entry.description, _ = strings.Cut(payees[random.IntN(len(payees))], ", ")
+	entry.cents = max(50, int64(math.Round(cents)))
 	if s.part != "" {
-		e.partCents = e.cents / 4
+		entry.partCents = entry.cents / 4
 	}
-	e.toCents = int64(math.Round(float64(e.cents) * cmp.Or(s.rate, 1)))
-	return e
+	entry.toCents = int64(math.Round(float64(entry.cents) * cmp.Or(s.rate, 1)))
+	return entry
 }
 
 // net returns the total of a wallet's income and incoming transfers less its expenses and outgoing
 // transfers, in cents. createAccounts subtracts it from the final balance to get the opening
 // balance.
 func net(entries []entry, wallet string) (cents int64) {
-	for _, e := range entries {
+	for _, entry := range entries {
 		switch {
-		case e.to == wallet:
-			cents += e.toCents
-		case e.wallet != wallet:
-		case e.kind == income:
-			cents += e.cents
+		case entry.to == wallet:
+			cents += entry.toCents
+		case entry.wallet != wallet:
+		case entry.kind == income:
+			cents += entry.cents
 		default:
-			cents -= e.cents
+			cents -= entry.cents
 		}
 	}
 	return cents

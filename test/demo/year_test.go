@@ -16,23 +16,25 @@ func TestYear(t *testing.T) {
 	require.NotEqual(t, entries, year(2, noon, 365))
 	require.InDelta(t, 1500, len(entries), 150)
 	used := map[string]bool{}
-	for i, e := range entries {
-		require.Positive(t, e.cents)
-		require.False(t, e.at.After(noon))
-		require.True(t, i == 0 || !e.at.Before(entries[i-1].at), "oldest first")
-		require.NotEmpty(t, currencyOf(e.wallet), e)
-		for _, name := range []string{e.category, e.part, e.wallet, e.to, e.kind} {
+	for i, entry := range entries {
+		require.Positive(t, entry.cents)
+		require.False(t, entry.at.After(noon))
+		require.True(t, i == 0 || !entry.at.Before(entries[i-1].at), "oldest first")
+		require.NotEmpty(t, currencyOf(entry.wallet), entry)
+		for _, name := range []string{
+			entry.category, entry.part, entry.wallet, entry.to, entry.kind,
+		} {
 			used[name] = true
 		}
-		if e.kind == transfer {
-			require.NotEmpty(t, currencyOf(e.to), e)
-			require.NotEqual(t, e.wallet, e.to)
-			require.Positive(t, e.toCents)
+		if entry.kind == transfer {
+			require.NotEmpty(t, currencyOf(entry.to), entry)
+			require.NotEqual(t, entry.wallet, entry.to)
+			require.Positive(t, entry.toCents)
 		} else {
-			require.NotEmpty(t, e.payee)
+			require.NotEmpty(t, entry.payee)
 		}
-		require.Equal(t, e.part != "", e.partCents > 0)
-		require.Less(t, e.partCents, e.cents)
+		require.Equal(t, entry.part != "", entry.partCents > 0)
+		require.Less(t, entry.partCents, entry.cents)
 	}
 	require.True(t, used[transfer])
 	for _, c := range categories {

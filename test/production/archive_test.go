@@ -25,46 +25,46 @@ import (
 func TestRestoreFromArchive(t *testing.T) {
 	t.Parallel()
 	before := durableConfig(t)
-	s, err := devstack.Start(t.Context(), before)
+	running, err := devstack.Start(t.Context(), before)
 	require.NoError(t, err)
-	a := archiveOf(t, s)
-	require.NoError(t, s.Stop())
-	s, err = devstack.Start(t.Context(), before)
+	archive := archiveOf(t, running)
+	require.NoError(t, running.Stop())
+	running, err = devstack.Start(t.Context(), before)
 	require.NoError(t, err)
-	a.stack = s
-	l := onlyGateway(t, s).load()
+	archive.stack = running
+	load := onlyGateway(t, running).load()
 	wait := func() {
-		more := l.earned.Load() + 5
-		require.Eventually(t, func() bool { return l.earned.Load() >= more },
+		more := load.earned.Load() + 5
+		require.Eventually(t, func() bool { return load.earned.Load() >= more },
 			time.Minute, 10*time.Millisecond)
 	}
 	wait()
-	a.backUp()
+	archive.backUp()
 	wait()
-	atLeast := l.earned.Load()
-	moment := scalar[time.Time](t, s, `SELECT clock_timestamp()`)
+	atLeast := load.earned.Load()
+	moment := scalar[time.Time](t, running, `SELECT clock_timestamp()`)
 	// At any time, two further requests may be in flight.
-	atMost := l.earned.Load() + 2
+	atMost := load.earned.Load() + 2
 	wait()
-	l.stop()
-	a.run(`DROP SCHEMA ledger CASCADE`)
-	a.finish()
-	require.NoError(t, s.Stop())
+	load.stop()
+	archive.run(`DROP SCHEMA ledger CASCADE`)
+	archive.finish()
+	require.NoError(t, running.Stop())
 
 	after := durableConfig(t)
-	a.restore(before, after, moment)
+	archive.restore(before, after, moment)
 	restored, err := devstack.Start(t.Context(), after)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, restored.Stop()) })
-	u := *l.user
-	u.cluster = onlyGateway(t, restored)
-	require.NoError(t, u.readBudget())
+	user := *load.user
+	user.cluster = onlyGateway(t, restored)
+	require.NoError(t, user.readBudget())
 	created := scalar[int64](t, restored,
 		`SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
 	require.GreaterOrEqual(t, created, atLeast,
 		"the writes that were acknowledged before the moment are restored")
 	require.LessOrEqual(t, created, atMost)
-	require.NoError(t, u.earn())
+	require.NoError(t, user.earn())
 	requireSumsAddUp(t, restored)
 	requireEachEventOnce(t, restored, outbox.Config{NATSURL: restored.NATS, NATSReplicas: 1})
 }
@@ -79,20 +79,22 @@ type archive struct {
 }
 
 // archiveOf configures the stack's PostgreSQL to archive its WAL after its next start.
-func archiveOf(t *testing.T, s *devstack.Stack) *archive {
+func archiveOf(t *testing.T, running *devstack.Stack) *archive {
 	t.Helper()
 	//nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
 	folder, err := os.MkdirTemp("", "coffer-archive-")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
-	data := filepath.Join(s.PostgresDir, "data")
+	data := filepath.Join(running.PostgresDir, "data")
 	owner, err := os.Stat(data)
 	require.NoError(t, err)
 	version, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
 	require.NoError(t, err)
 	bin, err := pgserver.Programs(t.Context(), "", strings.TrimSpace(string(version)))
 	require.NoError(t, err)
-	a := &archive{t: t, stack: s, folder: folder, bin: bin, runs: owner.Sys().(*syscall.Stat_t)}
+	a := &archive{
+		t: t, stack: running, folder: folder, bin: bin, runs: owner.Sys().(*syscall.Stat_t),
+	}
 	require.NoError(t, os.Chmod(folder, 0o711))
 	require.NoError(t, os.Mkdir(a.wal(), 0o700))
 	a.give(a.wal())

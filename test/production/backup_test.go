@@ -42,15 +42,15 @@ func TestRestoreBackup(t *testing.T) {
 	before := durableConfig(t)
 	lost, err := devstack.Start(t.Context(), before)
 	require.NoError(t, err)
-	l := onlyGateway(t, lost).load()
-	require.Eventually(t, func() bool { return min(l.earned.Load(), l.spent.Load()) > 5 },
+	load := onlyGateway(t, lost).load()
+	require.Eventually(t, func() bool { return min(load.earned.Load(), load.spent.Load()) > 5 },
 		time.Minute, 10*time.Millisecond)
-	atLeast := l.earned.Load()
+	atLeast := load.earned.Load()
 	backup := filepath.Join(t.TempDir(), "backup")
 	require.NoError(t, devstack.Backup(t.Context(), before, backup))
 	// At any time, two further requests may be in flight.
-	atMost := l.earned.Load() + 2
-	l.stop()
+	atMost := load.earned.Load() + 2
+	load.stop()
 	require.NoError(t, lost.Stop())
 
 	for _, withNATSData := range []bool{true, false} {
@@ -69,16 +69,16 @@ func TestRestoreBackup(t *testing.T) {
 
 			// The token was issued before the backup. It is valid only if the signing keys were
 			// restored and can be decrypted.
-			u := *l.user
-			u.cluster = onlyGateway(t, restored)
-			require.NoError(t, u.readBudget())
+			user := *load.user
+			user.cluster = onlyGateway(t, restored)
+			require.NoError(t, user.readBudget())
 			requireSumsAddUp(t, restored)
 			created := scalar[int64](t, restored,
 				`SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
 			require.GreaterOrEqual(t, created, atLeast,
 				"the backup has the writes that were acknowledged before it began")
 			require.LessOrEqual(t, created, atMost)
-			require.NoError(t, u.earn())
+			require.NoError(t, user.earn())
 			requireSumsAddUp(t, restored)
 			requireEachEventOnce(t, restored,
 				outbox.Config{NATSURL: restored.NATS, NATSReplicas: 1})
@@ -99,9 +99,9 @@ func onlyGateway(t *testing.T, s *devstack.Stack) *cluster {
 
 // requireSumsAddUp compares the stored balances and monthly totals with the sums of the
 // transactions.
-func requireSumsAddUp(t *testing.T, s *devstack.Stack) {
+func requireSumsAddUp(t *testing.T, running *devstack.Stack) {
 	t.Helper()
-	require.Zero(t, scalar[int64](t, s, `
+	require.Zero(t, scalar[int64](t, running, `
 		SELECT count(*)
 		FROM (
 			SELECT wallet_id, currency, sum(amount_minor) AS total
@@ -113,7 +113,7 @@ func requireSumsAddUp(t *testing.T, s *devstack.Stack) {
 		) AS recomputed FULL JOIN ledger.wallet_balances AS stored USING (wallet_id, currency)
 		WHERE coalesce(recomputed.total, 0) <> coalesce(stored.amount_minor, 0)`),
 		"balances differ from the sums of their transactions")
-	require.Zero(t, scalar[int64](t, s, `
+	require.Zero(t, scalar[int64](t, running, `
 		SELECT count(*)
 		FROM (
 			SELECT date_trunc('month', date, 'UTC')::date AS month,
@@ -141,20 +141,20 @@ func scalar[T any](t *testing.T, s *devstack.Stack, sql string, args ...any) T {
 
 // requireEachEventOnce waits until all events are published, and requires that no event is in the
 // stream twice.
-func requireEachEventOnce(t *testing.T, s *devstack.Stack, at outbox.Config) {
+func requireEachEventOnce(t *testing.T, running *devstack.Stack, at outbox.Config) {
 	t.Helper()
 	bus, err := outbox.Connect(at, "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(bus.Close)
 	require.Eventually(t, func() bool {
-		return scalar[int64](t, s, `SELECT count(*) FROM ledger.outbox`) == 0
+		return scalar[int64](t, running, `SELECT count(*) FROM ledger.outbox`) == 0
 	}, time.Minute, 100*time.Millisecond)
 	var end uint64
 	require.Eventually(t, func() bool { end, err = bus.End(t.Context()); return err == nil },
 		time.Minute, 100*time.Millisecond, "the stream does not exist")
 	require.NotZero(t, end)
 	enough, seen := errors.New("enough"), map[uuid.UUID]bool{}
-	err = bus.Follow(t.Context(), scalar[uuid.UUID](t, s, `SELECT id FROM auth.users`),
+	err = bus.Follow(t.Context(), scalar[uuid.UUID](t, running, `SELECT id FROM auth.users`),
 		0, func(e outbox.Received) error {
 			if seen[e.ID] {
 				return fmt.Errorf("event %s is in the stream twice", e.ID)

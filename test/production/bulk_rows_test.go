@@ -27,9 +27,9 @@ func cents(row int) int64 {
 func (b *bulk) form(t *testing.T) (body []byte, mediaType string) {
 	t.Helper()
 	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	require.NoError(t, w.WriteField("walletId", b.wallet))
-	part, err := w.CreateFormFile("file", "statement.csv")
+	writer := multipart.NewWriter(&form)
+	require.NoError(t, writer.WriteField("walletId", b.wallet))
+	part, err := writer.CreateFormFile("file", "statement.csv")
 	require.NoError(t, err)
 	_, _ = io.WriteString(part, "Date;Description;Amount;Currency\n")
 	for row := range b.rows {
@@ -38,8 +38,8 @@ func (b *bulk) form(t *testing.T) (body []byte, mediaType string) {
 		_, _ = fmt.Fprintf(part, "%s;Purchase %d;%s;EUR\n",
 			at.Format("02.01.2006"), row, amount)
 	}
-	require.NoError(t, w.Close())
-	return form.Bytes(), w.FormDataContentType()
+	require.NoError(t, writer.Close())
+	return form.Bytes(), writer.FormDataContentType()
 }
 
 // booked is the transaction of a row.

@@ -49,42 +49,42 @@ func TestImportKilled(t *testing.T) {
 		t.Skip("set IMPORT_ROWS to 2000 or more, or run make bench-import-job")
 	}
 	require.GreaterOrEqual(t, rows, 2*chosen)
-	c := newCluster(t)
-	delete(c.environment, "MAX_CONNECTION_AGE")
-	c.environment["LOG_LEVEL"] = "WARN"
-	b := &bulk{rows: rows}
+	cluster := newCluster(t)
+	delete(cluster.environment, "MAX_CONNECTION_AGE")
+	cluster.environment["LOG_LEVEL"] = "WARN"
+	bulk := &bulk{rows: rows}
 	for _, service := range services {
-		instances := []*instance{c.spawn(service)}
+		instances := []*instance{cluster.spawn(service)}
 		if service == "ledger" {
-			instances = append(instances, c.spawn(service))
+			instances = append(instances, cluster.spawn(service))
 			if os.Getenv("IMPORT_KILLS") != "0" {
-				b.ledgers = instances
+				bulk.ledgers = instances
 			}
 		}
-		c.await(instances...)
+		cluster.await(instances...)
 	}
-	b.user = c.newUser()
-	l := c.newTraffic()
-	b.upload(t)
+	bulk.user = cluster.newUser()
+	traffic := cluster.newTraffic()
+	bulk.upload(t)
 	// Like the console, a client waits for the progress of the job.
-	l.workers.Go(func() {
-		l.send("progress", func() error {
-			_, err := b.insist(http.MethodGet, "/imports/"+b.id+"?wait=8", nil)
+	traffic.workers.Go(func() {
+		traffic.send("progress", func() error {
+			_, err := bulk.insist(http.MethodGet, "/imports/"+bulk.id+"?wait=8", nil)
 			return err
 		})
 	})
-	b.require(t, 0, 0)
-	b.update(t)
-	b.require(t, 0, 0)
-	b.change(t)
-	b.require(t, 0, 0)
-	b.job(t, "/commit", "done")
-	require.EqualValues(t, b.rows-chosen, b.counts(t)["booked"])
-	b.require(t, chosen, b.rows)
-	b.job(t, "/undo", "undone")
-	b.require(t, 0, 0)
-	t.Logf("%d requests of the import were repeated after 503", b.repeated.Load())
-	l.stop()
+	bulk.require(t, 0, 0)
+	bulk.update(t)
+	bulk.require(t, 0, 0)
+	bulk.change(t)
+	bulk.require(t, 0, 0)
+	bulk.job(t, "/commit", "done")
+	require.EqualValues(t, bulk.rows-chosen, bulk.counts(t)["booked"])
+	bulk.require(t, chosen, bulk.rows)
+	bulk.job(t, "/undo", "undone")
+	bulk.require(t, 0, 0)
+	t.Logf("%d requests of the import were repeated after 503", bulk.repeated.Load())
+	traffic.stop()
 }
 
 // pauses is a reader without bytes that waits at its place in a body until the test continues.
@@ -103,7 +103,7 @@ func (b *bulk) upload(t *testing.T) {
 	t.Helper()
 	body, mediaType := b.form(t)
 	half, rest := len(body)/2, len(body)*3/4
-	p := pauses{make(chan struct{}), make(chan struct{})}
+	pauses := pauses{make(chan struct{}), make(chan struct{})}
 	type result struct {
 		answer map[string]any
 		err    error
@@ -113,19 +113,19 @@ func (b *bulk) upload(t *testing.T) {
 	go func() {
 		answer, err := b.repeat(func() (map[string]any, error) {
 			return b.send(http.MethodPost, "/imports", mediaType, io.MultiReader(
-				bytes.NewReader(body[:half]), p, bytes.NewReader(body[half:rest]), p,
+				bytes.NewReader(body[:half]), pauses, bytes.NewReader(body[half:rest]), pauses,
 				bytes.NewReader(body[rest:])), key)
 		})
 		results <- result{answer, err}
 	}()
 	for killed := 0; ; {
 		select {
-		case <-p.reached:
+		case <-pauses.reached:
 			if killed < len(b.ledgers) {
 				b.kill(killed)
 				killed++
 			}
-			p.goOn <- struct{}{}
+			pauses.goOn <- struct{}{}
 		case r := <-results:
 			require.NoError(t, r.err)
 			require.Equal(t, len(b.ledgers), killed)
@@ -229,15 +229,15 @@ func (b *bulk) await(t *testing.T, end string) {
 // ledger has served a page to the gateway, because gRPC's pauses between its attempts to connect
 // grow. The traffic of the other users reads pages all the time.
 func (b *bulk) kill(n int) {
-	c, old := b.cluster, b.ledgers[n]
-	old.kill(c.t)
-	host := c.host
-	c.host = old.addr.As4()[3] - 1
-	b.ledgers[n] = c.spawn("ledger")
-	c.host = host
-	b.ledgers[n].await(c.t)
-	require.Eventually(c.t, func() bool {
-		metrics, err := b.ledgers[n].metrics(c.t.Context())
+	cluster, old := b.cluster, b.ledgers[n]
+	old.kill(cluster.t)
+	host := cluster.host
+	cluster.host = old.addr.As4()[3] - 1
+	b.ledgers[n] = cluster.spawn("ledger")
+	cluster.host = host
+	b.ledgers[n].await(cluster.t)
+	require.Eventually(cluster.t, func() bool {
+		metrics, err := b.ledgers[n].metrics(cluster.t.Context())
 		return err == nil && servedPage.MatchString(metrics)
 	}, time.Minute, 20*time.Millisecond, "the gateway did not reconnect")
 }

@@ -34,22 +34,22 @@ var httpClient = &http.Client{
 // newUser registers a user with an empty wallet, a category and a budget.
 func (c *cluster) newUser() *user {
 	c.t.Helper()
-	u := &user{cluster: c, repeated: &atomic.Int64{}}
+	user := &user{cluster: c, repeated: &atomic.Int64{}}
 	email := fmt.Sprintf("p%d@example.com", rand.Int64())
-	u.must(c.t, "/auth/register",
+	user.must(c.t, "/auth/register",
 		map[string]any{"name": "Ada", "email": email, "password": "a long enough secret"})
-	u.token = u.must(c.t, "/auth/login",
+	user.token = user.must(c.t, "/auth/login",
 		map[string]any{"email": email, "password": "a long enough secret"})["accessToken"].(string)
-	u.wallet = u.must(c.t, "/wallet", map[string]any{
+	user.wallet = user.must(c.t, "/wallet", map[string]any{
 		"name": "Cash", "currency": "EUR", "balance": 0,
 	})["wallet"].(map[string]any)["id"].(string)
-	u.category = u.must(c.t, "/categories",
+	user.category = user.must(c.t, "/categories",
 		map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
-	u.budget = u.must(c.t, "/budgets", map[string]any{
+	user.budget = user.must(c.t, "/budgets", map[string]any{
 		"name": "Food", "currency": "EUR", "limit": 100, "period": "monthly",
-		"startDate": "2026-01-01", "walletId": u.wallet, "categoryIds": []string{u.category},
+		"startDate": "2026-01-01", "walletId": user.wallet, "categoryIds": []string{user.category},
 	})["budget"].(map[string]any)["id"].(string)
-	return u
+	return user
 }
 
 // must sends a POST request, which must succeed, and returns the response.
@@ -98,18 +98,18 @@ func (u *user) readBudget() error {
 // spend uploads a receipt over 1, for which the ledger calls ocr.
 func (u *user) spend() error {
 	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	part, err := w.CreateFormFile("receipt", "receipt.txt")
+	writer := multipart.NewWriter(&form)
+	part, err := writer.CreateFormFile("receipt", "receipt.txt")
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(part, "BAKERY %d\n01/01/2026\nBread 1.00\nTotal EUR 1.00\n", rand.Int64())
-	err = errors.Join(err, w.WriteField("walletId", u.wallet),
-		w.WriteField("categoryId", u.category), w.Close())
+	err = errors.Join(err, writer.WriteField("walletId", u.wallet),
+		writer.WriteField("categoryId", u.category), writer.Close())
 	if err != nil {
 		return err
 	}
-	_, err = u.send(http.MethodPost, "/transaction/receipt", w.FormDataContentType(), &form)
+	_, err = u.send(http.MethodPost, "/transaction/receipt", writer.FormDataContentType(), &form)
 	return err
 }
 

@@ -104,10 +104,11 @@ func (c *cluster) spawn(service string) *instance {
 
 func (c *cluster) run(service, program string, environment map[string]string) *instance {
 	c.t.Helper()
-	i := &instance{service: service, addr: c.newAddr(), port: c.port}
+	running := &instance{service: service, addr: c.newAddr(), port: c.port}
 	own := map[string]string{
-		"LISTEN_ADDR": i.at(), "METRICS_ADDR": net.JoinHostPort(i.addr.String(), "9464"),
-		"TLS_CERT": c.certificates[service].Cert, "TLS_KEY": c.certificates[service].Key,
+		"LISTEN_ADDR":  running.at(),
+		"METRICS_ADDR": net.JoinHostPort(running.addr.String(), "9464"),
+		"TLS_CERT":     c.certificates[service].Cert, "TLS_KEY": c.certificates[service].Key,
 		"TLS_CA":      c.certificates[service].CA,
 		"SERVICE_KEY": c.stores.ServiceKey, "NATS_URL": c.stores.NATS,
 		// The default of a second is for a separate server. This one shares the processors with
@@ -116,9 +117,9 @@ func (c *cluster) run(service, program string, environment map[string]string) *i
 	}
 	maps.Copy(own, c.environment)
 	maps.Copy(own, environment)
-	i.start(c.t, exec.CommandContext(context.WithoutCancel(c.t.Context()), program), own)
-	i.health = mtls.Client(c.certificates["gateway"], service)
-	return i
+	running.start(c.t, exec.CommandContext(context.WithoutCancel(c.t.Context()), program), own)
+	running.health = mtls.Client(c.certificates["gateway"], service)
+	return running
 }
 
 func (c *cluster) newAddr() netip.Addr {
@@ -208,26 +209,26 @@ func (c *cluster) stop(i *instance) {
 
 // terminate takes an instance's address out of DNS, and ends it after preStop. It may run on any
 // goroutine.
-func (c *cluster) terminate(i *instance) error {
-	c.names.remove(name(i.service), i.addr)
+func (c *cluster) terminate(running *instance) error {
+	c.names.remove(name(running.service), running.addr)
 	select {
-	case err := <-i.ended:
-		i.ended <- err
-		return fmt.Errorf("%s ended unexpectedly: %w", i.service, err)
+	case err := <-running.ended:
+		running.ended <- err
+		return fmt.Errorf("%s ended unexpectedly: %w", running.service, err)
 	case <-time.After(preStop):
 	}
-	if err := i.process.Process.Signal(syscall.SIGTERM); err != nil {
-		return fmt.Errorf("%s: %w", i.service, err)
+	if err := running.process.Process.Signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("%s: %w", running.service, err)
 	}
 	select {
-	case err := <-i.ended:
-		i.ended <- err
+	case err := <-running.ended:
+		running.ended <- err
 		if err != nil {
-			return fmt.Errorf("%s: %w: %s", i.service, err, i.output)
+			return fmt.Errorf("%s: %w: %s", running.service, err, running.output)
 		}
 		return nil
 	case <-time.After(time.Minute):
-		return fmt.Errorf("%s did not end", i.service)
+		return fmt.Errorf("%s did not end", running.service)
 	}
 }
 

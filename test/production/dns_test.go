@@ -103,7 +103,7 @@ func (n *names) serve() {
 }
 
 func (n *names) reply(question dnsmessage.Message) ([]byte, error) {
-	q := question.Questions[0]
+	asked := question.Questions[0]
 	reply := dnsmessage.Message{
 		Header: dnsmessage.Header{
 			ID: question.ID, Response: true, Authoritative: true, RecursionAvailable: true,
@@ -111,15 +111,15 @@ func (n *names) reply(question dnsmessage.Message) ([]byte, error) {
 		Questions: question.Questions,
 	}
 	n.mu.Lock()
-	addrs := n.fromCache(q.Name.String())
+	addrs := n.fromCache(asked.Name.String())
 	n.mu.Unlock()
 	if len(addrs) == 0 {
 		reply.RCode = dnsmessage.RCodeNameError
 	}
-	if q.Type == dnsmessage.TypeA {
+	if asked.Type == dnsmessage.TypeA {
 		for _, a := range addrs {
 			reply.Answers = append(reply.Answers, dnsmessage.Resource{
-				Header: dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET},
+				Header: dnsmessage.ResourceHeader{Name: asked.Name, Class: dnsmessage.ClassINET},
 				Body:   &dnsmessage.AResource{A: a.As4()},
 			})
 		}

@@ -54,23 +54,23 @@ func (c *cluster) withNATS() *natsServers {
 	c.t.Helper()
 	authority, err := mtls.NewAuthority(time.Now)
 	require.NoError(c.t, err)
-	n := &natsServers{
+	servers := &natsServers{
 		cluster: c, authority: authority, folder: c.t.TempDir(), password: rand.Text(),
 	}
 	c.certificates = map[string]mtls.Config{}
-	n.renew()
+	servers.renew()
 	for i := range 3 {
 		s := &instance{service: fmt.Sprintf("nats-%d", i), addr: c.newAddr(), port: 4222}
 		c.names.add(s.service+".nats.", s.addr)
 		c.names.add(name("nats"), s.addr)
-		n.servers = append(n.servers, s)
-		n.start(s)
+		servers.servers = append(servers.servers, s)
+		servers.start(s)
 	}
-	for _, s := range n.servers {
-		n.await(s)
+	for _, s := range servers.servers {
+		servers.await(s)
 	}
-	c.environment["NATS_URL"], c.environment["NATS_REPLICAS"] = n.url(), "3"
-	return n
+	c.environment["NATS_URL"], c.environment["NATS_REPLICAS"] = servers.url(), "3"
+	return servers
 }
 
 func (n *natsServers) url() string {
@@ -93,24 +93,25 @@ func (n *natsServers) renew() {
 
 // start starts a server with the configuration of the manifests. Only addresses and folders are
 // replaced.
-func (n *natsServers) start(s *instance) {
+func (n *natsServers) start(instance *instance) {
 	t := n.cluster.t
 	t.Helper()
-	home := filepath.Join(n.folder, s.service)
+	home := filepath.Join(n.folder, instance.service)
 	require.NoError(t, os.MkdirAll(home, 0o700))
 	adapt := strings.NewReplacer("/etc/coffer/tls", filepath.Join(n.folder, "nats"), "/run/nats",
 		home, "/data", filepath.Join(home, "data"),
-		"http: 8222", "http: "+s.addr.String()+":8222", "port: 4222", "listen: "+s.at(),
-		"port: 6222", "listen: "+s.addr.String()+":6222")
+		"http: 8222", "http: "+instance.addr.String()+":8222", "port: 4222",
+		"listen: "+instance.at(),
+		"port: 6222", "listen: "+instance.addr.String()+":6222")
 	for _, file := range []string{"overlays/production/nats.conf", "components/mtls/tls.conf"} {
 		text, err := os.ReadFile(filepath.Join("../../deploy/k8s", file))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(home, filepath.Base(file)),
 			[]byte(adapt.Replace(string(text))), 0o600))
 	}
-	s.start(t, exec.Command(os.Args[0], "--config", filepath.Join(home, "tls.conf")),
+	instance.start(t, exec.Command(os.Args[0], "--config", filepath.Join(home, "tls.conf")),
 		map[string]string{
-			beService: "nats", askDNS: n.cluster.names.addr(), "POD_NAME": s.service,
+			beService: "nats", askDNS: n.cluster.names.addr(), "POD_NAME": instance.service,
 			"NATS_PASSWORD": n.password,
 		})
 }
@@ -184,26 +185,26 @@ func (n *natsServers) restart() {
 // TestRotateCertificatesAndNATSPassword follows docs/operations.md under load.
 func TestRotateCertificatesAndNATSPassword(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t)
-	n := c.withNATS()
-	running := c.startAll(2, c.spawn)
-	l := c.load()
+	cluster := newCluster(t)
+	servers := cluster.withNATS()
+	running := cluster.startAll(2, cluster.spawn)
+	load := cluster.load()
 
-	old := n.await(n.servers[0])
-	n.renew()
-	n.reload(old)
+	old := servers.await(servers.servers[0])
+	servers.renew()
+	servers.reload(old)
 
-	n.password = rand.Text()
-	n.restart()
-	require.Positive(t, scalar[int64](t, c.stores, `SELECT count(*) FROM ledger.outbox`),
+	servers.password = rand.Text()
+	servers.restart()
+	require.Positive(t, scalar[int64](t, cluster.stores, `SELECT count(*) FROM ledger.outbox`),
 		"events stay in the outbox until the services have the new password")
-	c.environment["NATS_URL"] = n.url()
-	c.replaceAll(map[string][]*instance{
+	cluster.environment["NATS_URL"] = servers.url()
+	cluster.replaceAll(map[string][]*instance{
 		"auth": running["auth"], "ledger": running["ledger"], "budget": running["budget"],
-	}, c.spawn)
-	l.stop()
+	}, cluster.spawn)
+	load.stop()
 
-	at := outbox.Config{NATSURL: "nats://coffer:" + n.password + "@" +
-		n.servers[0].at(), NATSReplicas: 3, TLS: c.certificates["ledger"]}
-	requireEachEventOnce(t, c.stores, at)
+	at := outbox.Config{NATSURL: "nats://coffer:" + servers.password + "@" +
+		servers.servers[0].at(), NATSReplicas: 3, TLS: cluster.certificates["ledger"]}
+	requireEachEventOnce(t, cluster.stores, at)
 }

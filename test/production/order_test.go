@@ -19,31 +19,32 @@ import (
 func TestGatewayBeforeServices(t *testing.T) {
 	t.Parallel()
 	released := buildPrevious(t)
-	c := newCluster(t)
-	c.unmigrate()
+	cluster := newCluster(t)
+	cluster.unmigrate()
 	fronts := map[string]string{}
 	for _, service := range services[:4] {
-		c.migrate(service, filepath.Join(released, service), nil)
-		fronts[service] = c.front(service)
+		cluster.migrate(service, filepath.Join(released, service), nil)
+		fronts[service] = cluster.front(service)
 	}
 	for _, service := range services[:4] {
-		c.await(c.run(service, filepath.Join(released, service), map[string]string{
+		cluster.await(cluster.run(service, filepath.Join(released, service), map[string]string{
 			"AUTH_ADDR": fronts["auth"], "LEDGER_ADDR": fronts["ledger"],
 			"BUDGET_ADDR": fronts["budget"], "OCR_ADDR": fronts["ocr"],
 		}))
 	}
-	c.await(c.spawn("gateway"))
-	u := c.newUser()
-	require.NoError(t, u.earn())
+	cluster.await(cluster.spawn("gateway"))
+	user := cluster.newUser()
+	require.NoError(t, user.earn())
 
-	summary, err := u.call(http.MethodGet, "/dashboard/summary?from=2026-01-01&to=2026-01-31", nil)
+	summary, err := user.call(http.MethodGet, "/dashboard/summary?from=2026-01-01&to=2026-01-31",
+		nil)
 	require.NoError(t, err)
 	totals := summary["summary"].(map[string]any)["totals"].([]any)[0].(map[string]any)
 	require.InDelta(t, 1, totals["income"], 0)
 	require.NotContains(t, totals, "transferredIn")
 	unavailable := 0
 	for _, path := range collections(t) {
-		status, header := u.status(t, path)
+		status, header := user.status(t, path)
 		if status == http.StatusServiceUnavailable {
 			unavailable++
 			assert.NotEmpty(t, header.Get("Retry-After"), path)

@@ -32,42 +32,42 @@ const firstSchema = "8493eb371ab75877860d60071fe60aaa2b2ac613"
 func TestUpgradeAndRollback(t *testing.T) {
 	t.Parallel()
 	released := buildPrevious(t)
-	c := newCluster(t)
-	c.unmigrate()
+	cluster := newCluster(t)
+	cluster.unmigrate()
 	for _, service := range services[:4] {
-		c.migrate(service, filepath.Join(released, service), nil)
+		cluster.migrate(service, filepath.Join(released, service), nil)
 	}
 	fronts := map[string]string{}
 	for _, service := range services[:4] {
-		fronts[service] = c.front(service)
+		fronts[service] = cluster.front(service)
 	}
 	previous := func(service string) *instance {
-		return c.run(service, filepath.Join(released, service), map[string]string{
+		return cluster.run(service, filepath.Join(released, service), map[string]string{
 			"AUTH_ADDR": fronts["auth"], "LEDGER_ADDR": fronts["ledger"],
 			"BUDGET_ADDR": fronts["budget"], "OCR_ADDR": fronts["ocr"],
 		})
 	}
-	running := c.startAll(2, previous)
+	running := cluster.startAll(2, previous)
 
-	a := newAccount(t, c)
-	l := c.load()
+	account := newAccount(t, cluster)
+	load := cluster.load()
 	for _, service := range services[:4] {
-		c.migrate(service, os.Args[0], []string{beService + "=" + service})
+		cluster.migrate(service, os.Args[0], []string{beService + "=" + service})
 	}
-	c.replaceAll(running, c.spawn)
-	device := newDevice(l.user)
+	cluster.replaceAll(running, cluster.spawn)
+	device := newDevice(load.user)
 	device.follow(t)
-	a.useFeatures(t)
-	c.replaceAll(running, previous)
-	a.check(t)
-	a.deleteRefund(t)
-	c.replaceAll(running, c.spawn)
-	a.check(t)
-	a.changeFeatures(t)
-	l.stop()
+	account.useFeatures(t)
+	cluster.replaceAll(running, previous)
+	account.check(t)
+	account.deleteRefund(t)
+	cluster.replaceAll(running, cluster.spawn)
+	account.check(t)
+	account.changeFeatures(t)
+	load.stop()
 	device.follow(t)
-	require.Len(t, device.transactions, int(l.earned.Load()+l.spent.Load()))
-	c.verify()
+	require.Len(t, device.transactions, int(load.earned.Load()+load.spent.Load()))
+	cluster.verify()
 }
 
 // previousRelease returns the last version tag before this commit, or firstSchema.

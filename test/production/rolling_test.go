@@ -75,17 +75,17 @@ func (l *load) stop() {
 // still terminate and the cache still returns their addresses.
 func TestRollingReplacement(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t)
-	running := c.startAll(1, c.spawn)
-	u := c.newUser()
+	cluster := newCluster(t)
+	running := cluster.startAll(1, cluster.spawn)
+	u := cluster.newUser()
 	require.NoError(t, u.earn())
 	require.NoError(t, u.spend())
 	require.NoError(t, u.readBudget())
-	c.scale(running)
-	l := c.load()
+	cluster.scale(running)
+	l := cluster.load()
 	var ending errgroup.Group
 	for _, service := range []string{"auth", "ocr", "ledger", "ledger", "budget", "gateway"} {
-		c.replace(running, service, c.spawn, &ending)
+		cluster.replace(running, service, cluster.spawn, &ending)
 	}
 	require.NoError(t, ending.Wait())
 	l.stop()

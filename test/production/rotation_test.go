@@ -18,12 +18,12 @@ import (
 func TestRotateKeys(t *testing.T) {
 	t.Parallel()
 	// Roles and passwords belong to the PostgreSQL server, so the test needs a separate one.
-	c := newClusterOn(t, "")
-	running := c.startAll(1, c.spawn)
-	u := c.newUser()
+	cluster := newClusterOn(t, "")
+	running := cluster.startAll(1, cluster.spawn)
+	user := cluster.newUser()
 	requireAll := func() {
 		t.Helper()
-		for _, do := range []func() error{u.earn, u.spend, u.readBudget} {
+		for _, do := range []func() error{user.earn, user.spend, user.readBudget} {
 			require.NoError(t, do())
 		}
 	}
@@ -33,27 +33,29 @@ func TestRotateKeys(t *testing.T) {
 	// connection would be rejected after the password has changed.
 	var busy sync.WaitGroup
 	for range 8 {
-		busy.Go(func() { assert.NoError(t, errors.Join(u.earn(), u.spend(), u.readBudget())) })
+		busy.Go(func() {
+			assert.NoError(t, errors.Join(user.earn(), user.spend(), user.readBudget()))
+		})
 	}
 	busy.Wait()
 	for _, service := range services[:4] {
-		c.changePassword(service)
+		cluster.changePassword(service)
 		requireAll()
 	}
-	c.replaceAll(running, c.spawn)
+	cluster.replaceAll(running, cluster.spawn)
 	requireAll()
 
 	// All services change their key together, because services with different keys reject each
 	// other's calls.
-	c.stores.ServiceKey = rand.Text()
+	cluster.stores.ServiceKey = rand.Text()
 	for _, service := range services {
-		c.stop(running[service][0])
+		cluster.stop(running[service][0])
 	}
-	running = c.startAll(1, c.spawn)
+	running = cluster.startAll(1, cluster.spawn)
 	requireAll()
-	c.newUser()
-	require.Equal(t, 0, u.balance(t))
-	require.Contains(t, c.logs(running), "created a signing key",
+	cluster.newUser()
+	require.Equal(t, 0, user.balance(t))
+	require.Contains(t, cluster.logs(running), "created a signing key",
 		"the old signing keys cannot be decrypted")
 }
 

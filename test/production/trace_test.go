@@ -42,14 +42,14 @@ func (c *collector) Export(
 ) (*collectorv1.ExportTraceServiceResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, r := range req.GetResourceSpans() {
+	for _, resourceSpans := range req.GetResourceSpans() {
 		service := ""
-		for _, a := range r.GetResource().GetAttributes() {
+		for _, a := range resourceSpans.GetResource().GetAttributes() {
 			if a.GetKey() == "service.name" {
 				service = a.GetValue().GetStringValue()
 			}
 		}
-		for _, s := range r.GetScopeSpans() {
+		for _, s := range resourceSpans.GetScopeSpans() {
 			for _, one := range s.GetSpans() {
 				c.spans = append(c.spans, span{one, service})
 			}
@@ -100,10 +100,10 @@ func (c *collector) below(trace, parent []byte, path string) []string {
 // in the budget service. All spans must be in one trace.
 func TestTraceOfCreate(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t)
-	spans := c.traces()
-	running := c.startAll(1, c.spawn)
-	u := c.newUser()
+	cluster := newCluster(t)
+	spans := cluster.traces()
+	running := cluster.startAll(1, cluster.spawn)
+	user := cluster.newUser()
 
 	const (
 		request = "gateway POST /api/v1/transaction"
@@ -115,7 +115,7 @@ func TestTraceOfCreate(t *testing.T) {
 	// Events that are consumed together share statements, whose spans are in the trace of the first
 	// event. The test repeats the create until its event is consumed alone.
 	require.EventuallyWithT(t, func(t *assert.CollectT) {
-		require.NoError(t, u.earn())
+		require.NoError(t, user.earn())
 		require.EventuallyWithT(t, func(t *assert.CollectT) {
 			_, paths := spans.trace(request)
 			assert.Subset(t, paths, []string{
@@ -128,7 +128,7 @@ func TestTraceOfCreate(t *testing.T) {
 	requireExemplar(t, running["ledger"][0])
 	id, _ := spans.trace(request)
 	for _, service := range []string{"gateway", "ledger"} {
-		c.stop(running[service][0])
+		cluster.stop(running[service][0])
 		require.Contains(t, running[service][0].output.String(), `"trace_id":"`+id+`"`, service)
 	}
 }

@@ -48,20 +48,20 @@ type traffic struct {
 // newTraffic starts two workers for each kind of request.
 func (c *cluster) newTraffic() *traffic {
 	c.t.Helper()
-	l := &traffic{
+	traffic := &traffic{
 		user: c.newUser(), done: make(chan struct{}), times: map[string][]time.Duration{},
 	}
 	get := func(path string) func() error {
 		return func() error {
-			_, err := l.insist(http.MethodGet, path, nil)
+			_, err := traffic.insist(http.MethodGet, path, nil)
 			return err
 		}
 	}
 	for kind, request := range map[string]func() error{
 		"create": func() error {
-			_, err := l.insist(http.MethodPost, "/transaction", l.income())
+			_, err := traffic.insist(http.MethodPost, "/transaction", traffic.income())
 			if err == nil {
-				l.earned.Add(1)
+				traffic.earned.Add(1)
 			}
 			return err
 		},
@@ -69,10 +69,10 @@ func (c *cluster) newTraffic() *traffic {
 		"dashboard": get("/dashboard/summary?from=2026-01-01&to=2026-01-31"),
 	} {
 		for range 2 {
-			l.workers.Go(func() { l.send(kind, request) })
+			traffic.workers.Go(func() { traffic.send(kind, request) })
 		}
 	}
-	return l
+	return traffic
 }
 
 // send sends requests until the end, and records the time until each is answered.

@@ -25,21 +25,21 @@ type account struct {
 // income of 4 in another one.
 func newAccount(t *testing.T, c *cluster) *account {
 	t.Helper()
-	a := &account{user: c.newUser(), cash: -9, total: 9, inBank: 4, entries: 3}
-	a.bank = a.create(t, "/wallet", "wallet",
+	account := &account{user: c.newUser(), cash: -9, total: 9, inBank: 4, entries: 3}
+	account.bank = account.create(t, "/wallet", "wallet",
 		map[string]any{"name": "Bank", "currency": "EUR", "balance": 0})
-	a.rent = a.create(t, "/categories", "category", map[string]any{"name": "Rent"})
+	account.rent = account.create(t, "/categories", "category", map[string]any{"name": "Rent"})
 	transaction := func(wallet, kind string, amount int) string {
-		return a.create(t, "/transaction", "transaction", map[string]any{
+		return account.create(t, "/transaction", "transaction", map[string]any{
 			"amount": amount, "type": kind, "currency": "EUR", "date": "2026-01-01",
-			"walletId": wallet, "categoryId": a.category,
+			"walletId": wallet, "categoryId": account.category,
 		})
 	}
-	a.spent = transaction(a.wallet, "expense", 5)
-	a.out = transaction(a.wallet, "expense", 4)
-	a.in = transaction(a.bank, "income", 4)
-	a.check(t)
-	return a
+	account.spent = transaction(account.wallet, "expense", 5)
+	account.out = transaction(account.wallet, "expense", 4)
+	account.in = transaction(account.bank, "income", 4)
+	account.check(t)
+	return account
 }
 
 // create creates an object, and returns its id.

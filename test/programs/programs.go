@@ -71,8 +71,8 @@ func BuildLedger(ctx context.Context, dir, healthy string, changes ...Change) er
 // returns.
 func overlay(dir, root string, changes []Change) (string, error) {
 	files := map[string]string{}
-	for _, c := range changes {
-		original := filepath.Join(root, c.File)
+	for _, change := range changes {
+		original := filepath.Join(root, change.File)
 		source, changed := original, files[original]
 		if changed != "" {
 			source = changed
@@ -84,11 +84,11 @@ func overlay(dir, root string, changes []Change) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if strings.Count(string(text), c.Old) != 1 {
+		if strings.Count(string(text), change.Old) != 1 {
 			return "", fmt.Errorf("%s must contain %q once; adapt the change to the file",
-				c.File, c.Old)
+				change.File, change.Old)
 		}
-		code := strings.Replace(string(text), c.Old, c.New, 1)
+		code := strings.Replace(string(text), change.Old, change.New, 1)
 		if err := os.WriteFile(changed, []byte(code), 0o600); err != nil {
 			return "", err
 		}

@@ -34,13 +34,13 @@ Ctrl-C stops everything. The data remain.
 
 // banner returns the text for the terminal when the stack is ready: its addresses, and notes about
 // missing programs.
-func banner(s *devstack.Stack, config devstack.Config, took time.Duration) string {
+func banner(running *devstack.Stack, config devstack.Config, took time.Duration) string {
 	var notes strings.Builder
-	if s.PostgresDir != filepath.Join(config.DataDir, "postgres") {
+	if running.PostgresDir != filepath.Join(config.DataDir, "postgres") {
 		fmt.Fprintf(
 			&notes,
 			"\nPostgreSQL's data are in %s, because the user that runs it may not enter %s.\n",
-			s.PostgresDir, config.DataDir,
+			running.PostgresDir, config.DataDir,
 		)
 	}
 	// make run installs these programs; a program started without make may lack them.
@@ -56,7 +56,7 @@ func banner(s *devstack.Stack, config devstack.Config, took time.Duration) strin
 				tool.program, tool.without, tool.packages)
 		}
 	}
-	return fmt.Sprintf(bannerText, took.Seconds(), s.URL, s.GRPC["auth"], s.GRPC["ledger"],
-		s.GRPC["budget"], s.GRPC["ocr"],
+	return fmt.Sprintf(bannerText, took.Seconds(), running.URL, running.GRPC["auth"],
+		running.GRPC["ledger"], running.GRPC["budget"], running.GRPC["ocr"],
 		config.NATSAddr, config.MetricsAddr, config.DataDir, notes.String())
 }

@@ -119,7 +119,7 @@ func openLog(config devstack.Config) (*os.File, error) {
 	if err := pgserver.MakeDir(config.DataDir); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(config.DataDir, "coffer.log"),
+	opened, err := os.OpenFile(filepath.Join(config.DataDir, "coffer.log"),
 		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, fmt.Errorf("the data in %s belong to another user: "+
@@ -130,7 +130,7 @@ func openLog(config devstack.Config) (*os.File, error) {
 	}
 	// A user sees warnings immediately. Everything else would hide the addresses on the terminal.
 	terminal := app.NewLogger(os.Stderr, slog.LevelWarn).Handler()
-	file := app.NewLogger(f, config.LogLevel).Handler()
+	file := app.NewLogger(opened, config.LogLevel).Handler()
 	app.SetLogger(slog.New(slog.NewMultiHandler(file, terminal)))
-	return f, nil
+	return opened, nil
 }

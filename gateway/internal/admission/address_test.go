@@ -9,7 +9,7 @@ import (
 
 func TestClientAddressTrustsOnlyConfiguredProxies(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		hops      int
 		forwarded []string
 		want      string
@@ -23,8 +23,8 @@ func TestClientAddressTrustsOnlyConfiguredProxies(t *testing.T) {
 		{1, []string{"1.1.1.1, nonsense"}, "9.9.9.9"},
 	} {
 		r := &http.Request{
-			RemoteAddr: "9.9.9.9:1234", Header: http.Header{"X-Forwarded-For": c.forwarded},
+			RemoteAddr: "9.9.9.9:1234", Header: http.Header{"X-Forwarded-For": tc.forwarded},
 		}
-		require.Equal(t, c.want, clientAddress(r, c.hops), c)
+		require.Equal(t, tc.want, clientAddress(r, tc.hops), tc)
 	}
 }

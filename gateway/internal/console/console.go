@@ -38,22 +38,22 @@ func Open(on bool) (Console, error) {
 // newConsole reads all files into memory. The files were compressed at build time. It returns an
 // error if there is no index page, or a file whose media type is unknown.
 func newConsole(files fs.FS) (Console, error) {
-	c := Console{}
+	console := Console{}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		packed := strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
 		if err != nil || entry.IsDir() || packed {
 			return err
 		}
-		c[name], err = newFile(files, name)
+		console[name], err = newFile(files, name)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the console: %w", err)
 	}
-	if c[indexPage] == nil {
+	if console[indexPage] == nil {
 		return nil, fmt.Errorf("the console has no %s", indexPage)
 	}
-	return c, nil
+	return console, nil
 }
 
 // Index serves the index page.

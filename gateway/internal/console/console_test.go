@@ -43,7 +43,7 @@ func TestConsoleFile(t *testing.T) {
 	t.Run("the client chooses the variant", func(t *testing.T) {
 		t.Parallel()
 		etags := map[string]string{}
-		for _, c := range []struct{ accept, coding, body string }{
+		for _, tc := range []struct{ accept, coding, body string }{
 			{"gzip, deflate, br, zstd", "br", "BR"},
 			{"BR;q=0.1, gzip", "br", "BR"},
 			{"gzip", "gzip", "GZ"},
@@ -54,15 +54,16 @@ func TestConsoleFile(t *testing.T) {
 			{"brotli, xgzip", "", script},
 			{"", "", script},
 		} {
-			r := get("assets/app-a1b2c3d4.js", "Accept-Encoding", c.accept)
-			require.Equal(t, c.body, r.Body.String(), c.accept)
-			require.Equal(t, c.coding, r.Header().Get("Content-Encoding"), c.accept)
+			r := get("assets/app-a1b2c3d4.js", "Accept-Encoding", tc.accept)
+			require.Equal(t, tc.body, r.Body.String(), tc.accept)
+			require.Equal(t, tc.coding, r.Header().Get("Content-Encoding"), tc.accept)
 			require.Equal(t, "text/javascript; charset=utf-8", r.Header().Get("Content-Type"))
-			require.Equal(t, strconv.Itoa(len(c.body)), r.Header().Get("Content-Length"), c.accept)
-			etags[r.Header().Get("ETag")] = c.coding
-			again := get("assets/app-a1b2c3d4.js", "Accept-Encoding", c.accept,
+			require.Equal(t, strconv.Itoa(len(tc.body)), r.Header().Get("Content-Length"),
+				tc.accept)
+			etags[r.Header().Get("ETag")] = tc.coding
+			again := get("assets/app-a1b2c3d4.js", "Accept-Encoding", tc.accept,
 				"If-None-Match", r.Header().Get("ETag"))
-			require.Equal(t, http.StatusNotModified, again.Code, c.accept)
+			require.Equal(t, http.StatusNotModified, again.Code, tc.accept)
 		}
 		require.Len(t, etags, 3, "each variant has its own ETag")
 	})

@@ -59,12 +59,12 @@ type variant struct {
 }
 
 func newFile(files fs.FS, name string) (*file, error) {
-	f := &file{mediaType: mediaTypes[path.Ext(name)], cacheControl: "no-cache"}
-	if f.mediaType == "" {
+	file := &file{mediaType: mediaTypes[path.Ext(name)], cacheControl: "no-cache"}
+	if file.mediaType == "" {
 		return nil, fmt.Errorf("the media type of %s is unknown", name)
 	}
 	if strings.HasPrefix(name, hashedNames) {
-		f.cacheControl = "public, max-age=31536000, immutable"
+		file.cacheControl = "public, max-age=31536000, immutable"
 	}
 	for _, e := range encodings {
 		body, err := fs.ReadFile(files, name+e.extension)
@@ -74,14 +74,14 @@ func newFile(files fs.FS, name string) (*file, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.variants = append(f.variants, newVariant(e.coding, body))
+		file.variants = append(file.variants, newVariant(e.coding, body))
 	}
 	body, err := fs.ReadFile(files, name)
 	if err != nil {
 		return nil, err
 	}
-	f.variants = append(f.variants, newVariant("", body))
-	return f, nil
+	file.variants = append(file.variants, newVariant("", body))
+	return file, nil
 }
 
 func newVariant(coding string, body []byte) variant {
@@ -92,26 +92,26 @@ func newVariant(coding string, body []byte) variant {
 // serve sends the file, or 304 if the client has it. camera=(self) permits the console to
 // photograph receipts.
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
-	v := f.accepted(r.Header)
-	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Permissions-Policy", "camera=(self)")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cache-Control", f.cacheControl)
-	h.Set("ETag", v.etag)
+	variant := f.accepted(r.Header)
+	header := w.Header()
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Permissions-Policy", "camera=(self)")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cache-Control", f.cacheControl)
+	header.Set("ETag", variant.etag)
 	// Compression during the response would change the bytes that the ETag belongs to.
-	h.Set(gzhttp.HeaderNoCompression, "1")
-	if response.MatchesETag(r.Header, v.etag) {
+	header.Set(gzhttp.HeaderNoCompression, "1")
+	if response.MatchesETag(r.Header, variant.etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	if v.coding != "" {
-		h.Set("Content-Encoding", v.coding)
+	if variant.coding != "" {
+		header.Set("Content-Encoding", variant.coding)
 	}
-	h.Set("Content-Type", f.mediaType)
-	h.Set("Content-Length", strconv.Itoa(len(v.body)))
+	header.Set("Content-Type", f.mediaType)
+	header.Set("Content-Length", strconv.Itoa(len(variant.body)))
 	// If this fails, the connection is closed and no client is left to inform.
-	_, _ = w.Write(v.body)
+	_, _ = w.Write(variant.body)
 }
 
 // accepted returns the smallest variant that the client accepts. It ignores qualities except q=0,

@@ -17,7 +17,7 @@ func TestSetChoosesAttributes(t *testing.T) {
 		secure = "__Host-coffer=v; Path=/; Max-Age=60; HttpOnly; Secure; SameSite=Strict"
 		local  = "coffer=v; Path=/; Max-Age=60; HttpOnly; SameSite=Strict"
 	)
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		host, forwarded string
 		tls             bool
 		want            string
@@ -41,24 +41,24 @@ func TestSetChoosesAttributes(t *testing.T) {
 		{"[::1]", "", false, local},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
-		r.Host = c.host
-		r.Header.Set("X-Forwarded-Proto", c.forwarded)
-		if c.tls {
+		r.Host = tc.host
+		r.Header.Set("X-Forwarded-Proto", tc.forwarded)
+		if tc.tls {
 			r.TLS = &tls.ConnectionState{}
 		}
 		h := http.Header{}
 		Set(h, r, &restv1.Cookie{Value: "v", MaxAge: 60})
-		require.Equal(t, []string{c.want}, h.Values("Set-Cookie"), c)
+		require.Equal(t, []string{tc.want}, h.Values("Set-Cookie"), tc)
 
-		parsed, err := http.ParseSetCookie(c.want)
+		parsed, err := http.ParseSetCookie(tc.want)
 		require.NoError(t, err)
 		r.AddCookie(&http.Cookie{Name: parsed.Name, Value: "sent"})
-		require.Equal(t, "sent", Read(r), c)
+		require.Equal(t, "sent", Read(r), tc)
 		scheme := "http://"
-		if c.want == secure {
+		if tc.want == secure {
 			scheme = "https://"
 		}
-		require.Equal(t, scheme+c.host, Site(r), c)
+		require.Equal(t, scheme+tc.host, Site(r), tc)
 	}
 }
 

@@ -130,13 +130,13 @@ func isCompressed(h http.Header) bool {
 
 // acceptable reports whether the body has the media type that the RPC takes. Only the body of an
 // upload may be compressed, with gzip. It returns the boundary of a form.
-func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
-	encoding := strings.Join(h.Values("Content-Encoding"), ",")
+func (p *Plan) acceptable(header http.Header) (boundary string, ok bool) {
+	encoding := strings.Join(header.Values("Content-Encoding"), ",")
 	plain := encoding == "" || strings.EqualFold(encoding, "identity")
 	if !plain && (p.file == nil || !strings.EqualFold(encoding, "gzip")) {
 		return "", false
 	}
-	types := h.Values("Content-Type")
+	types := header.Values("Content-Type")
 	if len(types) != 1 {
 		return "", false
 	}
@@ -154,11 +154,11 @@ func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
 // decodeBody sets the fields of the body, which is nil if there is none. A JSON body is read as a
 // whole, because the decoder first checks its syntax.
 func (p *Plan) decodeBody(
-	r *http.Request, content *body, m protoreflect.Message, bad *problems,
+	r *http.Request, content *body, message protoreflect.Message, bad *problems,
 ) error {
 	switch {
 	case p.multipart:
-		return p.decodeForm(r, content, m, bad)
+		return p.decodeForm(r, content, message, bad)
 	case content == nil:
 		return nil
 	}
@@ -166,7 +166,7 @@ func (p *Plan) decodeBody(
 	if err != nil {
 		return unread(err)
 	}
-	return p.decodeJSON(r.Context(), text, m, bad)
+	return p.decodeJSON(r.Context(), text, message, bad)
 }
 
 // unread returns the public error for a body that could not be read to its end: PAYLOAD_TOO_LARGE,

@@ -82,15 +82,15 @@ func (o operation) formFields() (text, file string, objects []string) {
 func TestDecodeMultipartCostIsLinear(t *testing.T) {
 	scan := plainScan(t)
 	var covered []string
-	for _, o := range operations(t) {
-		if !o.isForm() {
+	for _, operation := range operations(t) {
+		if !operation.isForm() {
 			continue
 		}
-		covered = append(covered, o.name)
-		text, file, objects := o.formFields()
+		covered = append(covered, operation.name)
+		text, file, objects := operation.formFields()
 		forms := hostileForms(text, file)
 		for _, object := range objects {
-			for _, name := range o.body[object].fields.names() {
+			for _, name := range operation.body[object].fields.names() {
 				for kind, json := range hostileBodies(name, maxFormJSON) {
 					head := "--b\r\nContent-Disposition: form-data; name=\"" + object + "\"\r\n\r\n"
 					forms[object+"/"+name+"/"+kind] = hostileForm{
@@ -100,13 +100,13 @@ func TestDecodeMultipartCostIsLinear(t *testing.T) {
 			}
 		}
 		for kind, form := range forms {
-			t.Run(o.name+"/"+kind, func(t *testing.T) {
+			t.Run(operation.name+"/"+kind, func(t *testing.T) {
 				var err error
 				// A form is up to ten times as long as the body of the scan.
 				requireCheap(t, cost{
 					cpu: max(scan.cpu, scan.cpu*time.Duration(len(form.body))/jsonLimit),
 				}, len(form.body), func() {
-					_, err = o.decode(t.Context(), []byte(form.body),
+					_, err = operation.decode(t.Context(), []byte(form.body),
 						"", "Content-Type", "multipart/form-data; boundary="+form.boundary)
 				})
 				requireSmall(t, err)
@@ -123,23 +123,23 @@ func TestDecodeMultipartCostIsLinear(t *testing.T) {
 //nolint:paralleltest // It measures the process's memory and CPU time.
 func TestDecodeUploadCostOfCompressedForm(t *testing.T) {
 	scan := plainScan(t)
-	for _, o := range operations(t) {
-		if o.file == nil {
+	for _, operation := range operations(t) {
+		if operation.file == nil {
 			continue
 		}
 		for name, head := range map[string]string{
 			"file": "--b\r\nContent-Disposition: form-data; " +
-				"name=\"" + o.file.JSONName() + "\"; filename=\"r\"\r\n\r\n",
+				"name=\"" + operation.file.JSONName() + "\"; filename=\"r\"\r\n\r\n",
 			"unknown": "--b\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n",
 		} {
-			t.Run(o.name+"/"+name, func(t *testing.T) {
+			t.Run(operation.name+"/"+name, func(t *testing.T) {
 				var body bytes.Buffer
 				w := gzip.NewWriter(&body)
 				_, err := w.Write([]byte(fill(uploadLimit*2, head, "x", "\r\n--b--\r\n")))
 				require.NoError(t, err)
 				require.NoError(t, w.Close())
 				requireCheap(t, cost{cpu: scan.cpu * uploadLimit / jsonLimit}, uploadLimit, func() {
-					_, err = o.decode(t.Context(), body.Bytes(), "", "Content-Type",
+					_, err = operation.decode(t.Context(), body.Bytes(), "", "Content-Type",
 						"multipart/form-data; boundary=b", "Content-Encoding", "gzip")
 				})
 				require.ErrorIs(t, err, apierr.PayloadTooLarge)

@@ -83,14 +83,14 @@ type cost struct {
 	bytes, allocs uint64
 }
 
-// measure returns the CPU time of f and the memory that it allocates. No other test runs at the
+// measure returns the CPU time of run and the memory that it allocates. No other test runs at the
 // same time.
-func measure(t *testing.T, f func()) cost {
+func measure(t *testing.T, run func()) cost {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := cpuTime(t)
-	f()
+	run()
 	c := cost{cpu: cpuTime(t) - start}
 	runtime.ReadMemStats(&after)
 	c.bytes, c.allocs = after.TotalAlloc-before.TotalAlloc, after.Mallocs-before.Mallocs
@@ -104,14 +104,14 @@ func cpuTime(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// requireCheap fails if f costs more than the limits for a request of that size allow. scan is the
-// cost of scanning a plain body.
-func requireCheap(t *testing.T, scan cost, size int, f func()) {
+// requireCheap fails if run costs more than the limits for a request of that size allow. scan is
+// the cost of scanning a plain body.
+func requireCheap(t *testing.T, scan cost, size int, run func()) {
 	t.Helper()
-	c := measure(t, f)
+	c := measure(t, run)
 	for try := 0; c.cpu > scanFactor*scan.cpu && try < 2; try++ {
 		// The garbage collector may have collected the garbage of another test.
-		c.cpu = measure(t, f).cpu
+		c.cpu = measure(t, run).cpu
 	}
 	require.Less(t, c.cpu, scanFactor*scan.cpu, "CPU time")
 	require.Less(t, c.bytes, uint64(bytesPerByte*size+fixedBytes), "bytes allocated")
@@ -130,21 +130,21 @@ func plainScan(t *testing.T) cost {
 func TestDecodeCostIsLinearInBody(t *testing.T) {
 	scan := plainScan(t)
 	bodies, covered := map[string]map[string]string{}, map[string]bool{}
-	for _, o := range operations(t) {
-		if !o.hasBody || o.isForm() {
+	for _, operation := range operations(t) {
+		if !operation.hasBody || operation.isForm() {
 			continue
 		}
-		for _, name := range uncovered(o.body, covered) {
+		for _, name := range uncovered(operation.body, covered) {
 			if bodies[name] == nil {
 				bodies[name] = hostileBodies(name, jsonLimit)
 			}
 			for kind, body := range bodies[name] {
-				t.Run(o.name+"/"+name+"/"+kind, func(t *testing.T) {
+				t.Run(operation.name+"/"+name+"/"+kind, func(t *testing.T) {
 					require.LessOrEqual(t, len(body), jsonLimit)
 					require.Greater(t, len(body), jsonLimit*9/10)
 					var err error
 					requireCheap(t, scan, len(body),
-						func() { _, err = o.decode(t.Context(), []byte(body), "") })
+						func() { _, err = operation.decode(t.Context(), []byte(body), "") })
 					requireSmall(t, err)
 				})
 			}
@@ -195,7 +195,7 @@ func TestDecodeCostIsLinearInQueryAndHeaders(t *testing.T) {
 	scan := plainScan(t)
 	const size = 64 << 10
 	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
-	for _, o := range operations(t) {
+	for _, operation := range operations(t) {
 		queries := map[string]string{
 			"unknown": fill("a=1&"), "empty": fill("a&"), "separators": fill("&"),
 			"escapes": "a=" + fill("%61"), "long name": fill("a") + "=1",
@@ -205,21 +205,21 @@ func TestDecodeCostIsLinearInQueryAndHeaders(t *testing.T) {
 			fmt.Fprintf(&distinct, "p%d=1&", i)
 		}
 		queries["distinct"] = distinct.String()
-		for name := range o.query {
+		for name := range operation.query {
 			queries["repeated "+name] = fill(name + "=1&")
 			queries["long "+name] = name + "=" + fill("9")
 		}
 		for kind, query := range queries {
-			t.Run(o.name+"/"+kind, func(t *testing.T) {
+			t.Run(operation.name+"/"+kind, func(t *testing.T) {
 				var err error
 				requireCheap(t, scan, len(query),
-					func() { _, err = o.decode(t.Context(), nil, query) })
+					func() { _, err = operation.decode(t.Context(), nil, query) })
 				requireSmall(t, err)
 			})
 		}
-		for _, h := range o.headers {
+		for _, h := range operation.headers {
 			requireCheap(t, scan, size,
-				func() { _, _ = o.decode(t.Context(), nil, "", h.Name, fill("\xff, ")) })
+				func() { _, _ = operation.decode(t.Context(), nil, "", h.Name, fill("\xff, ")) })
 		}
 	}
 }

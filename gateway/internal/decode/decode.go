@@ -45,20 +45,20 @@ func (p *Plan) Decode(r *http.Request, path map[string]string) (proto.Message, e
 	if err != nil {
 		return nil, err
 	}
-	m := p.message.New()
-	p.setPath(m, path)
-	p.setHeaders(m, r)
+	message := p.message.New()
+	p.setPath(message, path)
+	p.setHeaders(message, r)
 	bad := &problems{}
-	if err := decodeQuery(r.URL.RawQuery, p.query, m, bad); err != nil {
+	if err := decodeQuery(r.URL.RawQuery, p.query, message, bad); err != nil {
 		return nil, err
 	}
-	if err := p.decodeBody(r, content, m, bad); err != nil {
+	if err := p.decodeBody(r, content, message, bad); err != nil {
 		return nil, err
 	}
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
-	return m.Interface(), nil
+	return message.Interface(), nil
 }
 
 // setPath sets the fields of the path, which take precedence over a body with fields of the same
@@ -72,17 +72,18 @@ func (p *Plan) setPath(m protoreflect.Message, path map[string]string) {
 
 // setHeaders sets the fields of headers, of the session cookie and of the site. Repeated headers
 // are joined, as HTTP defines it.
-func (p *Plan) setHeaders(m protoreflect.Message, r *http.Request) {
+func (p *Plan) setHeaders(message protoreflect.Message, r *http.Request) {
 	for _, h := range p.headers {
 		if values := r.Header.Values(h.Name); len(values) > 0 {
-			m.Set(h.Field, protoreflect.ValueOfString(toValidUTF8(strings.Join(values, ", "))))
+			message.Set(h.Field,
+				protoreflect.ValueOfString(toValidUTF8(strings.Join(values, ", "))))
 		}
 	}
 	if p.cookie != nil {
-		m.Set(p.cookie, protoreflect.ValueOfString(toValidUTF8(cookie.Read(r))))
+		message.Set(p.cookie, protoreflect.ValueOfString(toValidUTF8(cookie.Read(r))))
 	}
 	if p.site != nil {
-		m.Set(p.site, protoreflect.ValueOfString(toValidUTF8(cookie.Site(r))))
+		message.Set(p.site, protoreflect.ValueOfString(toValidUTF8(cookie.Site(r))))
 	}
 }
 

@@ -104,14 +104,14 @@ func (o operation) decode(
 func TestDecodeStopsWhenRequestEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	m := &ledgerv1.CreateTransactionsRequest{}
-	fields := fieldsOf(m.ProtoReflect().Descriptor())
+	message := &ledgerv1.CreateTransactionsRequest{}
+	fields := fieldsOf(message.ProtoReflect().Descriptor())
 	require.NoError(t, (&Plan{body: fields}).decodeJSON(ctx,
-		[]byte(`{"transactions":[{}]}`), m.ProtoReflect(), &problems{}))
-	require.Len(t, m.GetTransactions(), 1)
+		[]byte(`{"transactions":[{}]}`), message.ProtoReflect(), &problems{}))
+	require.Len(t, message.GetTransactions(), 1)
 	cancel()
 	require.ErrorIs(t, (&Plan{body: fields}).decodeJSON(ctx,
-		[]byte(`{"transactions":[{}]}`), m.ProtoReflect(), &problems{}), context.Canceled)
+		[]byte(`{"transactions":[{}]}`), message.ProtoReflect(), &problems{}), context.Canceled)
 
 	ended := 0
 	many := `{"transactions":[{}` + strings.Repeat(`,{}`, 2*interruptEvery) + `]}`
@@ -119,11 +119,11 @@ func TestDecodeStopsWhenRequestEnds(t *testing.T) {
 		ended++
 		return context.DeadlineExceeded
 	}}
-	proto.Reset(m)
-	d.object(fields, m.ProtoReflect())
+	proto.Reset(message)
+	d.object(fields, message.ProtoReflect())
 	require.ErrorIs(t, d.err, context.DeadlineExceeded)
 	require.Equal(t, 1, ended)
-	require.Less(t, len(m.GetTransactions()), interruptEvery)
+	require.Less(t, len(message.GetTransactions()), interruptEvery)
 }
 
 // TestDecodeUploadLimitsRatio sends a compressed form with a long unknown part, and one with a long
@@ -131,9 +131,10 @@ func TestDecodeStopsWhenRequestEnds(t *testing.T) {
 func TestDecodeUploadLimitsRatio(t *testing.T) {
 	t.Parallel()
 	all := operations(t)
-	o := all[slices.IndexFunc(all, func(o operation) bool { return o.file != nil })]
+	operation := all[slices.IndexFunc(all, func(o operation) bool { return o.file != nil })]
 	for disposition, want := range map[string]error{
-		`name="x"`: apierr.PayloadTooLarge, `name="` + o.file.JSONName() + `"; filename="r"`: nil,
+		`name="x"`: apierr.PayloadTooLarge,
+		`name="` + operation.file.JSONName() + `"; filename="r"`: nil,
 	} {
 		var packed bytes.Buffer
 		w := gzip.NewWriter(&packed)
@@ -141,7 +142,7 @@ func TestDecodeUploadLimitsRatio(t *testing.T) {
 			"form-data; "+disposition+"\r\n\r\n", "x", "\r\n--b--\r\n")))
 		require.NoError(t, err)
 		require.NoError(t, w.Close())
-		_, err = o.decode(t.Context(), packed.Bytes(), "",
+		_, err = operation.decode(t.Context(), packed.Bytes(), "",
 			"Content-Type", "multipart/form-data; boundary=b", "Content-Encoding", "gzip")
 		require.ErrorIs(t, err, want)
 	}
@@ -179,10 +180,10 @@ func FuzzJSON(f *testing.F) {
 		if err != nil {
 			require.NotNil(t, apierr.From(err))
 		}
-		m := &ledgerv1.CreateTransactionRequest{}
+		message := &ledgerv1.CreateTransactionRequest{}
 		bad := &problems{}
 		defer func() { require.LessOrEqual(t, len(bad.fields), maxProblems) }()
-		err = (&Plan{body: fields}).decodeJSON(t.Context(), body, m.ProtoReflect(), bad)
+		err = (&Plan{body: fields}).decodeJSON(t.Context(), body, message.ProtoReflect(), bad)
 		if err != nil {
 			require.NotNil(t, apierr.From(err))
 			return
@@ -199,12 +200,12 @@ func FuzzJSON(f *testing.F) {
 			return
 		}
 		if n, ok := oracle["amount"].(json.Number); ok {
-			require.Equal(t, n.String(), m.GetAmount())
+			require.Equal(t, n.String(), message.GetAmount())
 		}
 		if s, ok := oracle["description"].(string); ok {
-			require.Equal(t, s, m.GetDescription())
+			require.Equal(t, s, message.GetDescription())
 		}
-		_, err = proto.Marshal(m)
+		_, err = proto.Marshal(message)
 		require.NoError(t, err, "%q", body)
 	})
 }

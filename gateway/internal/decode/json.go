@@ -24,8 +24,8 @@ const (
 	interruptEvery = 256
 )
 
-// decodeJSON fills m from a JSON object by the types of the fields: a decimal takes a JSON number
-// and keeps its digits, a string takes only a string. null empties a field with the option
+// decodeJSON fills message from a JSON object by the types of the fields: a decimal takes a JSON
+// number and keeps its digits, a string takes only a string. null empties a field with the option
 // null_empties. For other fields it means absent, and is invalid in a change, see jsonDecoder.null.
 // An empty body means {}.
 //
@@ -33,7 +33,7 @@ const (
 // are rejected, because parsers disagree about which value counts. Decoding stops with the error of
 // ctx when ctx ends.
 func (p *Plan) decodeJSON(
-	ctx context.Context, body []byte, m protoreflect.Message, bad *problems,
+	ctx context.Context, body []byte, message protoreflect.Message, bad *problems,
 ) error {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	switch {
@@ -49,7 +49,7 @@ func (p *Plan) decodeJSON(
 		return errNotAnObject
 	}
 	d := &jsonDecoder{rest: trimmed, bad: bad, change: p.isChange, interrupted: ctx.Err}
-	d.object(p.body, m)
+	d.object(p.body, message)
 	return d.err
 }
 
@@ -84,16 +84,16 @@ func (d *jsonDecoder) problem(message string) {
 		return
 	}
 	var at []byte
-	for i, s := range d.path {
+	for i, segment := range d.path {
 		switch {
 		case len(at) > maxFieldLength:
 			// The rest would be cut off.
-		case s.name == "" && s.index >= 0:
-			at = append(strconv.AppendInt(append(at, '['), int64(s.index), 10), ']')
+		case segment.name == "" && segment.index >= 0:
+			at = append(strconv.AppendInt(append(at, '['), int64(segment.index), 10), ']')
 		case i == 0:
-			at = append(at, s.name...)
+			at = append(at, segment.name...)
 		default:
-			at = append(append(at, '.'), s.name...)
+			at = append(append(at, '.'), segment.name...)
 		}
 	}
 	d.bad.add(string(at), message)
@@ -151,7 +151,7 @@ func (d *jsonDecoder) name() (name string, ok bool) {
 
 // object reads the fields of an object. Without fields and a message it skips the object. A
 // repeated name is a problem even in a part that is skipped.
-func (d *jsonDecoder) object(fields fields, m protoreflect.Message) {
+func (d *jsonDecoder) object(fields fields, message protoreflect.Message) {
 	d.enter()
 	var seen map[string]bool
 	for d.more() {
@@ -168,7 +168,7 @@ func (d *jsonDecoder) object(fields fields, m protoreflect.Message) {
 			d.problem(problemTwice)
 			d.skip()
 		case f != nil:
-			d.field(f, m)
+			d.field(f, message)
 		default:
 			d.skip()
 		}
@@ -177,24 +177,24 @@ func (d *jsonDecoder) object(fields fields, m protoreflect.Message) {
 	}
 }
 
-func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
+func (d *jsonDecoder) field(field *field, message protoreflect.Message) {
 	switch {
 	case d.rest[0] == 'n':
 		d.literal()
-		d.null(f, m)
-	case f.IsList():
-		d.list(f, m.Mutable(f.FieldDescriptor).List())
-	case f.values != nil:
-		wrapper := m.Mutable(f.FieldDescriptor).Message()
-		d.list(f.values, wrapper.Mutable(f.values.FieldDescriptor).List())
-	case f.Kind() == protoreflect.MessageKind && d.rest[0] == '{':
-		d.object(f.fields, m.Mutable(f.FieldDescriptor).Message())
-	case f.Kind() == protoreflect.MessageKind:
+		d.null(field, message)
+	case field.IsList():
+		d.list(field, message.Mutable(field.FieldDescriptor).List())
+	case field.values != nil:
+		wrapper := message.Mutable(field.FieldDescriptor).Message()
+		d.list(field.values, wrapper.Mutable(field.values.FieldDescriptor).List())
+	case field.Kind() == protoreflect.MessageKind && d.rest[0] == '{':
+		d.object(field.fields, message.Mutable(field.FieldDescriptor).Message())
+	case field.Kind() == protoreflect.MessageKind:
 		d.problem(problemObject)
 		d.skip()
 	default:
-		if v, ok := d.scalar(f); ok {
-			m.Set(f.FieldDescriptor, v)
+		if v, ok := d.scalar(field); ok {
+			message.Set(field.FieldDescriptor, v)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func (d *jsonDecoder) null(f *field, m protoreflect.Message) {
 
 // list reads an array into a list. An invalid element is left out of the list. That has no effect,
 // because the request is rejected.
-func (d *jsonDecoder) list(f *field, list protoreflect.List) {
+func (d *jsonDecoder) list(field *field, list protoreflect.List) {
 	if d.rest[0] != '[' {
 		d.problem(problemList)
 		d.skip()
@@ -226,13 +226,13 @@ func (d *jsonDecoder) list(f *field, list protoreflect.List) {
 	for i := 0; d.more(); i++ {
 		d.path = append(d.path, segment{index: i})
 		switch {
-		case f.Kind() == protoreflect.MessageKind && d.rest[0] == '{':
-			d.object(f.fields, list.AppendMutable().Message())
-		case f.Kind() == protoreflect.MessageKind:
+		case field.Kind() == protoreflect.MessageKind && d.rest[0] == '{':
+			d.object(field.fields, list.AppendMutable().Message())
+		case field.Kind() == protoreflect.MessageKind:
 			d.problem(problemObject)
 			d.skip()
 		default:
-			if v, ok := d.scalar(f); ok {
+			if v, ok := d.scalar(field); ok {
 				list.Append(v)
 			}
 		}
@@ -242,21 +242,21 @@ func (d *jsonDecoder) list(f *field, list protoreflect.List) {
 
 // scalar reads a single value, and skips an object or array in its place. A value that the service
 // must reject is replaced by invalidText.
-func (d *jsonDecoder) scalar(f *field) (v protoreflect.Value, ok bool) {
+func (d *jsonDecoder) scalar(field *field) (value protoreflect.Value, ok bool) {
 	var raw []byte
 	if c := d.rest[0]; c == '{' || c == '[' {
 		d.skip()
 	} else {
 		raw = d.literal()
 	}
-	v, problem := parseLiteral(f, raw)
-	if f.forwardInvalid && (problem != "" || !f.HasPresence() && v.String() == "") {
+	value, problem := parseLiteral(field, raw)
+	if field.forwardInvalid && (problem != "" || !field.HasPresence() && value.String() == "") {
 		return protoreflect.ValueOfString(invalidText), true
 	}
 	if problem != "" {
 		d.problem(problem)
 	}
-	return v, problem == ""
+	return value, problem == ""
 }
 
 // skip reads to the end of a value. Repeated names are reported in ignored objects, too.

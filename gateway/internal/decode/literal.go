@@ -15,21 +15,21 @@ import (
 const maxNumberLength = 1000
 
 func (d *jsonDecoder) literal() []byte {
-	n := 1
+	depth := 1
 	if d.rest[0] == '"' {
-		for ; d.rest[n] != '"'; n++ {
-			if d.rest[n] == '\\' {
-				n++
+		for ; d.rest[depth] != '"'; depth++ {
+			if d.rest[depth] == '\\' {
+				depth++
 			}
 		}
-		n++
+		depth++
 	} else {
-		for n < len(d.rest) && bytes.IndexByte(literalEnd, d.rest[n]) < 0 {
-			n++
+		for depth < len(d.rest) && bytes.IndexByte(literalEnd, d.rest[depth]) < 0 {
+			depth++
 		}
 	}
-	raw := d.rest[:n]
-	d.rest = d.rest[n:]
+	raw := d.rest[:depth]
+	d.rest = d.rest[depth:]
 	return raw
 }
 
@@ -50,58 +50,58 @@ func unquote(raw []byte) string {
 
 // parseLiteral reads a value as written. An empty raw stands for an object or array, which no
 // scalar field accepts.
-func parseLiteral(f *field, raw []byte) (v protoreflect.Value, problem string) {
+func parseLiteral(field *field, raw []byte) (value protoreflect.Value, problem string) {
 	isText := len(raw) > 0 && raw[0] == '"'
 	switch {
-	case f.Kind() == protoreflect.StringKind && !f.decimal:
+	case field.Kind() == protoreflect.StringKind && !field.decimal:
 		if !isText {
-			return v, problemString
+			return value, problemString
 		}
 		if loneSurrogate(raw) {
-			return v, problemUTF8
+			return value, problemUTF8
 		}
 		text := unquote(raw)
 		return protoreflect.ValueOfString(text), textProblem(text)
-	case f.Kind() == protoreflect.BoolKind:
+	case field.Kind() == protoreflect.BoolKind:
 		is := string(raw) == "true"
 		if !is && string(raw) != "false" {
-			return v, problemBool
+			return value, problemBool
 		}
 		return protoreflect.ValueOfBool(is), ""
 	case isText || len(raw) == 0:
-		return v, problemNumber
+		return value, problemNumber
 	case len(raw) > maxNumberLength:
-		return v, problemRange
+		return value, problemRange
 	case !restjson.IsNumber(string(raw)):
-		return v, problemNumber
-	case f.decimal:
+		return value, problemNumber
+	case field.decimal:
 		return protoreflect.ValueOfString(string(raw)), ""
 	}
-	return parseNumber(f, string(raw))
+	return parseNumber(field, string(raw))
 }
 
 // loneSurrogate reports whether a JSON string escapes half of a surrogate pair. encoding/json would
 // replace it with U+FFFD without an error.
 func loneSurrogate(raw []byte) bool {
-	for i := 0; i+1 < len(raw); i++ {
-		if raw[i] != '\\' {
+	for index := 0; index+1 < len(raw); index++ {
+		if raw[index] != '\\' {
 			continue
 		}
-		i++
-		if raw[i] != 'u' {
+		index++
+		if raw[index] != 'u' {
 			continue
 		}
-		unit := codeUnit(raw[i+1:])
-		i += 4
+		unit := codeUnit(raw[index+1:])
+		index += 4
 		switch {
 		case unit < 0xd800 || unit > 0xdfff:
-		case unit >= 0xdc00 || !bytes.HasPrefix(raw[i+1:], []byte(`\u`)):
+		case unit >= 0xdc00 || !bytes.HasPrefix(raw[index+1:], []byte(`\u`)):
 			return true
 		default:
-			if low := codeUnit(raw[i+3:]); low < 0xdc00 || low > 0xdfff {
+			if low := codeUnit(raw[index+3:]); low < 0xdc00 || low > 0xdfff {
 				return true
 			}
-			i += 6
+			index += 6
 		}
 	}
 	return false

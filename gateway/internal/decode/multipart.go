@@ -38,14 +38,14 @@ type form struct {
 	bad  *problems
 }
 
-// decodeForm fills m from a form, part by part in any order: bytes fields are files, messages are
-// JSON objects, the others are text. A file that is missing or repeated stays empty, so that the
-// service reports it with the other problems. If the gateway has found other problems, it reports
-// the file itself.
+// decodeForm fills message from a form, part by part in any order: bytes fields are files, messages
+// are JSON objects, the others are text. A file that is missing or repeated stays empty, so that
+// the service reports it with the other problems. If the gateway has found other problems, it
+// reports the file itself.
 func (p *Plan) decodeForm(
-	r *http.Request, content *body, m protoreflect.Message, bad *problems,
+	r *http.Request, content *body, message protoreflect.Message, bad *problems,
 ) error {
-	form := &form{fields: p.body, message: m, seen: map[string]int{}, bad: bad}
+	form := &form{fields: p.body, message: message, seen: map[string]int{}, bad: bad}
 	query := r.URL.Query()
 	for name := range p.query {
 		form.seen[name] = len(query[name])
@@ -60,9 +60,9 @@ func (p *Plan) decodeForm(
 			continue
 		}
 		if form.seen[name] != 1 {
-			m.Clear(field.FieldDescriptor)
+			message.Clear(field.FieldDescriptor)
 		}
-		if len(m.Get(field.FieldDescriptor).Bytes()) == 0 && len(bad.fields) > 0 {
+		if len(message.Get(field.FieldDescriptor).Bytes()) == 0 && len(bad.fields) > 0 {
 			bad.add(name, "must be exactly one non-empty file")
 			e := *errReceiptFileRequired
 			e.Fields = bad.fields

@@ -19,12 +19,12 @@ type nullIn struct {
 // nulls returns a body for each field, at any depth.
 func nulls(all fields, before, after, path string) []nullIn {
 	var found []nullIn
-	for name, f := range all {
+	for name, field := range all {
 		head := before + `{"` + name + `":`
-		found = append(found, nullIn{f, head + `null}` + after, path + name})
-		of := f
-		if f.values != nil {
-			of = f.values
+		found = append(found, nullIn{field, head + `null}` + after, path + name})
+		of := field
+		if field.values != nil {
+			of = field.values
 		}
 		switch {
 		case of.fields == nil:
@@ -43,33 +43,35 @@ func nulls(all fields, before, after, path string) []nullIn {
 func TestDecodeNullInChange(t *testing.T) {
 	t.Parallel()
 	emptied, rejected := 0, 0
-	for _, o := range operations(t) {
-		if !o.isChange {
+	for _, operation := range operations(t) {
+		if !operation.isChange {
 			continue
 		}
-		for _, n := range nulls(o.body, "", "", "") {
-			m := o.message.New()
+		for _, in := range nulls(operation.body, "", "", "") {
+			message := operation.message.New()
 			bad := &problems{}
-			require.NoError(t, o.decodeJSON(t.Context(), []byte(n.body), m, bad))
-			problem := []apierr.Field{{Name: n.path, Message: problemNull}}
-			isTop := n.body == `{"`+n.path+`":null}`
+			require.NoError(t, operation.decodeJSON(t.Context(), []byte(in.body), message, bad))
+			problem := []apierr.Field{{Name: in.path, Message: problemNull}}
+			isTop := in.body == `{"`+in.path+`":null}`
 			switch {
-			case n.field.nullEmpties && isTop:
+			case in.field.nullEmpties && isTop:
 				emptied++
-				require.True(t, n.field.HasPresence(),
-					"%s: the service cannot tell an empty %s from an absent one", o.name, n.path)
-				require.Empty(t, bad.fields, "%s %s", o.name, n.path)
-				require.True(t, m.Has(n.field.FieldDescriptor), "%s %s", o.name, n.path)
-				require.True(t, isEmpty(n.field, m.Get(n.field.FieldDescriptor)),
-					"%s %s", o.name, n.path)
-			case n.field.nullEmpties:
+				require.True(t, in.field.HasPresence(),
+					"%s: the service cannot distinguish an empty %s from an absent one",
+					operation.name, in.path)
+				require.Empty(t, bad.fields, "%s %s", operation.name, in.path)
+				require.True(t, message.Has(in.field.FieldDescriptor), "%s %s", operation.name,
+					in.path)
+				require.True(t, isEmpty(in.field, message.Get(in.field.FieldDescriptor)),
+					"%s %s", operation.name, in.path)
+			case in.field.nullEmpties:
 				emptied++
-				require.Empty(t, bad.fields, "%s %s", o.name, n.path)
-			case isTop, n.field.HasPresence():
+				require.Empty(t, bad.fields, "%s %s", operation.name, in.path)
+			case isTop, in.field.HasPresence():
 				rejected++
-				require.Equal(t, problem, bad.fields, "%s %s", o.name, n.body)
+				require.Equal(t, problem, bad.fields, "%s %s", operation.name, in.body)
 			default:
-				require.Empty(t, bad.fields, "%s %s", o.name, n.path)
+				require.Empty(t, bad.fields, "%s %s", operation.name, in.path)
 			}
 		}
 	}
@@ -78,12 +80,12 @@ func TestDecodeNullInChange(t *testing.T) {
 }
 
 // isEmpty reports whether a value is the empty text, or a message without fields.
-func isEmpty(f *field, v protoreflect.Value) bool {
+func isEmpty(f *field, value protoreflect.Value) bool {
 	if f.Message() == nil {
-		return v.String() == ""
+		return value.String() == ""
 	}
 	empty := true
-	v.Message().Range(func(protoreflect.FieldDescriptor, protoreflect.Value) bool {
+	value.Message().Range(func(protoreflect.FieldDescriptor, protoreflect.Value) bool {
 		empty = false
 		return false
 	})
@@ -94,15 +96,16 @@ func isEmpty(f *field, v protoreflect.Value) bool {
 // client leaves out.
 func TestDecodeNullInCreate(t *testing.T) {
 	t.Parallel()
-	for _, o := range operations(t) {
-		if o.isChange || !o.hasBody || o.isForm() {
+	for _, operation := range operations(t) {
+		if operation.isChange || !operation.hasBody || operation.isForm() {
 			continue
 		}
-		for name := range o.body {
-			m := o.message.New()
+		for name := range operation.body {
+			m := operation.message.New()
 			bad := &problems{}
-			require.NoError(t, o.decodeJSON(t.Context(), []byte(`{"`+name+`":null}`), m, bad))
-			require.Empty(t, bad.fields, "%s %s", o.name, name)
+			require.NoError(t,
+				operation.decodeJSON(t.Context(), []byte(`{"`+name+`":null}`), m, bad))
+			require.Empty(t, bad.fields, "%s %s", operation.name, name)
 		}
 	}
 }

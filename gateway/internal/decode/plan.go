@@ -67,7 +67,7 @@ func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, erro
 		return nil, fmt.Errorf("finding the Go type of %s: %w", method.Input().FullName(), err)
 	}
 	rule := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
-	p := &Plan{
+	plan := &Plan{
 		message:   message,
 		hasBody:   rule.GetBody() == "*",
 		isChange:  rule.GetPatch() != "",
@@ -75,12 +75,12 @@ func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, erro
 		query:     fields{}, body: fields{},
 	}
 	for i := range method.Input().Fields().Len() {
-		p.place(method.Input().Fields().Get(i), template)
+		plan.place(method.Input().Fields().Get(i), template)
 	}
 	if proto.GetExtension(method.Options(), restv1.E_Upload).(bool) {
-		return p, p.takeFile(method)
+		return plan, plan.takeFile(method)
 	}
-	return p, nil
+	return plan, nil
 }
 
 // takeFile removes the fields of an upload's file from the fields of the form, because the file is
@@ -108,44 +108,45 @@ func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
 
 // place assigns a field to exactly one part of the HTTP request. The order of the cases is the
 // order of precedence.
-func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
-	header := proto.GetExtension(d.Options(), restv1.E_Header).(string)
+func (p *Plan) place(descriptor protoreflect.FieldDescriptor, template string) {
+	header := proto.GetExtension(descriptor.Options(), restv1.E_Header).(string)
 	switch {
-	case strings.Contains(template, "{"+string(d.Name())+"}"):
-		p.path = append(p.path, d)
-	case proto.GetExtension(d.Options(), restv1.E_Cookie).(bool):
-		p.cookie = d
-	case proto.GetExtension(d.Options(), restv1.E_Site).(bool):
-		p.site = d
+	case strings.Contains(template, "{"+string(descriptor.Name())+"}"):
+		p.path = append(p.path, descriptor)
+	case proto.GetExtension(descriptor.Options(), restv1.E_Cookie).(bool):
+		p.cookie = descriptor
+	case proto.GetExtension(descriptor.Options(), restv1.E_Site).(bool):
+		p.site = descriptor
 	case header != "":
-		p.headers = append(p.headers, restjson.Header{Name: header, Field: d})
-	case !p.hasBody || proto.GetExtension(d.Options(), restv1.E_Query).(bool):
-		p.query[d.JSONName()] = newField(d)
+		p.headers = append(p.headers, restjson.Header{Name: header, Field: descriptor})
+	case !p.hasBody || proto.GetExtension(descriptor.Options(), restv1.E_Query).(bool):
+		p.query[descriptor.JSONName()] = newField(descriptor)
 		if p.multipart {
 			// Accept the parameter in the form, too: a client that asks for a preview there must
 			// not create transactions.
-			p.body[d.JSONName()] = newField(d)
+			p.body[descriptor.JSONName()] = newField(descriptor)
 		}
 	default:
-		p.body[d.JSONName()] = newField(d)
+		p.body[descriptor.JSONName()] = newField(descriptor)
 	}
 }
 
-func newField(d protoreflect.FieldDescriptor) *field {
-	f := &field{
-		FieldDescriptor: d,
-		decimal:         proto.GetExtension(d.Options(), restv1.E_Number).(bool),
-		nullEmpties:     proto.GetExtension(d.Options(), restv1.E_NullEmpties).(bool),
-		forwardInvalid:  proto.GetExtension(d.Options(), restv1.E_ForwardInvalid).(bool),
+func newField(descriptor protoreflect.FieldDescriptor) *field {
+	field := &field{
+		FieldDescriptor: descriptor,
+		decimal:         proto.GetExtension(descriptor.Options(), restv1.E_Number).(bool),
+		nullEmpties:     proto.GetExtension(descriptor.Options(), restv1.E_NullEmpties).(bool),
+		forwardInvalid:  proto.GetExtension(descriptor.Options(), restv1.E_ForwardInvalid).(bool),
 	}
-	if d.Message() == nil {
-		return f
+	if descriptor.Message() == nil {
+		return field
 	}
-	f.fields = fieldsOf(d.Message())
-	if values := f.fields["values"]; len(f.fields) == 1 && values != nil && values.IsList() {
-		f.values = values
+	field.fields = fieldsOf(descriptor.Message())
+	if values := field.fields["values"]; len(field.fields) == 1 && values != nil &&
+		values.IsList() {
+		field.values = values
 	}
-	return f
+	return field
 }
 
 func fieldsOf(d protoreflect.MessageDescriptor) fields {

@@ -62,7 +62,7 @@ func (p *problems) err() error {
 	return nil
 }
 
-func parseNumber(field *field, text string) (v protoreflect.Value, problem string) {
+func parseNumber(field *field, text string) (value protoreflect.Value, problem string) {
 	switch field.Kind() {
 	case protoreflect.Int32Kind, protoreflect.Int64Kind:
 		bits := 64
@@ -70,7 +70,7 @@ func parseNumber(field *field, text string) (v protoreflect.Value, problem strin
 			bits = 32
 		}
 		if !restjson.IsNumber(text) || strings.ContainsAny(text, ".eE") {
-			return v, problemInteger
+			return value, problemInteger
 		}
 		// ParseInt returns the nearest value for a number out of range. Every field has narrower
 		// limits, so the service rejects it.
@@ -81,15 +81,15 @@ func parseNumber(field *field, text string) (v protoreflect.Value, problem strin
 		return protoreflect.ValueOfInt64(n), ""
 	case protoreflect.DoubleKind:
 		if !restjson.IsNumber(text) {
-			return v, problemNumber
+			return value, problemNumber
 		}
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsInf(f, 0) {
-			return v, problemRange
+			return value, problemRange
 		}
 		return protoreflect.ValueOfFloat64(f), ""
 	}
-	return v, "cannot be given here"
+	return value, "cannot be given here"
 }
 
 // textProblem returns the problem of a text that protobuf or PostgreSQL cannot store, or "".

@@ -16,7 +16,7 @@ const maxParameters = 1000
 
 // decodeQuery sets the fields that are in the query. An unknown parameter is a problem: a client
 // that misspells a filter must not get the unfiltered list.
-func decodeQuery(raw string, fields fields, m protoreflect.Message, bad *problems) error {
+func decodeQuery(raw string, fields fields, message protoreflect.Message, bad *problems) error {
 	if raw == "" {
 		return nil
 	}
@@ -28,7 +28,7 @@ func decodeQuery(raw string, fields fields, m protoreflect.Message, bad *problem
 		return errInvalidQuery
 	}
 	for name, field := range fields {
-		setParameter(m, field, name, values[name], bad)
+		setParameter(message, field, name, values[name], bad)
 	}
 	problem := fields.unknownParameter()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -43,12 +43,12 @@ func decodeQuery(raw string, fields fields, m protoreflect.Message, bad *problem
 // setParameter sets a field to the values that the query has for it. Only a list may have more than
 // one.
 func setParameter(
-	m protoreflect.Message, field *field, name string, given []string, bad *problems,
+	message protoreflect.Message, field *field, name string, given []string, bad *problems,
 ) {
 	switch {
 	case len(given) == 0:
 	case field.IsList():
-		list := m.Mutable(field.FieldDescriptor).List()
+		list := message.Mutable(field.FieldDescriptor).List()
 		for _, text := range given {
 			if v, problem := parseText(field, text); problem != "" {
 				bad.add(name, problem)
@@ -59,7 +59,7 @@ func setParameter(
 	case len(given) > 1:
 		bad.add(name, problemTwice)
 	default:
-		setText(m, field, name, given[0], bad)
+		setText(message, field, name, given[0], bad)
 	}
 }
 
@@ -82,22 +82,22 @@ func setText(m protoreflect.Message, field *field, name, text string, bad *probl
 
 // parseText parses a scalar from a query parameter or a form field. Numbers have the syntax of
 // JSON.
-func parseText(field *field, text string) (v protoreflect.Value, problem string) {
+func parseText(field *field, text string) (value protoreflect.Value, problem string) {
 	switch field.Kind() {
 	case protoreflect.BoolKind:
 		if text != "true" && text != "false" {
-			return v, problemBool
+			return value, problemBool
 		}
 		return protoreflect.ValueOfBool(text == "true"), ""
 	case protoreflect.StringKind:
 		if field.decimal {
 			if !restjson.IsNumber(text) {
-				return v, problemNumber
+				return value, problemNumber
 			}
 			return protoreflect.ValueOfString(text), ""
 		}
 		if problem := textProblem(text); problem != "" {
-			return v, problem
+			return value, problem
 		}
 		return protoreflect.ValueOfString(text), ""
 	}

@@ -45,34 +45,34 @@ func (p *Plan) DecodeUpload(r *http.Request, path map[string]string) (*Upload, e
 	if err != nil {
 		return nil, err
 	}
-	m := p.message.New()
-	p.setPath(m, path)
-	p.setHeaders(m, r)
+	message := p.message.New()
+	p.setPath(message, path)
+	p.setHeaders(message, r)
 	bad := &problems{}
-	if err := decodeQuery(r.URL.RawQuery, p.query, m, bad); err != nil {
+	if err := decodeQuery(r.URL.RawQuery, p.query, message, bad); err != nil {
 		return nil, err
 	}
-	u := &Upload{First: m.Interface(), plan: p, content: content}
+	upload := &Upload{First: message.Interface(), plan: p, content: content}
 	if content != nil {
-		form := &form{fields: p.body, message: m, seen: map[string]int{}, bad: bad}
-		u.parts, u.part, err = form.readParts(r.Context(), content, p.file.JSONName())
+		form := &form{fields: p.body, message: message, seen: map[string]int{}, bad: bad}
+		upload.parts, upload.part, err = form.readParts(r.Context(), content, p.file.JSONName())
 		if err != nil {
 			return nil, err
 		}
 	}
-	if u.part != nil {
+	if upload.part != nil {
 		if content.inflater != nil {
 			content.inflater.inFile = true
 		}
-		if u.piece, err = u.read(); err != nil && !errors.Is(err, io.EOF) {
+		if upload.piece, err = upload.read(); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		u.describe(m)
+		upload.describe(message)
 	}
-	if len(u.piece) == 0 {
+	if len(upload.piece) == 0 {
 		bad.add(p.file.JSONName(), problemFile)
 	}
-	return u, bad.err()
+	return upload, bad.err()
 }
 
 // describe sets the field that describes the file, to the client's claims.
@@ -125,10 +125,10 @@ func (u *Upload) Next() (proto.Message, error) {
 // read returns the next piece of the file. After the last one it checks that the form ends, and
 // returns io.EOF.
 func (u *Upload) read() ([]byte, error) {
-	piece, n := make([]byte, rpc.MaxPiece), 0
-	for n < len(piece) {
-		more, err := u.part.Read(piece[n:])
-		n += more
+	piece, total := make([]byte, rpc.MaxPiece), 0
+	for total < len(piece) {
+		more, err := u.part.Read(piece[total:])
+		total += more
 		if errors.Is(err, io.EOF) { // A form that is cut off returns another error.
 			break
 		}
@@ -136,8 +136,8 @@ func (u *Upload) read() ([]byte, error) {
 			return nil, malformed(err)
 		}
 	}
-	if n > 0 {
-		return piece[:n], nil
+	if total > 0 {
+		return piece[:total], nil
 	}
 	switch _, err := u.parts.NextPart(); {
 	case err == nil:

@@ -77,25 +77,26 @@ type detail struct {
 // Fail writes the response for an error. No other code converts errors to HTTP. The header must not
 // have been sent yet. Retry-After is in whole seconds, rounded up.
 func Fail(ctx context.Context, log *slog.Logger, w http.ResponseWriter, err error) {
-	e := shown(ctx, log, err)
-	statusCode := httpStatus(e)
+	problem := shown(ctx, log, err)
+	statusCode := httpStatus(problem)
 	body := failure{
-		Code: e.Reason, Message: e.Message, Error: e.Message, RequestID: rpc.RequestID(ctx),
+		Code: problem.Reason, Message: problem.Message, Error: problem.Message,
+		RequestID: rpc.RequestID(ctx),
 	}
-	for _, field := range e.Fields {
+	for _, field := range problem.Fields {
 		body.Details = append(body.Details, detail{field.Name, field.Message})
 	}
-	h := w.Header()
-	h.Set("Content-Type", JSON)
+	header := w.Header()
+	header.Set("Content-Type", JSON)
 	switch statusCode {
 	case http.StatusUnauthorized:
-		h.Set("WWW-Authenticate", "Bearer")
+		header.Set("WWW-Authenticate", "Bearer")
 	case http.StatusRequestEntityTooLarge:
 		// The rest of the body is not read, so the connection cannot be reused.
-		h.Set("Connection", "close")
+		header.Set("Connection", "close")
 	}
-	if e.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	if problem.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(problem.RetryAfter.Seconds()))))
 	}
 	var buf bytes.Buffer
 	encoder := json.NewEncoder(&buf)
@@ -109,14 +110,14 @@ func Fail(ctx context.Context, log *slog.Logger, w http.ResponseWriter, err erro
 // shown returns the public error for err. It logs errors that did not come from a service, because
 // no service has logged them.
 func shown(ctx context.Context, log *slog.Logger, err error) *apierr.Error {
-	e := rpc.Public(err)
+	problem := rpc.Public(err)
 	switch {
-	case apierr.From(err) != nil || e.Code == codes.Canceled:
-		return e
+	case apierr.From(err) != nil || problem.Code == codes.Canceled:
+		return problem
 	case status.Code(err) == codes.InvalidArgument:
 		// An error without a reason comes from a library, whose texts are not meant for users.
 		return errInvalidRequest
 	}
-	log.ErrorContext(ctx, "failed to serve a request", "reason", e.Reason, "error", err)
-	return e
+	log.ErrorContext(ctx, "failed to serve a request", "reason", problem.Reason, "error", err)
+	return problem
 }

@@ -67,18 +67,19 @@ func TestEveryChangeHasIfMatch(t *testing.T) {
 			readable[r.Template] = true
 		}
 	}
-	for _, r := range routes {
-		name := string(r.Method.Name())
-		if r.Verb != http.MethodPatch && r.Verb != http.MethodDelete {
+	for _, served := range routes {
+		name := string(served.Method.Name())
+		if served.Verb != http.MethodPatch && served.Verb != http.MethodDelete {
 			continue
 		}
 		_, named := withoutIfMatch[name]
-		require.Equal(t, !named, hasHeader(r.Method.Input(), "If-Match"), name)
+		require.Equal(t, !named, hasHeader(served.Method.Input(), "If-Match"), name)
 		if named {
 			continue
 		}
-		require.True(t, readable[r.Template], "no GET of %s has an ETag", r.Template)
-		require.Equal(t, r.Verb == http.MethodPatch, hasHeader(r.Method.Output(), "ETag"), name)
+		require.True(t, readable[served.Template], "no GET of %s has an ETag", served.Template)
+		require.Equal(t, served.Verb == http.MethodPatch, hasHeader(served.Method.Output(), "ETag"),
+			name)
 	}
 }
 
@@ -97,24 +98,24 @@ func TestEveryCreationHasLocation(t *testing.T) {
 	routes := allRoutes(t)
 	paths := NewPaths(routes)
 	found := map[string]string{}
-	for _, r := range routes {
-		name := string(r.Method.Name())
+	for _, served := range routes {
+		name := string(served.Method.Name())
 		creates := func(s *restv1.Success) bool { return s.GetHttpStatus() == http.StatusCreated }
-		if !slices.ContainsFunc(r.success, creates) {
+		if !slices.ContainsFunc(served.success, creates) {
 			continue
 		}
 		if _, named := unlocated[name]; named {
-			require.Nil(t, r.location, name)
+			require.Nil(t, served.location, name)
 			continue
 		}
-		require.NotNil(t, r.location, name)
-		encoded, err := proto.Marshal(identified(r.Method.Output()))
+		require.NotNil(t, served.location, name)
+		encoded, err := proto.Marshal(identified(served.Method.Output()))
 		require.NoError(t, err)
-		path := r.location.path(encoded)
-		names := strings.NewReplacer("{", "", "}", "").Replace(r.location.template())
+		path := served.location.path(encoded)
+		names := strings.NewReplacer("{", "", "}", "").Replace(served.location.template())
 		require.Equal(t, names, path, "each field of the path has its own value")
 		require.Contains(t, paths.Allow(path), http.MethodGet, name)
-		found[name] = r.location.template()
+		found[name] = served.location.template()
 	}
 	require.Equal(t, "/api/v1/transaction/{id}", found["CreateTransaction"])
 	require.Equal(t, "/api/v1/budgets/{budget_id}/members/{member_id}", found["ShareBudget"])
@@ -124,19 +125,19 @@ func TestEveryCreationHasLocation(t *testing.T) {
 }
 
 // identified returns a message in which the text of each field is the field's name.
-func identified(d protoreflect.MessageDescriptor) protoreflect.ProtoMessage {
-	m := dynamicpb.NewMessage(d)
-	for i := range d.Fields().Len() {
-		switch field := d.Fields().Get(i); {
+func identified(descriptor protoreflect.MessageDescriptor) protoreflect.ProtoMessage {
+	message := dynamicpb.NewMessage(descriptor)
+	for i := range descriptor.Fields().Len() {
+		switch field := descriptor.Fields().Get(i); {
 		case field.IsList() || field.IsMap():
 		case field.Kind() == protoreflect.StringKind:
-			m.Set(field, protoreflect.ValueOfString(string(field.Name())))
-		case field.Message() != nil && field.Message().FullName() != d.FullName():
+			message.Set(field, protoreflect.ValueOfString(string(field.Name())))
+		case field.Message() != nil && field.Message().FullName() != descriptor.FullName():
 			inner := identified(field.Message()).ProtoReflect()
-			m.Set(field, protoreflect.ValueOfMessage(inner))
+			message.Set(field, protoreflect.ValueOfMessage(inner))
 		}
 	}
-	return m
+	return message
 }
 
 // template returns the path with the names of fields in braces.

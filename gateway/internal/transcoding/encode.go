@@ -19,16 +19,16 @@ import (
 // encode converts an RPC's reply to the response that the options in the proto describe. It adds
 // code and message to reply, and uses buffer for the body. If it fails, header is unchanged.
 func encode(
-	r *Route, reply, buffer *rpc.Encoded, header http.Header,
+	served *Route, reply, buffer *rpc.Encoded, header http.Header,
 ) (status int, body []byte, err error) {
-	success, err := envelope(r, reply)
+	success, err := envelope(served, reply)
 	if err != nil {
 		return 0, nil, err
 	}
-	if r.file != nil {
-		body = encodeFile(*reply, r.file, header)
+	if served.file != nil {
+		body = encodeFile(*reply, served.file, header)
 	} else {
-		body, err = restjson.AppendEncoded((*buffer)[:0], r.Method.Output(), *reply)
+		body, err = restjson.AppendEncoded((*buffer)[:0], served.Method.Output(), *reply)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -36,13 +36,13 @@ func encode(
 		*buffer = body
 		header.Set("Content-Type", response.JSON)
 	}
-	for _, h := range restjson.Headers(r.Method.Output()) {
+	for _, h := range restjson.Headers(served.Method.Output()) {
 		if value := headerValue(*reply, h.Field); value != "" {
 			header.Set(h.Name, value)
 		}
 	}
-	if r.location != nil && success.GetHttpStatus() == http.StatusCreated {
-		if path := r.location.path(*reply); path != "" {
+	if served.location != nil && success.GetHttpStatus() == http.StatusCreated {
+		if path := served.location.path(*reply); path != "" {
 			header.Set("Location", path)
 		}
 	}
@@ -52,16 +52,16 @@ func encode(
 // envelope sets code and message in the reply and returns the success option that applies: the one
 // whose code the service set, otherwise the first. A reply without these fields has no envelope.
 // The fields are appended to the encoded reply, because the last occurrence of a field counts.
-func envelope(r *Route, reply *rpc.Encoded) (*restv1.Success, error) {
-	fields := r.Method.Output().Fields()
+func envelope(served *Route, reply *rpc.Encoded) (*restv1.Success, error) {
+	fields := served.Method.Output().Fields()
 	code, message := fields.ByName("code"), fields.ByName("message")
-	chosen := r.success[0]
+	chosen := served.success[0]
 	if code == nil || message == nil {
 		return chosen, nil
 	}
 	if set := restjson.Value(*reply, code).String(); set != "" {
 		chosen = nil
-		for _, s := range r.success {
+		for _, s := range served.success {
 			if s.GetCode() == set {
 				chosen = s
 			}
@@ -107,17 +107,17 @@ func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
 
 // setCookie changes the session cookie of the browser if the reply contains a change. Only sign-in,
 // refresh and sign-out have such a field (ADR 74).
-func setCookie(r *Route, reply []byte, request *http.Request, header http.Header) error {
-	if r.cookie == nil {
+func setCookie(served *Route, reply []byte, request *http.Request, header http.Header) error {
+	if served.cookie == nil {
 		return nil
 	}
-	encoded := restjson.Value(reply, r.cookie).Bytes()
+	encoded := restjson.Value(reply, served.cookie).Bytes()
 	if len(encoded) == 0 {
 		return nil
 	}
 	change := &restv1.Cookie{}
 	if err := proto.Unmarshal(encoded, change); err != nil {
-		return fmt.Errorf("decoding the cookie of %s: %w", r.Method.FullName(), err)
+		return fmt.Errorf("decoding the cookie of %s: %w", served.Method.FullName(), err)
 	}
 	cookie.Set(header, request, change)
 	return nil

@@ -16,16 +16,16 @@ const filePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 // setFileHeaders sets the headers of a download. With a known size net/http rejects a response that
 // has another one.
-func setFileHeaders(h http.Header, file *restv1.FileHeader) {
-	h.Set("Content-Type", file.GetMediaType())
-	h.Set("Content-Disposition", disposition(file.GetFileName()))
-	h.Set("Content-Security-Policy", filePolicy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
+func setFileHeaders(header http.Header, file *restv1.FileHeader) {
+	header.Set("Content-Type", file.GetMediaType())
+	header.Set("Content-Disposition", disposition(file.GetFileName()))
+	header.Set("Content-Security-Policy", filePolicy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
 	// A reverse proxy that buffers would hide how fast the client reads.
-	h.Set("X-Accel-Buffering", "no")
+	header.Set("X-Accel-Buffering", "no")
 	if file.GetSize() > 0 {
-		h.Set("Content-Length", strconv.FormatInt(file.GetSize(), 10))
+		header.Set("Content-Length", strconv.FormatInt(file.GetSize(), 10))
 	}
 }
 

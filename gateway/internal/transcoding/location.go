@@ -22,7 +22,7 @@ type segment struct {
 // newLocation returns the location of a resource with a path, or nil if the resource lacks a field
 // of the path.
 func newLocation(resource protoreflect.FieldDescriptor, path string) *location {
-	l := &location{resource: resource}
+	location := &location{resource: resource}
 	for text := range strings.SplitSeq(path, "/") {
 		s := segment{text: text}
 		if strings.HasPrefix(text, "{") {
@@ -31,9 +31,9 @@ func newLocation(resource protoreflect.FieldDescriptor, path string) *location {
 				return nil
 			}
 		}
-		l.segments = append(l.segments, s)
+		location.segments = append(location.segments, s)
 	}
-	return l
+	return location
 }
 
 func (l *location) path(reply []byte) string {

@@ -96,7 +96,7 @@ func (r *Route) withDeadline(
 func newRoute(method protoreflect.MethodDescriptor) (*Route, error) {
 	options := method.Options()
 	rule := proto.GetExtension(options, annotations.E_Http).(*annotations.HttpRule)
-	r := &Route{
+	served := &Route{
 		Method:      method,
 		success:     proto.GetExtension(options, restv1.E_Success).([]*restv1.Success),
 		access:      proto.GetExtension(options, restv1.E_Access).(restv1.Access),
@@ -106,28 +106,28 @@ func newRoute(method protoreflect.MethodDescriptor) (*Route, error) {
 	}
 	switch p := rule.GetPattern().(type) {
 	case *annotations.HttpRule_Get:
-		r.Verb, r.Template = http.MethodGet, p.Get
+		served.Verb, served.Template = http.MethodGet, p.Get
 	case *annotations.HttpRule_Post:
-		r.Verb, r.Template = http.MethodPost, p.Post
+		served.Verb, served.Template = http.MethodPost, p.Post
 	case *annotations.HttpRule_Patch:
-		r.Verb, r.Template = http.MethodPatch, p.Patch
+		served.Verb, served.Template = http.MethodPatch, p.Patch
 	case *annotations.HttpRule_Delete:
-		r.Verb, r.Template = http.MethodDelete, p.Delete
+		served.Verb, served.Template = http.MethodDelete, p.Delete
 	default:
 		return nil, fmt.Errorf("%s has a route of an unknown kind", method.FullName())
 	}
-	if len(r.success) == 0 {
+	if len(served.success) == 0 {
 		return nil, fmt.Errorf("%s has a route and no success option", method.FullName())
 	}
-	r.fullMethod = fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())
-	r.file = findField(method.Output(), restv1.E_File)
-	r.cookie = findField(method.Output(), restv1.E_Cookie)
-	if err := r.setTransfer(); err != nil {
+	served.fullMethod = fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())
+	served.file = findField(method.Output(), restv1.E_File)
+	served.cookie = findField(method.Output(), restv1.E_Cookie)
+	if err := served.setTransfer(); err != nil {
 		return nil, err
 	}
 	var err error
-	r.request, err = decode.NewPlan(method, r.Template)
-	return r, err
+	served.request, err = decode.NewPlan(method, served.Template)
+	return served, err
 }
 
 func (r *Route) setTransfer() error {

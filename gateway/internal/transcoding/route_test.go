@@ -25,23 +25,23 @@ func TestRoutesHaveSuccessOptionsOrAreForServices(t *testing.T) {
 	} {
 		methods := file.Services().Get(0).Methods()
 		for i := range methods.Len() {
-			m := methods.Get(i)
-			success := proto.GetExtension(m.Options(), restv1.E_Success).([]*restv1.Success)
-			access := proto.GetExtension(m.Options(), restv1.E_Access).(restv1.Access)
-			if !proto.HasExtension(m.Options(), annotations.E_Http) {
-				require.Equal(t, restv1.Access_ACCESS_SERVICE, access, m.FullName())
-				require.Empty(t, success, m.FullName())
+			method := methods.Get(i)
+			success := proto.GetExtension(method.Options(), restv1.E_Success).([]*restv1.Success)
+			access := proto.GetExtension(method.Options(), restv1.E_Access).(restv1.Access)
+			if !proto.HasExtension(method.Options(), annotations.E_Http) {
+				require.Equal(t, restv1.Access_ACCESS_SERVICE, access, method.FullName())
+				require.Empty(t, success, method.FullName())
 				continue
 			}
-			require.NotEqual(t, restv1.Access_ACCESS_SERVICE, access, m.FullName())
-			require.NotEmpty(t, success, m.FullName())
-			fields := m.Output().Fields()
+			require.NotEqual(t, restv1.Access_ACCESS_SERVICE, access, method.FullName())
+			require.NotEmpty(t, success, method.FullName())
+			fields := method.Output().Fields()
 			for _, s := range success {
 				require.Contains(t, []int32{http.StatusOK, http.StatusCreated},
-					s.GetHttpStatus(), m.FullName())
+					s.GetHttpStatus(), method.FullName())
 				enveloped := fields.ByName("code") != nil && fields.ByName("message") != nil
-				require.Equal(t, s.GetCode() != "", enveloped, m.FullName())
-				require.Equal(t, s.GetCode() == "", s.GetMessage() == "", m.FullName())
+				require.Equal(t, s.GetCode() != "", enveloped, method.FullName())
+				require.Equal(t, s.GetCode() == "", s.GetMessage() == "", method.FullName())
 			}
 		}
 	}

@@ -201,17 +201,17 @@ func clone(ctx context.Context, conn *pgx.Conn, database, template string) error
 }
 
 func urlOf(server, database string) (string, error) {
-	u, err := url.Parse(server)
+	target, err := url.Parse(server)
 	if err != nil {
 		return "", err
 	}
-	u.Path = "/" + database
-	q := u.Query()
+	target.Path = "/" + database
+	q := target.Query()
 	q.Set("search_path", schema)
 	// Many tests run in parallel on one server, so a new connection may wait longer than the second
 	// that a service allows.
 	q.Set("pool_max_conns", "8")
 	q.Set("connect_timeout", "60")
-	u.RawQuery = q.Encode()
-	return u.String(), nil
+	target.RawQuery = q.Encode()
+	return target.String(), nil
 }

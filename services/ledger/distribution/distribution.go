@@ -114,19 +114,19 @@ func distribute(ctx context.Context, tx pgx.Tx) error {
 	if err := replaceActions(ctx, tx); err != nil {
 		return err
 	}
-	for _, t := range ordered {
-		if t.Distributed {
+	for _, table := range ordered {
+		if table.Distributed {
 			continue
 		}
 		colocated := ordered[0].Name
-		if t.Name == colocated {
+		if table.Name == colocated {
 			colocated = "none"
 		}
 		_, err := tx.Exec(ctx, `
 			SELECT create_distributed_table($1::text::regclass, 'owner_id', colocate_with => $2)`,
-			t.Name, colocated)
+			table.Name, colocated)
 		if err != nil {
-			return fmt.Errorf("distributing table %s: %w", t.Name, err)
+			return fmt.Errorf("distributing table %s: %w", table.Name, err)
 		}
 	}
 	return nil

@@ -34,32 +34,32 @@ func newBeancount(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
 // begin opens all accounts on the first day of the books. beancount rejects an entry before its
 // account is open, and the entry of a transfer has the day of one leg. This day may be before the
 // first day of the other wallet.
-func (e *beancountEncoder) begin(b books) error {
-	e.chart = newChart(b, [3]string{"Assets", "Expenses", "Income"}, accountComponent)
+func (e *beancountEncoder) begin(books books) error {
+	e.chart = newChart(books, [3]string{"Assets", "Expenses", "Income"}, accountComponent)
 	e.opening, e.transfers = "Equity:Opening-Balances", "Equity:Transfers"
 	// beancount divides a total price by the amount, so the result may differ in the last of 28
 	// digits. It derives no tolerance from amounts without decimals, such as yen.
 	e.printf("option \"title\" \"Coffer\"\noption \"inferred_tolerance_default\" \"*:0.00001\"\n\n")
-	if len(b.wallets) == 0 {
+	if len(books.wallets) == 0 {
 		return nil
 	}
-	first := b.wallets[0].Opened
-	for _, w := range b.wallets {
+	first := books.wallets[0].Opened
+	for _, w := range books.wallets {
 		if w.Opened.Before(first) {
 			first = w.Opened
 		}
 	}
 	open := func(account string) { e.printf("%s open %s\n", day(first), account) }
-	for _, w := range b.wallets {
+	for _, w := range books.wallets {
 		open(e.assets[w.ID])
 	}
-	for _, c := range b.categories {
+	for _, c := range books.categories {
 		open(e.expenses[c.ID])
 		open(e.income[c.ID])
 	}
 	open(e.opening)
 	open(e.transfers)
-	for _, w := range openings(b) {
+	for _, w := range openings(books) {
 		e.printf("\n%s * \"Opening balance\"\n", w.openingDay())
 		e.posting(line{account: e.assets[w.ID], amount: amountOf(w.InitialMinor, w.Currency)})
 		e.posting(line{account: e.opening, amount: amountOf(-w.InitialMinor, w.Currency)})
@@ -69,27 +69,27 @@ func (e *beancountEncoder) begin(b books) error {
 
 // add writes an entry. A link (^coffer-...) holds the id of each transaction in it, so that users
 // can find it in Coffer again.
-func (e *beancountEncoder) add(t entry) error {
-	if t.repeats() {
+func (e *beancountEncoder) add(entry entry) error {
+	if entry.repeats() {
 		return nil
 	}
-	e.printf("\n%s *", day(t.Date))
-	if t.Payee != "" {
-		e.printf(" %s", quote(single(t.Payee)))
+	e.printf("\n%s *", day(entry.Date))
+	if entry.Payee != "" {
+		e.printf(" %s", quote(single(entry.Payee)))
 	}
-	e.printf(" %s", quote(single(t.Description)))
-	for _, tag := range t.TagNames {
+	e.printf(" %s", quote(single(entry.Description)))
+	for _, tag := range entry.TagNames {
 		e.printf(" #%s", e.tag(tag))
 	}
-	e.printf(" ^coffer-%s", t.ID)
-	if t.other != nil && t.otherExported {
-		e.printf(" ^coffer-%s", t.other.ID)
+	e.printf(" ^coffer-%s", entry.ID)
+	if entry.other != nil && entry.otherExported {
+		e.printf(" ^coffer-%s", entry.other.ID)
 	}
 	e.printf("\n")
-	if t.Notes != "" {
-		e.printf("  notes: %s\n", quote(t.Notes))
+	if entry.Notes != "" {
+		e.printf("  notes: %s\n", quote(entry.Notes))
 	}
-	for _, l := range e.lines(t) {
+	for _, l := range e.lines(entry) {
 		e.posting(l)
 	}
 	return nil

@@ -21,17 +21,17 @@ func TestBeancountAcceptsExports(t *testing.T) {
 
 // requireBeancount requires that bean-check accepts a ledger with an assertion of each balance.
 func requireBeancount(
-	t *testing.T, b books, entries []entry, balances map[uuid.UUID]map[string]int64,
+	t *testing.T, books books, entries []entry, balances map[uuid.UUID]map[string]int64,
 ) {
 	t.Helper()
 	var ledger strings.Builder
-	e := newBeancount(&ledger, nil).(*beancountEncoder)
-	encode(t, e, b, entries)
+	encoder := newBeancount(&ledger, nil).(*beancountEncoder)
+	encode(t, encoder, books, entries)
 	ledger.WriteString("\n")
 	for id, held := range balances {
 		for code, minor := range held {
 			amount, currency, _ := strings.Cut(amountOf(minor, code), " ")
-			fmt.Fprintf(&ledger, "2030-01-01 balance %s  %s ~ 0 %s\n", e.assets[id],
+			fmt.Fprintf(&ledger, "2030-01-01 balance %s  %s ~ 0 %s\n", encoder.assets[id],
 				amount, currency)
 		}
 	}

@@ -45,9 +45,9 @@ var columns = []string{
 	"notes", "tags", "transfer_id", "external_id", "split_of",
 }
 
-func (e *csvEncoder) begin(b books) error {
+func (e *csvEncoder) begin(books books) error {
 	taken := map[string]bool{}
-	for _, w := range b.wallets {
+	for _, w := range books.wallets {
 		// Wallets with the same name remain distinct.
 		name := w.Name
 		for n := 2; taken[name]; n++ {
@@ -55,7 +55,7 @@ func (e *csvEncoder) begin(b books) error {
 		}
 		e.wallets[w.ID], taken[name] = name, true
 	}
-	for _, c := range b.categories {
+	for _, c := range books.categories {
 		e.categories[c.ID] = c.Name
 	}
 	if e.bom {
@@ -66,23 +66,23 @@ func (e *csvEncoder) begin(b books) error {
 	return e.rows.Write(columns)
 }
 
-func (e *csvEncoder) add(t entry) error {
-	if len(t.Splits) == 0 {
-		return e.write(t, part{
-			id: t.ID.String(), amount: t.AmountMinor, category: t.CategoryID,
-			externalID: t.ExternalID,
+func (e *csvEncoder) add(entry entry) error {
+	if len(entry.Splits) == 0 {
+		return e.write(entry, part{
+			id: entry.ID.String(), amount: entry.AmountMinor, category: entry.CategoryID,
+			externalID: entry.ExternalID,
 		})
 	}
-	for i, s := range t.Splits {
-		p := part{
-			id: fmt.Sprintf("%s.%d", t.ID, i+1), amount: s.AmountMinor, category: &s.CategoryID,
-			description: s.Description, of: t.ID.String(),
+	for i, s := range entry.Splits {
+		part := part{
+			id: fmt.Sprintf("%s.%d", entry.ID, i+1), amount: s.AmountMinor, category: &s.CategoryID,
+			description: s.Description, of: entry.ID.String(),
 		}
 		// An external id is unique in its wallet, so only one row has it.
 		if i == 0 {
-			p.externalID = t.ExternalID
+			part.externalID = entry.ExternalID
 		}
-		if err := e.write(t, p); err != nil {
+		if err := e.write(entry, part); err != nil {
 			return err
 		}
 	}
@@ -107,21 +107,21 @@ type part struct {
 	of string
 }
 
-func (e *csvEncoder) write(t entry, p part) error {
-	shown := t.Proto()
+func (e *csvEncoder) write(entry entry, part part) error {
+	shown := entry.Proto()
 	category, external := "", ""
-	if p.category != nil {
-		category = e.categories[*p.category]
+	if part.category != nil {
+		category = e.categories[*part.category]
 	}
-	if p.externalID != nil {
-		external = *p.externalID
+	if part.externalID != nil {
+		external = *part.externalID
 	}
 	return e.rows.Write([]string{
-		p.id, calendar.FormatTime(t.Date), shown.GetType(),
-		money.CurrencyOf(t.Currency).Format(p.amount), t.Currency,
-		guard(e.wallets[t.WalletID]), guard(category), guard(t.Payee),
-		guard(cmp.Or(p.description, t.Description)), guard(t.Notes),
-		guard(strings.Join(t.TagNames, ",")), shown.GetTransferId(), guard(external), p.of,
+		part.id, calendar.FormatTime(entry.Date), shown.GetType(),
+		money.CurrencyOf(entry.Currency).Format(part.amount), entry.Currency,
+		guard(e.wallets[entry.WalletID]), guard(category), guard(entry.Payee),
+		guard(cmp.Or(part.description, entry.Description)), guard(entry.Notes),
+		guard(strings.Join(entry.TagNames, ",")), shown.GetTransferId(), guard(external), part.of,
 	})
 }
 

@@ -178,20 +178,20 @@ func (s *Exports) ExportTransactions(
 // check returns an error if another export of the owner is running, or if a filter names a wallet
 // or category that is unknown or belongs to another user. It takes the lock of the export, which
 // lasts until tx ends.
-func (s *Exports) check(ctx context.Context, tx pgx.Tx, f filter) error {
-	locked, err := tryLock(ctx, tx, f.owner)
+func (s *Exports) check(ctx context.Context, tx pgx.Tx, filter filter) error {
+	locked, err := tryLock(ctx, tx, filter.owner)
 	if err != nil {
 		return err
 	}
 	if !locked {
 		return errExportRunning
 	}
-	owned, err := request.SelectOwned(ctx, tx, f.owner, f.wallets, f.categories)
+	owned, err := request.SelectOwned(ctx, tx, filter.owner, filter.wallets, filter.categories)
 	if err != nil {
 		return err
 	}
 	var p apierr.Problems
-	owned.CheckLists(&p, "walletId", f.wallets, "categoryId", f.categories)
+	owned.CheckLists(&p, "walletId", filter.wallets, "categoryId", filter.categories)
 	return p.Err()
 }
 
@@ -222,27 +222,28 @@ func write(ctx context.Context, q pg.Querier, chosen filter, to encoder) error {
 	}
 }
 
-func selectBooks(ctx context.Context, q pg.Querier, f filter) (books, error) {
-	whole := f.from == nil && len(f.categories)+len(f.tags) == 0 && f.Origin == (request.Origin{})
-	b := books{whole: whole, end: f.end}
-	rows, err := selectWallets(ctx, q, f)
+func selectBooks(ctx context.Context, q pg.Querier, filter filter) (books, error) {
+	whole := filter.from == nil && len(filter.categories)+len(filter.tags) == 0 &&
+		filter.Origin == (request.Origin{})
+	result := books{whole: whole, end: filter.end}
+	rows, err := selectWallets(ctx, q, filter)
 	if err != nil {
 		return books{}, err
 	}
-	shown, err := accounts.AllWallets(ctx, q, f.owner)
+	shown, err := accounts.AllWallets(ctx, q, filter.owner)
 	if err != nil {
 		return books{}, err
 	}
 	for _, w := range rows {
-		b.wallets = append(b.wallets, wallet{walletRow: w, shown: shown[w.ID]})
+		result.wallets = append(result.wallets, wallet{walletRow: w, shown: shown[w.ID]})
 	}
-	all, err := accounts.AllCategories(ctx, q, f.owner)
+	all, err := accounts.AllCategories(ctx, q, filter.owner)
 	if err != nil {
 		return books{}, err
 	}
 	for _, c := range all {
-		b.categories = append(b.categories,
+		result.categories = append(result.categories,
 			category{ID: uuid.MustParse(c.GetId()), Name: c.GetName(), shown: c})
 	}
-	return b, nil
+	return result, nil
 }

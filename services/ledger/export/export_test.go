@@ -21,14 +21,14 @@ import (
 
 func TestExportTransactionsAsCSV(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
-	s.detailed(t, u)
-	d := s.export(u.Ctx, t, &wanted{Format: "csv", Bom: new(true)})
+	srv, user := setup(t)
+	srv.detailed(t, user)
+	d := srv.export(user.Ctx, t, &wanted{Format: "csv", Bom: new(true)})
 	require.Equal(t, "coffer-2026-03-15.csv", d.header.GetFileName())
 	require.Equal(t, "text/csv; charset=utf-8", d.header.GetMediaType())
 	require.True(t, bytes.HasPrefix(d.file.Bytes(), []byte("\ufeffid,date,")))
 
-	rows := s.table(u.Ctx, t, &wanted{})
+	rows := srv.table(user.Ctx, t, &wanted{})
 	require.Len(t, rows, 5)
 	split := rows[0][13]
 	require.Equal(t, []string{
@@ -64,19 +64,20 @@ func TestGuard(t *testing.T) {
 // TestExportTransactionsRoundTrip reads an export as an import does.
 func TestExportTransactionsRoundTrip(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
-	s.detailed(t, u)
-	same := s.MakeWallet(u.Ctx, t, "Cash", "USD")
-	other := u.Spends("5")
+	srv, user := setup(t)
+	srv.detailed(t, user)
+	same := srv.MakeWallet(user.Ctx, t, "Cash", "USD")
+	other := user.Spends("5")
 	other.WalletId = same.String()
 	other.Currency = "USD"
 	other.Type = new(posting.Income)
 	other.Date = "2026-03-16"
-	u.Create(t, other)
-	list, err := s.ListTransactions(u.Ctx, &ledgerv1.ListTransactionsRequest{Sort: new("date")})
+	user.Create(t, other)
+	list, err := srv.ListTransactions(user.Ctx,
+		&ledgerv1.ListTransactionsRequest{Sort: new("date")})
 	require.NoError(t, err)
 
-	file, err := formats.Open(&s.export(u.Ctx, t, &wanted{Format: "json"}).file,
+	file, err := formats.Open(&srv.export(user.Ctx, t, &wanted{Format: "json"}).file,
 		statement.Options{})
 	require.NoError(t, err)
 	require.Equal(t, statement.Coffer, file.Format())
@@ -108,19 +109,19 @@ func TestExportTransactionsRoundTrip(t *testing.T) {
 
 func TestExportTransactionsFilters(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
-	s.detailed(t, u)
-	stranger := s.NewUser(t.Context(), t)
+	srv, user := setup(t)
+	srv.detailed(t, user)
+	stranger := srv.NewUser(t.Context(), t)
 	stranger.Create(t, stranger.Spends("99"))
-	count := func(req *wanted) int { return len(s.table(u.Ctx, t, req)) }
+	count := func(req *wanted) int { return len(srv.table(user.Ctx, t, req)) }
 	require.Equal(t, 5, count(&wanted{}))
-	require.Equal(t, 4, count(&wanted{WalletId: []string{u.Wallet.String()}}))
-	require.Equal(t, 3, count(&wanted{CategoryId: []string{u.Category.String()}}))
+	require.Equal(t, 4, count(&wanted{WalletId: []string{user.Wallet.String()}}))
+	require.Equal(t, 3, count(&wanted{CategoryId: []string{user.Category.String()}}))
 	require.Equal(t, 1, count(&wanted{Tag: []string{"unknown", "éTÉ 2026"}}))
 	require.Equal(t, 3, count(&wanted{From: new("2026-03-14")}))
 	require.Equal(t, 3, count(&wanted{To: new("2026-03-14")}))
 
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req  *wanted
 		want *apierr.Error
 	}{
@@ -157,13 +158,13 @@ func TestExportTransactionsFilters(t *testing.T) {
 			&apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"},
 		},
 	} {
-		d := &download{ctx: u.Ctx}
-		require.ErrorIs(t, s.ExportTransactions(c.req, d), c.want, name)
+		d := &download{ctx: user.Ctx}
+		require.ErrorIs(t, srv.ExportTransactions(tc.req, d), tc.want, name)
 		require.Nil(t, d.header, name)
 	}
-	err := s.ExportTransactions(&wanted{
+	err := srv.ExportTransactions(&wanted{
 		WalletId: []string{stranger.Wallet.String()}, From: new("x"),
-	}, &download{ctx: u.Ctx})
+	}, &download{ctx: user.Ctx})
 	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "UNSUPPORTED_EXPORT_FORMAT")
 	require.Equal(t, []string{"format", "from", "walletId"}, fixture.FieldNames(problem))
 }
@@ -172,12 +173,12 @@ func TestExportTransactionsFilters(t *testing.T) {
 // and omit one that counts only after the end of the export.
 func TestExportTransactionsOpeningBalances(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
-	u.Create(t, u.Spends("5"))
+	srv, user := setup(t)
+	user.Create(t, user.Spends("5"))
 	for name, date := range map[string]string{
 		"Bank": "2026-03-10", "Vault": "2026-03-20", "Safe": "",
 	} {
-		_, err := s.CreateWallet(u.Ctx, &ledgerv1.CreateWalletRequest{
+		_, err := srv.CreateWallet(user.Ctx, &ledgerv1.CreateWalletRequest{
 			Name: name, Currency: "EUR", Balance: new("7"), OpeningDate: &date,
 		})
 		require.NoError(t, err)
@@ -186,11 +187,12 @@ func TestExportTransactionsOpeningBalances(t *testing.T) {
 		"hledger":   "%s * Opening balance\n    assets:%s",
 		"beancount": "%s * \"Opening balance\"\n  Assets:%s",
 	} {
-		whole := s.export(u.Ctx, t, &wanted{Format: format}).file.String()
+		whole := srv.export(user.Ctx, t, &wanted{Format: format}).file.String()
 		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-10", "Bank"))
 		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-20", "Vault"))
 		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-15", "Safe"))
-		early := s.export(u.Ctx, t, &wanted{Format: format, To: new("2026-03-19")}).file.String()
+		early := srv.export(user.Ctx, t,
+			&wanted{Format: format, To: new("2026-03-19")}).file.String()
 		require.Contains(t, early, fmt.Sprintf(entry, "2026-03-10", "Bank"))
 		require.NotContains(t, early, "2026-03-20 *")
 		require.Contains(t, early, fmt.Sprintf(entry, "2026-03-15", "Safe"))

@@ -37,27 +37,29 @@ type position struct {
 }
 
 // parse validates a request as the list of transactions does, and returns all problems.
-func parse(req *ledgerv1.ExportTransactionsRequest) (f filter, p apierr.Problems) {
+func parse(req *ledgerv1.ExportTransactionsRequest) (result filter, problems apierr.Problems) {
 	if _, ok := supported[req.GetFormat()]; !ok {
-		p.Add(errUnsupportedFormat.With("format", "must be csv, json, hledger or beancount"))
+		problems.Add(errUnsupportedFormat.With("format", "must be csv, json, hledger or beancount"))
 	}
-	f = filter{
-		wallets:    parseIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
-		categories: parseIDs(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
-		tags:       parseTags(&p, req.GetTag()),
-		Origin: request.ParseOrigin(&p, req.ExternalId, req.ImportId, req.ReceiptId,
+	result = filter{
+		wallets: parseIDs(&problems, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
+		categories: parseIDs(&problems, "categoryId", req.GetCategoryId(),
+			request.ErrInvalidCategoryID),
+		tags: parseTags(&problems, req.GetTag()),
+		Origin: request.ParseOrigin(&problems, req.ExternalId, req.ImportId, req.ReceiptId,
 			req.HasAttachments),
 	}
 	if req.From != nil {
-		f.from = new(request.ParseBound(&p, "from", req.GetFrom(), false))
+		result.from = new(request.ParseBound(&problems, "from", req.GetFrom(), false))
 	}
 	if req.To != nil {
-		f.end = new(request.ParseBound(&p, "to", req.GetTo(), true))
+		result.end = new(request.ParseBound(&problems, "to", req.GetTo(), true))
 	}
-	if f.from != nil && f.end != nil && !p.Has(request.ErrInvalidDate) && !f.from.Before(*f.end) {
-		p.Invalid("from", "must not be after to")
+	if result.from != nil && result.end != nil && !problems.Has(request.ErrInvalidDate) &&
+		!result.from.Before(*result.end) {
+		problems.Invalid("from", "must not be after to")
 	}
-	return f, p
+	return result, problems
 }
 
 // parseIDs parses at most maxFilterIDs ids.
@@ -69,15 +71,15 @@ func parseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.E
 	return request.ParseIDs(p, field, ss, malformed)
 }
 
-func parseTags(p *apierr.Problems, names []string) []string {
+func parseTags(problems *apierr.Problems, names []string) []string {
 	if len(names) > maxFilterTags {
-		p.Invalid("tag", fmt.Sprintf("must be at most %d names", maxFilterTags))
+		problems.Invalid("tag", fmt.Sprintf("must be at most %d names", maxFilterTags))
 		return nil
 	}
 	var tags []string
 	for _, s := range names {
 		name, problem := text.Tag("tag", s)
-		p.Field(problem)
+		problems.Field(problem)
 		tags = append(tags, name)
 	}
 	return tags

@@ -38,17 +38,17 @@ const (
 // have the same transactions. The filters come from the descriptors.
 func TestExportTransactionsFiltersAsTheList(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
-	s.detailed(t, u)
-	plain := u.Create(t, u.Spends("1")).GetId()
-	id := s.NewID()
-	_, err := s.DB.Exec(t.Context(),
+	srv, user := setup(t)
+	srv.detailed(t, user)
+	plain := user.Create(t, user.Spends("1")).GetId()
+	id := srv.NewID()
+	_, err := srv.DB.Exec(t.Context(),
 		`
 			INSERT INTO receipts (id, owner_id, file_sha256, content, created_at)
 			VALUES ($1, $2, '', '', now())`,
-		id, u.ID)
+		id, user.ID)
 	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(),
+	_, err = srv.DB.Exec(t.Context(),
 		`
 			UPDATE transactions
 			SET import_id = $2, receipt_id = $2, attachment_count = 1
@@ -56,17 +56,17 @@ func TestExportTransactionsFiltersAsTheList(t *testing.T) {
 		plain, id)
 	require.NoError(t, err)
 	values := map[protoreflect.Name][]string{
-		"wallet_id":       {fmt.Sprintf("%q", u.Wallet)},
-		"category_id":     {fmt.Sprintf("%q", u.Category)},
+		"wallet_id":       {fmt.Sprintf("%q", user.Wallet)},
+		"category_id":     {fmt.Sprintf("%q", user.Category)},
 		"from":            {`"2026-03-14"`},
 		"to":              {`"2026-03-14"`},
 		"tag":             {`"trip"`},
 		"external_id":     {`" bank:1 "`, `"BANK:1"`},
-		"import_id":       {fmt.Sprintf("%q", id), fmt.Sprintf("%q", s.NewID())},
-		"receipt_id":      {fmt.Sprintf("%q", id), fmt.Sprintf("%q", s.NewID())},
+		"import_id":       {fmt.Sprintf("%q", id), fmt.Sprintf("%q", srv.NewID())},
+		"receipt_id":      {fmt.Sprintf("%q", id), fmt.Sprintf("%q", srv.NewID())},
 		"has_attachments": {"true", "false"},
 	}
-	all := s.bothIDs(t, u, "")
+	all := srv.bothIDs(t, user, "")
 	fields := (&ledgerv1.ListTransactionsRequest{}).ProtoReflect().Descriptor().Fields()
 	exported := (&wanted{}).ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {
@@ -75,7 +75,7 @@ func TestExportTransactionsFiltersAsTheList(t *testing.T) {
 		require.Equal(t, excused, exported.ByName(name) == nil, "an export has no filter %s", name)
 		require.Equal(t, excused, values[name] == nil, "the test has no value for %s", name)
 		for j, value := range values[name] {
-			got := s.bothIDs(t, u, fmt.Sprintf("%s: %s", name, value))
+			got := srv.bothIDs(t, user, fmt.Sprintf("%s: %s", name, value))
 			require.Less(t, len(got), len(all), "%s: %s selects all", name, value)
 			require.True(t, j > 0 || len(got) > 0, "%s: %s selects nothing", name, value)
 		}
@@ -84,19 +84,19 @@ func TestExportTransactionsFiltersAsTheList(t *testing.T) {
 
 // bothIDs requires that a list and an export with a filter have the same transactions. It returns
 // their ids.
-func (s *server) bothIDs(t *testing.T, u fixture.User, filter string) []string {
+func (s *server) bothIDs(t *testing.T, user fixture.User, filter string) []string {
 	t.Helper()
 	list, file := &ledgerv1.ListTransactionsRequest{}, &wanted{}
 	require.NoError(t, prototext.Unmarshal([]byte(filter), list))
 	require.NoError(t, prototext.Unmarshal([]byte(filter), file))
-	resp, err := s.ListTransactions(u.Ctx, list)
+	resp, err := s.ListTransactions(user.Ctx, list)
 	require.NoError(t, err)
 	require.False(t, resp.GetPagination().GetHasMore())
 	var listed, exported []string
 	for _, transaction := range resp.GetTransactions() {
 		listed = append(listed, transaction.GetId())
 	}
-	for _, row := range s.table(u.Ctx, t, file) {
+	for _, row := range s.table(user.Ctx, t, file) {
 		id, _, _ := strings.Cut(row[0], ".")
 		exported = append(exported, id)
 	}

@@ -27,24 +27,24 @@ func newHledger(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
 // begin declares all accounts and currencies, as the strict mode of hledger requires. The sample
 // amount of a currency shows hledger the number of decimals. It always has a point, because a
 // number such as 1000 does not show which character is the decimal mark.
-func (e *hledgerEncoder) begin(b books) error {
-	e.chart = newChart(b, [3]string{"assets", "expenses", "income"}, accountName)
+func (e *hledgerEncoder) begin(books books) error {
+	e.chart = newChart(books, [3]string{"assets", "expenses", "income"}, accountName)
 	e.opening, e.transfers = "equity:opening balances", "equity:transfers"
-	for _, w := range b.wallets {
+	for _, w := range books.wallets {
 		e.printf("account %s\n", e.assets[w.ID])
 	}
-	for _, c := range b.categories {
+	for _, c := range books.categories {
 		e.printf("account %s\naccount %s\n", e.expenses[c.ID], e.income[c.ID])
 	}
 	e.printf("account %s\naccount %s\n", e.opening, e.transfers)
-	for _, code := range slices.Sorted(maps.Keys(currencies(b))) {
+	for _, code := range slices.Sorted(maps.Keys(currencies(books))) {
 		sample := money.CurrencyOf(code).Format(1000 * pow10(money.CurrencyOf(code).Decimals()))
 		if !strings.Contains(sample, ".") {
 			sample += "."
 		}
 		e.printf("commodity %s %s\n", sample, code)
 	}
-	for _, w := range openings(b) {
+	for _, w := range openings(books) {
 		e.printf("\n%s * Opening balance\n", w.openingDay())
 		e.posting(line{account: e.assets[w.ID], amount: amountOf(w.InitialMinor, w.Currency)})
 		e.posting(line{account: e.opening, amount: amountOf(-w.InitialMinor, w.Currency)})
@@ -52,27 +52,27 @@ func (e *hledgerEncoder) begin(b books) error {
 	return nil
 }
 
-func (e *hledgerEncoder) add(t entry) error {
-	if t.repeats() {
+func (e *hledgerEncoder) add(entry entry) error {
+	if entry.repeats() {
 		return nil
 	}
-	text := plain(t.Description)
-	if t.Payee != "" {
-		text = strings.ReplaceAll(plain(t.Payee), "|", "/") + " | " + text
+	text := plain(entry.Description)
+	if entry.Payee != "" {
+		text = strings.ReplaceAll(plain(entry.Payee), "|", "/") + " | " + text
 	}
 	if strings.HasPrefix(text, "(") {
 		// Without an empty code, the parenthesis would begin one.
 		text = "() " + text
 	}
-	e.printf("\n%s * %s  ; id:%s", day(t.Date), text, t.ID)
-	for _, tag := range t.TagNames {
+	e.printf("\n%s * %s  ; id:%s", day(entry.Date), text, entry.ID)
+	for _, tag := range entry.TagNames {
 		e.printf(", tag:%s", plain(tag))
 	}
 	e.printf("\n")
-	for note := range strings.Lines(t.Notes) {
+	for note := range strings.Lines(entry.Notes) {
 		e.printf("    ; %s\n", plain(note))
 	}
-	for _, l := range e.lines(t) {
+	for _, l := range e.lines(entry) {
 		e.posting(l)
 	}
 	return nil
@@ -87,14 +87,14 @@ func (e *hledgerEncoder) printf(format string, args ...any) {
 }
 
 // posting writes a posting. Its comment must not contain tags or dates, which hledger would read.
-func (e *hledgerEncoder) posting(l line) {
-	e.printf("    %s  %s", l.account, l.amount)
-	if l.price != "" {
-		e.printf(" @@ %s", l.price)
+func (e *hledgerEncoder) posting(line line) {
+	e.printf("    %s  %s", line.account, line.amount)
+	if line.price != "" {
+		e.printf(" @@ %s", line.price)
 	}
-	if l.comment != "" {
+	if line.comment != "" {
 		e.printf("  ; %s", strings.NewReplacer(":", "-", "[", "(", "]", ")").
-			Replace(plain(l.comment)))
+			Replace(plain(line.comment)))
 	}
 	e.printf("\n")
 }
@@ -121,28 +121,28 @@ func pow10(n int) int64 {
 // accountName returns a name as a segment of an account. Semicolons, colons and more than one blank
 // in a row have a meaning in a journal and become hyphens.
 func accountName(s string) string {
-	var b strings.Builder
+	var builder strings.Builder
 	blanks := 0
-	for _, r := range strings.TrimFunc(s, isBlank) {
+	for _, char := range strings.TrimFunc(s, isBlank) {
 		switch {
-		case isBlank(r):
+		case isBlank(char):
 			blanks++
 			continue
 		case blanks == 1:
-			b.WriteByte(' ')
+			builder.WriteByte(' ')
 		case blanks > 1:
-			b.WriteByte('-')
+			builder.WriteByte('-')
 		}
 		blanks = 0
-		if r == ';' || r == ':' {
-			r = '-'
+		if char == ';' || char == ':' {
+			char = '-'
 		}
-		b.WriteRune(r)
+		builder.WriteRune(char)
 	}
-	if b.Len() == 0 {
+	if builder.Len() == 0 {
 		return "unnamed"
 	}
-	return b.String()
+	return builder.String()
 }
 
 // plain returns a text as part of a line. Each run of blanks becomes a space, and a semicolon or a

@@ -23,12 +23,12 @@ func TestHledgerAcceptsExports(t *testing.T) {
 
 // requireHledger requires that hledger computes these balances from a journal.
 func requireHledger(
-	t *testing.T, b books, entries []entry, balances map[uuid.UUID]map[string]int64,
+	t *testing.T, books books, entries []entry, balances map[uuid.UUID]map[string]int64,
 ) {
 	t.Helper()
 	var journal strings.Builder
-	e := newHledger(&journal, nil).(*hledgerEncoder)
-	encode(t, e, b, entries)
+	encoder := newHledger(&journal, nil).(*hledgerEncoder)
+	encode(t, encoder, books, entries)
 	file := filepath.Join(t.TempDir(), "coffer.journal")
 	require.NoError(t, os.WriteFile(file, []byte(journal.String()), 0o600))
 	hledger := func(args ...string) string {
@@ -52,7 +52,7 @@ func requireHledger(
 	for id, held := range balances {
 		for code, minor := range held {
 			if minor != 0 {
-				want[e.assets[id]+" "+code] = money.CurrencyOf(code).Format(minor)
+				want[encoder.assets[id]+" "+code] = money.CurrencyOf(code).Format(minor)
 			}
 		}
 	}

@@ -22,21 +22,21 @@ type chart struct {
 // newChart returns the accounts of the books. roots are the first segments of the accounts of
 // wallets, expenses and income. segment makes a name valid in the format. Names that are equal
 // afterwards get a number.
-func newChart(b books, roots [3]string, segment func(string) string) chart {
-	c := chart{
+func newChart(books books, roots [3]string, segment func(string) string) chart {
+	chart := chart{
 		assets: map[uuid.UUID]string{}, expenses: map[uuid.UUID]string{},
 		income: map[uuid.UUID]string{},
 	}
 	taken := map[string]bool{}
-	for _, w := range b.wallets {
-		c.assets[w.ID] = roots[0] + ":" + unique(taken, segment(w.Name))
+	for _, w := range books.wallets {
+		chart.assets[w.ID] = roots[0] + ":" + unique(taken, segment(w.Name))
 	}
 	taken = map[string]bool{}
-	for _, one := range b.categories {
+	for _, one := range books.categories {
 		name := unique(taken, segment(one.Name))
-		c.expenses[one.ID], c.income[one.ID] = roots[1]+":"+name, roots[2]+":"+name
+		chart.expenses[one.ID], chart.income[one.ID] = roots[1]+":"+name, roots[2]+":"+name
 	}
-	return c
+	return chart
 }
 
 type line struct {
@@ -52,41 +52,47 @@ func (t entry) repeats() bool { return t.TransferID != nil && t.AmountMinor > 0 
 
 // lines returns the lines of the entry of a transaction or transfer. Their amounts, or prices, add
 // up to 0.
-func (c chart) lines(t entry) []line {
-	own := line{account: c.assets[t.WalletID], amount: amountOf(t.AmountMinor, t.Currency)}
+func (c chart) lines(entry entry) []line {
+	own := line{
+		account: c.assets[entry.WalletID], amount: amountOf(entry.AmountMinor, entry.Currency),
+	}
 	switch {
-	case t.TransferID != nil:
-		return c.transfer(t, own)
-	case len(t.Splits) > 0:
+	case entry.TransferID != nil:
+		return c.transfer(entry, own)
+	case len(entry.Splits) > 0:
 		lines := []line{own}
-		for _, s := range t.Splits {
-			category := c.category(t.AmountMinor, s.CategoryID)
-			amount := amountOf(-s.AmountMinor, t.Currency)
+		for _, s := range entry.Splits {
+			category := c.category(entry.AmountMinor, s.CategoryID)
+			amount := amountOf(-s.AmountMinor, entry.Currency)
 			lines = append(lines, line{account: category, amount: amount, comment: s.Description})
 		}
 		return lines
 	}
-	category := c.category(t.AmountMinor, *t.CategoryID)
-	return []line{own, {account: category, amount: amountOf(-t.AmountMinor, t.Currency)}}
+	category := c.category(entry.AmountMinor, *entry.CategoryID)
+	return []line{own, {account: category, amount: amountOf(-entry.AmountMinor, entry.Currency)}}
 }
 
 // transfer returns the lines of a transfer. Between currencies, the leg out has the amount of the
 // leg in as its total price, which keeps both amounts exact; a rate would have to be rounded. If
 // the amounts of one currency differ, the account transfers gets the rest.
-func (c chart) transfer(t entry, own line) []line {
+func (c chart) transfer(entry entry, own line) []line {
 	switch {
-	case t.other == nil:
-		return []line{own, {account: c.transfers, amount: amountOf(-t.AmountMinor, t.Currency)}}
-	case t.other.Currency == t.Currency:
+	case entry.other == nil:
+		return []line{
+			own, {account: c.transfers, amount: amountOf(-entry.AmountMinor, entry.Currency)},
+		}
+	case entry.other.Currency == entry.Currency:
 		lines := []line{own, {
-			account: c.assets[t.other.WalletID], amount: amountOf(t.other.AmountMinor, t.Currency),
+			account: c.assets[entry.other.WalletID],
+			amount:  amountOf(entry.other.AmountMinor, entry.Currency),
 		}}
-		if rest := t.AmountMinor + t.other.AmountMinor; rest != 0 {
-			lines = append(lines, line{account: c.transfers, amount: amountOf(-rest, t.Currency)})
+		if rest := entry.AmountMinor + entry.other.AmountMinor; rest != 0 {
+			lines = append(lines,
+				line{account: c.transfers, amount: amountOf(-rest, entry.Currency)})
 		}
 		return lines
 	}
-	out, in := t.Transaction, *t.other
+	out, in := entry.Transaction, *entry.other
 	if out.AmountMinor > 0 {
 		out, in = in, out
 	}

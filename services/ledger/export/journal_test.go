@@ -51,66 +51,71 @@ func encode(t *testing.T, e encoder, b books, entries []entry) {
 // ledgerOf draws books and their transactions, with the balances in minor units by wallet and
 // currency.
 func ledgerOf(r *rapid.T) (books, []entry, map[uuid.UUID]map[string]int64) {
-	b, balances := books{whole: true}, map[uuid.UUID]map[string]int64{}
+	books, balances := books{whole: true}, map[uuid.UUID]map[string]int64{}
 	codes := []string{"EUR", "JPY", "KWD", "USD"}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for range 4 {
-		w := wallet{walletRow: walletRow{
+		wallet := wallet{walletRow: walletRow{
 			ID: uuid.New(), Name: hostile.Draw(r, "wallet"),
 			Currency: rapid.SampledFrom(codes).Draw(r, "currency"), Opened: start, Selected: true,
 		}}
 		if rapid.Bool().Draw(r, "has an opening day") {
-			w.OpeningDate = new(start.AddDate(0, 0, rapid.IntRange(0, 50).Draw(r, "opening day")))
+			wallet.OpeningDate = new(start.AddDate(0, 0,
+				rapid.IntRange(0, 50).Draw(r, "opening day")))
 		}
-		w.InitialMinor = rapid.Int64Range(-100_000, 100_000).Draw(r, "initial")
-		w.shown = &ledgerv1.Wallet{}
+		wallet.InitialMinor = rapid.Int64Range(-100_000, 100_000).Draw(r, "initial")
+		wallet.shown = &ledgerv1.Wallet{}
 		for _, code := range codes {
-			w.shown.Balances = append(w.shown.Balances, &ledgerv1.Balance{Currency: code})
+			wallet.shown.Balances = append(wallet.shown.Balances, &ledgerv1.Balance{Currency: code})
 		}
-		b.wallets = append(b.wallets, w)
-		balances[w.ID] = map[string]int64{w.Currency: w.InitialMinor}
-		b.categories = append(b.categories,
+		books.wallets = append(books.wallets, wallet)
+		balances[wallet.ID] = map[string]int64{wallet.Currency: wallet.InitialMinor}
+		books.categories = append(books.categories,
 			category{ID: uuid.New(), Name: hostile.Draw(r, "category")})
 	}
 	var entries []entry
-	for i := range 40 {
-		w, c := b.wallets[i%4], b.categories[i%3]
+	for index := range 40 {
+		w, category := books.wallets[index%4], books.categories[index%3]
 		amount := rapid.Int64Range(1, 1_000_000).Draw(r, "amount")
-		t := posting.Transaction{
+		transaction := posting.Transaction{
 			ID: uuid.New(), WalletID: w.ID, Currency: rapid.SampledFrom(codes).Draw(r, "currency"),
-			AmountMinor: -amount, Date: start.AddDate(0, 0, i),
+			AmountMinor: -amount, Date: start.AddDate(0, 0, index),
 			Payee: hostile.Draw(r, "payee"), Description: hostile.Draw(r, "description"),
 			Notes: hostile.Draw(r, "notes"), TagNames: []string{hostile.Draw(r, "tag")},
 		}
 		add := func(t posting.Transaction) { balances[t.WalletID][t.Currency] += t.AmountMinor }
-		switch i % 4 {
+		switch index % 4 {
 		case 0:
-			t.AmountMinor, t.CategoryID = amount, &c.ID
+			transaction.AmountMinor, transaction.CategoryID = amount, &category.ID
 		case 1:
-			t.CategoryID = &c.ID
+			transaction.CategoryID = &category.ID
 		case 2:
-			t.Splits = []posting.Split{{
-				CategoryID: c.ID, AmountMinor: -amount - 5, Description: hostile.Draw(r, "part"),
-			}, {CategoryID: b.categories[3].ID, AmountMinor: 5}}
+			transaction.Splits = []posting.Split{{
+				CategoryID: category.ID, AmountMinor: -amount - 5,
+				Description: hostile.Draw(r, "part"),
+			}, {CategoryID: books.categories[3].ID, AmountMinor: 5}}
 		default:
-			in := t
-			t.TransferID = new(uuid.New())
+			in := transaction
+			transaction.TransferID = new(uuid.New())
 			in.Date = in.Date.AddDate(0, 0, rapid.IntRange(-4, 4).Draw(r, "days"))
 			in.ID = uuid.New()
-			in.TransferID = t.TransferID
+			in.TransferID = transaction.TransferID
 			in.AmountMinor = amount
-			in.WalletID = b.wallets[(i+1)%4].ID
-			if in.Currency = rapid.SampledFrom(codes).Draw(r, "to"); in.Currency != t.Currency {
+			in.WalletID = books.wallets[(index+1)%4].ID
+			if in.Currency = rapid.SampledFrom(codes).Draw(r,
+				"to"); in.Currency != transaction.Currency {
 				in.AmountMinor = rapid.Int64Range(1, 1_000_000).Draw(r, "received")
 			}
-			entries = append(entries, entry{Transaction: in, other: &t, otherExported: true})
+			entries = append(entries,
+				entry{Transaction: in, other: &transaction, otherExported: true})
 			add(in)
-			entries = append(entries, entry{Transaction: t, other: &in, otherExported: true})
-			add(t)
+			entries = append(entries,
+				entry{Transaction: transaction, other: &in, otherExported: true})
+			add(transaction)
 			continue
 		}
-		entries = append(entries, entry{Transaction: t})
-		add(t)
+		entries = append(entries, entry{Transaction: transaction})
+		add(transaction)
 	}
-	return b, entries, balances
+	return books, entries, balances
 }

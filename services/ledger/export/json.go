@@ -22,8 +22,8 @@ func newJSON(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
 	return &jsonEncoder{out: w}
 }
 
-func (e *jsonEncoder) begin(b books) error {
-	for _, w := range b.wallets {
+func (e *jsonEncoder) begin(books books) error {
+	for _, w := range books.wallets {
 		if !w.Selected {
 			continue
 		}
@@ -31,7 +31,7 @@ func (e *jsonEncoder) begin(b books) error {
 			return err
 		}
 	}
-	for _, c := range b.categories {
+	for _, c := range books.categories {
 		if err := e.write("category", c.shown); err != nil {
 			return err
 		}

@@ -19,16 +19,16 @@ import (
 // same date.
 func TestExportTransactionsInPages(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
+	srv, user := setup(t)
 	ts := make([]posting.Transaction, 2*pageSize+1)
 	for i := range ts {
 		ts[i] = posting.Transaction{
-			WalletID: u.Wallet, CategoryID: &u.Category, Currency: "EUR", AmountMinor: int64(i + 1),
-			Date: fixture.Today.AddDate(0, 0, -i/3000),
+			WalletID: user.Wallet, CategoryID: &user.Category, Currency: "EUR",
+			AmountMinor: int64(i + 1), Date: fixture.Today.AddDate(0, 0, -i/3000),
 		}
 	}
-	s.Record(u.Ctx, t, ts...)
-	rows := s.table(u.Ctx, t, &wanted{})
+	srv.Record(user.Ctx, t, ts...)
+	rows := srv.table(user.Ctx, t, &wanted{})
 	require.Len(t, rows, len(ts))
 	ids := map[string]bool{}
 	for i, row := range rows {
@@ -45,9 +45,9 @@ func TestExportTransactionsInPages(t *testing.T) {
 // ends the query.
 func TestExportTransactionsOfASlowClient(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
-	u.Create(t, u.Spends("1"))
-	ctx, cancel := context.WithCancel(u.Ctx)
+	srv, user := setup(t)
+	user.Create(t, user.Spends("1"))
+	ctx, cancel := context.WithCancel(user.Ctx)
 	defer cancel()
 	stopped := make(chan struct{})
 	slow := &download{ctx: ctx, send: func() error {
@@ -56,21 +56,21 @@ func TestExportTransactionsOfASlowClient(t *testing.T) {
 		return ctx.Err()
 	}}
 	result := make(chan error, 1)
-	go func() { result <- s.ExportTransactions(&wanted{Format: "csv"}, slow) }()
+	go func() { result <- srv.ExportTransactions(&wanted{Format: "csv"}, slow) }()
 	select {
 	case <-stopped:
 	case err := <-result:
 		require.NoError(t, err)
 	}
-	require.ErrorIs(t, s.ExportTransactions(&wanted{Format: "json"}, &download{ctx: u.Ctx}),
+	require.ErrorIs(t, srv.ExportTransactions(&wanted{Format: "json"}, &download{ctx: user.Ctx}),
 		errExportRunning)
-	other := s.NewUser(t.Context(), t)
-	require.Empty(t, s.table(other.Ctx, t, &wanted{}))
+	other := srv.NewUser(t.Context(), t)
+	require.Empty(t, srv.table(other.Ctx, t, &wanted{}))
 
 	cancel()
 	require.ErrorIs(t, <-result, context.Canceled)
 	require.Eventually(t, func() bool {
-		return s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx}) == nil
+		return srv.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: user.Ctx}) == nil
 	}, time.Minute, time.Millisecond)
 }
 
@@ -104,20 +104,20 @@ func (d *snapshotted) Send(m *ledgerv1.ExportTransactionsResponse) error {
 // TestExportTransactionsAtTheLimit rejects an export while the replica has its maximum.
 func TestExportTransactionsAtTheLimit(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
+	srv, user := setup(t)
 	for range maxRunning {
-		s.running <- struct{}{}
+		srv.running <- struct{}{}
 	}
-	require.ErrorIs(t, s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx}),
+	require.ErrorIs(t, srv.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: user.Ctx}),
 		apierr.Unavailable)
-	require.NoError(t, pgx.BeginFunc(t.Context(), s.DB, func(tx pgx.Tx) error {
-		locked, err := tryLock(t.Context(), tx, u.ID)
+	require.NoError(t, pgx.BeginFunc(t.Context(), srv.DB, func(tx pgx.Tx) error {
+		locked, err := tryLock(t.Context(), tx, user.ID)
 		require.NoError(t, err)
 		require.True(t, locked)
-		err = s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx})
+		err = srv.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: user.Ctx})
 		require.ErrorIs(t, err, errExportRunning, "the user's own limit comes first")
 		return nil
 	}))
-	<-s.running
-	require.Empty(t, s.table(u.Ctx, t, &wanted{}))
+	<-srv.running
+	require.Empty(t, srv.table(user.Ctx, t, &wanted{}))
 }

@@ -60,9 +60,9 @@ type download struct {
 func (d *download) Context() context.Context { return d.ctx }
 
 // Send receives a message.
-func (d *download) Send(m *ledgerv1.ExportTransactionsResponse) error {
-	if m.GetHeader() != nil {
-		d.header = m.GetHeader()
+func (d *download) Send(message *ledgerv1.ExportTransactionsResponse) error {
+	if message.GetHeader() != nil {
+		d.header = message.GetHeader()
 		return nil
 	}
 	if d.send != nil {
@@ -70,7 +70,7 @@ func (d *download) Send(m *ledgerv1.ExportTransactionsResponse) error {
 			return err
 		}
 	}
-	d.file.Write(m.GetContent())
+	d.file.Write(message.GetContent())
 	return nil
 }
 
@@ -102,23 +102,24 @@ func (s *server) transfer(t *testing.T, u fixture.User, out, in posting.Transact
 
 // detailed creates a transaction with all details, one with splits and a transfer between
 // currencies.
-func (s *server) detailed(t *testing.T, u fixture.User) {
+func (s *server) detailed(t *testing.T, user fixture.User) {
 	t.Helper()
-	fun, bank := s.MakeCategory(u.Ctx, t, "Fun: and, games"), s.MakeWallet(u.Ctx, t, "=Bank", "JPY")
-	full := u.Spends("12.34")
+	fun, bank := s.MakeCategory(user.Ctx, t, "Fun: and, games"), s.MakeWallet(user.Ctx, t, "=Bank",
+		"JPY")
+	full := user.Spends("12.34")
 	full.Payee, full.Description, full.Notes = "-Corner \"Shop\"", "@SUM(A1)", "one\ntwo; three"
 	full.Tags, full.ExternalId = []string{"Trip", "Été 2026"}, "bank:1"
-	u.Create(t, full)
-	split := u.Spends("10.00")
+	user.Create(t, full)
+	split := user.Spends("10.00")
 	split.CategoryId, split.Date, split.Description = "", "2026-03-13T10:00:00Z", "Market"
 	split.Splits = []*ledgerv1.Split{
-		{CategoryId: u.Category.String(), Amount: "11.00", Description: "Food"},
+		{CategoryId: user.Category.String(), Amount: "11.00", Description: "Food"},
 		{CategoryId: fun.String(), Amount: "-1.00"},
 	}
-	u.Create(t, split)
-	s.transfer(t, u,
+	user.Create(t, split)
+	s.transfer(t, user,
 		posting.Transaction{
-			WalletID: u.Wallet, Currency: "EUR", AmountMinor: -333, Description: "Exchange",
+			WalletID: user.Wallet, Currency: "EUR", AmountMinor: -333, Description: "Exchange",
 		},
 		posting.Transaction{
 			WalletID: bank, Currency: "JPY", AmountMinor: 1000, Description: "Exchange",

@@ -41,7 +41,7 @@ func tryLock(ctx context.Context, q pg.Querier, owner uuid.UUID) (bool, error) {
 // selectWallets returns all wallets of the owner in the order of their creation, also those that a
 // filter excludes: the entry of a transfer may name them. The first transaction of each wallet is
 // one look at an index, whatever the number of transactions.
-func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, error) {
+func selectWallets(ctx context.Context, q pg.Querier, filter filter) ([]walletRow, error) {
 	return pg.All[walletRow](ctx, q, `
 		SELECT w.id, w.name, w.currency, w.initial_minor, w.opening_date,
 			least(w.created_at, first.date, w.opening_date::timestamp AT TIME ZONE 'UTC') AS opened,
@@ -52,7 +52,7 @@ func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, er
 			WHERE t.owner_id = $1 AND t.wallet_id = w.id ORDER BY t.date LIMIT 1
 		) AS first ON true
 		WHERE w.owner_id = $1
-		ORDER BY w.created_at, w.id`, f.owner, notNull(f.wallets))
+		ORDER BY w.created_at, w.id`, filter.owner, notNull(filter.wallets))
 }
 
 // matches is the condition for the transactions t of a filter. Its parameters $1 to $10 are those
@@ -89,10 +89,10 @@ func notNull[T any](s []T) []T {
 
 // selectPage returns the next pageSize transactions with their splits, tags and other legs, by
 // keyset: it reads the index of dates from the last transaction of the previous page.
-func selectPage(ctx context.Context, q pg.Querier, f filter) ([]entry, error) {
+func selectPage(ctx context.Context, q pg.Querier, filter filter) ([]entry, error) {
 	after := position{}
-	if f.after != nil {
-		after = *f.after
+	if filter.after != nil {
+		after = *filter.after
 	}
 	ts, err := pg.All[posting.Transaction](ctx, q, fmt.Sprintf(`
 		SELECT %s
@@ -100,14 +100,14 @@ func selectPage(ctx context.Context, q pg.Querier, f filter) ([]entry, error) {
 		WHERE %s AND (t.date, t.id) > (coalesce($11::timestamptz, '-infinity'), $12::uuid)
 		ORDER BY t.date, t.id
 		LIMIT %d`, posting.TransactionColumns, matches, pageSize),
-		append(f.arguments(), nullTime(f.after), after.id)...)
+		append(filter.arguments(), nullTime(filter.after), after.id)...)
 	if err != nil {
 		return nil, err
 	}
-	if err := posting.AddDetails(ctx, q, f.owner, ts); err != nil {
+	if err := posting.AddDetails(ctx, q, filter.owner, ts); err != nil {
 		return nil, err
 	}
-	return addLegs(ctx, q, f, ts)
+	return addLegs(ctx, q, filter, ts)
 }
 
 // nullTime returns the date of a position, and nil without one.
@@ -121,7 +121,7 @@ func nullTime(p *position) *time.Time {
 // addLegs returns ts with the other legs of transfers, also legs that the filters exclude. Without
 // a transfer it runs no query.
 func addLegs(
-	ctx context.Context, q pg.Querier, f filter, ts []posting.Transaction,
+	ctx context.Context, q pg.Querier, filter filter, ts []posting.Transaction,
 ) ([]entry, error) {
 	type row struct {
 		posting.Transaction
@@ -139,7 +139,7 @@ func addLegs(
 			SELECT %s, %s AS exported
 			FROM transactions t
 			WHERE t.owner_id = $1 AND t.transfer_id = ANY($11)`,
-			posting.TransactionColumns, matches), append(f.arguments(), transfers)...)
+			posting.TransactionColumns, matches), append(filter.arguments(), transfers)...)
 		if err != nil {
 			return nil, err
 		}
@@ -148,13 +148,13 @@ func addLegs(
 		}
 	}
 	entries := make([]entry, len(ts))
-	for i, t := range ts {
-		entries[i].Transaction = t
-		if t.TransferID == nil {
+	for i, transaction := range ts {
+		entries[i].Transaction = transaction
+		if transaction.TransferID == nil {
 			continue
 		}
-		for _, leg := range legs[*t.TransferID] {
-			if leg.ID != t.ID {
+		for _, leg := range legs[*transaction.TransferID] {
+			if leg.ID != transaction.ID {
 				entries[i].other, entries[i].otherExported = &leg.Transaction, leg.Exported
 			}
 		}

@@ -15,25 +15,25 @@ import (
 // correctedBill replaces the corrected amounts of a receipt and returns its bill. If the lines were
 // corrected, they must add up to the total.
 func (u upload) correctedBill(
-	r *ocrv1.Receipt, currency money.Currency, printed bool,
+	recognized *ocrv1.Receipt, currency money.Currency, printed bool,
 ) (bill, error) {
-	if err := u.corrections.applyAmounts(r, currency); err != nil {
+	if err := u.corrections.applyAmounts(recognized, currency); err != nil {
 		return bill{}, err
 	}
-	b, err := parseBill(r, currency)
+	result, err := parseBill(recognized, currency)
 	switch {
 	case errors.Is(err, money.ErrDecimals):
-		return bill{}, u.currencyMismatch(r, currency, printed)
+		return bill{}, u.currencyMismatch(recognized, currency, printed)
 	case err != nil:
 		return bill{}, err
 	}
 	for i, category := range u.corrections.categories {
-		b.lines[i].category = category
+		result.lines[i].category = category
 	}
-	if len(u.corrections.categories) > 0 && !b.reconciles() {
-		return bill{}, errReceiptSumMismatch.With("corrections.lines", b.mismatch(currency))
+	if len(u.corrections.categories) > 0 && !result.reconciles() {
+		return bill{}, errReceiptSumMismatch.With("corrections.lines", result.mismatch(currency))
 	}
-	return b, nil
+	return result, nil
 }
 
 func (b bill) mismatch(currency money.Currency) string {
@@ -51,9 +51,9 @@ func (b bill) mismatch(currency money.Currency) string {
 // not a number, money.ErrDecimals if the total has more decimals than the currency, and errOCRParse
 // if the total is missing or out of range. If a line has too many decimals or is out of range, the
 // bill can still become one transaction for the total, but not one per line.
-func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
+func parseBill(recognized *ocrv1.Receipt, currency money.Currency) (bill, error) {
 	var malformed bool
-	b := bill{merchant: describe(r.GetMerchant(), "Receipt")}
+	result := bill{merchant: describe(recognized.GetMerchant(), "Receipt")}
 	parse := func(s string) (int64, bool) {
 		n, err := currency.Parse(s)
 		malformed = malformed || s != "" && errors.Is(err, money.ErrSyntax)
@@ -61,35 +61,36 @@ func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 	}
 	adjustment := func(s string) int64 {
 		n, ok := parse(s)
-		b.unreadable = b.unreadable || s != "" && !ok
+		result.unreadable = result.unreadable || s != "" && !ok
 		return n
 	}
-	b.tax, b.tip = adjustment(r.GetTax()), adjustment(r.GetTip())
-	b.discount, b.rounding = adjustment(r.GetDiscount()), adjustment(r.GetRounding())
-	for _, l := range r.GetLines() {
+	result.tax, result.tip = adjustment(recognized.GetTax()), adjustment(recognized.GetTip())
+	result.discount = adjustment(recognized.GetDiscount())
+	result.rounding = adjustment(recognized.GetRounding())
+	for _, l := range recognized.GetLines() {
 		amount, ok := parse(l.GetAmount())
-		b.unreadable = b.unreadable || !ok
-		b.lines = append(b.lines,
+		result.unreadable = result.unreadable || !ok
+		result.lines = append(result.lines,
 			billLine{description: describe(l.GetDescription(), "Item"), amount: amount})
 		// A bill does not contain quantities, prices or the subtotal. They are parsed only to
 		// recognize a malformed response.
 		parse(l.GetQuantity())
 		parse(l.GetUnitPrice())
 	}
-	parse(r.GetSubtotal())
-	parse(r.GetTotal())
+	parse(recognized.GetSubtotal())
+	parse(recognized.GetTotal())
 	if malformed {
 		return bill{}, errOCRResponse
 	}
 	var err error
-	b.total, err = currency.Parse(r.GetTotal())
+	result.total, err = currency.Parse(recognized.GetTotal())
 	switch {
 	case errors.Is(err, money.ErrDecimals):
 		return bill{}, err
 	case err != nil:
 		return bill{}, errOCRParse
 	}
-	return b, nil
+	return result, nil
 }
 
 // describe returns a recognized text as the description of a transaction, and otherwise for a text
@@ -111,32 +112,34 @@ func storable(s string, limit int) string {
 // currencyMismatch returns the error of a total with more decimals than its currency allows. It
 // names the field to change: the corrected currency, the receipt if the currency is printed, and
 // otherwise the wallet, whose currency was assumed.
-func (u upload) currencyMismatch(r *ocrv1.Receipt, currency money.Currency, printed bool) error {
+func (u upload) currencyMismatch(
+	recognized *ocrv1.Receipt, currency money.Currency, printed bool,
+) error {
 	if u.corrections.ReceiptCorrections != nil && u.corrections.Currency != nil {
 		return errReceiptCurrencyMismatch.With("corrections.currency",
-			fmt.Sprintf("must permit the total %s: %s permits %d decimals", r.GetTotal(),
+			fmt.Sprintf("must permit the total %s: %s permits %d decimals", recognized.GetTotal(),
 				currency.Code(), currency.Decimals()))
 	}
 	if printed {
 		return errReceiptCurrencyMismatch.With("receipt",
-			fmt.Sprintf("has the total %s, and %s permits %d decimals", r.GetTotal(),
+			fmt.Sprintf("has the total %s, and %s permits %d decimals", recognized.GetTotal(),
 				currency.Code(), currency.Decimals()))
 	}
 	return errReceiptCurrencyMismatch.With("walletId",
 		fmt.Sprintf("must be a wallet in the receipt's currency: no currency is printed, "+
 			"the total is %s, and the wallet's currency %s permits %d decimals",
-			r.GetTotal(), currency.Code(), currency.Decimals()))
+			recognized.GetTotal(), currency.Code(), currency.Decimals()))
 }
 
 // splitError returns the reason why a bill cannot be split in the mode of the request. It is a
 // validation error if another mode or another correction is possible, and otherwise
 // OCR_PARSE_FAILED.
-func (u upload) splitError(b bill) error {
+func (u upload) splitError(bill bill) error {
 	switch {
 	case u.mode == modeItems:
 		return apierr.Invalid("mode",
 			"cannot be items: the receipt's lines do not add up to its total")
-	case u.mode == modeSingle && b.reconciles():
+	case u.mode == modeSingle && bill.reconciles():
 		return apierr.Invalid("mode", "cannot be single: the receipt's total is zero")
 	case u.corrections.ReceiptCorrections != nil:
 		return apierr.Invalid("corrections.total",

@@ -32,51 +32,52 @@ type corrections struct {
 // parseCorrections validates the corrections of a request without a query. It checks amounts with
 // the decimals that any currency allows, because the receipt's currency may be unknown before the
 // recognition; applyAmounts checks the decimals of that currency.
-func parseCorrections(p *apierr.Problems, m *ledgerv1.ReceiptCorrections) corrections {
-	if m == nil {
+func parseCorrections(problems *apierr.Problems, message *ledgerv1.ReceiptCorrections) corrections {
+	if message == nil {
 		return corrections{}
 	}
-	c := corrections{ReceiptCorrections: proto.CloneOf(m)}
-	if c.Merchant != nil {
-		c.Merchant = new(correctedText(p, "corrections.merchant", m.GetMerchant()))
+	corrections := corrections{ReceiptCorrections: proto.CloneOf(message)}
+	if corrections.Merchant != nil {
+		corrections.Merchant = new(correctedText(problems, "corrections.merchant",
+			message.GetMerchant()))
 	}
-	if _, ok := calendar.ParseDate(m.GetDate()); c.Date != nil && !ok {
-		p.Invalid("corrections.date",
+	if _, ok := calendar.ParseDate(message.GetDate()); corrections.Date != nil && !ok {
+		problems.Invalid("corrections.date",
 			"must be a date of the years 1900 to 2200, such as 2026-03-14")
 	}
-	if _, ok := money.ParseCurrency(m.GetCurrency()); c.Currency != nil && !ok {
-		p.Invalid("corrections.currency", "must be an active ISO 4217 code, such as EUR")
+	if _, ok := money.ParseCurrency(message.GetCurrency()); corrections.Currency != nil && !ok {
+		problems.Invalid("corrections.currency", "must be an active ISO 4217 code, such as EUR")
 	}
-	for _, a := range c.amounts(&ocrv1.Receipt{}) {
-		n := correctedAmount(p, a.field, *a.corrected)
+	for _, a := range corrections.amounts(&ocrv1.Receipt{}) {
+		n := correctedAmount(problems, a.field, *a.corrected)
 		if a.field == "corrections.discount" && n < 0 {
-			p.Invalid(a.field, "must not be negative")
+			problems.Invalid(a.field, "must not be negative")
 		}
 	}
-	if c.Lines != nil {
-		c.parseLines(p)
+	if corrections.Lines != nil {
+		corrections.parseLines(problems)
 	}
-	return c
+	return corrections
 }
 
-func (c *corrections) parseLines(p *apierr.Problems) {
+func (c *corrections) parseLines(lineProblems *apierr.Problems) {
 	lines := c.GetLines().GetValues()
 	if len(lines) == 0 || len(lines) > maxLines {
-		p.Invalid("corrections.lines", fmt.Sprintf("must be 1 to %d lines", maxLines))
+		lineProblems.Invalid("corrections.lines", fmt.Sprintf("must be 1 to %d lines", maxLines))
 		return
 	}
 	c.categories = make([]uuid.UUID, len(lines))
 	bad := 0
-	for i, l := range lines {
+	for i, line := range lines {
 		var problems apierr.Problems
-		l.Description = correctedText(&problems, "description", l.GetDescription())
-		correctedAmount(&problems, "amount", l.GetAmount())
-		if l.CategoryId != nil {
-			c.categories[i] = request.ParseID(&problems, "categoryId", l.GetCategoryId(),
+		line.Description = correctedText(&problems, "description", line.GetDescription())
+		correctedAmount(&problems, "amount", line.GetAmount())
+		if line.CategoryId != nil {
+			c.categories[i] = request.ParseID(&problems, "categoryId", line.GetCategoryId(),
 				request.ErrInvalidCategoryID)
 		}
 		if e := apierr.From(problems.Err()); e != nil && bad < maxBadLines {
-			p.Include(e.Under(fmt.Sprintf("corrections.lines[%d]", i)))
+			lineProblems.Include(e.Under(fmt.Sprintf("corrections.lines[%d]", i)))
 			bad++
 		}
 	}
@@ -92,14 +93,14 @@ func correctedText(p *apierr.Problems, field, s string) string {
 }
 
 // correctedAmount returns an amount in ten-thousandths of the major unit.
-func correctedAmount(p *apierr.Problems, field, s string) int64 {
+func correctedAmount(problems *apierr.Problems, field, s string) int64 {
 	if s == "" {
-		p.Invalid(field, "is required")
+		problems.Invalid(field, "is required")
 		return 0
 	}
 	n, err := money.ParseDecimal(s, money.MaxDecimals)
 	if err != nil {
-		p.Invalid(field, err.Error())
+		problems.Invalid(field, err.Error())
 	}
 	return n
 }
@@ -136,51 +137,51 @@ type amount struct {
 	read      *string
 }
 
-func (c corrections) amounts(r *ocrv1.Receipt) []amount {
+func (c corrections) amounts(recognized *ocrv1.Receipt) []amount {
 	if c.ReceiptCorrections == nil {
 		return nil
 	}
 	all := []amount{
-		{"corrections.total", c.Total, &r.Total},
-		{"corrections.tax", c.Tax, &r.Tax},
-		{"corrections.tip", c.Tip, &r.Tip},
-		{"corrections.discount", c.Discount, &r.Discount},
-		{"corrections.rounding", c.Rounding, &r.Rounding},
+		{"corrections.total", c.Total, &recognized.Total},
+		{"corrections.tax", c.Tax, &recognized.Tax},
+		{"corrections.tip", c.Tip, &recognized.Tip},
+		{"corrections.discount", c.Discount, &recognized.Discount},
+		{"corrections.rounding", c.Rounding, &recognized.Rounding},
 	}
 	return slices.DeleteFunc(all, func(a amount) bool { return a.corrected == nil })
 }
 
 // applyTexts replaces merchant, date and currency of a receipt. A corrected date is not ambiguous.
-func (c corrections) applyTexts(r *ocrv1.Receipt) {
+func (c corrections) applyTexts(recognized *ocrv1.Receipt) {
 	if c.ReceiptCorrections == nil {
 		return
 	}
 	if c.Merchant != nil {
-		r.Merchant = c.GetMerchant()
+		recognized.Merchant = c.GetMerchant()
 	}
 	if c.Currency != nil {
-		r.Currency = money.CurrencyOf(c.GetCurrency()).Code()
+		recognized.Currency = money.CurrencyOf(c.GetCurrency()).Code()
 	}
 	if c.Date != nil {
-		r.Date = c.GetDate()
-		unwarn(r, "DATE_AMBIGUOUS")
+		recognized.Date = c.GetDate()
+		unwarn(recognized, "DATE_AMBIGUOUS")
 	}
 }
 
 // applyAmounts replaces the amounts and lines of a receipt in its currency. It returns a validation
 // error if an amount has more decimals than the currency. An amount that equals the one that was
 // read stays as it was read, and so does a line, because a corrected line has no quantity.
-func (c corrections) applyAmounts(r *ocrv1.Receipt, currency money.Currency) error {
-	var p apierr.Problems
+func (c corrections) applyAmounts(recognized *ocrv1.Receipt, currency money.Currency) error {
+	var problems apierr.Problems
 	format := func(field, s string) string {
 		n, err := currency.Parse(s)
 		if err != nil {
-			p.Invalid(field, fmt.Sprintf("must have at most %d decimals: the currency is %s",
+			problems.Invalid(field, fmt.Sprintf("must have at most %d decimals: the currency is %s",
 				currency.Decimals(), currency.Code()))
 		}
 		return currency.Format(n)
 	}
-	for _, a := range c.amounts(r) {
+	for _, a := range c.amounts(recognized) {
 		if !equalAmounts(*a.read, *a.corrected) {
 			*a.read = format(a.field, *a.corrected)
 		}
@@ -188,8 +189,8 @@ func (c corrections) applyAmounts(r *ocrv1.Receipt, currency money.Currency) err
 	if c.ReceiptCorrections != nil && c.Lines != nil {
 		lines := make([]*ocrv1.Line, len(c.GetLines().GetValues()))
 		for i, l := range c.GetLines().GetValues() {
-			if i < len(r.GetLines()) && sameLine(r.GetLines()[i], l) {
-				lines[i] = r.GetLines()[i]
+			if i < len(recognized.GetLines()) && sameLine(recognized.GetLines()[i], l) {
+				lines[i] = recognized.GetLines()[i]
 				continue
 			}
 			lines[i] = &ocrv1.Line{
@@ -197,12 +198,12 @@ func (c corrections) applyAmounts(r *ocrv1.Receipt, currency money.Currency) err
 				Amount:      format(fmt.Sprintf("corrections.lines[%d].amount", i), l.GetAmount()),
 			}
 		}
-		r.Lines = lines
+		recognized.Lines = lines
 		// The sum is checked after the corrections, so a warning about the lines that were read
 		// does not apply.
-		unwarn(r, "LINES_NOT_RECONCILED")
+		unwarn(recognized, "LINES_NOT_RECONCILED")
 	}
-	return p.Err()
+	return problems.Err()
 }
 
 // sameLine reports whether a correction leaves a line as it was read.
@@ -218,10 +219,10 @@ func equalAmounts(a, b string) bool {
 	return cmp.Or(err, err2) == nil && x == y
 }
 
-// changed returns the names of the fields that the corrections changed. r is the corrected receipt.
-// A correction that equals the recognized value is no change: clients send the whole form, and the
-// metric ocr.corrections counts errors of the recognition.
-func (c corrections) changed(before *ocrv1.RecognizedFields, r *ocrv1.Receipt) []string {
+// changed returns the names of the fields that the corrections changed. recognized is the corrected
+// receipt. A correction that equals the recognized value is no change: clients send the whole form,
+// and the metric ocr.corrections counts errors of the recognition.
+func (c corrections) changed(before *ocrv1.RecognizedFields, recognized *ocrv1.Receipt) []string {
 	if c.ReceiptCorrections == nil {
 		return nil
 	}
@@ -231,15 +232,15 @@ func (c corrections) changed(before *ocrv1.RecognizedFields, r *ocrv1.Receipt) [
 			fields = append(fields, name)
 		}
 	}
-	add("merchant", c.Merchant != nil && before.GetMerchant() != r.GetMerchant())
-	add("date", c.Date != nil && before.GetDate() != r.GetDate())
-	add("currency", c.Currency != nil && before.GetCurrency() != r.GetCurrency())
-	add("total", before.GetTotal() != r.GetTotal())
-	add("tax", before.GetTax() != r.GetTax())
-	add("tip", before.GetTip() != r.GetTip())
-	add("discount", before.GetDiscount() != r.GetDiscount())
-	add("rounding", before.GetRounding() != r.GetRounding())
-	add("lines", !slices.Equal(before.GetLines(), r.GetLines()))
+	add("merchant", c.Merchant != nil && before.GetMerchant() != recognized.GetMerchant())
+	add("date", c.Date != nil && before.GetDate() != recognized.GetDate())
+	add("currency", c.Currency != nil && before.GetCurrency() != recognized.GetCurrency())
+	add("total", before.GetTotal() != recognized.GetTotal())
+	add("tax", before.GetTax() != recognized.GetTax())
+	add("tip", before.GetTip() != recognized.GetTip())
+	add("discount", before.GetDiscount() != recognized.GetDiscount())
+	add("rounding", before.GetRounding() != recognized.GetRounding())
+	add("lines", !slices.Equal(before.GetLines(), recognized.GetLines()))
 	return fields
 }
 

@@ -19,7 +19,7 @@ func TestCreateTransactionsFromReceiptSumMismatch(t *testing.T) {
 	t.Parallel()
 	const sums = "must add up to the total %s: with tax, tip, discount and rounding the sum is " +
 		"%s, the difference is %s"
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		corrections *ledgerv1.ReceiptCorrections
 		message     string
 	}{
@@ -48,10 +48,10 @@ func TestCreateTransactionsFromReceiptSumMismatch(t *testing.T) {
 				t.Parallel()
 				p := newShopper(t)
 				req := p.request()
-				req.Corrections, req.Mode = c.corrections, &mode
+				req.Corrections, req.Mode = tc.corrections, &mode
 				e := p.refusesUpload(t, req, codes.InvalidArgument, "RECEIPT_SUM_MISMATCH")
 				require.Equal(t,
-					[]apierr.Field{{Name: "corrections.lines", Message: c.message}}, e.Fields)
+					[]apierr.Field{{Name: "corrections.lines", Message: tc.message}}, e.Fields)
 			})
 		}
 	}
@@ -70,16 +70,16 @@ func TestCreateTransactionsFromReceiptSumMismatch(t *testing.T) {
 
 func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	stranger := fixture.ActAs(t.Context(), p.NewID())
-	theirs := p.MakeCategory(stranger, t, "Food").String()
+	me := newShopper(t)
+	stranger := fixture.ActAs(t.Context(), me.NewID())
+	theirs := me.MakeCategory(stranger, t, "Food").String()
 	categorized := func(id string) *ledgerv1.ReceiptCorrections {
 		c := &ledgerv1.ReceiptCorrections{Lines: lines("Milk", "4.00", "Tea", "0.50")}
 		c.Lines.Values[1].CategoryId = &id
 		return c
 	}
 	many := &ledgerv1.CorrectedLines{Values: slices.Repeat(lines("", "x").GetValues(), 30)}
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		corrections *ledgerv1.ReceiptCorrections
 		code        codes.Code
 		reason      string
@@ -157,16 +157,16 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			req := p.request()
-			req.Corrections = c.corrections
-			require.Equal(t, c.fields,
-				fixture.FieldNames(p.refusesUpload(t, req, c.code, c.reason)))
+			req := me.request()
+			req.Corrections = tc.corrections
+			require.Equal(t, tc.fields,
+				fixture.FieldNames(me.refusesUpload(t, req, tc.code, tc.reason)))
 		})
 	}
 	t.Run("many invalid lines", func(t *testing.T) {
-		req := p.request()
+		req := me.request()
 		req.Corrections = &ledgerv1.ReceiptCorrections{Lines: many}
-		invalid := p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
+		invalid := me.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
 		require.Len(t, invalid.Fields, 2*maxBadLines)
 	})
 }

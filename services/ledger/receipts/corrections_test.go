@@ -49,24 +49,24 @@ func (c *counter) Add(_ context.Context, n int64, options ...metric.AddOption) {
 
 func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
+	me := newShopper(t)
 	counted := &counter{counts: map[string]int64{}}
-	p.corrected = counted
-	p.fake.Receipt.Warnings = []*ocrv1.Warning{
+	me.corrected = counted
+	me.fake.Receipt.Warnings = []*ocrv1.Warning{
 		{Code: "DATE_AMBIGUOUS"}, {Code: "LINES_NOT_RECONCILED"}, {Code: "PAGES_SKIPPED"},
 	}
-	household := p.MakeCategory(p.Ctx, t, "Household").String()
+	household := me.MakeCategory(me.Ctx, t, "Household").String()
 	corrected := lines("Milk", "3", "Rye bread", "2.75", "Soap", "1.15")
 	corrected.Values[2].CategoryId = &household
 	corrections := &ledgerv1.ReceiptCorrections{
 		Merchant: new("  Green Grocer "), Date: new("2026-03-15"), Currency: new("eur"),
 		Total: new("7.2"), Tax: new("0.3"), Lines: corrected,
 	}
-	dry := p.upload(t, func(req *form) {
+	dry := me.upload(t, func(req *form) {
 		req.Corrections, req.DryRun = corrections, true
 	})
 	require.Empty(t, counted.counts)
-	resp := p.upload(t, correcting(corrections))
+	resp := me.upload(t, correcting(corrections))
 	require.Equal(t, map[string]string{
 		"Milk": "-3.00", "Rye bread": "-2.75", "Soap": "-1.15", "Tax": "-0.30",
 	}, amounts(resp))
@@ -76,36 +76,37 @@ func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 		require.Equal(t, "EUR", tr.GetCurrency())
 		require.Equal(t, tr.GetDescription() == "Soap", tr.GetCategoryId() == household)
 	}
-	r := resp.GetReceipt()
-	require.Equal(t, "Green Grocer", r.GetMerchant())
-	require.Equal(t, "7.20", r.GetTotal())
-	require.Equal(t, "2", r.GetLines()[0].GetQuantity(), "an unchanged line stays as it was read")
-	require.Empty(t, r.GetLines()[1].GetQuantity())
+	recognized := resp.GetReceipt()
+	require.Equal(t, "Green Grocer", recognized.GetMerchant())
+	require.Equal(t, "7.20", recognized.GetTotal())
+	require.Equal(t, "2", recognized.GetLines()[0].GetQuantity(),
+		"an unchanged line stays as it was read")
+	require.Empty(t, recognized.GetLines()[1].GetQuantity())
 	require.Equal(t, []string{"PAGES_SKIPPED"}, warnings(resp))
 	read := fixture.Groceries()
 	require.True(t, proto.Equal(&ocrv1.RecognizedFields{
 		Merchant: "Corner Shop", Date: "2026-03-14", Currency: "USD", Tax: "0.40", Total: "4.90",
 		Lines: read.GetLines(),
-	}, r.GetRecognized()), r.GetRecognized())
-	require.Equal(t, read.GetConfidence(), r.GetConfidence())
+	}, recognized.GetRecognized()), recognized.GetRecognized())
+	require.Equal(t, read.GetConfidence(), recognized.GetConfidence())
 	require.Equal(t, map[string]int64{
 		"merchant": 1, "date": 1, "currency": 1, "total": 1, "tax": 1, "lines": 1,
 	}, counted.counts)
 
-	got, err := p.GetReceipt(p.Ctx, &ledgerv1.GetReceiptRequest{Id: r.GetId()})
+	got, err := me.GetReceipt(me.Ctx, &ledgerv1.GetReceiptRequest{Id: recognized.GetId()})
 	require.NoError(t, err)
-	require.True(t, proto.Equal(r, got.GetReceipt()))
+	require.True(t, proto.Equal(recognized, got.GetReceipt()))
 }
 
 func TestCreateTransactionsFromReceiptCorrectionsThatChangeNothing(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
+	me := newShopper(t)
 	counted := &counter{counts: map[string]int64{}}
-	p.corrected = counted
-	food := p.Category.String()
+	me.corrected = counted
+	food := me.Category.String()
 	same := lines("Milk", "3.0", " Bread ", "2.5", "Deposit returned", "-1")
 	same.Values[0].CategoryId = &food
-	resp := p.upload(t, correcting(&ledgerv1.ReceiptCorrections{
+	resp := me.upload(t, correcting(&ledgerv1.ReceiptCorrections{
 		Merchant: new("Corner Shop"), Date: new("2026-03-14"), Currency: new("USD"),
 		Total: new("4.9"), Tax: new("4e-1"), Lines: same,
 	}))
@@ -114,14 +115,14 @@ func TestCreateTransactionsFromReceiptCorrectionsThatChangeNothing(t *testing.T)
 	resp.Receipt.Id = ""
 	require.True(t, proto.Equal(fixture.Groceries(), resp.GetReceipt()), resp.GetReceipt())
 	require.Nil(t,
-		p.upload(t, correcting(&ledgerv1.ReceiptCorrections{})).GetReceipt().GetRecognized())
+		me.upload(t, correcting(&ledgerv1.ReceiptCorrections{})).GetReceipt().GetRecognized())
 }
 
 func TestCreateTransactionsFromReceiptCorrectsWhatWasNotFound(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	p.fake.Receipt.Date, p.fake.Receipt.Currency, p.fake.Receipt.Total = "", "", "4.91"
-	resp := p.upload(t, correcting(&ledgerv1.ReceiptCorrections{
+	me := newShopper(t)
+	me.fake.Receipt.Date, me.fake.Receipt.Currency, me.fake.Receipt.Total = "", "", "4.91"
+	resp := me.upload(t, correcting(&ledgerv1.ReceiptCorrections{
 		Date: new("2026-03-13"), Currency: new("USD"), Rounding: new("0.01"),
 	}))
 	require.Empty(t, warnings(resp))
@@ -131,7 +132,7 @@ func TestCreateTransactionsFromReceiptCorrectsWhatWasNotFound(t *testing.T) {
 	},
 		resp.GetReceipt().GetRecognized()))
 
-	single := p.upload(t, correcting(&ledgerv1.ReceiptCorrections{Total: new("6")}))
+	single := me.upload(t, correcting(&ledgerv1.ReceiptCorrections{Total: new("6")}))
 	require.Equal(t, map[string]string{"Corner Shop": "-6.00"}, amounts(single),
 		"the lines that were read do not add up to the corrected total")
 	require.Equal(t, []string{

@@ -18,11 +18,11 @@ import (
 
 func TestCreateTransactionsFromReceiptRejectsBeforeRecognition(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	stranger := fixture.ActAs(t.Context(), p.NewID())
-	theirWallet := p.MakeWallet(stranger, t, "Cash", "EUR")
-	theirCategory := p.MakeCategory(stranger, t, "Food")
-	for name, c := range map[string]struct {
+	me := newShopper(t)
+	stranger := fixture.ActAs(t.Context(), me.NewID())
+	theirWallet := me.MakeWallet(stranger, t, "Cash", "EUR")
+	theirCategory := me.MakeCategory(stranger, t, "Food")
+	for name, tc := range map[string]struct {
 		change func(*form)
 		code   codes.Code
 		reason string
@@ -76,12 +76,12 @@ func TestCreateTransactionsFromReceiptRejectsBeforeRecognition(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			req := p.request()
-			c.change(req)
-			e := p.refusesUpload(t, req, c.code, c.reason)
-			require.Zero(t, p.fake.Calls.Load())
-			if c.field != "" {
-				require.Equal(t, c.field, e.Fields[0].Name)
+			req := me.request()
+			tc.change(req)
+			e := me.refusesUpload(t, req, tc.code, tc.reason)
+			require.Zero(t, me.fake.Calls.Load())
+			if tc.field != "" {
+				require.Equal(t, tc.field, e.Fields[0].Name)
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func TestCreateTransactionsFromReceiptRejectsBeforeRecognition(t *testing.T) {
 func TestCreateTransactionsFromReceiptFailedRecognition(t *testing.T) {
 	t.Parallel()
 	busy := apierr.Unavailable.After(2 * time.Second)
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		err    error
 		code   codes.Code
 		reason string
@@ -128,9 +128,9 @@ func TestCreateTransactionsFromReceiptFailedRecognition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newShopper(t)
-			p.fake.Err = c.err
-			e := p.refusesUpload(t, p.request(), c.code, c.reason)
-			if c.reason == "SERVICE_UNAVAILABLE" {
+			p.fake.Err = tc.err
+			e := p.refusesUpload(t, p.request(), tc.code, tc.reason)
+			if tc.reason == "SERVICE_UNAVAILABLE" {
 				require.Equal(t, busy.RetryAfter, e.RetryAfter)
 			}
 		})
@@ -139,7 +139,7 @@ func TestCreateTransactionsFromReceiptFailedRecognition(t *testing.T) {
 
 func TestCreateTransactionsFromReceiptIsAtomic(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		change func(*ocrv1.Receipt)
 		reason string
 	}{
@@ -163,8 +163,8 @@ func TestCreateTransactionsFromReceiptIsAtomic(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newShopper(t)
-			c.change(p.fake.Receipt)
-			p.refusesUpload(t, p.request(), codes.Internal, c.reason)
+			tc.change(p.fake.Receipt)
+			p.refusesUpload(t, p.request(), codes.Internal, tc.reason)
 		})
 	}
 	t.Run("no receipt at all", func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestCreateTransactionsFromReceiptIsAtomic(t *testing.T) {
 
 func TestCreateTransactionsFromReceiptCurrencyMismatch(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		wallet, printed, total string
 		message                string
 		field                  string
@@ -209,21 +209,21 @@ func TestCreateTransactionsFromReceiptCurrencyMismatch(t *testing.T) {
 		for _, dryRun := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", dry run ", dryRun), func(t *testing.T) {
 				t.Parallel()
-				p := newShopper(t)
-				p.fake.Receipt.Currency = c.printed
-				p.fake.Receipt.Total = c.total
-				p.fake.Receipt.Lines = nil
-				p.fake.Receipt.Tax = ""
-				req := p.request()
-				req.WalletId = p.MakeWallet(p.Ctx, t, "Other", c.wallet).String()
+				me := newShopper(t)
+				me.fake.Receipt.Currency = tc.printed
+				me.fake.Receipt.Total = tc.total
+				me.fake.Receipt.Lines = nil
+				me.fake.Receipt.Tax = ""
+				req := me.request()
+				req.WalletId = me.MakeWallet(me.Ctx, t, "Other", tc.wallet).String()
 				req.DryRun = dryRun
-				if c.field == "" {
-					_, err := p.CreateTransactionsFromReceipt(p.Ctx, req)
+				if tc.field == "" {
+					_, err := me.CreateTransactionsFromReceipt(me.Ctx, req)
 					require.NoError(t, err)
 					return
 				}
-				e := p.refusesUpload(t, req, codes.InvalidArgument, "RECEIPT_CURRENCY_MISMATCH")
-				require.Equal(t, []apierr.Field{{Name: c.field, Message: c.message}}, e.Fields)
+				e := me.refusesUpload(t, req, codes.InvalidArgument, "RECEIPT_CURRENCY_MISMATCH")
+				require.Equal(t, []apierr.Field{{Name: tc.field, Message: tc.message}}, e.Fields)
 			})
 		}
 	}
@@ -231,9 +231,9 @@ func TestCreateTransactionsFromReceiptCurrencyMismatch(t *testing.T) {
 
 func TestCreateTransactionsFromReceiptNamesAllProblems(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	unknown := p.NewID().String()
-	for name, c := range map[string]struct {
+	me := newShopper(t)
+	unknown := me.NewID().String()
+	for name, tc := range map[string]struct {
 		change func(*form)
 		code   codes.Code
 		reason string
@@ -263,13 +263,13 @@ func TestCreateTransactionsFromReceiptNamesAllProblems(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			req := p.request()
-			c.change(req)
-			require.Equal(t, c.fields,
-				fixture.FieldNames(p.refusesUpload(t, req, c.code, c.reason)))
+			req := me.request()
+			tc.change(req)
+			require.Equal(t, tc.fields,
+				fixture.FieldNames(me.refusesUpload(t, req, tc.code, tc.reason)))
 		})
 	}
-	require.Zero(t, p.fake.Calls.Load())
+	require.Zero(t, me.fake.Calls.Load())
 }
 
 func TestCreateTransactionsFromReceiptInvalidLines(t *testing.T) {

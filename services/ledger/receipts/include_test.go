@@ -12,24 +12,24 @@ import (
 
 func TestCreateTransactionsFromReceiptInclude(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	p.fake.Pages = []*ocrv1.ReceiptPage{{
+	me := newShopper(t)
+	me.fake.Pages = []*ocrv1.ReceiptPage{{
 		Image: "data:image/jpeg;base64,AAAA", Width: 600, Height: 900,
 	}}
-	shown := p.upload(t, func(req *form) {
+	shown := me.upload(t, func(req *form) {
 		req.DryRun, req.Include = true, new("image")
 	})
 	require.Len(t, shown.GetReceipt().GetPages(), 1)
-	require.Empty(t, p.upload(t, func(req *form) { req.DryRun = true }).GetReceipt().GetPages())
+	require.Empty(t, me.upload(t, func(req *form) { req.DryRun = true }).GetReceipt().GetPages())
 	for message, change := range map[string]func(*form){
 		"is only possible with dryRun=true": func(req *form) { req.Include = new("image") },
 		"must be image": func(req *form) {
 			req.DryRun, req.Include = true, new("pages")
 		},
 	} {
-		req := p.request()
+		req := me.request()
 		change(req)
-		e := p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
+		e := me.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
 		require.Equal(t, []apierr.Field{{Name: "include", Message: message}}, e.Fields)
 	}
 }

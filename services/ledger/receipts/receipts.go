@@ -118,22 +118,22 @@ func (s *Receipts) CreateTransactionsFromReceipt(
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.readReceipt(recognized, admitted, today)
+	reading, err := s.readReceipt(recognized, admitted, today)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.applyRules(ctx, &r); err != nil {
+	if err := s.applyRules(ctx, &reading); err != nil {
 		return nil, err
 	}
 	if req.GetDryRun() {
-		return s.preview(ctx, r)
+		return s.preview(ctx, reading)
 	}
 	replayed, err := idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		return s.storeReceipt(ctx, tx, r, resp)
+		return s.storeReceipt(ctx, tx, reading, resp)
 	})
 	resp.Replayed = replayed
 	if err == nil && !replayed {
-		for _, field := range r.changed {
+		for _, field := range reading.changed {
 			s.corrected.Add(ctx, 1, metric.WithAttributes(attribute.String("field", field)))
 		}
 	}
@@ -177,16 +177,16 @@ func (s *Receipts) readReceipt(
 	}
 	found.Date = date.Format(calendar.DateLayout)
 
-	b, err := admitted.correctedBill(found, currency, printed)
+	bill, err := admitted.correctedBill(found, currency, printed)
 	if err != nil {
 		return reading{}, err
 	}
-	shares, ok := b.split(admitted.mode)
+	shares, ok := bill.split(admitted.mode)
 	if !ok {
-		return reading{}, admitted.splitError(b)
+		return reading{}, admitted.splitError(bill)
 	}
 	// The split is one transaction for the total in this case.
-	if len(found.GetLines()) > 0 && !b.reconciles() {
+	if len(found.GetLines()) > 0 && !bill.reconciles() {
 		warn(found, "LINES_NOT_RECONCILED", "The lines do not add up to the total")
 	}
 	changed := admitted.corrections.changed(before, found)
@@ -212,17 +212,17 @@ func (s *Receipts) readReceipt(
 // preview returns the response of a dry run: the transactions that would be created, without ids
 // and timestamps.
 func (s *Receipts) preview(
-	ctx context.Context, r reading,
+	ctx context.Context, reading reading,
 ) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
-	earlier, err := earlierReceipt(ctx, s.DB, r.upload)
+	earlier, err := earlierReceipt(ctx, s.DB, reading.upload)
 	if err != nil {
 		return nil, err
 	}
-	warnDuplicate(r.receipt, earlier)
+	warnDuplicate(reading.receipt, earlier)
 	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{
-		Code: recognizedCode, Receipt: r.receipt,
+		Code: recognizedCode, Receipt: reading.receipt,
 	}
-	for _, t := range r.transactions {
+	for _, t := range reading.transactions {
 		m := t.Proto()
 		m.Id, m.CreatedAt, m.UpdatedAt = "", "", ""
 		resp.Transactions = append(resp.Transactions, m)
@@ -231,22 +231,22 @@ func (s *Receipts) preview(
 }
 
 // storeReceipt inserts the receipt, its images and its transactions, and fills the response. It may
-// run twice because InTx retries after a deadlock, so it does not change r. The lock of the file
-// precedes the owner's lock, which InsertTransactions takes (see posting, ownerLock). Under the
-// lock, the check for duplicates of admit is repeated.
+// run twice because InTx retries after a deadlock, so it does not change reading. The lock of the
+// file precedes the owner's lock, which InsertTransactions takes (see posting, ownerLock). Under
+// the lock, the check for duplicates of admit is repeated.
 func (s *Receipts) storeReceipt(
-	ctx context.Context, tx pgx.Tx, r reading,
+	ctx context.Context, tx pgx.Tx, reading reading,
 	resp *ledgerv1.CreateTransactionsFromReceiptResponse,
 ) error {
-	if err := lockReceiptFile(ctx, tx, r.owner, r.hash); err != nil {
+	if err := lockReceiptFile(ctx, tx, reading.owner, reading.hash); err != nil {
 		return err
 	}
-	earlier, err := earlierReceipt(ctx, tx, r.upload)
+	earlier, err := earlierReceipt(ctx, tx, reading.upload)
 	if err != nil {
 		return err
 	}
 	id := s.NewID()
-	resp.Receipt = proto.CloneOf(r.receipt)
+	resp.Receipt = proto.CloneOf(reading.receipt)
 	resp.Receipt.Id = id.String()
 	warnDuplicate(resp.Receipt, earlier)
 	content, err := proto.Marshal(resp.GetReceipt())
@@ -254,18 +254,19 @@ func (s *Receipts) storeReceipt(
 		return fmt.Errorf("encoding a receipt: %w", err)
 	}
 	if err := insertReceipt(ctx, tx, receipt{
-		ID: id, OwnerID: r.owner, FileHash: r.hash, Content: content, CreatedAt: s.Now(),
+		ID: id, OwnerID: reading.owner, FileHash: reading.hash, Content: content,
+		CreatedAt: s.Now(),
 	}); err != nil {
 		return err
 	}
-	if err := insertReceiptImages(ctx, tx, r.owner, id, r.images); err != nil {
+	if err := insertReceiptImages(ctx, tx, reading.owner, id, reading.images); err != nil {
 		return err
 	}
-	transactions := slices.Clone(r.transactions)
+	transactions := slices.Clone(reading.transactions)
 	for i := range transactions {
 		transactions[i].ID, transactions[i].ReceiptID = s.NewID(), &id
 	}
-	if err := s.recordRules(ctx, tx, r, transactions); err != nil {
+	if err := s.recordRules(ctx, tx, reading, transactions); err != nil {
 		return err
 	}
 	resp.Transactions = posting.Protos(transactions)

@@ -80,8 +80,8 @@ func warnings(resp *ledgerv1.CreateTransactionsFromReceiptResponse) []string {
 
 func TestCreateTransactionsFromReceiptPerLine(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	resp := p.upload(t, asItIs)
+	me := newShopper(t)
+	resp := me.upload(t, asItIs)
 	require.Equal(t, map[string]string{
 		"Milk": "-3.00", "Bread": "-2.50", "Deposit returned": "1.00", "Tax": "-0.40",
 	}, amounts(resp))
@@ -89,30 +89,30 @@ func TestCreateTransactionsFromReceiptPerLine(t *testing.T) {
 	for _, tr := range resp.GetTransactions() {
 		require.Equal(t, "2026-03-14T00:00:00.000Z", tr.GetDate())
 		require.Equal(t, "USD", tr.GetCurrency())
-		require.Equal(t, p.Wallet.String(), tr.GetWalletId())
-		require.Equal(t, p.Category.String(), tr.GetCategoryId())
+		require.Equal(t, me.Wallet.String(), tr.GetWalletId())
+		require.Equal(t, me.Category.String(), tr.GetCategoryId())
 		require.Equal(t, resp.GetReceipt().GetId(), tr.GetReceiptId())
 		require.NotEmpty(t, tr.GetId())
 	}
-	got, err := p.GetReceipt(p.Ctx,
+	got, err := me.GetReceipt(me.Ctx,
 		&ledgerv1.GetReceiptRequest{Id: strings.ToUpper(resp.GetReceipt().GetId())})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(resp.GetReceipt(), got.GetReceipt()))
 
-	for i, event := range p.Events(t)[2:] {
+	for i, event := range me.Events(t)[2:] {
 		require.True(t, proto.Equal(&ledgerv1.TransactionCreated{
-			OwnerId: p.ID.String(), Transaction: resp.GetTransactions()[i],
+			OwnerId: me.ID.String(), Transaction: resp.GetTransactions()[i],
 		}, event))
 	}
-	require.Len(t, p.Events(t), 2+4)
-	summary, err := p.GetSummary(p.Ctx, &ledgerv1.GetSummaryRequest{Currency: new("USD")})
+	require.Len(t, me.Events(t), 2+4)
+	summary, err := me.GetSummary(me.Ctx, &ledgerv1.GetSummaryRequest{Currency: new("USD")})
 	require.NoError(t, err)
 	require.Equal(t, "-4.90", summary.GetSummary().GetTotals()[0].GetBalance())
 }
 
 func TestCreateTransactionsFromReceiptAssumptions(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		date, currency string
 		want           []string
 	}{
@@ -133,11 +133,11 @@ func TestCreateTransactionsFromReceiptAssumptions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newShopper(t)
-			p.fake.Receipt.Date, p.fake.Receipt.Currency = c.date, c.currency
+			p.fake.Receipt.Date, p.fake.Receipt.Currency = tc.date, tc.currency
 			resp := p.upload(t, asItIs)
-			require.Equal(t, c.want, warnings(resp))
+			require.Equal(t, tc.want, warnings(resp))
 			day := "2026-03-14"
-			if len(c.want) > 0 && c.want[len(c.want)-1] == "DATE_ASSUMED" {
+			if len(tc.want) > 0 && tc.want[len(tc.want)-1] == "DATE_ASSUMED" {
 				day = fixture.Today.Format(calendar.DateLayout)
 			}
 			require.Equal(t, day, resp.GetReceipt().GetDate())
@@ -152,15 +152,15 @@ func TestCreateTransactionsFromReceiptAssumptions(t *testing.T) {
 
 func TestCreateTransactionsFromReceiptUnreconciledLines(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	p.fake.Receipt.Total = "4.91"
-	resp := p.upload(t, asItIs)
+	me := newShopper(t)
+	me.fake.Receipt.Total = "4.91"
+	resp := me.upload(t, asItIs)
 	require.Equal(t, map[string]string{"Corner Shop": "-4.91"}, amounts(resp))
 	require.Equal(t, []string{"LINES_NOT_RECONCILED"}, warnings(resp))
 
-	req := p.request()
+	req := me.request()
 	req.Mode = new("items")
-	e := p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
+	e := me.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
 	require.Equal(t, "mode", e.Fields[0].Name)
 }
 
@@ -186,11 +186,11 @@ func TestCreateTransactionsFromReceiptKeepsOneWarning(t *testing.T) {
 
 func TestCreateTransactionsFromReceiptDryRun(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	before := p.Stored(t)
+	me := newShopper(t)
+	before := me.Stored(t)
 	dry := func(req *form) { req.DryRun, req.IdempotencyKey = true, "k" }
-	resp := p.upload(t, dry)
-	require.Equal(t, before, p.Stored(t))
+	resp := me.upload(t, dry)
+	require.Equal(t, before, me.Stored(t))
 	require.Equal(t, "RECEIPT_RECOGNIZED", resp.GetCode())
 	require.Equal(t, map[string]string{
 		"Milk": "-3.00", "Bread": "-2.50", "Deposit returned": "1.00", "Tax": "-0.40",
@@ -202,8 +202,8 @@ func TestCreateTransactionsFromReceiptDryRun(t *testing.T) {
 		require.Nil(t, tr.ReceiptId)
 	}
 
-	earlier := p.upload(t, asItIs).GetReceipt().GetId()
-	again := p.upload(t, dry)
+	earlier := me.upload(t, asItIs).GetReceipt().GetId()
+	again := me.upload(t, dry)
 	require.Equal(t, []string{"DUPLICATE_OF"}, warnings(again))
 	require.Equal(t, earlier, again.GetReceipt().GetWarnings()[0].GetReceiptId())
 }

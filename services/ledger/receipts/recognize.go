@@ -14,7 +14,7 @@ import (
 // recognize sends the file to the ocr service. It returns that service's errors about the file
 // (OCR_PARSE_FAILED, RECEIPT_TOO_COMPLEX, OCR_RESPONSE_FAILED) or its load (SERVICE_UNAVAILABLE)
 // unchanged. It logs any other failure and returns OCR_RESPONSE_FAILED.
-func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeResponse, error) {
+func (s *Receipts) recognize(ctx context.Context, upload upload) (*ocrv1.RecognizeResponse, error) {
 	within := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		limited, cancel := context.WithDeadline(ctx, deadline.Add(-writeReserve))
@@ -22,7 +22,8 @@ func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeRes
 		within = limited
 	}
 	resp, err := s.OCR.Recognize(within, &ocrv1.RecognizeRequest{
-		File: u.file, UserId: u.owner.String(), Pictures: u.keepImage, Preview: u.showImage,
+		File: upload.file, UserId: upload.owner.String(), Pictures: upload.keepImage,
+		Preview: upload.showImage,
 	})
 	if err == nil && resp.GetReceipt() != nil {
 		return resp, nil

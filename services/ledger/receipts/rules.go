@@ -16,26 +16,26 @@ import (
 // category that the user corrected takes precedence over rules, and the category of the request
 // applies where no rule sets one. Transfers and skips have no effect: the transactions must add up
 // to the total.
-func (s *Receipts) applyRules(ctx context.Context, r *reading) error {
-	if r.withoutRules {
+func (s *Receipts) applyRules(ctx context.Context, reading *reading) error {
+	if reading.withoutRules {
 		return nil
 	}
-	set, err := rules.Load(ctx, s.DB, r.owner, rules.OnReceipt)
+	set, err := rules.Load(ctx, s.DB, reading.owner, rules.OnReceipt)
 	if err != nil || set.Empty() {
 		return err
 	}
 	set.Limit(rules.RequestSteps)
-	for i := range r.transactions {
-		t := &r.transactions[i]
-		o, err := rules.Run(ctx, set, rules.Subject(*t))
+	for i := range reading.transactions {
+		transaction := &reading.transactions[i]
+		o, err := rules.Run(ctx, set, rules.Subject(*transaction))
 		if err != nil {
 			return err
 		}
-		if o.Category != uuid.Nil && !r.categorized[i] {
-			t.CategoryID = &o.Category
+		if o.Category != uuid.Nil && !reading.categorized[i] {
+			transaction.CategoryID = &o.Category
 		}
-		rules.Complete(t, o)
-		r.countRules(o.Matched)
+		rules.Complete(transaction, o)
+		reading.countRules(o.Matched)
 	}
 	return nil
 }
@@ -54,16 +54,16 @@ func (r *reading) countRules(matched []uuid.UUID) {
 // recordRules stores the tags that rules added to transactions, and counts the applications of the
 // rules. Without a match it does nothing.
 func (s *Receipts) recordRules(
-	ctx context.Context, tx pgx.Tx, r reading, transactions []posting.Transaction,
+	ctx context.Context, tx pgx.Tx, reading reading, transactions []posting.Transaction,
 ) error {
-	if len(r.applied) == 0 {
+	if len(reading.applied) == 0 {
 		return nil
 	}
-	if err := posting.ShareOwner(ctx, tx, r.owner); err != nil {
+	if err := posting.ShareOwner(ctx, tx, reading.owner); err != nil {
 		return err
 	}
-	if err := posting.UseTags(ctx, tx, r.owner, s.Now(), transactions); err != nil {
+	if err := posting.UseTags(ctx, tx, reading.owner, s.Now(), transactions); err != nil {
 		return err
 	}
-	return rules.CountApplied(ctx, tx, r.owner, r.applied, r.appliedTo, s.Now())
+	return rules.CountApplied(ctx, tx, reading.owner, reading.applied, reading.appliedTo, s.Now())
 }

@@ -55,51 +55,51 @@ func byAmount(
 
 func TestCreateTransactionsFromReceiptRunsRules(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	drinks, other := p.MakeCategory(p.Ctx, t, "Drinks"), p.MakeCategory(p.Ctx, t, "Other")
-	first := p.rule(t, "milk", unchanged, setsCategory(drinks), &ledgerv1.RuleAction{
+	me := newShopper(t)
+	drinks, other := me.MakeCategory(me.Ctx, t, "Drinks"), me.MakeCategory(me.Ctx, t, "Other")
+	first := me.rule(t, "milk", unchanged, setsCategory(drinks), &ledgerv1.RuleAction{
 		Kind: matching.AddTag, Value: "Fresh",
 	},
 		&ledgerv1.RuleAction{Kind: matching.SetPayee, Value: "Corner"},
 		&ledgerv1.RuleAction{Kind: matching.SetDescription, Value: "Whole milk"},
 		&ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "a rule"})
-	p.rule(t, "Whole milk", unchanged, setsCategory(other))
-	p.rule(t, "Bread", unchanged, &ledgerv1.RuleAction{Kind: matching.Skip})
-	p.rule(t, "Tax", unchanged, &ledgerv1.RuleAction{
-		Kind: matching.TransferTo, Value: p.MakeWallet(p.Ctx, t, "Bank", "USD").String(),
+	me.rule(t, "Whole milk", unchanged, setsCategory(other))
+	me.rule(t, "Bread", unchanged, &ledgerv1.RuleAction{Kind: matching.Skip})
+	me.rule(t, "Tax", unchanged, &ledgerv1.RuleAction{
+		Kind: matching.TransferTo, Value: me.MakeWallet(me.Ctx, t, "Bank", "USD").String(),
 	})
-	p.rule(t, "Bread", func(r *ledgerv1.CreateRuleRequest) {
+	me.rule(t, "Bread", func(r *ledgerv1.CreateRuleRequest) {
 		r.On = []string{rules.OnImport}
 	}, setsCategory(other))
-	p.rule(t, "Bread", func(r *ledgerv1.CreateRuleRequest) {
+	me.rule(t, "Bread", func(r *ledgerv1.CreateRuleRequest) {
 		r.Enabled = new(false)
 	}, setsCategory(other))
 
-	dry := byAmount(p.upload(t, func(req *form) { req.DryRun = true }))
-	resp := p.upload(t, asItIs)
+	dry := byAmount(me.upload(t, func(req *form) { req.DryRun = true }))
+	resp := me.upload(t, asItIs)
 	require.Len(t, resp.GetTransactions(), 4)
 	for amount, tr := range byAmount(resp) {
-		want := []string{p.Category.String(), "Corner Shop", ""}
+		want := []string{me.Category.String(), "Corner Shop", ""}
 		if amount == "-3.00" {
 			want = []string{drinks.String(), "Corner", "a rule"}
 			require.Equal(t, "Whole milk", tr.GetDescription())
 			require.Equal(t, []string{"Fresh"}, tr.GetTags())
 		}
 		require.Equal(t, want, []string{tr.GetCategoryId(), tr.GetPayee(), tr.GetNotes()}, amount)
-		require.Equal(t, p.Wallet.String(), tr.GetWalletId())
+		require.Equal(t, me.Wallet.String(), tr.GetWalletId())
 		require.Empty(t, tr.GetTransferId())
 		preview := proto.CloneOf(tr)
 		preview.Id, preview.CreatedAt, preview.UpdatedAt, preview.ReceiptId = "", "", "", nil
 		require.True(t, proto.Equal(preview, dry[amount]), dry[amount])
 	}
-	got, err := rules.New(p.Service.Ledger, p.Service.Reads,
-		slog.New(slog.DiscardHandler)).GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: first})
+	got, err := rules.New(me.Service.Ledger, me.Service.Reads,
+		slog.New(slog.DiscardHandler)).GetRule(me.Ctx, &ledgerv1.GetRuleRequest{Id: first})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, got.GetRule().GetAppliedCount())
-	p.RequireConsistent(t)
+	me.RequireConsistent(t)
 
-	off := byAmount(p.upload(t, func(req *form) { req.Rules = new(false) }))["-3.00"]
-	require.Equal(t, []string{"Milk", "Corner Shop", p.Category.String()},
+	off := byAmount(me.upload(t, func(req *form) { req.Rules = new(false) }))["-3.00"]
+	require.Equal(t, []string{"Milk", "Corner Shop", me.Category.String()},
 		[]string{off.GetDescription(), off.GetPayee(), off.GetCategoryId()})
 	require.Empty(t, off.GetTags())
 }
@@ -108,12 +108,12 @@ func TestCreateTransactionsFromReceiptRunsRules(t *testing.T) {
 // takes precedence over a rule.
 func TestCreateTransactionsFromReceiptCorrectedCategory(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	ruled, chosen := p.MakeCategory(p.Ctx, t, "Ruled"), p.MakeCategory(p.Ctx, t, "Chosen")
-	p.rule(t, "Milk", unchanged, setsCategory(ruled),
+	me := newShopper(t)
+	ruled, chosen := me.MakeCategory(me.Ctx, t, "Ruled"), me.MakeCategory(me.Ctx, t, "Chosen")
+	me.rule(t, "Milk", unchanged, setsCategory(ruled),
 		&ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "a rule"})
-	p.rule(t, "Bread", unchanged, setsCategory(ruled))
-	resp := byAmount(p.upload(t, func(req *form) {
+	me.rule(t, "Bread", unchanged, setsCategory(ruled))
+	resp := byAmount(me.upload(t, func(req *form) {
 		lines := &ledgerv1.CorrectedLines{Values: []*ledgerv1.CorrectedLine{
 			{Description: "Milk", Amount: "3.00", CategoryId: new(chosen.String())},
 			{Description: "Bread", Amount: "1.50"},
@@ -123,23 +123,23 @@ func TestCreateTransactionsFromReceiptCorrectedCategory(t *testing.T) {
 	require.Equal(t, chosen.String(), resp["-3.00"].GetCategoryId())
 	require.Equal(t, "a rule", resp["-3.00"].GetNotes())
 	require.Equal(t, ruled.String(), resp["-1.50"].GetCategoryId())
-	require.Equal(t, p.Category.String(), resp["-0.40"].GetCategoryId())
+	require.Equal(t, me.Category.String(), resp["-0.40"].GetCategoryId())
 }
 
 // TestCreateTransactionsFromReceiptSteps splits a receipt under rules that are older than the limit
 // of their patterns. Without rules it works.
 func TestCreateTransactionsFromReceiptSteps(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	p.rule(t, "milk", unchanged, &ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "seen"})
-	_, err := p.DB.Exec(t.Context(), `
+	me := newShopper(t)
+	me.rule(t, "milk", unchanged, &ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "seen"})
+	_, err := me.DB.Exec(t.Context(), `
 		UPDATE rules
 		SET conditions = (
 			SELECT jsonb_agg(jsonb_build_object('field', 'text', 'op', 'matches', 'not', true,
 				'values', ARRAY['(?:[^q]?){130}Q0$']))
 			FROM generate_series(1, 1000))
-		WHERE owner_id = $1`, p.ID)
+		WHERE owner_id = $1`, me.ID)
 	require.NoError(t, err)
-	p.refusesUpload(t, p.request(), codes.AlreadyExists, "LIMIT_REACHED")
-	p.upload(t, func(req *form) { req.Rules = new(false) })
+	me.refusesUpload(t, me.request(), codes.AlreadyExists, "LIMIT_REACHED")
+	me.upload(t, func(req *form) { req.Rules = new(false) })
 }

@@ -26,16 +26,16 @@ type server struct {
 // setup returns a server on a fresh database.
 func setup(t testing.TB) *server {
 	t.Helper()
-	f := fixture.New(t)
-	r, err := New(f.Ledger, f.Cursors, nil, slog.New(slog.DiscardHandler))
+	base := fixture.New(t)
+	r, err := New(base.Ledger, base.Cursors, nil, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	s := &server{
-		Service:  f,
+		Service:  base,
 		Receipts: r,
-		Reports:  &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
-		Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Reports:  &reports.Reports{Ledger: base.Ledger, Reads: base.Reads},
+		Accounts: &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
 	}
-	f.RPCs = s
+	base.RPCs = s
 	return s
 }
 

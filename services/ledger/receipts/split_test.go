@@ -26,7 +26,7 @@ func TestSplit(t *testing.T) {
 		return []share{{description: "Corner Shop", amount: amount}}
 	}
 	household := uuid.New()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		bill bill
 		mode string
 		want []share
@@ -111,9 +111,9 @@ func TestSplit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, ok := c.bill.split(c.mode)
-			require.Equal(t, c.want != nil, ok)
-			require.Equal(t, c.want, got)
+			got, ok := tc.bill.split(tc.mode)
+			require.Equal(t, tc.want != nil, ok)
+			require.Equal(t, tc.want, got)
 		})
 	}
 }
@@ -122,22 +122,22 @@ func TestSplit(t *testing.T) {
 func anyBill(t *rapid.T) bill {
 	amount := rapid.OneOf(rapid.Int64Range(-20, 20),
 		rapid.Int64Range(-9_999_999_999_999_900, 9_999_999_999_999_900))
-	b := bill{
+	bill := bill{
 		merchant: "Corner Shop",
 		tax:      amount.Draw(t, "tax"), tip: amount.Draw(t, "tip"),
 		discount: amount.Draw(t, "discount"), rounding: amount.Draw(t, "rounding"),
 		unreadable: rapid.IntRange(0, 9).Draw(t, "unreadable") == 0,
 	}
-	b.total = b.tax + b.tip - b.discount + b.rounding
+	bill.total = bill.tax + bill.tip - bill.discount + bill.rounding
 	for range rapid.IntRange(0, 12).Draw(t, "lines") {
 		l := billLine{description: "Item", amount: amount.Draw(t, "line")}
-		b.lines = append(b.lines, l)
-		b.total += l.amount
+		bill.lines = append(bill.lines, l)
+		bill.total += l.amount
 	}
 	if rapid.Bool().Draw(t, "wrong total") {
-		b.total = amount.Draw(t, "total")
+		bill.total = amount.Draw(t, "total")
 	}
-	return b
+	return bill
 }
 
 func TestSplitSumsToMinusTotal(t *testing.T) {
@@ -149,11 +149,11 @@ func TestSplitSumsToMinusTotal(t *testing.T) {
 	})
 }
 
-func requireExact(t require.TestingT, b bill, mode string) {
-	shares, ok := b.split(mode)
+func requireExact(t require.TestingT, bill bill, mode string) {
+	shares, ok := bill.split(mode)
 	if !ok {
 		require.Empty(t, shares)
-		require.True(t, mode == modeItems && !b.reconciles() || b.total == 0)
+		require.True(t, mode == modeItems && !bill.reconciles() || bill.total == 0)
 		return
 	}
 	var sum int64
@@ -162,10 +162,10 @@ func requireExact(t require.TestingT, b bill, mode string) {
 		require.NotEmpty(t, s.description)
 		sum += s.amount
 	}
-	require.Equal(t, -b.total, sum)
+	require.Equal(t, -bill.total, sum)
 	require.NotEmpty(t, shares)
 	require.LessOrEqual(t, len(shares), maxLines+4)
-	if !b.reconciles() || mode == modeSingle {
+	if !bill.reconciles() || mode == modeSingle {
 		require.Len(t, shares, 1)
 	}
 }

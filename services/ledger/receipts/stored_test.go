@@ -15,78 +15,78 @@ import (
 
 func TestGetReceiptImage(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	p.fake.Pictures = [][]byte{[]byte("page one"), []byte("page two")}
+	me := newShopper(t)
+	me.fake.Pictures = [][]byte{[]byte("page one"), []byte("page two")}
 	keep := func(req *form) { req.KeepImage = true }
-	kept := p.upload(t, keep).GetReceipt()
+	kept := me.upload(t, keep).GetReceipt()
 	require.EqualValues(t, 2, kept.GetImagePages())
 	for page, want := range map[int32]string{0: "page one", 1: "page one", 2: "page two"} {
-		got, err := p.GetReceiptImage(p.Ctx,
+		got, err := me.GetReceiptImage(me.Ctx,
 			&ledgerv1.GetReceiptImageRequest{Id: kept.GetId(), Page: page})
 		require.NoError(t, err)
 		require.Equal(t, want, string(got.GetImage()))
 	}
 	for _, page := range []int32{-1, 3, 1 << 20, -1 << 31} {
-		_, err := p.GetReceiptImage(p.Ctx,
+		_, err := me.GetReceiptImage(me.Ctx,
 			&ledgerv1.GetReceiptImageRequest{Id: kept.GetId(), Page: page})
 		fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_IMAGE_NOT_FOUND")
 	}
-	without := p.upload(t, asItIs).GetReceipt()
+	without := me.upload(t, asItIs).GetReceipt()
 	require.Zero(t, without.GetImagePages())
-	_, err := p.GetReceiptImage(p.Ctx, &ledgerv1.GetReceiptImageRequest{Id: without.GetId()})
+	_, err := me.GetReceiptImage(me.Ctx, &ledgerv1.GetReceiptImageRequest{Id: without.GetId()})
 	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_IMAGE_NOT_FOUND")
 
-	before := p.Stored(t)
-	dry := p.upload(t, func(req *form) { req.KeepImage, req.DryRun = true, true })
+	before := me.Stored(t)
+	dry := me.upload(t, func(req *form) { req.KeepImage, req.DryRun = true, true })
 	require.Zero(t, dry.GetReceipt().GetImagePages())
-	require.Equal(t, before, p.Stored(t))
+	require.Equal(t, before, me.Stored(t))
 }
 
 func TestGetReceiptOfAnotherUser(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	p.fake.Pictures = [][]byte{[]byte("page one")}
-	id := p.upload(t, func(req *form) { req.KeepImage = true }).GetReceipt().GetId()
-	for name, c := range map[string]struct {
+	me := newShopper(t)
+	me.fake.Pictures = [][]byte{[]byte("page one")}
+	id := me.upload(t, func(req *form) { req.KeepImage = true }).GetReceipt().GetId()
+	for name, tc := range map[string]struct {
 		ctx    context.Context
 		id     string
 		code   codes.Code
 		reason string
 	}{
-		"a malformed id":  {p.Ctx, "receipt", codes.InvalidArgument, "INVALID_RECEIPT_ID"},
-		"an id in braces": {p.Ctx, "{" + id + "}", codes.InvalidArgument, "INVALID_RECEIPT_ID"},
-		"an unknown id":   {p.Ctx, uuid.Nil.String(), codes.NotFound, "RECEIPT_NOT_FOUND"},
+		"a malformed id":  {me.Ctx, "receipt", codes.InvalidArgument, "INVALID_RECEIPT_ID"},
+		"an id in braces": {me.Ctx, "{" + id + "}", codes.InvalidArgument, "INVALID_RECEIPT_ID"},
+		"an unknown id":   {me.Ctx, uuid.Nil.String(), codes.NotFound, "RECEIPT_NOT_FOUND"},
 		"another user's receipt": {
-			fixture.ActAs(t.Context(), p.NewID()), id, codes.NotFound, "RECEIPT_NOT_FOUND",
+			fixture.ActAs(t.Context(), me.NewID()), id, codes.NotFound, "RECEIPT_NOT_FOUND",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := p.GetReceipt(c.ctx, &ledgerv1.GetReceiptRequest{Id: c.id})
-			fixture.RequireReason(t, err, c.code, c.reason)
-			_, err = p.GetReceiptImage(c.ctx, &ledgerv1.GetReceiptImageRequest{Id: c.id})
-			fixture.RequireReason(t, err, c.code, c.reason)
-			_, err = p.DeleteReceipt(c.ctx, &ledgerv1.DeleteReceiptRequest{Id: c.id})
-			fixture.RequireReason(t, err, c.code, c.reason)
+			_, err := me.GetReceipt(tc.ctx, &ledgerv1.GetReceiptRequest{Id: tc.id})
+			fixture.RequireReason(t, err, tc.code, tc.reason)
+			_, err = me.GetReceiptImage(tc.ctx, &ledgerv1.GetReceiptImageRequest{Id: tc.id})
+			fixture.RequireReason(t, err, tc.code, tc.reason)
+			_, err = me.DeleteReceipt(tc.ctx, &ledgerv1.DeleteReceiptRequest{Id: tc.id})
+			fixture.RequireReason(t, err, tc.code, tc.reason)
 		})
 	}
 }
 
 func TestListReceipts(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	stranger := newPerson(t.Context(), t, p.server)
+	me := newShopper(t)
+	stranger := newPerson(t.Context(), t, me.server)
 	var want []string
 	for range 5 {
-		want = append([]string{p.upload(t, asItIs).GetReceipt().GetId()}, want...)
+		want = append([]string{me.upload(t, asItIs).GetReceipt().GetId()}, want...)
 	}
 	var got []string
 	req := &ledgerv1.ListReceiptsRequest{Limit: new(int32(2))}
 	for more := true; more; {
-		resp, err := p.ListReceipts(p.Ctx, req)
+		resp, err := me.ListReceipts(me.Ctx, req)
 		require.NoError(t, err)
 		for _, r := range resp.GetReceipts() {
-			single, err := p.GetReceipt(p.Ctx, &ledgerv1.GetReceiptRequest{Id: r.GetId()})
+			single, err := me.GetReceipt(me.Ctx, &ledgerv1.GetReceiptRequest{Id: r.GetId()})
 			require.NoError(t, err)
 			require.True(t, proto.Equal(single.GetReceipt(), r))
 			got = append(got, r.GetId())
@@ -94,7 +94,7 @@ func TestListReceipts(t *testing.T) {
 		req.Cursor, more = resp.GetPagination().GetNextCursor(), resp.GetPagination().GetHasMore()
 	}
 	require.Equal(t, want, got)
-	resp, err := p.ListReceipts(stranger.Ctx, &ledgerv1.ListReceiptsRequest{})
+	resp, err := me.ListReceipts(stranger.Ctx, &ledgerv1.ListReceiptsRequest{})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetReceipts())
 }
@@ -103,21 +103,21 @@ func TestListReceipts(t *testing.T) {
 // an event.
 func TestDeleteReceipt(t *testing.T) {
 	t.Parallel()
-	p := newShopper(t)
-	p.fake.Pictures = [][]byte{[]byte("page one")}
+	me := newShopper(t)
+	me.fake.Pictures = [][]byte{[]byte("page one")}
 	keep := func(req *form) { req.KeepImage = true }
-	deleted, other := p.upload(t, keep), p.upload(t, keep)
+	deleted, other := me.upload(t, keep), me.upload(t, keep)
 	id := deleted.GetReceipt().GetId()
-	_, err := p.DeleteReceipt(fixture.ActAs(t.Context(), p.NewID()),
+	_, err := me.DeleteReceipt(fixture.ActAs(t.Context(), me.NewID()),
 		&ledgerv1.DeleteReceiptRequest{Id: id})
 	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_NOT_FOUND")
-	resp, err := p.DeleteReceipt(p.Ctx, &ledgerv1.DeleteReceiptRequest{Id: id})
+	resp, err := me.DeleteReceipt(me.Ctx, &ledgerv1.DeleteReceiptRequest{Id: id})
 	require.NoError(t, err)
 	require.Equal(t, id, resp.GetId())
-	_, err = p.GetReceipt(p.Ctx, &ledgerv1.GetReceiptRequest{Id: id})
+	_, err = me.GetReceipt(me.Ctx, &ledgerv1.GetReceiptRequest{Id: id})
 	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_NOT_FOUND")
 	var images, changed, kept int
-	require.NoError(t, p.DB.QueryRow(t.Context(), `
+	require.NoError(t, me.DB.QueryRow(t.Context(), `
 		SELECT (SELECT count(*) FROM receipt_images),
 			count(*) FILTER (WHERE receipt_id IS NULL AND version = 2),
 			count(*) FILTER (WHERE receipt_id = $1 AND version = 1)
@@ -125,11 +125,11 @@ func TestDeleteReceipt(t *testing.T) {
 	require.Equal(t, 1, images)
 	require.Equal(t, len(deleted.GetTransactions()), changed)
 	require.Equal(t, len(other.GetTransactions()), kept)
-	event, ok := p.LastEvent(t).(*ledgerv1.TransactionUpdated)
+	event, ok := me.LastEvent(t).(*ledgerv1.TransactionUpdated)
 	require.True(t, ok)
 	require.Equal(t, id, event.GetBefore().GetReceiptId())
 	require.Empty(t, event.GetAfter().GetReceiptId())
-	_, err = p.DeleteReceipt(p.Ctx, &ledgerv1.DeleteReceiptRequest{Id: id})
+	_, err = me.DeleteReceipt(me.Ctx, &ledgerv1.DeleteReceiptRequest{Id: id})
 	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_NOT_FOUND")
-	p.RequireConsistent(t)
+	me.RequireConsistent(t)
 }

@@ -37,7 +37,7 @@ type upload struct {
 // parseUpload validates a request without a query. It returns the references that are well-formed;
 // admit checks that they exist.
 func parseUpload(
-	p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceiptRequest,
+	problems *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceiptRequest,
 ) (upload, request.References) {
 	parsed := upload{
 		file: req.GetReceipt(), mode: req.GetMode(),
@@ -49,28 +49,28 @@ func parseUpload(
 		withoutRules: req.Rules != nil && !req.GetRules(),
 	}
 	if len(parsed.file) == 0 {
-		p.Add(errReceiptFileRequired.With("receipt", "must be exactly one non-empty file"))
+		problems.Add(errReceiptFileRequired.With("receipt", "must be exactly one non-empty file"))
 	}
 	named := request.References{
-		Wallet: request.RequireReference(p, "walletId", req.GetWalletId(),
+		Wallet: request.RequireReference(problems, "walletId", req.GetWalletId(),
 			request.ErrInvalidWalletID),
-		Category: request.RequireReference(p, "categoryId", req.GetCategoryId(),
+		Category: request.RequireReference(problems, "categoryId", req.GetCategoryId(),
 			request.ErrInvalidCategoryID),
 	}
 	if !slices.Contains([]string{modeAuto, modeItems, modeSingle}, parsed.mode) {
-		p.Invalid("mode", "must be items or single")
+		problems.Invalid("mode", "must be items or single")
 	}
 	if !slices.Contains([]string{"", "create", "reject"}, req.GetOnDuplicate()) {
-		p.Invalid("onDuplicate", "must be create or reject")
+		problems.Invalid("onDuplicate", "must be create or reject")
 	}
 	switch {
 	case req.Include == nil:
 	case !parsed.showImage:
-		p.Invalid("include", "must be image")
+		problems.Invalid("include", "must be image")
 	case !req.GetDryRun():
-		p.Invalid("include", "is only possible with dryRun=true")
+		problems.Invalid("include", "is only possible with dryRun=true")
 	}
-	parsed.corrections = parseCorrections(p, req.GetCorrections())
+	parsed.corrections = parseCorrections(problems, req.GetCorrections())
 	hash := sha256.Sum256(parsed.file)
 	parsed.hash = hash[:]
 	return parsed, named
@@ -85,18 +85,18 @@ func (s *Receipts) admit(
 	if len(req.GetReceipt()) > rpc.MaxFile {
 		return upload{}, apierr.PayloadTooLarge
 	}
-	var p apierr.Problems
-	parsed, named := parseUpload(&p, req)
+	var problems apierr.Problems
+	parsed, named := parseUpload(&problems, req)
 	parsed.owner = caller.ID(ctx)
 	owned, err := request.SelectReferences(ctx, s.DB, parsed.owner,
 		append(parsed.corrections.references(), named)...)
 	if err != nil {
 		return upload{}, err
 	}
-	owned.Check(&p, named)
-	parsed.corrections.checkOwned(&p, owned)
-	if err := apierr.From(p.Err()); err != nil {
-		if p.Has(errReceiptFileRequired) {
+	owned.Check(&problems, named)
+	parsed.corrections.checkOwned(&problems, owned)
+	if err := apierr.From(problems.Err()); err != nil {
+		if problems.Has(errReceiptFileRequired) {
 			// A form without a file has this code even if fields without a separate code are
 			// invalid, too.
 			e := *errReceiptFileRequired
@@ -116,14 +116,14 @@ func (s *Receipts) admit(
 
 // earlierReceipt returns the id of the owner's newest receipt from the same file, or nil if there
 // is none. It returns errReceiptDuplicate instead if the request rejects duplicates.
-func earlierReceipt(ctx context.Context, q pg.Querier, u upload) (*uuid.UUID, error) {
-	id, err := selectReceiptByFile(ctx, q, u.owner, u.hash)
+func earlierReceipt(ctx context.Context, q pg.Querier, upload upload) (*uuid.UUID, error) {
+	id, err := selectReceiptByFile(ctx, q, upload.owner, upload.hash)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case u.rejectDuplicate:
+	case upload.rejectDuplicate:
 		return nil, errReceiptDuplicate
 	}
 	return &id, nil

@@ -22,21 +22,21 @@ type Origin struct {
 
 // ParseOrigin validates these filters.
 func ParseOrigin(
-	p *apierr.Problems, externalID, importID, receiptID *string, attached *bool,
+	problems *apierr.Problems, externalID, importID, receiptID *string, attached *bool,
 ) Origin {
-	o := Origin{Attached: attached}
+	origin := Origin{Attached: attached}
 	if externalID != nil {
 		id, problem := ParseExternalID(*externalID)
-		p.Field(problem)
-		o.ExternalID = id
+		problems.Field(problem)
+		origin.ExternalID = id
 	}
 	if importID != nil {
-		o.ImportID = ParseReference(p, "importId", *importID, ErrInvalidImportID)
+		origin.ImportID = ParseReference(problems, "importId", *importID, ErrInvalidImportID)
 	}
 	if receiptID != nil {
-		o.ReceiptID = ParseReference(p, "receiptId", *receiptID, ErrInvalidReceiptID)
+		origin.ReceiptID = ParseReference(problems, "receiptId", *receiptID, ErrInvalidReceiptID)
 	}
-	return o
+	return origin
 }
 
 // ParseExternalID accepts 1 to maxExternalID characters.

@@ -32,16 +32,16 @@ const InvalidDate = "Invalid transaction date: " +
 // ParseBound parses a bound of a window. For the last moment it returns the first moment after the
 // window, so that a bare date includes its whole day.
 func ParseBound(p *apierr.Problems, field, s string, last bool) time.Time {
-	t, bare, ok := calendar.ParseTime(s)
+	bound, bare, ok := calendar.ParseTime(s)
 	switch {
 	case !ok:
 		p.Add(ErrInvalidDate.With(field, InvalidDate))
 	case last && bare:
-		return t.AddDate(0, 0, 1)
+		return bound.AddDate(0, 0, 1)
 	case last:
-		return t.Add(time.Millisecond)
+		return bound.Add(time.Millisecond)
 	}
-	return t
+	return bound
 }
 
 // ParseCurrency parses an ISO 4217 code. For an unknown code it adds a problem and returns the zero
@@ -118,15 +118,15 @@ const maxTags = 20
 
 // ParseTags parses up to maxTags names of tags, and adds a problem for each invalid one.
 // posting.UseTags decides whether two names are the same tag.
-func ParseTags(p *apierr.Problems, names []string) []string {
+func ParseTags(problems *apierr.Problems, names []string) []string {
 	tags := []string{}
 	if len(names) > maxTags {
-		p.Invalid("tags", fmt.Sprintf("must be at most %d names", maxTags))
+		problems.Invalid("tags", fmt.Sprintf("must be at most %d names", maxTags))
 		return tags
 	}
 	for i, s := range names {
 		name, problem := text.Tag(fmt.Sprintf("tags[%d]", i), s)
-		p.Field(problem)
+		problems.Field(problem)
 		tags = append(tags, name)
 	}
 	return tags

@@ -40,7 +40,7 @@ type Filter struct {
 // CheckFilter is CheckOwned for the ids of a filter. It ignores the zero id, because ParseIDs
 // returns it for a malformed one.
 func CheckFilter(
-	ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, f Filter,
+	ctx context.Context, q pg.Querier, problems apierr.Problems, owner uuid.UUID, f Filter,
 ) error {
 	malformed := func(id uuid.UUID) bool { return id == uuid.Nil }
 	wallets := slices.DeleteFunc(slices.Clone(f.Wallets), malformed)
@@ -49,8 +49,8 @@ func CheckFilter(
 	if err != nil {
 		return err
 	}
-	o.CheckLists(&p, "walletId", wallets, "categoryId", categories)
-	return p.Err()
+	o.CheckLists(&problems, "walletId", wallets, "categoryId", categories)
+	return problems.Err()
 }
 
 // SelectReferences returns the references that belong to the owner.
@@ -72,16 +72,17 @@ func SelectReferences(
 }
 
 // Check adds a problem for each reference that does not belong to the owner.
-func (o Owned) Check(p *apierr.Problems, named References) {
+func (o Owned) Check(problems *apierr.Problems, named References) {
 	if named.Wallet != nil && !slices.Contains(o.Wallets, *named.Wallet) {
-		p.Add(ErrWalletNotFound.With("walletId", "is unknown"))
+		problems.Add(ErrWalletNotFound.With("walletId", "is unknown"))
 	}
 	if named.Category != nil && !slices.Contains(o.Categories, *named.Category) {
-		p.Add(ErrCategoryNotFound.With("categoryId", "is unknown"))
+		problems.Add(ErrCategoryNotFound.With("categoryId", "is unknown"))
 	}
 	for i, category := range named.Parts {
 		if category != nil && !slices.Contains(o.Categories, *category) {
-			p.Add(ErrCategoryNotFound.With(fmt.Sprintf("splits[%d].categoryId", i), "is unknown"))
+			problems.Add(ErrCategoryNotFound.With(fmt.Sprintf("splits[%d].categoryId", i),
+				"is unknown"))
 		}
 	}
 }

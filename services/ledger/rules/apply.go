@@ -22,7 +22,6 @@ import (
 )
 
 const (
-	// previewed is the code of the response to a preview.
 	previewed = "RULE_PREVIEWED"
 	// maxPreviewed is the maximum number of transactions that a preview examines. A preview of a
 	// longer history counts its newest transactions only, while the job applies the rule to all of
@@ -31,8 +30,7 @@ const (
 	// previewRows is the number of transactions that a preview reads together.
 	previewRows = 5000
 	maxExamples = 10
-	// maxTags is the maximum number of tags of a transaction.
-	maxTags = 20
+	maxTags     = 20
 )
 
 // ApplyRule applies one of the caller's rules to existing transactions: it queues a job, or with
@@ -52,12 +50,12 @@ func (s *Rules) ApplyRule(
 	if !ok {
 		return nil, errInvalidID
 	}
-	var p apierr.Problems
-	w := parseWindow(&p, req)
+	var problems apierr.Problems
+	window := parseWindow(&problems, req)
 	owner := caller.ID(ctx)
 	resp := &ledgerv1.ApplyRuleResponse{}
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
-	err := request.CheckOwned(ctx, s.DB, p, owner, request.References{Wallet: w.Wallet})
+	err := request.CheckOwned(ctx, s.DB, problems, owner, request.References{Wallet: window.Wallet})
 	switch {
 	case err != nil && req.GetDryRun():
 		return nil, err
@@ -65,14 +63,14 @@ func (s *Rules) ApplyRule(
 		resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err)
 		return resp, err
 	case req.GetDryRun():
-		return s.preview(ctx, owner, id, w)
+		return s.preview(ctx, owner, id, window)
 	}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		r, err := lockIdle(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if err := upsertJob(ctx, tx, r, w, s.Now()); err != nil {
+		if err := upsertJob(ctx, tx, r, window, s.Now()); err != nil {
 			return err
 		}
 		resp.Rule, err = s.publishJob(ctx, tx, owner, id)
@@ -85,22 +83,23 @@ func (s *Rules) ApplyRule(
 	return resp, nil
 }
 
-func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
-	var w window
+func parseWindow(problems *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
+	var window window
 	if req.From != nil {
-		w.Start = new(request.ParseBound(p, "from", req.GetFrom(), false))
+		window.Start = new(request.ParseBound(problems, "from", req.GetFrom(), false))
 	}
 	if req.To != nil {
-		w.End = new(request.ParseBound(p, "to", req.GetTo(), true))
+		window.End = new(request.ParseBound(problems, "to", req.GetTo(), true))
 	}
-	if w.Start != nil && w.End != nil && !p.Has(request.ErrInvalidDate) && !w.Start.Before(*w.End) {
-		p.Invalid("to", "must not be before from")
+	if window.Start != nil && window.End != nil && !problems.Has(request.ErrInvalidDate) &&
+		!window.Start.Before(*window.End) {
+		problems.Invalid("to", "must not be before from")
 	}
 	if req.WalletId != nil {
-		w.Wallet = request.ParseReference(p, "walletId", req.GetWalletId(),
+		window.Wallet = request.ParseReference(problems, "walletId", req.GetWalletId(),
 			request.ErrInvalidWalletID)
 	}
-	return w
+	return window
 }
 
 // preview counts the newest transactions that a rule matches and changes, at most maxPreviewed of
@@ -109,29 +108,29 @@ func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 // statement reads each page of rows, so a preview is not a snapshot: transactions that are created
 // meanwhile may be missing.
 func (s *Rules) preview(
-	ctx context.Context, owner, id uuid.UUID, w window,
+	ctx context.Context, owner, id uuid.UUID, window window,
 ) (*ledgerv1.ApplyRuleResponse, error) {
 	leave, err := s.reads.Enter(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	r, err := known(selectRule(ctx, s.DB, owner, id))
+	rule, err := known(selectRule(ctx, s.DB, owner, id))
 	if err != nil {
 		return nil, err
 	}
-	set, err := compile(r)
+	set, err := compile(rule)
 	if err != nil {
 		return nil, err
 	}
 	set.Limit(RequestSteps)
 	resp := &ledgerv1.ApplyRuleResponse{
-		Code: previewed, Message: "Rule previewed", Rule: r.Proto(), Matched: new(int32(0)),
+		Code: previewed, Message: "Rule previewed", Rule: rule.Proto(), Matched: new(int32(0)),
 		Changed: new(int32(0)), Examined: new(int32(0)),
 	}
 	date, before := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
 	for resp.GetExamined() < maxPreviewed {
-		ts, err := selectBefore(ctx, s.DB, owner, w, date, before, previewRows)
+		ts, err := selectBefore(ctx, s.DB, owner, window, date, before, previewRows)
 		if err != nil {
 			return nil, err
 		}
@@ -158,8 +157,8 @@ func previewOf(
 	if err := posting.AddDetails(ctx, q, ownerOf(ts), ts); err != nil {
 		return err
 	}
-	for _, t := range ts {
-		after, matched, changed, err := changeOf(ctx, set, t)
+	for _, transaction := range ts {
+		after, matched, changed, err := changeOf(ctx, set, transaction)
 		if err != nil {
 			return err
 		}
@@ -174,7 +173,7 @@ func previewOf(
 		*resp.Changed++
 		if len(resp.GetExamples()) < maxExamples {
 			resp.Examples = append(resp.Examples,
-				&ledgerv1.RuleExample{Before: t.Proto(), After: after.Proto()})
+				&ledgerv1.RuleExample{Before: transaction.Proto(), After: after.Proto()})
 		}
 	}
 	return nil
@@ -191,38 +190,41 @@ func ownerOf(ts []posting.Transaction) uuid.UUID {
 // whether it changes anything. TagNames has the names of all tags, and Tags still the keys from
 // before. Amount, date, currency and wallet stay as they are. A split transaction keeps its parts.
 func changeOf(
-	ctx context.Context, set *matching.Set, t posting.Transaction,
+	ctx context.Context, set *matching.Set, transaction posting.Transaction,
 ) (after posting.Transaction, matched, changed bool, err error) {
-	o, err := Run(ctx, set, Subject(t))
+	outcome, err := Run(ctx, set, Subject(transaction))
 	if err != nil {
-		return t, false, false, err
+		return transaction, false, false, err
 	}
-	after = t
-	if o.Category != uuid.Nil && len(t.Splits) == 0 && t.TransferID == nil {
-		after.CategoryID = &o.Category
+	after = transaction
+	single := len(transaction.Splits) == 0 && transaction.TransferID == nil
+	if single && outcome.Category != uuid.Nil {
+		after.CategoryID = &outcome.Category
 	}
-	Complete(&after, o)
-	changed = after.Payee != t.Payee || after.Description != t.Description ||
-		after.Notes != t.Notes || len(after.TagNames) != len(t.TagNames) ||
-		after.CategoryID != nil && !t.HasCategory(*after.CategoryID)
-	return after, len(o.Matched) > 0, changed, nil
+	Complete(&after, outcome)
+	changed = after.Payee != transaction.Payee || after.Description != transaction.Description ||
+		after.Notes != transaction.Notes || len(after.TagNames) != len(transaction.TagNames) ||
+		after.CategoryID != nil && !transaction.HasCategory(*after.CategoryID)
+	return after, len(outcome.Matched) > 0, changed, nil
 }
 
 // Complete sets the texts and adds the tags of an outcome. Tags beyond the maximum of a transaction
 // are dropped, because a rule must not make a receipt or an import fail. Package receipts calls it
 // for the transactions of a receipt, and changeOf for existing ones.
-func Complete(t *posting.Transaction, o matching.Outcome) {
+func Complete(transaction *posting.Transaction, outcome matching.Outcome) {
 	for _, set := range []struct{ field, value *string }{
-		{&t.Payee, o.Payee}, {&t.Description, o.Description}, {&t.Notes, o.Notes},
+		{&transaction.Payee, outcome.Payee},
+		{&transaction.Description, outcome.Description},
+		{&transaction.Notes, outcome.Notes},
 	} {
 		if set.value != nil {
 			*set.field = *set.value
 		}
 	}
-	t.TagNames = slices.Clone(t.TagNames)
-	for _, tag := range o.Tags {
-		if len(t.TagNames) < maxTags {
-			t.TagNames = append(t.TagNames, tag)
+	transaction.TagNames = slices.Clone(transaction.TagNames)
+	for _, tag := range outcome.Tags {
+		if len(transaction.TagNames) < maxTags {
+			transaction.TagNames = append(transaction.TagNames, tag)
 		}
 	}
 }
@@ -245,18 +247,18 @@ func Subject(t posting.Transaction) matching.Transaction {
 // of those that it changes for the first time in this application. The owner's lock is held, so the
 // categories and wallets of the rule exist until tx ends.
 func (s *Rules) applyTo(
-	ctx context.Context, tx pgx.Tx, r Rule, ts []posting.Transaction,
+	ctx context.Context, tx pgx.Tx, rule Rule, ts []posting.Transaction,
 ) (matches, changes int, err error) {
-	set, err := compile(r)
+	set, err := compile(rule)
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := posting.AddDetails(ctx, tx, r.OwnerID, ts); err != nil {
+	if err := posting.AddDetails(ctx, tx, rule.OwnerID, ts); err != nil {
 		return 0, 0, err
 	}
 	var before, after []posting.Transaction
-	for _, t := range ts {
-		next, matched, changed, err := changeOf(ctx, set, t)
+	for _, transaction := range ts {
+		next, matched, changed, err := changeOf(ctx, set, transaction)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -264,13 +266,13 @@ func (s *Rules) applyTo(
 			matches++
 		}
 		if changed {
-			before, after = append(before, t), append(after, next)
+			before, after = append(before, transaction), append(after, next)
 		}
 	}
-	if err := posting.UseTags(ctx, tx, r.OwnerID, s.Now(), after); err != nil {
+	if err := posting.UseTags(ctx, tx, rule.OwnerID, s.Now(), after); err != nil {
 		return 0, 0, err
 	}
-	if changes, err = insertChanges(ctx, tx, r, before, after); err != nil {
+	if changes, err = insertChanges(ctx, tx, rule, before, after); err != nil {
 		return 0, 0, err
 	}
 	return matches, changes, s.replace(ctx, tx, before, after)

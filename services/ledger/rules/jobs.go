@@ -14,16 +14,16 @@ import (
 
 // chunks returns the function that applies a rule to the transactions of its job, or that undoes
 // the application. The last chunk ends the job.
-func (s *Rules) chunks(j jobs.Job) jobs.Chunk {
+func (s *Rules) chunks(job jobs.Job) jobs.Chunk {
 	run, ended := s.runChunk, done
-	if j.Status == undoing {
+	if job.Status == undoing {
 		run, ended = s.undoChunk, undone
 	}
 	return func(ctx context.Context, p *jobs.Pace) (finished bool, err error) {
-		if finished, err = run(ctx, j, p); err != nil || !finished {
+		if finished, err = run(ctx, job, p); err != nil || !finished {
 			return false, err
 		}
-		return true, s.end(ctx, j, ended, "")
+		return true, s.end(ctx, job, ended, "")
 	}
 }
 
@@ -31,21 +31,21 @@ func (s *Rules) chunks(j jobs.Job) jobs.Chunk {
 // The changes, their events and the position of the job commit together, so a job that continues on
 // another replica repeats nothing.
 func (s *Rules) runChunk(
-	ctx context.Context, j jobs.Job, pace *jobs.Pace,
+	ctx context.Context, job jobs.Job, pace *jobs.Pace,
 ) (finished bool, err error) {
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
+		if err := posting.LockOwner(ctx, tx, job.OwnerID); err != nil {
 			return err
 		}
-		p, err := jobs.Renew[place](ctx, tx, jobTable, j, placeColumns)
+		place, err := jobs.Renew[place](ctx, tx, jobTable, job, placeColumns)
 		if err != nil {
 			return err
 		}
-		r, err := selectRule(ctx, tx, j.OwnerID, j.ID)
+		rule, err := selectRule(ctx, tx, job.OwnerID, job.ID)
 		if err != nil {
 			return err
 		}
-		ts, err := lockNext(ctx, tx, j.OwnerID, p, pace.Rows())
+		ts, err := lockNext(ctx, tx, job.OwnerID, place, pace.Rows())
 		if err != nil {
 			return err
 		}
@@ -53,30 +53,30 @@ func (s *Rules) runChunk(
 			return nil
 		}
 		last := ts[len(ts)-1]
-		matched, changed, err := s.applyTo(ctx, tx, r, ts)
+		matched, changed, err := s.applyTo(ctx, tx, rule, ts)
 		if err != nil {
 			return err
 		}
-		ids, counts := []uuid.UUID{r.ID}, []int32{int32(matched)}
-		if err := CountApplied(ctx, tx, j.OwnerID, ids, counts, s.Now()); err != nil {
+		ids, counts := []uuid.UUID{rule.ID}, []int32{int32(matched)}
+		if err := CountApplied(ctx, tx, job.OwnerID, ids, counts, s.Now()); err != nil {
 			return err
 		}
-		return advance(ctx, tx, j, last, len(ts), changed)
+		return advance(ctx, tx, job, last, len(ts), changed)
 	})
 	return finished, err
 }
 
 // end ends a job and its lease. The event has the rule with the final progress. If the rule was
 // deleted, its job was deleted with it, and endJob returns jobs.ErrLostLease.
-func (s *Rules) end(ctx context.Context, j jobs.Job, status, problem string) error {
+func (s *Rules) end(ctx context.Context, job jobs.Job, status, problem string) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
+		if err := posting.ShareOwner(ctx, tx, job.OwnerID); err != nil {
 			return err
 		}
-		if err := endJob(ctx, tx, j, status, problem); err != nil {
+		if err := endJob(ctx, tx, job, status, problem); err != nil {
 			return err
 		}
-		_, err := s.publishJob(ctx, tx, j.OwnerID, j.ID)
+		_, err := s.publishJob(ctx, tx, job.OwnerID, job.ID)
 		return err
 	})
 }

@@ -28,45 +28,45 @@ const (
 	maxBytes = 16 << 10
 )
 
-func parseRule(p *apierr.Problems, req *ledgerv1.CreateRuleRequest) Rule {
-	r := Rule{Enabled: req.Enabled == nil || req.GetEnabled(), Stop: req.GetStop()}
-	r.setName(p, req.GetName())
+func parseRule(problems *apierr.Problems, req *ledgerv1.CreateRuleRequest) Rule {
+	rule := Rule{Enabled: req.Enabled == nil || req.GetEnabled(), Stop: req.GetStop()}
+	rule.setName(problems, req.GetName())
 	if req.GetMatch() != "" {
-		r.setMatch(p, req.GetMatch())
+		rule.setMatch(problems, req.GetMatch())
 	}
-	r.setConditions(p, req.GetConditions())
-	r.setActions(p, req.GetActions())
-	r.checkSize(p)
-	if r.Sources = []string{OnImport, OnReceipt}; len(req.GetOn()) > 0 {
-		r.setSources(p, req.GetOn())
+	rule.setConditions(problems, req.GetConditions())
+	rule.setActions(problems, req.GetActions())
+	rule.checkSize(problems)
+	if rule.Sources = []string{OnImport, OnReceipt}; len(req.GetOn()) > 0 {
+		rule.setSources(problems, req.GetOn())
 	}
-	return r
+	return rule
 }
 
-func (r Rule) change(p *apierr.Problems, req *ledgerv1.UpdateRuleRequest) Rule {
+func (r Rule) change(problems *apierr.Problems, req *ledgerv1.UpdateRuleRequest) Rule {
 	if req.Name != nil {
-		r.setName(p, req.GetName())
+		r.setName(problems, req.GetName())
 	}
 	if req.Enabled != nil {
 		r.Enabled = req.GetEnabled()
 	}
 	if req.Match != nil {
-		r.setMatch(p, req.GetMatch())
+		r.setMatch(problems, req.GetMatch())
 	}
 	if req.Conditions != nil {
-		r.setConditions(p, req.GetConditions().GetValues())
+		r.setConditions(problems, req.GetConditions().GetValues())
 	}
 	if req.Actions != nil {
-		r.setActions(p, req.GetActions().GetValues())
+		r.setActions(problems, req.GetActions().GetValues())
 	}
 	if req.Conditions != nil || req.Actions != nil {
-		r.checkSize(p)
+		r.checkSize(problems)
 	}
 	if req.Stop != nil {
 		r.Stop = req.GetStop()
 	}
 	if req.On != nil {
-		r.setSources(p, req.GetOn().GetValues())
+		r.setSources(problems, req.GetOn().GetValues())
 	}
 	return r
 }
@@ -91,15 +91,15 @@ func (r *Rule) setMatch(p *apierr.Problems, s string) {
 
 // setSources accepts a list of distinct sources. It sorts them and removes repeated ones, so that
 // equal rules have equal rows.
-func (r *Rule) setSources(p *apierr.Problems, sources []string) {
+func (r *Rule) setSources(problems *apierr.Problems, sources []string) {
 	known := []string{OnImport, OnReceipt, recurrence}
 	for i, s := range sources {
 		if !slices.Contains(known, s) {
-			p.Invalid(fmt.Sprintf("on[%d]", i), "must be "+strings.Join(known, ", "))
+			problems.Invalid(fmt.Sprintf("on[%d]", i), "must be "+strings.Join(known, ", "))
 		}
 	}
 	if len(sources) == 0 {
-		p.Invalid("on", "must have at least one element")
+		problems.Invalid("on", "must have at least one element")
 	}
 	r.Sources = slices.Compact(slices.Sorted(slices.Values(sources)))
 }
@@ -115,7 +115,7 @@ func (r *Rule) setConditions(p *apierr.Problems, conditions []*ledgerv1.RuleCond
 	}
 }
 
-func (r *Rule) checkSize(p *apierr.Problems) {
+func (r *Rule) checkSize(problems *apierr.Problems) {
 	size := 0
 	for _, c := range r.Conditions {
 		for _, v := range c.Values {
@@ -126,132 +126,143 @@ func (r *Rule) checkSize(p *apierr.Problems) {
 		size += len(a.Value)
 	}
 	if size > maxBytes {
-		p.Invalid("conditions", fmt.Sprintf(
+		problems.Invalid("conditions", fmt.Sprintf(
 			"must have values of at most %d bytes, together with the actions", maxBytes))
 	}
 }
 
 // parseCondition returns a condition. path is its place in the request, for problems.
-func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) matching.Condition {
-	c := matching.Condition{Field: m.GetField(), Op: m.GetOp(), Not: m.GetNot()}
-	ops, known := matching.Ops[c.Field]
+func parseCondition(
+	problems *apierr.Problems, path string, message *ledgerv1.RuleCondition,
+) matching.Condition {
+	condition := matching.Condition{
+		Field: message.GetField(), Op: message.GetOp(), Not: message.GetNot(),
+	}
+	ops, known := matching.Ops[condition.Field]
 	if !known {
-		p.Invalid(path+".field",
+		problems.Invalid(path+".field",
 			"must be payee, description, notes, text, amount, currency, walletId, type or tag")
-		return c
+		return condition
 	}
-	if !slices.Contains(ops, c.Op) {
-		p.Invalid(path+".op", "must be one of "+strings.Join(ops, ", ")+" for "+c.Field)
-		return c
+	if !slices.Contains(ops, condition.Op) {
+		problems.Invalid(path+".op",
+			"must be one of "+strings.Join(ops, ", ")+" for "+condition.Field)
+		return condition
 	}
-	least, most := matching.Count(c.Op)
-	switch n := len(m.GetValues()); {
+	least, most := matching.Count(condition.Op)
+	switch n := len(message.GetValues()); {
 	case n >= least && n <= most:
 	case least == most:
-		p.Invalid(path+".values", fmt.Sprintf("must have %d elements for %s", least, c.Op))
-		return c
+		problems.Invalid(path+".values",
+			fmt.Sprintf("must have %d elements for %s", least, condition.Op))
+		return condition
 	default:
-		p.Invalid(path+".values",
-			fmt.Sprintf("must have %d to %d elements for %s", least, most, c.Op))
-		return c
+		problems.Invalid(path+".values",
+			fmt.Sprintf("must have %d to %d elements for %s", least, most, condition.Op))
+		return condition
 	}
-	for i, s := range m.GetValues() {
-		c.Values = append(c.Values, parseValue(p, fmt.Sprintf("%s.values[%d]", path, i), c, s))
+	for i, s := range message.GetValues() {
+		condition.Values = append(condition.Values,
+			parseValue(problems, fmt.Sprintf("%s.values[%d]", path, i), condition, s))
 	}
-	return c
+	return condition
 }
 
 // parseValue returns a value of a condition. It returns the normalized form that is stored: ids and
 // currencies in their usual form, a text as text.Description normalizes it, and other values as
 // they are.
-func parseValue(p *apierr.Problems, path string, c matching.Condition, s string) string {
-	problem := func(message string) { p.Invalid(path, message) }
+func parseValue(
+	problems *apierr.Problems, path string, condition matching.Condition, given string,
+) string {
+	problem := func(message string) { problems.Invalid(path, message) }
 	switch {
-	case c.Op == matching.Matches:
-		if _, err := matching.CompilePattern(s); err != nil {
-			p.Add(errInvalidPattern.With(path,
+	case condition.Op == matching.Matches:
+		if _, err := matching.CompilePattern(given); err != nil {
+			problems.Add(errInvalidPattern.With(path,
 				"must be a regular expression in RE2 syntax of at most 200 bytes"))
 		}
-	case c.Field == matching.Amount:
-		if _, err := matching.ParseAmount(s); err != nil {
+	case condition.Field == matching.Amount:
+		if _, err := matching.ParseAmount(given); err != nil {
 			problem("must be a decimal of at least 0, in the major unit")
 		}
-	case c.Field == matching.WalletID:
-		id := request.ParseID(p, path, s, request.ErrInvalidWalletID)
+	case condition.Field == matching.WalletID:
+		id := request.ParseID(problems, path, given, request.ErrInvalidWalletID)
 		return id.String()
-	case c.Field == matching.Currency:
-		return request.ParseCurrency(p, path, s).Code()
-	case c.Field == matching.Type:
-		if s != posting.Expense && s != posting.Income {
+	case condition.Field == matching.Currency:
+		return request.ParseCurrency(problems, path, given).Code()
+	case condition.Field == matching.Type:
+		if given != posting.Expense && given != posting.Income {
 			problem("must be expense or income")
 		}
 	default:
-		value, invalid := text.Description(path, s)
-		p.Field(invalid)
+		value, invalid := text.Description(path, given)
+		problems.Field(invalid)
 		if invalid == nil && (matching.Fold(value) == "" || len([]rune(value)) > maxValue) {
 			problem(fmt.Sprintf("must have 1 to %d characters", maxValue))
 		}
 		return value
 	}
-	return s
+	return given
 }
 
 // setActions accepts 1 to 5 actions of different kinds. At most one of them may decide about the
 // transaction as a whole: set its category, make it a transfer, or skip it.
-func (r *Rule) setActions(p *apierr.Problems, actions []*ledgerv1.RuleAction) {
+func (r *Rule) setActions(problems *apierr.Problems, actions []*ledgerv1.RuleAction) {
 	r.Actions, r.CategoryID = nil, nil
 	if len(actions) < 1 || len(actions) > maxActions {
-		p.Invalid("actions", fmt.Sprintf("must have 1 to %d elements", maxActions))
+		problems.Invalid("actions", fmt.Sprintf("must have 1 to %d elements", maxActions))
 		return
 	}
 	decides := ""
 	seen := map[string]bool{}
-	for i, m := range actions {
-		path, kind := fmt.Sprintf("actions[%d]", i), m.GetKind()
+	for i, message := range actions {
+		path, kind := fmt.Sprintf("actions[%d]", i), message.GetKind()
 		switch {
 		case !slices.Contains(matching.Kinds, kind):
-			p.Invalid(path+".kind", "must be "+strings.Join(matching.Kinds, ", "))
+			problems.Invalid(path+".kind", "must be "+strings.Join(matching.Kinds, ", "))
 		case seen[kind]:
-			p.Invalid(path+".kind", "must not repeat another action")
+			problems.Invalid(path+".kind", "must not repeat another action")
 		case kind == matching.SetCategory || kind == matching.TransferTo || kind == matching.Skip:
 			if decides != "" {
-				p.Invalid(path+".kind", "cannot be combined with "+decides)
+				problems.Invalid(path+".kind", "cannot be combined with "+decides)
 			}
 			decides = kind
 		}
 		seen[kind] = true
-		r.Actions = append(r.Actions, r.parseAction(p, path+".value", m))
+		r.Actions = append(r.Actions, r.parseAction(problems, path+".value", message))
 	}
 }
 
 // parseAction returns an action. It stores the category of matching.SetCategory in the rule. path
 // is the place of the value in the request.
 func (r *Rule) parseAction(
-	p *apierr.Problems, path string, m *ledgerv1.RuleAction,
+	problems *apierr.Problems, path string, message *ledgerv1.RuleAction,
 ) matching.Action {
-	a := matching.Action{Kind: m.GetKind()}
+	action := matching.Action{Kind: message.GetKind()}
 	var problem *apierr.Field
-	switch a.Kind {
+	switch action.Kind {
 	case matching.SetCategory:
-		r.CategoryID = request.RequireReference(p, path, m.GetValue(), request.ErrInvalidCategoryID)
+		r.CategoryID = request.RequireReference(problems, path, message.GetValue(),
+			request.ErrInvalidCategoryID)
 	case matching.TransferTo:
-		id := request.RequireReference(p, path, m.GetValue(), request.ErrInvalidWalletID)
+		id := request.RequireReference(problems, path, message.GetValue(),
+			request.ErrInvalidWalletID)
 		if id != nil {
-			a.Value = id.String()
+			action.Value = id.String()
 		}
 	case matching.AddTag:
-		a.Value, problem = text.Tag(path, m.GetValue())
+		action.Value, problem = text.Tag(path, message.GetValue())
 	case matching.SetPayee:
-		a.Value, problem = text.Payee(path, m.GetValue())
+		action.Value, problem = text.Payee(path, message.GetValue())
 	case matching.SetDescription:
-		a.Value, problem = text.Description(path, m.GetValue())
+		action.Value, problem = text.Description(path, message.GetValue())
 	case matching.SetNotes:
-		a.Value, problem = text.Notes(path, m.GetValue())
+		action.Value, problem = text.Notes(path, message.GetValue())
 	case matching.Skip:
-		if m.GetValue() != "" {
+		if message.GetValue() != "" {
 			problem = &apierr.Field{Name: path, Message: "must be empty for skip"}
 		}
 	}
-	p.Field(problem)
-	return a
+	problems.Field(problem)
+	return action
 }

@@ -46,16 +46,16 @@ func (s *Rules) SuggestRules(
 		return nil, err
 	}
 	resp := &ledgerv1.SuggestRulesResponse{}
-	for _, p := range learning.Propose(choices) {
-		o, err := Run(ctx, set,
-			matching.Transaction{Payee: p.Payee, AmountE4: matching.UnknownAmount})
+	for _, proposal := range learning.Propose(choices) {
+		outcome, err := Run(ctx, set,
+			matching.Transaction{Payee: proposal.Payee, AmountE4: matching.UnknownAmount})
 		if err != nil {
 			return nil, err
 		}
-		if o.DecidedBy != uuid.Nil || o.Payee != nil {
+		if outcome.DecidedBy != uuid.Nil || outcome.Payee != nil {
 			continue
 		}
-		resp.Suggestions = append(resp.Suggestions, ruleFor(p))
+		resp.Suggestions = append(resp.Suggestions, ruleFor(proposal))
 		if len(resp.GetSuggestions()) == maxSuggested {
 			break
 		}
@@ -63,14 +63,16 @@ func (s *Rules) SuggestRules(
 	return resp, nil
 }
 
-func ruleFor(p learning.Proposal) *ledgerv1.RuleSuggestion {
-	name := []rune(p.Payee)
+func ruleFor(proposal learning.Proposal) *ledgerv1.RuleSuggestion {
+	name := []rune(proposal.Payee)
 	return &ledgerv1.RuleSuggestion{
 		Name: string(name[:min(len(name), maxName)]),
 		Conditions: []*ledgerv1.RuleCondition{{
-			Field: matching.Payee, Op: p.Op, Values: []string{p.Payee},
+			Field: matching.Payee, Op: proposal.Op, Values: []string{proposal.Payee},
 		}},
-		Actions: []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: p.CategoryID.String()}},
-		Count:   int32(min(p.Count, math.MaxInt32)),
+		Actions: []*ledgerv1.RuleAction{
+			{Kind: matching.SetCategory, Value: proposal.CategoryID.String()},
+		},
+		Count: int32(min(proposal.Count, math.MaxInt32)),
 	}
 }

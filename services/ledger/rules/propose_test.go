@@ -32,16 +32,16 @@ func (p person) suggestedRules(t *testing.T) []*ledgerv1.RuleSuggestion {
 
 func TestSuggestRules(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	t.Run("suggests a rule that can be created, once", func(t *testing.T) {
 		t.Parallel()
-		p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-		fun := s.MakeCategory(p.Ctx, t, "Fun")
+		me, other := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+		fun := srv.MakeCategory(me.Ctx, t, "Fun")
 		for _, payee := range []string{"Cinema Rex 1", "Cinema Rex 2"} {
-			p.buys(t, payee, fun)
+			me.buys(t, payee, fun)
 		}
-		require.Empty(t, p.suggestedRules(t))
-		p.buys(t, "Cinema Rex 3", fun)
+		require.Empty(t, me.suggestedRules(t))
+		me.buys(t, "Cinema Rex 3", fun)
 		other.buys(t, "Bakery", other.Category)
 		want := &ledgerv1.RuleSuggestion{
 			Name: "Cinema Rex", Count: 3,
@@ -50,23 +50,23 @@ func TestSuggestRules(t *testing.T) {
 			}},
 			Actions: []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: fun.String()}},
 		}
-		got := p.suggestedRules(t)
+		got := me.suggestedRules(t)
 		require.Len(t, got, 1)
 		require.True(t, proto.Equal(want, got[0]), got)
 		require.Empty(t, other.suggestedRules(t))
-		r := p.rule(t, &ledgerv1.CreateRuleRequest{
+		r := me.rule(t, &ledgerv1.CreateRuleRequest{
 			Name: got[0].GetName(), Conditions: got[0].GetConditions(),
 			Actions: got[0].GetActions(),
 		})
-		require.Empty(t, p.suggestedRules(t))
-		_, err := p.UpdateRule(p.Ctx,
+		require.Empty(t, me.suggestedRules(t))
+		_, err := me.UpdateRule(me.Ctx,
 			&ledgerv1.UpdateRuleRequest{Id: r.GetId(), Enabled: new(false)})
 		require.NoError(t, err)
-		require.Empty(t, p.suggestedRules(t), "a disabled rule also counts")
+		require.Empty(t, me.suggestedRules(t), "a disabled rule also counts")
 	})
 	t.Run("suggests no rule for a payee that a rule replaces", func(t *testing.T) {
 		t.Parallel()
-		p := newPerson(t.Context(), t, s)
+		p := newPerson(t.Context(), t, srv)
 		for range 3 {
 			p.buys(t, "Kiosk 24", p.Category)
 		}
@@ -77,47 +77,49 @@ func TestSuggestRules(t *testing.T) {
 	})
 	t.Run("suggests at most 20 rules, whose names are valid", func(t *testing.T) {
 		t.Parallel()
-		p := newPerson(t.Context(), t, s)
+		me := newPerson(t.Context(), t, srv)
 		for i := range 21 {
 			for range 3 {
-				p.buys(t, strings.Repeat(string(rune('a'+i)), 200), p.Category)
+				me.buys(t, strings.Repeat(string(rune('a'+i)), 200), me.Category)
 			}
 		}
-		got := p.suggestedRules(t)
+		got := me.suggestedRules(t)
 		require.Len(t, got, 20)
-		p.rule(t, &ledgerv1.CreateRuleRequest{
+		me.rule(t, &ledgerv1.CreateRuleRequest{
 			Name: got[0].GetName(), Conditions: got[0].GetConditions(),
 			Actions: got[0].GetActions(),
 		})
 	})
 	t.Run("counts imported transactions whose category was chosen later", func(t *testing.T) {
 		t.Parallel()
-		p := newPerson(t.Context(), t, s)
+		p := newPerson(t.Context(), t, srv)
 		// The file has the payee of the row, which the helper leaves empty.
 		for n := range 3 {
 			p.imported(t, n, p.buys(t, "Kiosk", p.Category).GetId(), "none")
 		}
-		_, err := s.DB.Exec(t.Context(),
+		_, err := srv.DB.Exec(t.Context(),
 			`UPDATE import_rows SET payee = 'KIOSK' WHERE owner_id = $1`, p.ID)
 		require.NoError(t, err)
 		require.Len(t, p.suggestedRules(t), 1)
 	})
 	t.Run("counts no receipts, external ids and old transactions", func(t *testing.T) {
 		t.Parallel()
-		p := newPerson(t.Context(), t, s)
-		_, err := s.DB.Exec(t.Context(),
+		me := newPerson(t.Context(), t, srv)
+		_, err := srv.DB.Exec(t.Context(),
 			`ALTER TABLE transactions DROP CONSTRAINT transactions_receipt_fkey`)
 		require.NoError(t, err)
 		for _, change := range []string{
-			`UPDATE transactions SET receipt_id = gen_random_uuid() WHERE id = $1`, `UPDATE transactions SET external_id = id::text WHERE id = $1`,
-			`UPDATE transactions SET date = now() - interval '25 months' WHERE id = $1`, `UPDATE transactions SET import_id = gen_random_uuid() WHERE id = $1`,
+			`UPDATE transactions SET receipt_id = gen_random_uuid() WHERE id = $1`,
+			`UPDATE transactions SET external_id = id::text WHERE id = $1`,
+			`UPDATE transactions SET date = now() - interval '25 months' WHERE id = $1`,
+			`UPDATE transactions SET import_id = gen_random_uuid() WHERE id = $1`,
 		} {
 			for range 3 {
-				_, err := s.DB.Exec(t.Context(), change, p.buys(t, "Kiosk", p.Category).GetId())
+				_, err := srv.DB.Exec(t.Context(), change, me.buys(t, "Kiosk", me.Category).GetId())
 				require.NoError(t, err)
 			}
 		}
-		require.Empty(t, p.suggestedRules(t))
+		require.Empty(t, me.suggestedRules(t))
 	})
 }
 
@@ -125,8 +127,8 @@ func TestSuggestRules(t *testing.T) {
 // transactions, of which the newest 3000 are of an import.
 func TestHistoryPlans(t *testing.T) {
 	t.Parallel()
-	s, rich := fixture.NewRich(t)
-	_, err := s.DB.Exec(t.Context(), `
+	service, rich := fixture.NewRich(t)
+	_, err := service.DB.Exec(t.Context(), `
 		WITH newest AS (
 			UPDATE transactions
 			SET payee = description, import_id = owner_id, date = now()
@@ -145,7 +147,7 @@ func TestHistoryPlans(t *testing.T) {
 			'', false, '', '', '', '', 'user', id
 		FROM newest`, rich.ID)
 	require.NoError(t, err)
-	pool, plans := fixture.Explained(t, s.DB)
+	pool, plans := fixture.Explained(t, service.DB)
 	for range 6 {
 		// From the sixth time on, PostgreSQL may plan a prepared statement without its arguments.
 		choices, err := selectChoices(t.Context(), pool, rich.ID)

@@ -127,38 +127,39 @@ func compile(rules ...Rule) (*matching.Set, error) {
 
 // Proto returns r as the API shows it.
 func (r Rule) Proto() *ledgerv1.Rule {
-	m := &ledgerv1.Rule{
+	message := &ledgerv1.Rule{
 		Id: r.ID.String(), Name: r.Name, Enabled: r.Enabled, Position: r.Position, Match: matchAll,
 		Stop: r.Stop, On: r.Sources, AppliedCount: r.AppliedCount,
 		CreatedAt: calendar.FormatTime(r.CreatedAt), UpdatedAt: calendar.FormatTime(r.UpdatedAt),
 	}
 	if r.MatchAny {
-		m.Match = matchAny
+		message.Match = matchAny
 	}
 	for _, c := range r.Conditions {
-		m.Conditions = append(m.Conditions,
+		message.Conditions = append(message.Conditions,
 			&ledgerv1.RuleCondition{Field: c.Field, Op: c.Op, Values: c.Values, Not: c.Not})
 	}
 	for _, a := range r.actions() {
-		m.Actions = append(m.Actions, &ledgerv1.RuleAction{Kind: a.Kind, Value: a.Value})
+		message.Actions = append(message.Actions,
+			&ledgerv1.RuleAction{Kind: a.Kind, Value: a.Value})
 	}
 	if r.LastAppliedAt != nil {
-		m.LastAppliedAt = new(calendar.FormatTime(*r.LastAppliedAt))
+		message.LastAppliedAt = new(calendar.FormatTime(*r.LastAppliedAt))
 	}
 	if r.JobStatus != nil {
-		m.Progress = &restv1.Job{
+		message.Progress = &restv1.Job{
 			Status: *r.JobStatus, Done: r.JobDone, Total: r.JobTotal, Problem: r.JobProblem,
 		}
 	}
 	if r.AppliedAt != nil {
-		m.Application = &ledgerv1.RuleApplication{
+		message.Application = &ledgerv1.RuleApplication{
 			Changed: r.Changed, Restored: r.Restored, Kept: r.Kept,
 		}
 		if until := r.undoableUntil(); until != nil {
-			m.Application.UndoableUntil = new(calendar.FormatTime(*until))
+			message.Application.UndoableUntil = new(calendar.FormatTime(*until))
 		}
 	}
-	return m
+	return message
 }
 
 func protos(rows []Rule) []*ledgerv1.Rule {

@@ -71,37 +71,37 @@ func New(book *posting.Ledger, gates *reads.Gates, log *slog.Logger) *Rules {
 func (s *Rules) CreateRule(
 	ctx context.Context, req *ledgerv1.CreateRuleRequest,
 ) (*ledgerv1.CreateRuleResponse, error) {
-	var p apierr.Problems
-	r := parseRule(&p, req)
-	r.ID, r.OwnerID, r.Version, r.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
-	r.UpdatedAt = r.CreatedAt
-	call := idem.Call{Scope: r.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	var problems apierr.Problems
+	rule := parseRule(&problems, req)
+	rule.ID, rule.OwnerID, rule.Version, rule.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
+	rule.UpdatedAt = rule.CreatedAt
+	call := idem.Call{Scope: rule.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateRuleResponse{}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		if err := posting.ShareOwner(ctx, tx, r.OwnerID); err != nil {
+		if err := posting.ShareOwner(ctx, tx, rule.OwnerID); err != nil {
 			return err
 		}
-		if err := checkOwned(ctx, tx, p, r); err != nil {
+		if err := checkOwned(ctx, tx, problems, rule); err != nil {
 			return err
 		}
-		last, err := selectLast(ctx, tx, r.OwnerID)
+		last, err := selectLast(ctx, tx, rule.OwnerID)
 		if err != nil {
 			return err
 		}
 		if last.Count >= maxRules {
 			return errLimitReached
 		}
-		if err := checkSteps(ctx, tx, r, Rule{}); err != nil {
+		if err := checkSteps(ctx, tx, rule, Rule{}); err != nil {
 			return err
 		}
-		r.Position = last.Position + 1
-		if err := insertRule(ctx, tx, r); err != nil {
+		rule.Position = last.Position + 1
+		if err := insertRule(ctx, tx, rule); err != nil {
 			return posting.ClientError(err)
 		}
-		resp.Rule, resp.Etag = r.Proto(), etag.Format(r.Version)
-		return s.Publish(ctx, tx, r.OwnerID,
-			&ledgerv1.RuleCreated{OwnerId: r.OwnerID.String(), Rule: resp.GetRule()})
+		resp.Rule, resp.Etag = rule.Proto(), etag.Format(rule.Version)
+		return s.Publish(ctx, tx, rule.OwnerID,
+			&ledgerv1.RuleCreated{OwnerId: rule.OwnerID.String(), Rule: resp.GetRule()})
 	})
 	if err != nil {
 		return nil, err
@@ -176,24 +176,24 @@ func (s *Rules) UpdateRule(
 			return err
 		}
 		var p apierr.Problems
-		r := before.change(&p, req)
-		if err := checkOwned(ctx, tx, p, r); err != nil {
+		rule := before.change(&p, req)
+		if err := checkOwned(ctx, tx, p, rule); err != nil {
 			return err
 		}
 		if before.working() {
 			return errRunning
 		}
-		if err := checkSteps(ctx, tx, r, before); err != nil {
+		if err := checkSteps(ctx, tx, rule, before); err != nil {
 			return err
 		}
-		r.Version++
-		r.UpdatedAt = s.Now()
-		if err := updateRule(ctx, tx, r); err != nil {
+		rule.Version++
+		rule.UpdatedAt = s.Now()
+		if err := updateRule(ctx, tx, rule); err != nil {
 			return posting.ClientError(err)
 		}
-		resp.Rule, resp.Etag = r.Proto(), etag.Format(r.Version)
-		return s.Publish(ctx, tx, r.OwnerID,
-			&ledgerv1.RuleUpdated{OwnerId: r.OwnerID.String(), Rule: resp.GetRule()})
+		resp.Rule, resp.Etag = rule.Proto(), etag.Format(rule.Version)
+		return s.Publish(ctx, tx, rule.OwnerID,
+			&ledgerv1.RuleUpdated{OwnerId: rule.OwnerID.String(), Rule: resp.GetRule()})
 	})
 	if err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ import (
 
 func TestCreateRule(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	srv := setup(t)
+	p, other := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	t.Run("another user does not see it", func(t *testing.T) {
 		r := p.rule(t, setsCategory("Bakery", p.Category))
 		got, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
@@ -35,7 +35,7 @@ func TestCreateRule(t *testing.T) {
 		require.Empty(t, list.GetRules())
 	})
 	t.Run("a repetition with the same key creates no second rule", func(t *testing.T) {
-		u := newPerson(t.Context(), t, s)
+		u := newPerson(t.Context(), t, srv)
 		req := setsCategory("Bakery", u.Category)
 		req.IdempotencyKey = "key"
 		first := u.rule(t, req)
@@ -45,7 +45,7 @@ func TestCreateRule(t *testing.T) {
 		require.True(t, proto.Equal(first, again.GetRule()))
 	})
 	t.Run("at most 500", func(t *testing.T) {
-		_, err := s.DB.Exec(t.Context(), `
+		_, err := srv.DB.Exec(t.Context(), `
 			INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources,
 				conditions, actions, version, created_at, updated_at)
 			SELECT $1, gen_random_uuid(), 'x', true, n, false, false, '{import}', '[]', '[]', 1,
@@ -60,31 +60,31 @@ func TestCreateRule(t *testing.T) {
 func TestUpdateRule(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	fun := s.MakeCategory(p.Ctx, t, "Fun")
-	r := p.rule(t, setsCategory("Bakery", p.Category))
+	me := newPerson(t.Context(), t, s)
+	fun := s.MakeCategory(me.Ctx, t, "Fun")
+	rule := me.rule(t, setsCategory("Bakery", me.Category))
 	t.Run("replaces lists and keeps the rest", func(t *testing.T) {
-		changed, err := p.UpdateRule(p.Ctx,
+		changed, err := me.UpdateRule(me.Ctx,
 			&ledgerv1.UpdateRuleRequest{
-				Id: r.GetId(), Actions: &ledgerv1.RuleActions{Values: []*ledgerv1.RuleAction{
+				Id: rule.GetId(), Actions: &ledgerv1.RuleActions{Values: []*ledgerv1.RuleAction{
 					{Kind: matching.SetPayee, Value: "Baker"},
 					{Kind: matching.SetCategory, Value: fun.String()},
 				}},
 			})
 		require.NoError(t, err)
-		require.Equal(t, r.GetConditions()[0].GetValues(),
+		require.Equal(t, rule.GetConditions()[0].GetValues(),
 			changed.GetRule().GetConditions()[0].GetValues())
 		require.Equal(t, fun.String(), changed.GetRule().GetActions()[1].GetValue())
-		got, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+		got, err := me.GetRule(me.Ctx, &ledgerv1.GetRuleRequest{Id: rule.GetId()})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(changed.GetRule(), got.GetRule()), got)
 	})
 	t.Run("a rejected change leaves the rule as it was", func(t *testing.T) {
-		before, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+		before, err := me.GetRule(me.Ctx, &ledgerv1.GetRuleRequest{Id: rule.GetId()})
 		require.NoError(t, err)
-		_, err = p.UpdateRule(p.Ctx,
+		_, err = me.UpdateRule(me.Ctx,
 			&ledgerv1.UpdateRuleRequest{
-				Id: r.GetId(), Name: new("New"), Actions: &ledgerv1.RuleActions{
+				Id: rule.GetId(), Name: new("New"), Actions: &ledgerv1.RuleActions{
 					Values: []*ledgerv1.RuleAction{{
 						Kind: matching.SetCategory, Value: uuid.NewString(),
 					}},
@@ -92,7 +92,7 @@ func TestUpdateRule(t *testing.T) {
 			})
 		require.Equal(t, restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS.String(),
 			apierr.From(err).Reason)
-		after, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+		after, err := me.GetRule(me.Ctx, &ledgerv1.GetRuleRequest{Id: rule.GetId()})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(before, after))
 	})
@@ -102,82 +102,84 @@ func TestUpdateRule(t *testing.T) {
 // but not all of them at once.
 func TestListRulesSize(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
 	// A character of four bytes is the longest one.
 	long := func(length int) string { return strings.Repeat("💶", length) }
-	req := setsCategory("Bakery", p.Category)
+	req := setsCategory("Bakery", me.Category)
 	req.Name = long(100)
 	req.Actions = append(req.GetActions(),
 		&ledgerv1.RuleAction{Kind: matching.SetNotes, Value: long(4000)})
-	r := p.rule(t, req)
-	require.Less(t, maxRules*proto.Size(r), rpc.MaxMessage*9/10)
+	rule := me.rule(t, req)
+	require.Less(t, maxRules*proto.Size(rule), rpc.MaxMessage*9/10)
 
 	tooLong := []*ledgerv1.RuleCondition{{Field: matching.Tag, Op: matching.In}}
 	for i := range 25 {
 		tooLong[0].Values = append(tooLong[0].Values, long(198)+strconv.Itoa(10+i))
 	}
-	_, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{
-		Id: r.GetId(), Conditions: &ledgerv1.RuleConditions{Values: tooLong},
+	_, err := me.UpdateRule(me.Ctx, &ledgerv1.UpdateRuleRequest{
+		Id: rule.GetId(), Conditions: &ledgerv1.RuleConditions{Values: tooLong},
 	})
 	e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	require.Equal(t, []string{"conditions"}, fixture.FieldNames(e))
 	req.Conditions = tooLong
-	_, err = p.CreateRule(p.Ctx, req)
+	_, err = me.CreateRule(me.Ctx, req)
 	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	// A rule of an earlier release may be larger, and can still be renamed.
-	_, err = s.DB.Exec(t.Context(),
+	_, err = srv.DB.Exec(t.Context(),
 		`UPDATE rules SET actions = jsonb_build_array(jsonb_build_object('kind', 'setNotes', 'value', $2::text)) WHERE id = $1`,
-		r.GetId(), long(5000))
+		rule.GetId(), long(5000))
 	require.NoError(t, err)
-	_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Name: new("New")})
+	_, err = me.UpdateRule(me.Ctx, &ledgerv1.UpdateRuleRequest{Id: rule.GetId(), Name: new("New")})
 	require.NoError(t, err)
 }
 
 func TestOrderRules(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t.Context(), t, s)
+	me := newPerson(t.Context(), t, s)
 	var ids []string
 	for i := range 4 {
-		ids = append([]string{p.rule(t, setsCategory(fmt.Sprint("Shop ", i), p.Category)).GetId()},
+		ids = append([]string{
+			me.rule(t, setsCategory(fmt.Sprint("Shop ", i), me.Category)).GetId(),
+		},
 			ids...)
 	}
-	ordered, err := p.OrderRules(p.Ctx, &ledgerv1.OrderRulesRequest{Ids: ids})
+	ordered, err := me.OrderRules(me.Ctx, &ledgerv1.OrderRulesRequest{Ids: ids})
 	require.NoError(t, err)
 	for i, r := range ordered.GetRules() {
 		require.Equal(t, ids[i], r.GetId())
 		require.EqualValues(t, i+1, r.GetPosition())
 	}
-	_, err = p.DeleteRule(p.Ctx, &ledgerv1.DeleteRuleRequest{Id: ids[0]})
+	_, err = me.DeleteRule(me.Ctx, &ledgerv1.DeleteRuleRequest{Id: ids[0]})
 	require.NoError(t, err)
-	require.EqualValues(t, 5, p.rule(t, setsCategory("Last", p.Category)).GetPosition())
+	require.EqualValues(t, 5, me.rule(t, setsCategory("Last", me.Category)).GetPosition())
 }
 
 func TestDeleteCategoryOfRule(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	used, target := s.MakeCategory(p.Ctx, t, "Used"), s.MakeCategory(p.Ctx, t, "Target")
-	r := p.rule(t, setsCategory("Bakery", used))
-	_, err := s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: used.String()})
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	used, target := srv.MakeCategory(me.Ctx, t, "Used"), srv.MakeCategory(me.Ctx, t, "Target")
+	rule := me.rule(t, setsCategory("Bakery", used))
+	_, err := srv.DeleteCategory(me.Ctx, &ledgerv1.DeleteCategoryRequest{Id: used.String()})
 	require.Equal(t, restv1.Reason_CATEGORY_IN_USE.String(), apierr.From(err).Reason)
-	_, err = s.DeleteCategory(p.Ctx,
+	_, err = srv.DeleteCategory(me.Ctx,
 		&ledgerv1.DeleteCategoryRequest{Id: used.String(), ReassignTo: new(target.String())})
 	require.NoError(t, err)
-	got, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+	got, err := me.GetRule(me.Ctx, &ledgerv1.GetRuleRequest{Id: rule.GetId()})
 	require.NoError(t, err)
 	require.Equal(t, target.String(), got.GetRule().GetActions()[0].GetValue())
-	_, err = p.DeleteRule(p.Ctx, &ledgerv1.DeleteRuleRequest{Id: r.GetId()})
+	_, err = me.DeleteRule(me.Ctx, &ledgerv1.DeleteRuleRequest{Id: rule.GetId()})
 	require.NoError(t, err)
-	_, err = s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: target.String()})
+	_, err = srv.DeleteCategory(me.Ctx, &ledgerv1.DeleteCategoryRequest{Id: target.String()})
 	require.NoError(t, err)
 }
 
 func TestDeleteWalletOfRule(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
 	for name, change := range map[string]func(*ledgerv1.CreateRuleRequest, string){
 		"condition": func(r *ledgerv1.CreateRuleRequest, wallet string) {
 			r.Conditions = append(r.Conditions, &ledgerv1.RuleCondition{
@@ -189,23 +191,23 @@ func TestDeleteWalletOfRule(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wallet := s.MakeWallet(p.Ctx, t, name, "EUR").String()
-			req := setsCategory("Bakery", p.Category)
+			wallet := srv.MakeWallet(me.Ctx, t, name, "EUR").String()
+			req := setsCategory("Bakery", me.Category)
 			change(req, wallet)
-			r := p.rule(t, req)
-			_, err := s.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})
+			r := me.rule(t, req)
+			_, err := srv.DeleteWallet(me.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})
 			require.Equal(t, restv1.Reason_WALLET_IN_USE.String(), apierr.From(err).Reason)
-			_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{
+			_, err = me.UpdateRule(me.Ctx, &ledgerv1.UpdateRuleRequest{
 				Id: r.GetId(),
 				Conditions: &ledgerv1.RuleConditions{
-					Values: setsCategory("x", p.Category).GetConditions(),
+					Values: setsCategory("x", me.Category).GetConditions(),
 				},
 				Actions: &ledgerv1.RuleActions{
 					Values: []*ledgerv1.RuleAction{{Kind: matching.Skip}},
 				},
 			})
 			require.NoError(t, err)
-			_, err = s.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})
+			_, err = srv.DeleteWallet(me.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})
 			require.NoError(t, err)
 		})
 	}

@@ -26,19 +26,19 @@ type server struct {
 // setup returns a server on a fresh database. Its queue does not run: tests run jobs themselves.
 func setup(t testing.TB) *server {
 	t.Helper()
-	f := fixture.New(t)
-	s := &server{
-		Service: f, Rules: New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler)),
-		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
-		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+	base := fixture.New(t)
+	srv := &server{
+		Service: base, Rules: New(base.Ledger, base.Reads, slog.New(slog.DiscardHandler)),
+		Accounts:     &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
+		Transactions: transactions.New(base.Ledger, base.Cursors, base.Reads),
 	}
-	f.RPCs = struct {
+	base.RPCs = struct {
 		*fixture.Service
 		*accounts.Accounts
 		*transactions.Transactions
-	}{f, s.Accounts, s.Transactions}
-	s.Run(t.Context())
-	return s
+	}{base, srv.Accounts, srv.Transactions}
+	srv.Run(t.Context())
+	return srv
 }
 
 // person is a user of a server.

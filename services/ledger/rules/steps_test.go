@@ -42,32 +42,32 @@ func (p person) exceed(t *testing.T, r *ledgerv1.Rule) {
 func TestCreateRuleSteps(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	_, err := p.CreateRule(p.Ctx, matches(matching.Text, 2))
+	me, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	_, err := me.CreateRule(me.Ctx, matches(matching.Text, 2))
 	require.ErrorIs(t, err, errTooManySteps)
 	require.ErrorContains(t, err, "LIMIT_REACHED")
 
 	made := fixture.Simultaneous(t, 8, "LIMIT_REACHED", func(int) error {
-		_, err := p.CreateRule(p.Ctx, matches(matching.Text, 1))
+		_, err := me.CreateRule(me.Ctx, matches(matching.Text, 1))
 		return err
 	})
 	require.Equal(t, 1, made)
 	other.rule(t, matches(matching.Text, 1))
-	p.rule(t, matches(matching.Payee, 1))
+	me.rule(t, matches(matching.Payee, 1))
 }
 
 func TestUpdateRuleSteps(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	first, second := p.rule(t, matches(matching.Text, 1)), p.rule(t, matches(matching.Payee, 1))
+	me := newPerson(t.Context(), t, s)
+	first, second := me.rule(t, matches(matching.Text, 1)), me.rule(t, matches(matching.Payee, 1))
 	widened := &ledgerv1.RuleConditions{Values: matches(matching.Text, 1).GetConditions()}
-	_, err := p.UpdateRule(p.Ctx,
+	_, err := me.UpdateRule(me.Ctx,
 		&ledgerv1.UpdateRuleRequest{Id: second.GetId(), Conditions: widened})
 	require.ErrorIs(t, err, errTooManySteps)
 
 	fewer := matches(matching.Text, 9).GetConditions()
-	none := setsCategory("shop", p.Category).GetConditions()
+	none := setsCategory("shop", me.Category).GetConditions()
 	for _, allowed := range []struct {
 		what string
 		req  *ledgerv1.UpdateRuleRequest
@@ -77,9 +77,9 @@ func TestUpdateRuleSteps(t *testing.T) {
 		// The last change, because no copies of these conditions exceed the limit.
 		{"no pattern", &ledgerv1.UpdateRuleRequest{Conditions: &ledgerv1.RuleConditions{Values: none}}},
 	} {
-		p.exceed(t, first)
+		me.exceed(t, first)
 		allowed.req.Id = first.GetId()
-		_, err := p.UpdateRule(p.Ctx, allowed.req)
+		_, err := me.UpdateRule(me.Ctx, allowed.req)
 		require.NoError(t, err, allowed.what)
 	}
 }
@@ -89,22 +89,22 @@ func TestUpdateRuleSteps(t *testing.T) {
 func TestSuggestCategoriesSteps(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t.Context(), t, s)
+	me := newPerson(t.Context(), t, s)
 	item := &ledgerv1.SuggestionItem{Description: strings.Repeat("a", 1000)}
 	suggest := func(items int) error {
 		repeated := slices.Repeat([]*ledgerv1.SuggestionItem{item}, items)
-		_, err := p.SuggestCategories(p.Ctx, &ledgerv1.SuggestCategoriesRequest{Items: repeated})
+		_, err := me.SuggestCategories(me.Ctx, &ledgerv1.SuggestCategoriesRequest{Items: repeated})
 		return err
 	}
-	r := p.rule(t, matches(matching.Text, 1))
+	rule := me.rule(t, matches(matching.Text, 1))
 	require.NoError(t, suggest(1))
 	require.NoError(t, suggest(100))
-	p.exceed(t, r)
+	me.exceed(t, rule)
 	require.ErrorIs(t, suggest(1), errTooLong)
-	_, err := p.DeleteRule(p.Ctx, &ledgerv1.DeleteRuleRequest{Id: r.GetId()})
+	_, err := me.DeleteRule(me.Ctx, &ledgerv1.DeleteRuleRequest{Id: rule.GetId()})
 	require.NoError(t, err)
 
-	p.rule(t, matches(matching.Description, 7))
+	me.rule(t, matches(matching.Description, 7))
 	require.NoError(t, suggest(1))
 	require.ErrorIs(t, suggest(100), errTooLong)
 }
@@ -112,8 +112,8 @@ func TestSuggestCategoriesSteps(t *testing.T) {
 func TestApplyRulePreviewSteps(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	first := p.spends(t, "Shop", "1")
+	me := newPerson(t.Context(), t, s)
+	first := me.spends(t, "Shop", "1")
 	_, err := s.DB.Exec(t.Context(), `
 		INSERT INTO transactions
 		SELECT (jsonb_populate_record(t, jsonb_build_object(
@@ -125,21 +125,21 @@ func TestApplyRulePreviewSteps(t *testing.T) {
 		WHERE t.id = $1`, first.GetId(), maxPreviewed)
 	require.NoError(t, err)
 	preview := func(r *ledgerv1.Rule) (*ledgerv1.ApplyRuleResponse, error) {
-		return p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId(), DryRun: true})
+		return me.ApplyRule(me.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId(), DryRun: true})
 	}
-	cheap := p.rule(t, setsCategory("shop", p.Category))
+	cheap := me.rule(t, setsCategory("shop", me.Category))
 	seen, err := preview(cheap)
 	require.NoError(t, err)
 	require.EqualValues(t, maxPreviewed, seen.GetExamined())
 	require.EqualValues(t, maxPreviewed, seen.GetMatched())
 
-	r := p.rule(t, matches(matching.Description, 7))
+	r := me.rule(t, matches(matching.Description, 7))
 	seen, err = preview(r)
 	require.NoError(t, err)
 	require.Positive(t, seen.GetExamined())
 	require.Less(t, seen.GetExamined(), int32(100), fmt.Sprint(RequestSteps))
 
-	p.exceed(t, r)
+	me.exceed(t, r)
 	_, err = preview(r)
 	require.ErrorIs(t, err, errTooLong)
 }
@@ -147,17 +147,17 @@ func TestApplyRulePreviewSteps(t *testing.T) {
 func TestSuggestRulesSteps(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t.Context(), t, s)
+	me := newPerson(t.Context(), t, s)
 	for range 3 {
-		req := p.Spends("3")
+		req := me.Spends("3")
 		req.Payee, req.Date = "Cinema Rex", time.Now().Format(time.DateOnly)
-		p.Create(t, req)
+		me.Create(t, req)
 	}
-	r := p.rule(t, matches(matching.Text, 1))
-	resp, err := p.SuggestRules(p.Ctx, &ledgerv1.SuggestRulesRequest{})
+	r := me.rule(t, matches(matching.Text, 1))
+	resp, err := me.SuggestRules(me.Ctx, &ledgerv1.SuggestRulesRequest{})
 	require.NoError(t, err)
 	require.Len(t, resp.GetSuggestions(), 1)
-	p.exceed(t, r)
-	_, err = p.SuggestRules(p.Ctx, &ledgerv1.SuggestRulesRequest{})
+	me.exceed(t, r)
+	_, err = me.SuggestRules(me.Ctx, &ledgerv1.SuggestRulesRequest{})
 	require.ErrorIs(t, err, errTooLong)
 }

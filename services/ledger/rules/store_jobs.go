@@ -57,9 +57,9 @@ var jobTable = jobs.Table{
 // upsertJob queues the application of a rule, in place of an earlier one. The total is only for the
 // progress: the number of transactions in the window at this moment. The job holds the values that
 // the rule writes, because the rule may be changed before an undo.
-func upsertJob(ctx context.Context, q pg.Querier, r Rule, w window, at time.Time) error {
+func upsertJob(ctx context.Context, q pg.Querier, rule Rule, window window, at time.Time) error {
 	values := map[string]*string{}
-	for _, a := range r.Actions {
+	for _, a := range rule.Actions {
 		values[a.Kind] = &a.Value
 	}
 	return pg.Exec(ctx, q, `
@@ -78,7 +78,8 @@ func upsertJob(ctx context.Context, q pg.Querier, r Rule, w window, at time.Time
 			wrote_category = EXCLUDED.wrote_category, wrote_payee = EXCLUDED.wrote_payee,
 			wrote_description = EXCLUDED.wrote_description, wrote_notes = EXCLUDED.wrote_notes,
 			wrote_tag = EXCLUDED.wrote_tag`,
-		r.OwnerID, w.Start, w.End, w.Wallet, r.ID, at, r.CategoryID, values[matching.SetPayee],
+		rule.OwnerID, window.Start, window.End, window.Wallet, rule.ID, at, rule.CategoryID,
+		values[matching.SetPayee],
 		values[matching.SetDescription], values[matching.SetNotes], values[matching.AddTag])
 }
 
@@ -98,13 +99,13 @@ func advance(
 }
 
 // endJob ends a job and its lease. It returns jobs.ErrLostLease if another replica has taken it.
-func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem string) error {
+func endJob(ctx context.Context, q pg.Querier, job jobs.Job, status, problem string) error {
 	held, err := pg.Affected(ctx, q, `
 		UPDATE rule_jobs
 		SET status = $4, problem = $5, lease = NULL, leased_until = NULL,
 			total = CASE WHEN $5 = '' THEN done ELSE total END
 		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`,
-		j.OwnerID, j.ID, j.Lease, status, problem)
+		job.OwnerID, job.ID, job.Lease, status, problem)
 	if err == nil && !held {
 		err = jobs.ErrLostLease
 	}

@@ -15,19 +15,19 @@ import (
 
 func TestLeaseJob(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	req := setsCategory("shop", p.Category)
+	srv := setup(t)
+	me, other := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	req := setsCategory("shop", me.Category)
 	req.Actions = []*ledgerv1.RuleAction{{Kind: matching.SetNotes, Value: "seen"}}
 	apply := func() string {
-		r := p.rule(t, req)
-		_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId()})
+		r := me.rule(t, req)
+		_, err := me.ApplyRule(me.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId()})
 		require.NoError(t, err)
 		return r.GetId()
 	}
 	apply()
 	for _, table := range []string{"rules", "rule_jobs"} {
-		_, err := s.DB.Exec(t.Context(), `
+		_, err := srv.DB.Exec(t.Context(), `
 			INSERT INTO `+table+`
 			SELECT (jsonb_populate_record(r, jsonb_build_object('owner_id', $1::uuid))).*
 			FROM `+table+` r`, other.ID)
@@ -35,7 +35,7 @@ func TestLeaseJob(t *testing.T) {
 	}
 	req.Name = "later"
 	later := apply()
-	_, err := s.DB.Exec(t.Context(), `
+	_, err := srv.DB.Exec(t.Context(), `
 		UPDATE rule_jobs
 		SET queued_at = queued_at
 			+ CASE WHEN rule_id = $2 THEN interval '2 seconds' ELSE interval '1 second' END
@@ -44,5 +44,5 @@ func TestLeaseJob(t *testing.T) {
 	end := func(ctx context.Context, q pg.Querier, j jobs.Job) error {
 		return endJob(ctx, q, j, done, "")
 	}
-	jobstest.Leases(t, s.DB, jobTable, end, p.ID, other.ID)
+	jobstest.Leases(t, srv.DB, jobTable, end, me.ID, other.ID)
 }

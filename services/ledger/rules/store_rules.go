@@ -71,39 +71,41 @@ func selectPatterns(
 
 // insertRule inserts a rule. It violates transactions_category_fkey or transactions_wallet_fkey if
 // the owner has no such category or wallet.
-func insertRule(ctx context.Context, q pg.Querier, r Rule) error {
+func insertRule(ctx context.Context, q pg.Querier, rule Rule) error {
 	err := pg.Exec(ctx, q, `
 		INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources,
 			conditions, actions, category_id, version, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		r.OwnerID, r.ID, r.Name, r.Enabled, r.Position, r.MatchAny, r.Stop, r.Sources, r.Conditions,
-		r.Actions, r.CategoryID, r.Version, r.CreatedAt, r.UpdatedAt)
+		rule.OwnerID, rule.ID, rule.Name, rule.Enabled, rule.Position, rule.MatchAny, rule.Stop,
+		rule.Sources, rule.Conditions,
+		rule.Actions, rule.CategoryID, rule.Version, rule.CreatedAt, rule.UpdatedAt)
 	if err != nil {
 		return err
 	}
-	return replaceWallets(ctx, q, r)
+	return replaceWallets(ctx, q, rule)
 }
 
 // updateRule writes the fields of a rule that its owner can change, and the version. It violates
 // the same constraints as insertRule.
-func updateRule(ctx context.Context, q pg.Querier, r Rule) error {
+func updateRule(ctx context.Context, q pg.Querier, rule Rule) error {
 	err := pg.Exec(ctx, q, `
 		UPDATE rules
 		SET name = $3, enabled = $4, match_any = $5, stop = $6, sources = $7, conditions = $8,
 			actions = $9, category_id = $10, version = $11,
 			updated_at = $12
-		WHERE owner_id = $1 AND id = $2`, r.OwnerID, r.ID, r.Name, r.Enabled, r.MatchAny, r.Stop,
-		r.Sources, r.Conditions, r.Actions, r.CategoryID, r.Version, r.UpdatedAt)
+		WHERE owner_id = $1 AND id = $2`,
+		rule.OwnerID, rule.ID, rule.Name, rule.Enabled, rule.MatchAny, rule.Stop, rule.Sources,
+		rule.Conditions, rule.Actions, rule.CategoryID, rule.Version, rule.UpdatedAt)
 	if err != nil {
 		return err
 	}
-	return replaceWallets(ctx, q, r)
+	return replaceWallets(ctx, q, rule)
 }
 
 // replaceWallets stores the wallets that a rule names in rule_wallets, whose foreign key prevents
 // their deletion (ADR 82). The slice is never nil, because a nil slice would be NULL, and a
 // comparison with NULL would delete no row.
-func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
+func replaceWallets(ctx context.Context, q pg.Querier, rule Rule) error {
 	return pg.Exec(ctx, q, `
 		WITH removed AS (DELETE FROM rule_wallets
 			WHERE owner_id = $1 AND rule_id = $2 AND wallet_id <> ALL($3))
@@ -112,7 +114,7 @@ func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 		FROM unnest($3::uuid[]) AS w (id)
 		ORDER BY w.id
 		ON CONFLICT (owner_id, rule_id, wallet_id) DO NOTHING`,
-		r.OwnerID, r.ID, append([]uuid.UUID{}, r.wallets()...))
+		rule.OwnerID, rule.ID, append([]uuid.UUID{}, rule.wallets()...))
 }
 
 // updatePositions numbers rules in the order of ids. It does not write rules whose position stays,

@@ -54,9 +54,9 @@ type change struct {
 // can move a transaction to a later date, where the job changes it again. It returns the number of
 // transactions that this application changes for the first time.
 func insertChanges(
-	ctx context.Context, q pg.Querier, r Rule, before, after []posting.Transaction,
+	ctx context.Context, q pg.Querier, rule Rule, before, after []posting.Transaction,
 ) (int, error) {
-	if len(after) == 0 || r.AppliedAt == nil {
+	if len(after) == 0 || rule.AppliedAt == nil {
 		return len(after), nil
 	}
 	var ids []uuid.UUID
@@ -69,18 +69,18 @@ func insertChanges(
 		}
 		return &from
 	}
-	for i, t := range before {
+	for i, transaction := range before {
 		next := after[i]
-		category := t.CategoryID
+		category := transaction.CategoryID
 		if category != nil && next.HasCategory(*category) {
 			category = nil
 		}
-		ids = append(ids, t.ID)
+		ids = append(ids, transaction.ID)
 		categories = append(categories, category)
-		payees = append(payees, former(t.Payee, next.Payee))
-		descriptions = append(descriptions, former(t.Description, next.Description))
-		notes = append(notes, former(t.Notes, next.Notes))
-		tagged = append(tagged, !slices.Equal(t.Tags, next.Tags))
+		payees = append(payees, former(transaction.Payee, next.Payee))
+		descriptions = append(descriptions, former(transaction.Description, next.Description))
+		notes = append(notes, former(transaction.Notes, next.Notes))
+		tagged = append(tagged, !slices.Equal(transaction.Tags, next.Tags))
 	}
 	// The SELECT does not see the rows of the INSERT.
 	again, err := pg.Value[int](ctx, q, `
@@ -103,7 +103,7 @@ func insertChanges(
 		SELECT count(*)
 		FROM rule_changes
 		WHERE owner_id = $1 AND rule_id = $2 AND transaction_id = ANY($4) AND applied_at = $3`,
-		r.OwnerID, r.ID, r.AppliedAt, ids, categories, payees, descriptions, notes, tagged)
+		rule.OwnerID, rule.ID, rule.AppliedAt, ids, categories, payees, descriptions, notes, tagged)
 	return len(ids) - again, err
 }
 
@@ -121,7 +121,7 @@ func queueUndo(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, at time
 
 // takeChanges deletes and returns up to limit changes of the latest application of a job's rule.
 func takeChanges(
-	ctx context.Context, q pg.Querier, j jobs.Job, appliedAt time.Time, limit int,
+	ctx context.Context, q pg.Querier, job jobs.Job, appliedAt time.Time, limit int,
 ) ([]change, error) {
 	return pg.All[change](ctx, q, `
 		WITH taken AS (
@@ -140,7 +140,7 @@ func takeChanges(
 		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = t.category_id
 		LEFT JOIN categories c
 			ON c.owner_id = $1 AND c.id = coalesce(m.category_id, t.category_id)`,
-		j.OwnerID, j.ID, appliedAt, limit)
+		job.OwnerID, job.ID, appliedAt, limit)
 }
 
 // advanceUndo stores the progress of an undo, and resets the attempts. jobs.Renew has locked the
@@ -208,7 +208,9 @@ func selectEnded(ctx context.Context, q pg.Querier, before time.Time) ([]applica
 
 // deleteChanges deletes the next changes of an application, and reports whether there were any. It
 // skips locked rows, so it never waits for a job that waits for it.
-func deleteChanges(ctx context.Context, q pg.Querier, a application) (more bool, err error) {
+func deleteChanges(
+	ctx context.Context, q pg.Querier, application application,
+) (more bool, err error) {
 	return pg.Affected(ctx, q, `
 		DELETE FROM rule_changes
 		WHERE owner_id = $1 AND rule_id = $2 AND transaction_id IN (
@@ -217,5 +219,6 @@ func deleteChanges(ctx context.Context, q pg.Querier, a application) (more bool,
 			WHERE owner_id = $1 AND rule_id = $2 AND applied_at = $3
 			ORDER BY transaction_id
 			LIMIT $4
-			FOR UPDATE SKIP LOCKED)`, a.OwnerID, a.RuleID, a.AppliedAt, expiredRows)
+			FOR UPDATE SKIP LOCKED)`,
+		application.OwnerID, application.RuleID, application.AppliedAt, expiredRows)
 }

@@ -34,8 +34,8 @@ const (
 func (s *Rules) SuggestCategories(
 	ctx context.Context, req *ledgerv1.SuggestCategoriesRequest,
 ) (*ledgerv1.SuggestCategoriesResponse, error) {
-	var p apierr.Problems
-	items, named := parseItems(&p, req.GetItems())
+	var problems apierr.Problems
+	items, named := parseItems(&problems, req.GetItems())
 	owner := caller.ID(ctx)
 	owned, err := request.SelectOwned(ctx, s.DB, owner, named, nil)
 	if err != nil {
@@ -44,10 +44,10 @@ func (s *Rules) SuggestCategories(
 	for i, item := range items {
 		if item.Wallet != uuid.Nil && !slices.Contains(owned.Wallets, item.Wallet) {
 			path := fmt.Sprintf("items[%d].walletId", i)
-			p.Add(request.ErrWalletNotFound.With(path, "is unknown"))
+			problems.Add(request.ErrWalletNotFound.With(path, "is unknown"))
 		}
 	}
-	if err := p.Err(); err != nil {
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	leave, err := s.reads.Enter(ctx, owner)
@@ -76,16 +76,16 @@ func (s *Rules) SuggestCategories(
 }
 
 func parseItems(
-	p *apierr.Problems, given []*ledgerv1.SuggestionItem,
+	problems *apierr.Problems, given []*ledgerv1.SuggestionItem,
 ) ([]matching.Transaction, []uuid.UUID) {
 	if len(given) < 1 || len(given) > maxItems {
-		p.Invalid("items", fmt.Sprintf("must have 1 to %d elements", maxItems))
+		problems.Invalid("items", fmt.Sprintf("must have 1 to %d elements", maxItems))
 		return nil, nil
 	}
 	var items []matching.Transaction
 	var wallets []uuid.UUID
 	for i, m := range given {
-		t := parseItem(p, fmt.Sprintf("items[%d]", i), m)
+		t := parseItem(problems, fmt.Sprintf("items[%d]", i), m)
 		if t.Wallet != uuid.Nil && !slices.Contains(wallets, t.Wallet) {
 			wallets = append(wallets, t.Wallet)
 		}
@@ -95,62 +95,67 @@ func parseItems(
 }
 
 // parseItem returns the transaction of an item. path is the place of the item in the request.
-func parseItem(p *apierr.Problems, path string, m *ledgerv1.SuggestionItem) matching.Transaction {
-	t := matching.Transaction{
-		AmountE4: matching.UnknownAmount, Income: m.GetType() == posting.Income,
+func parseItem(
+	problems *apierr.Problems, path string, message *ledgerv1.SuggestionItem,
+) matching.Transaction {
+	transaction := matching.Transaction{
+		AmountE4: matching.UnknownAmount, Income: message.GetType() == posting.Income,
 	}
 	var problem *apierr.Field
-	t.Payee, problem = text.Payee(path+".payee", m.GetPayee())
-	p.Field(problem)
-	t.Description, problem = text.Description(path+".description", m.GetDescription())
-	p.Field(problem)
-	if m.GetCurrency() != "" {
-		t.Currency = request.ParseCurrency(p, path+".currency", m.GetCurrency()).Code()
+	transaction.Payee, problem = text.Payee(path+".payee", message.GetPayee())
+	problems.Field(problem)
+	transaction.Description, problem = text.Description(path+".description",
+		message.GetDescription())
+	problems.Field(problem)
+	if message.GetCurrency() != "" {
+		transaction.Currency = request.ParseCurrency(problems, path+".currency",
+			message.GetCurrency()).Code()
 	}
-	if m.GetWalletId() != "" {
-		t.Wallet = request.ParseID(p, path+".walletId", m.GetWalletId(), request.ErrInvalidWalletID)
+	if message.GetWalletId() != "" {
+		transaction.Wallet = request.ParseID(problems, path+".walletId", message.GetWalletId(),
+			request.ErrInvalidWalletID)
 	}
-	if !slices.Contains([]string{"", posting.Expense, posting.Income}, m.GetType()) {
-		p.Invalid(path+".type", "must be expense or income")
+	if !slices.Contains([]string{"", posting.Expense, posting.Income}, message.GetType()) {
+		problems.Invalid(path+".type", "must be expense or income")
 	}
-	if m.Amount != nil {
-		amount, err := money.ParseDecimal(m.GetAmount(), money.MaxDecimals)
+	if message.Amount != nil {
+		amount, err := money.ParseDecimal(message.GetAmount(), money.MaxDecimals)
 		if err != nil {
-			p.Invalid(path+".amount", "must be a decimal in the major unit")
+			problems.Invalid(path+".amount", "must be a decimal in the major unit")
 		}
-		t.AmountE4 = max(amount, -amount)
+		transaction.AmountE4 = max(amount, -amount)
 	}
-	return t
+	return transaction
 }
 
 // suggestionFor returns the category that a rule sets, or the category that the memory suggests
 // after the rules have changed the texts. The confidence of a rule is 1. Other confidences are
 // rounded down, so that no guess shows 1.
 func suggestionFor(
-	o matching.Outcome, memory *learning.Memory, t matching.Transaction,
+	outcome matching.Outcome, memory *learning.Memory, transaction matching.Transaction,
 ) *ledgerv1.CategorySuggestion {
-	if o.Payee != nil {
-		t.Payee = *o.Payee
+	if outcome.Payee != nil {
+		transaction.Payee = *outcome.Payee
 	}
-	if o.Description != nil {
-		t.Description = *o.Description
+	if outcome.Description != nil {
+		transaction.Description = *outcome.Description
 	}
-	m := &ledgerv1.CategorySuggestion{
-		Tags: o.Tags, Payee: t.Payee, Confidence: "1.0000", Reason: byRule,
+	message := &ledgerv1.CategorySuggestion{
+		Tags: outcome.Tags, Payee: transaction.Payee, Confidence: "1.0000", Reason: byRule,
 	}
-	if o.Category != uuid.Nil {
-		m.CategoryId, m.RuleId = o.Category.String(), o.DecidedBy.String()
-		return m
+	if outcome.Category != uuid.Nil {
+		message.CategoryId, message.RuleId = outcome.Category.String(), outcome.DecidedBy.String()
+		return message
 	}
-	s := memory.Suggest(t.Payee, t.Description, !t.Income)
-	m.Reason = s.Reason
-	confidence := int64(math.Floor(s.Confidence * math.Pow10(confidenceDecimals)))
-	m.Confidence = money.Decimal(confidence, confidenceDecimals)
-	if s.Category != uuid.Nil {
-		m.CategoryId = s.Category.String()
+	suggestion := memory.Suggest(transaction.Payee, transaction.Description, !transaction.Income)
+	message.Reason = suggestion.Reason
+	confidence := int64(math.Floor(suggestion.Confidence * math.Pow10(confidenceDecimals)))
+	message.Confidence = money.Decimal(confidence, confidenceDecimals)
+	if suggestion.Category != uuid.Nil {
+		message.CategoryId = suggestion.Category.String()
 	}
-	for _, id := range s.Alternatives {
-		m.Alternatives = append(m.Alternatives, id.String())
+	for _, id := range suggestion.Alternatives {
+		message.Alternatives = append(message.Alternatives, id.String())
 	}
-	return m
+	return message
 }

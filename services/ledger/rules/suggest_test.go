@@ -16,8 +16,8 @@ import (
 func TestSuggestCategories(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	fun := s.MakeCategory(p.Ctx, t, "Fun")
+	me, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	fun := s.MakeCategory(me.Ctx, t, "Fun")
 	spends := func(u person, payee, category string) {
 		req := u.Spends("3")
 		req.Payee, req.CategoryId, req.Date = payee, category, time.Now().Format(time.DateOnly)
@@ -30,12 +30,12 @@ func TestSuggestCategories(t *testing.T) {
 		require.Len(t, resp.GetSuggestions(), 1)
 		return resp.GetSuggestions()[0]
 	}
-	none := suggest(p, "CINEMA REX 12")
+	none := suggest(me, "CINEMA REX 12")
 	require.Equal(t, learning.None, none.GetReason())
 	require.Equal(t, "0.0000", none.GetConfidence())
 
-	spends(p, "Cinema Rex 11", fun.String())
-	exact := suggest(p, "CINEMA REX 12")
+	spends(me, "Cinema Rex 11", fun.String())
+	exact := suggest(me, "CINEMA REX 12")
 	require.Equal(t, learning.Exact, exact.GetReason())
 	require.Equal(t, fun.String(), exact.GetCategoryId())
 	require.Equal(t, "0.6666", exact.GetConfidence())
@@ -46,13 +46,13 @@ func TestSuggestCategories(t *testing.T) {
 	for range 3 {
 		spends(other, "Cinema Rex", other.Category.String())
 	}
-	require.True(t, proto.Equal(exact, suggest(p, "CINEMA REX 12")))
+	require.True(t, proto.Equal(exact, suggest(me, "CINEMA REX 12")))
 
-	r := p.rule(t, setsCategory("cinema", p.Category))
-	ruled := suggest(p, "CINEMA REX 12")
+	r := me.rule(t, setsCategory("cinema", me.Category))
+	ruled := suggest(me, "CINEMA REX 12")
 	require.Equal(t, "rule", ruled.GetReason())
 	require.Equal(t, r.GetId(), ruled.GetRuleId())
-	require.Equal(t, p.Category.String(), ruled.GetCategoryId())
+	require.Equal(t, me.Category.String(), ruled.GetCategoryId())
 	require.Equal(t, other.Category.String(), suggest(other, "CINEMA REX 12").GetCategoryId())
 }
 
@@ -60,8 +60,8 @@ func TestSuggestCategories(t *testing.T) {
 // an import, and requires that only choices and accepted categories teach.
 func TestSuggestCategoriesOfImports(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	for name, tc := range map[string]struct {
 		// from is the source of the category in the row, other whether the transaction has another
 		// category now, and count the number of transactions. A row with the source "none" has no
 		// category, like that of a transfer.
@@ -84,30 +84,31 @@ func TestSuggestCategoriesOfImports(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPerson(t.Context(), t, s)
-			category := p.Category
-			if c.other {
-				category = s.MakeCategory(p.Ctx, t, "Fun")
+			me := newPerson(t.Context(), t, srv)
+			category := me.Category
+			if tc.other {
+				category = srv.MakeCategory(me.Ctx, t, "Fun")
 			}
-			for n := range c.count {
-				p.imported(t, n, p.buys(t, "Kiosk", category).GetId(), c.from)
+			for n := range tc.count {
+				me.imported(t, n, me.buys(t, "Kiosk", category).GetId(), tc.from)
 			}
-			resp, err := p.SuggestCategories(p.Ctx, &ledgerv1.SuggestCategoriesRequest{
+			resp, err := me.SuggestCategories(me.Ctx, &ledgerv1.SuggestCategoriesRequest{
 				Items: []*ledgerv1.SuggestionItem{{Payee: "Kiosk"}},
 			})
 			require.NoError(t, err)
 			got := resp.GetSuggestions()[0]
-			require.Equal(t, c.reason, got.GetReason())
-			if c.reason != learning.None {
+			require.Equal(t, tc.reason, got.GetReason())
+			if tc.reason != learning.None {
 				require.Equal(t, category.String(), got.GetCategoryId())
 			}
 		})
 	}
 }
 
-// imported makes a transaction one of an import, whose row n has the user's category from a source.
-// With the source "none", the row has no category. Without a source, the import was deleted.
-func (p person) imported(t *testing.T, n int, id, from string) {
+// imported makes a transaction one of an import, whose row number has the user's category from a
+// source. With the source "none", the row has no category. Without a source, the import was
+// deleted.
+func (p person) imported(t *testing.T, number int, id, from string) {
 	t.Helper()
 	_, err := p.DB.Exec(t.Context(),
 		`UPDATE transactions SET external_id = id::text WHERE id = $1`, id)
@@ -132,6 +133,6 @@ func (p person) imported(t *testing.T, n int, id, from string) {
 			payee, description, notes, tags, external_id, account, category, opening, file_problem,
 			action, problem, booked_currency, category_id, category_from, transaction_id)
 		VALUES ($1, $1, $2, 1, 'booked', '{}', '', '', '', '', '', '{}', '', '', '', false, '', '',
-			'', '', $4, $5, $3)`, p.ID, n+1, id, category, from)
+			'', '', $4, $5, $3)`, p.ID, number+1, id, category, from)
 	require.NoError(t, err)
 }

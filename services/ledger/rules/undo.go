@@ -30,12 +30,12 @@ func (s *Rules) UndoRule(
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		r, err := lockIdle(ctx, tx, id)
+		rule, err := lockIdle(ctx, tx, id)
 		if err != nil {
 			return err
 		}
 		now := s.Now()
-		if until := r.undoableUntil(); until == nil || !now.Before(*until) {
+		if until := rule.undoableUntil(); until == nil || !now.Before(*until) {
 			return errNotUndoable
 		}
 		if err := queueUndo(ctx, tx, owner, id, now); err != nil {
@@ -55,28 +55,28 @@ func (s *Rules) UndoRule(
 // there were none. The deletion of their changes commits together with the restored values, so a
 // job that continues on another replica restores nothing twice.
 func (s *Rules) undoChunk(
-	ctx context.Context, j jobs.Job, pace *jobs.Pace,
+	ctx context.Context, job jobs.Job, pace *jobs.Pace,
 ) (finished bool, err error) {
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
+		if err := posting.LockOwner(ctx, tx, job.OwnerID); err != nil {
 			return err
 		}
-		w, err := jobs.Renew[written](ctx, tx, jobTable, j, writtenColumns)
+		written, err := jobs.Renew[written](ctx, tx, jobTable, job, writtenColumns)
 		if err != nil {
 			return err
 		}
-		changes, err := takeChanges(ctx, tx, j, w.AppliedAt, pace.Rows())
+		changes, err := takeChanges(ctx, tx, job, written.AppliedAt, pace.Rows())
 		if err != nil {
 			return err
 		}
 		if finished = len(changes) == 0; finished {
 			return nil
 		}
-		restored, kept, err := s.restoreAll(ctx, tx, j.OwnerID, w, changes)
+		restored, kept, err := s.restoreAll(ctx, tx, job.OwnerID, written, changes)
 		if err != nil {
 			return err
 		}
-		return advanceUndo(ctx, tx, j, len(changes), restored, kept)
+		return advanceUndo(ctx, tx, job, len(changes), restored, kept)
 	})
 	return finished, err
 }
@@ -84,7 +84,7 @@ func (s *Rules) undoChunk(
 // restoreAll restores the transactions of changes that still exist, with their totals and events.
 // It returns how many it restored, and how many it kept at least in part.
 func (s *Rules) restoreAll(
-	ctx context.Context, tx pgx.Tx, owner uuid.UUID, w written, changes []change,
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, written written, changes []change,
 ) (restored, kept int, err error) {
 	ids, byID := make([]uuid.UUID, len(changes)), map[uuid.UUID]change{}
 	for i, c := range changes {
@@ -99,7 +99,7 @@ func (s *Rules) restoreAll(
 	}
 	var before, after []posting.Transaction
 	for _, t := range ts {
-		next, changed, complete := byID[t.ID].restore(t, w)
+		next, changed, complete := byID[t.ID].restore(t, written)
 		if changed {
 			before, after = append(before, t), append(after, next)
 		}
@@ -116,16 +116,16 @@ func (s *Rules) restoreAll(
 // written ones. changed reports whether that changes anything, and complete whether all fields that
 // the application has changed now have their former values.
 func (c change) restore(
-	t posting.Transaction, w written,
+	transaction posting.Transaction, written written,
 ) (after posting.Transaction, changed, complete bool) {
-	if t.TransferID != nil {
-		return t, false, false
+	if transaction.TransferID != nil {
+		return transaction, false, false
 	}
-	after, complete = t, true
+	after, complete = transaction, true
 	for _, field := range []struct{ value, former, wrote *string }{
-		{&after.Payee, c.Payee, w.Payee},
-		{&after.Description, c.Description, w.Description},
-		{&after.Notes, c.Notes, w.Notes},
+		{&after.Payee, c.Payee, written.Payee},
+		{&after.Description, c.Description, written.Description},
+		{&after.Notes, c.Notes, written.Notes},
 	} {
 		switch {
 		case field.former == nil || *field.value == *field.former:
@@ -136,20 +136,21 @@ func (c change) restore(
 		}
 	}
 	switch {
-	case !c.Recategorized || c.CategoryID != nil && t.HasCategory(*c.CategoryID):
-	case c.CategoryID != nil && w.Category != nil && t.HasCategory(*w.Category):
+	case !c.Recategorized || c.CategoryID != nil && transaction.HasCategory(*c.CategoryID):
+	case c.CategoryID != nil && written.Category != nil &&
+		transaction.HasCategory(*written.Category):
 		after.CategoryID, changed = c.CategoryID, true
 	default:
 		complete = false
 	}
 	switch {
 	case !c.Tagged:
-	case w.Tag == nil:
+	case written.Tag == nil:
 		complete = false
 	default:
-		if i := slices.Index(t.Tags, *w.Tag); i >= 0 {
-			after.Tags = slices.Delete(slices.Clone(t.Tags), i, i+1)
-			after.TagNames = slices.Delete(slices.Clone(t.TagNames), i, i+1)
+		if i := slices.Index(transaction.Tags, *written.Tag); i >= 0 {
+			after.Tags = slices.Delete(slices.Clone(transaction.Tags), i, i+1)
+			after.TagNames = slices.Delete(slices.Clone(transaction.TagNames), i, i+1)
 			changed = true
 		}
 	}

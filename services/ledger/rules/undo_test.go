@@ -69,58 +69,58 @@ func (p person) edit(t *testing.T, id string, change *ledgerv1.UpdateTransaction
 func TestUndoRule(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	fun := s.MakeCategory(p.Ctx, t, "Fun")
-	req := p.Spends("9.50")
+	me := newPerson(t.Context(), t, s)
+	fun := s.MakeCategory(me.Ctx, t, "Fun")
+	req := me.Spends("9.50")
 	req.Payee, req.Description, req.Notes, req.Tags = "Cinema", "Two seats", "late", []string{"Out"}
 	var ids []string
 	var before []*ledgerv1.Transaction
 	for range 5 {
-		ids = append(ids, p.Create(t, req).GetId())
-		before = append(before, p.get(t, ids[len(ids)-1]))
+		ids = append(ids, me.Create(t, req).GetId())
+		before = append(before, me.get(t, ids[len(ids)-1]))
 	}
-	other := p.spends(t, "Bakery", "3")
-	id := p.rule(t, sets("cinema", fun)).GetId()
-	_, err := p.UndoRule(p.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
+	other := me.spends(t, "Bakery", "3")
+	id := me.rule(t, sets("cinema", fun)).GetId()
+	_, err := me.UndoRule(me.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
 	require.ErrorIs(t, err, errNotUndoable)
-	p.apply(t, id)
-	require.Equal(t, []string{"Out", "Film"}, p.get(t, ids[0]).GetTags())
+	me.apply(t, id)
+	require.Equal(t, []string{"Out", "Film"}, me.get(t, ids[0]).GetTags())
 
 	// 0 is as the rule wrote it, 1 and 2 were edited in fields that it did and did not write.
 	// 3 has its former category again, and 4 was deleted.
-	p.edit(t, ids[1], &ledgerv1.UpdateTransactionRequest{Notes: new("mine")})
-	p.edit(t, ids[2], &ledgerv1.UpdateTransactionRequest{Amount: new("8"), Date: new("2026-01-01")})
-	p.edit(t, ids[3], &ledgerv1.UpdateTransactionRequest{CategoryId: new(p.Category.String())})
-	_, err = p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: ids[4]})
+	me.edit(t, ids[1], &ledgerv1.UpdateTransactionRequest{Notes: new("mine")})
+	type edit = ledgerv1.UpdateTransactionRequest
+	me.edit(t, ids[2], &edit{Amount: new("8"), Date: new("2026-01-01")})
+	me.edit(t, ids[3], &edit{CategoryId: new(me.Category.String())})
+	_, err = me.DeleteTransaction(me.Ctx, &ledgerv1.DeleteTransactionRequest{Id: ids[4]})
 	require.NoError(t, err)
-	undone := p.undo(t, id)
+	undone := me.undo(t, id)
 
 	before[1].Notes = "mine"
 	before[2].Amount, before[2].Date = "-8.00", "2026-01-01T00:00:00.000Z"
 	for i, id := range ids[:4] {
-		got := p.get(t, id)
+		got := me.get(t, id)
 		require.True(t, proto.Equal(before[i], got), "%d: %s\n%s", i, before[i], got)
 	}
 	require.Equal(t, other.GetUpdatedAt(), func() string {
-		resp, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: other.GetId()})
+		resp, err := me.GetTransaction(me.Ctx, &ledgerv1.GetTransactionRequest{Id: other.GetId()})
 		require.NoError(t, err)
 		return resp.GetTransaction().GetUpdatedAt()
 	}())
 	want := &ledgerv1.RuleApplication{Changed: 5, Restored: 3, Kept: 1}
 	require.True(t, proto.Equal(want, undone.GetApplication()), undone.GetApplication())
-	_, err = p.UndoRule(p.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
+	_, err = me.UndoRule(me.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
 	require.ErrorIs(t, err, errNotUndoable)
-	p.apply(t, id)
-	require.EqualValues(t, 4, p.undo(t, id).GetApplication().GetRestored(), "applied again")
+	me.apply(t, id)
+	require.EqualValues(t, 4, me.undo(t, id).GetApplication().GetRestored(), "applied again")
 }
 
 // TestUndoRuleReferences merges, deletes and renames what an application has written or replaced.
 func TestUndoRuleReferences(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	env := s.Service
-	named := &tags.Server{Ledger: env.Ledger, Reads: env.Reads}
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	named := &tags.Server{Ledger: srv.Service.Ledger, Reads: srv.Reads}
+	for name, tc := range map[string]struct {
 		change   func(p person, food, fun, other uuid.UUID) error
 		category func(food, fun, other uuid.UUID) uuid.UUID
 		tags     []string
@@ -183,16 +183,16 @@ func TestUndoRuleReferences(t *testing.T) {
 			tags:     []string{"Film"},
 		},
 		"the tag is deleted and added by hand": {
-			change: func(p person, _, _, _ uuid.UUID) error {
-				if _, err := named.DeleteTag(p.Ctx,
-					&ledgerv1.DeleteTagRequest{Tag: "film"}); err != nil {
-					return err
-				}
-				all, err := p.ListTransactions(p.Ctx, &ledgerv1.ListTransactionsRequest{})
+			change: func(me person, _, _, _ uuid.UUID) error {
+				_, err := named.DeleteTag(me.Ctx, &ledgerv1.DeleteTagRequest{Tag: "film"})
 				if err != nil {
 					return err
 				}
-				_, err = p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
+				all, err := me.ListTransactions(me.Ctx, &ledgerv1.ListTransactionsRequest{})
+				if err != nil {
+					return err
+				}
+				_, err = me.UpdateTransaction(me.Ctx, &ledgerv1.UpdateTransactionRequest{
 					Id:   all.GetTransactions()[0].GetId(),
 					Tags: &ledgerv1.Tags{Values: []string{"Out", "Film"}},
 				})
@@ -203,25 +203,25 @@ func TestUndoRuleReferences(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPerson(t.Context(), t, s)
-			food, fun := s.MakeCategory(p.Ctx, t, "Meals"), s.MakeCategory(p.Ctx, t, "Fun")
-			other := s.MakeCategory(p.Ctx, t, "Other")
-			req := p.Spends("9.50")
+			me := newPerson(t.Context(), t, srv)
+			food, fun := srv.MakeCategory(me.Ctx, t, "Meals"), srv.MakeCategory(me.Ctx, t, "Fun")
+			other := srv.MakeCategory(me.Ctx, t, "Other")
+			req := me.Spends("9.50")
 			req.Payee, req.CategoryId, req.Tags = "Cinema", food.String(), []string{"Out"}
-			id := p.Create(t, req).GetId()
-			rule := p.rule(t, sets("cinema", fun)).GetId()
-			p.apply(t, rule)
-			require.NoError(t, c.change(p, food, fun, other))
-			application := p.undo(t, rule).GetApplication()
-			require.Equal(t, c.restored, application.GetRestored())
-			require.Equal(t, 1-c.restored, application.GetKept())
-			got := p.get(t, id)
-			require.Equal(t, c.category(food, fun, other).String(), got.GetCategoryId())
+			id := me.Create(t, req).GetId()
+			rule := me.rule(t, sets("cinema", fun)).GetId()
+			me.apply(t, rule)
+			require.NoError(t, tc.change(me, food, fun, other))
+			application := me.undo(t, rule).GetApplication()
+			require.Equal(t, tc.restored, application.GetRestored())
+			require.Equal(t, 1-tc.restored, application.GetKept())
+			got := me.get(t, id)
+			require.Equal(t, tc.category(food, fun, other).String(), got.GetCategoryId())
 			require.Equal(t, "Cinema", got.GetPayee())
-			if c.tags == nil {
-				c.tags = []string{"Out"}
+			if tc.tags == nil {
+				tc.tags = []string{"Out"}
 			}
-			require.Equal(t, c.tags, got.GetTags())
+			require.Equal(t, tc.tags, got.GetTags())
 		})
 	}
 }
@@ -230,45 +230,48 @@ func TestUndoRuleReferences(t *testing.T) {
 // transaction is changed or restored twice, and each has one event per change.
 func TestUndoRuleKilled(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	fun := s.MakeCategory(p.Ctx, t, "Fun")
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	fun := srv.MakeCategory(me.Ctx, t, "Fun")
 	const count = 150
 	for range 3 {
 		batch := &ledgerv1.CreateTransactionsRequest{}
 		for i := range count / 3 {
-			req := p.Spends(strconv.Itoa(i + 1))
+			req := me.Spends(strconv.Itoa(i + 1))
 			req.Payee = "Cinema"
 			batch.Transactions = append(batch.Transactions, req)
 		}
-		_, err := p.CreateTransactions(p.Ctx, batch)
+		_, err := me.CreateTransactions(me.Ctx, batch)
 		require.NoError(t, err)
 	}
-	id := p.rule(t, sets("cinema", fun)).GetId()
+	id := me.rule(t, sets("cinema", fun)).GetId()
 	// kill runs one chunk of a job on a replica, whose lease ends then.
 	kill := func(chunk func(j jobs.Job) error) {
-		j, err := jobTable.Lease(t.Context(), s.DB, time.Minute)
+		j, err := jobTable.Lease(t.Context(), srv.DB, time.Minute)
 		require.NoError(t, err)
 		require.NoError(t, chunk(j))
-		_, err = s.DB.Exec(t.Context(), `UPDATE rule_jobs SET leased_until = now() - interval '1 s'`)
+		_, err = srv.DB.Exec(me.Ctx, `UPDATE rule_jobs SET leased_until = now() - interval '1 s'`)
 		require.NoError(t, err)
-		s.Jobs.RunQueued(t.Context())
+		srv.Jobs.RunQueued(t.Context())
 		require.ErrorIs(t, chunk(j), jobs.ErrLostLease)
 	}
 	run := func(j jobs.Job) error {
-		_, err := s.chunks(j)(p.Ctx, jobs.NewPace(time.Now))
+		_, err := srv.chunks(j)(me.Ctx, jobs.NewPace(time.Now))
 		return err
 	}
-	_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: id})
+	_, err := me.ApplyRule(me.Ctx, &ledgerv1.ApplyRuleRequest{Id: id})
 	require.NoError(t, err)
 	kill(run)
 	req := &ledgerv1.UndoRuleRequest{Id: id, IdempotencyKey: "key"}
-	_, err = p.UndoRule(p.Ctx, req)
+	_, err = me.UndoRule(me.Ctx, req)
 	require.NoError(t, err)
 	for _, call := range []func() error{
-		func() error { _, err := p.UndoRule(p.Ctx, &ledgerv1.UndoRuleRequest{Id: id}); return err },
 		func() error {
-			_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: id})
+			_, err := me.UndoRule(me.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
+			return err
+		},
+		func() error {
+			_, err := me.ApplyRule(me.Ctx, &ledgerv1.ApplyRuleRequest{Id: id})
 			return err
 		},
 	} {
@@ -276,22 +279,22 @@ func TestUndoRuleKilled(t *testing.T) {
 	}
 	kill(run)
 
-	repeated, err := p.UndoRule(p.Ctx, req)
+	repeated, err := me.UndoRule(me.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, repeated.GetReplayed())
 	type row struct{ Rows, Changed, Versions, Events int64 }
-	got, err := pg.One[row](t.Context(), s.DB, `
+	got, err := pg.One[row](t.Context(), srv.DB, `
 		SELECT count(*) AS rows, count(*) FILTER (WHERE payee <> 'Cinema' OR category_id = $2
 			OR tags <> '{}') AS changed, sum(version) AS versions,
 			(SELECT count(*) FROM outbox WHERE subject = 'ledger.v1.transaction.updated') AS events
 		FROM transactions
-		WHERE owner_id = $1`, p.ID, fun)
+		WHERE owner_id = $1`, me.ID, fun)
 	require.NoError(t, err)
 	require.Equal(t, row{Rows: count, Versions: 3 * count, Events: 2 * count}, got)
-	rule, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: id})
+	rule, err := me.GetRule(me.Ctx, &ledgerv1.GetRuleRequest{Id: id})
 	require.NoError(t, err)
 	want := &ledgerv1.RuleApplication{Changed: count, Restored: count}
 	require.True(t, proto.Equal(want, rule.GetRule().GetApplication()))
 	require.EqualValues(t, count, rule.GetRule().GetProgress().GetDone())
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }

@@ -64,8 +64,8 @@ func (s *Server) GetSettings(
 func (s *Server) UpdateSettings(
 	ctx context.Context, req *ledgerv1.UpdateSettingsRequest,
 ) (*ledgerv1.UpdateSettingsResponse, error) {
-	var p apierr.Problems
-	parsed, err := parseChanges(&p, req)
+	var problems apierr.Problems
+	parsed, err := parseChanges(&problems, req)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Server) UpdateSettings(
 		if err != nil {
 			return err
 		}
-		if err := parsed.check(ctx, tx, owner, p); err != nil {
+		if err := parsed.check(ctx, tx, owner, problems); err != nil {
 			return err
 		}
 		if !etag.Matches(req.GetIfMatch(), row.Version) {
@@ -114,7 +114,7 @@ type changes struct {
 // not know which subtags exist.
 var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
-func parseChanges(p *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (changes, error) {
+func parseChanges(problems *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (changes, error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
 	}
@@ -123,24 +123,25 @@ func parseChanges(p *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (chan
 		baseCurrency: req.BaseCurrency,
 	}
 	if parsed.timeZone != nil && !isTimeZone(*parsed.timeZone) {
-		p.Add(errInvalidTimeZone.With("timeZone",
+		problems.Add(errInvalidTimeZone.With("timeZone",
 			"must be a name of the IANA time zone database, such as Europe/Berlin"))
 	}
 	if parsed.weekStart != nil &&
 		!slices.Contains([]string{"monday", "sunday", "saturday"}, *parsed.weekStart) {
-		p.Invalid("weekStart", "must be monday, sunday or saturday")
+		problems.Invalid("weekStart", "must be monday, sunday or saturday")
 	}
 	if parsed.locale != nil && *parsed.locale != "" &&
 		(len(*parsed.locale) > 35 || !language.MatchString(*parsed.locale)) {
-		p.Invalid("locale", "must be a BCP 47 language tag of at most 35 characters, such as de-CH")
+		problems.Invalid("locale",
+			"must be a BCP 47 language tag of at most 35 characters, such as de-CH")
 	}
 	if parsed.baseCurrency != nil && *parsed.baseCurrency != "" {
-		currency := request.ParseCurrency(p, "baseCurrency", *parsed.baseCurrency)
+		currency := request.ParseCurrency(problems, "baseCurrency", *parsed.baseCurrency)
 		parsed.baseCurrency = new(currency.Code())
 	}
-	parsed.wallet = parseDefault(p, "defaultWalletId", req.DefaultWalletId,
+	parsed.wallet = parseDefault(problems, "defaultWalletId", req.DefaultWalletId,
 		request.ErrInvalidWalletID)
-	parsed.category = parseDefault(p, "defaultCategoryId", req.DefaultCategoryId,
+	parsed.category = parseDefault(problems, "defaultCategoryId", req.DefaultCategoryId,
 		request.ErrInvalidCategoryID)
 	return parsed, nil
 }
@@ -167,10 +168,10 @@ func parseDefault(p *apierr.Problems, field string, s *string, malformed *apierr
 	return request.ParseReference(p, field, *s, malformed)
 }
 
-// check returns the problems p of a request as one error. It adds a problem if the wallet or a
-// category is not the owner's.
+// check returns the problems of a request as one error. It adds a problem if the wallet or
+// a category is not the owner's.
 func (c changes) check(
-	ctx context.Context, q pg.Querier, owner uuid.UUID, p apierr.Problems,
+	ctx context.Context, q pg.Querier, owner uuid.UUID, problems apierr.Problems,
 ) error {
 	var wallets, categories []uuid.UUID
 	if c.wallet != nil && *c.wallet != uuid.Nil {
@@ -183,8 +184,8 @@ func (c changes) check(
 	if err != nil {
 		return err
 	}
-	owned.CheckLists(&p, "defaultWalletId", wallets, "defaultCategoryId", categories)
-	return p.Err()
+	owned.CheckLists(&problems, "defaultWalletId", wallets, "defaultCategoryId", categories)
+	return problems.Err()
 }
 
 func (c changes) apply(r *Row) {
@@ -209,18 +210,18 @@ func setDefault(field **uuid.UUID, value *uuid.UUID) {
 
 // Proto returns r as the API shows it.
 func (r Row) Proto() *ledgerv1.Settings {
-	m := &ledgerv1.Settings{
+	message := &ledgerv1.Settings{
 		TimeZone: r.TimeZone, WeekStart: r.WeekStart, Locale: r.Locale,
 		BaseCurrency: r.BaseCurrency,
 	}
 	if r.DefaultWalletID != nil {
-		m.DefaultWalletId = r.DefaultWalletID.String()
+		message.DefaultWalletId = r.DefaultWalletID.String()
 	}
 	if r.DefaultCategoryID != nil {
-		m.DefaultCategoryId = r.DefaultCategoryID.String()
+		message.DefaultCategoryId = r.DefaultCategoryID.String()
 	}
 	if r.Version > 0 {
-		m.UpdatedAt = calendar.FormatTime(r.UpdatedAt)
+		message.UpdatedAt = calendar.FormatTime(r.UpdatedAt)
 	}
-	return m
+	return message
 }

@@ -51,45 +51,45 @@ func (s *server) requireSettings(
 
 func TestUpdateSettings(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
+	srv, user := setup(t)
 	want := &ledgerv1.Settings{TimeZone: "UTC", WeekStart: "monday"}
-	require.Equal(t, `"0"`, s.requireSettings(u.Ctx, t, want))
+	require.Equal(t, `"0"`, srv.requireSettings(user.Ctx, t, want))
 
 	all := &update{
 		TimeZone: new("Europe/Zurich"), WeekStart: new("sunday"), Locale: new("de-CH"),
-		BaseCurrency: new("chf"), DefaultWalletId: new(u.Wallet.String()),
-		DefaultCategoryId: new(u.Category.String()), IfMatch: `"0"`,
+		BaseCurrency: new("chf"), DefaultWalletId: new(user.Wallet.String()),
+		DefaultCategoryId: new(user.Category.String()), IfMatch: `"0"`,
 	}
-	got, err := s.UpdateSettings(u.Ctx, all)
+	got, err := srv.UpdateSettings(user.Ctx, all)
 	require.NoError(t, err)
 	want = &ledgerv1.Settings{
 		TimeZone: "Europe/Zurich", WeekStart: "sunday", Locale: "de-CH", BaseCurrency: "CHF",
-		DefaultWalletId: u.Wallet.String(), DefaultCategoryId: u.Category.String(),
+		DefaultWalletId: user.Wallet.String(), DefaultCategoryId: user.Category.String(),
 		UpdatedAt: calendar.FormatTime(fixture.Today),
 	}
 	require.True(t, proto.Equal(want, got.GetSettings()), got)
-	require.Equal(t, `"1"`, s.requireSettings(u.Ctx, t, want))
-	s.RequireEvent(t, &ledgerv1.SettingsUpdated{OwnerId: u.ID.String(), Settings: want})
+	require.Equal(t, `"1"`, srv.requireSettings(user.Ctx, t, want))
+	srv.RequireEvent(t, &ledgerv1.SettingsUpdated{OwnerId: user.ID.String(), Settings: want})
 
-	_, err = s.UpdateSettings(u.Ctx, all)
+	_, err = srv.UpdateSettings(user.Ctx, all)
 	require.ErrorIs(t, err, apierr.VersionMismatch)
-	_, err = s.UpdateSettings(u.Ctx, &update{IfMatch: `"1"`})
+	_, err = srv.UpdateSettings(user.Ctx, &update{IfMatch: `"1"`})
 	require.ErrorIs(t, err, apierr.EmptyUpdate)
 
-	_, err = s.UpdateSettings(u.Ctx, &update{
+	_, err = srv.UpdateSettings(user.Ctx, &update{
 		Locale: new(""), BaseCurrency: new(""), DefaultWalletId: new(""),
 		DefaultCategoryId: new(""), IfMatch: `"1"`,
 	})
 	require.NoError(t, err)
 	want.Locale, want.BaseCurrency, want.DefaultWalletId, want.DefaultCategoryId = "", "", "", ""
-	require.Equal(t, `"2"`, s.requireSettings(u.Ctx, t, want))
+	require.Equal(t, `"2"`, srv.requireSettings(user.Ctx, t, want))
 }
 
 // TestUpdateSettingsConcurrently requires that no change of settings is lost, the first one
 // included: each increases the version.
 func TestUpdateSettingsConcurrently(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
+	srv, user := setup(t)
 	const writers, each = 8, 5
 	var wg sync.WaitGroup
 	begin := make(chan struct{})
@@ -101,14 +101,14 @@ func TestUpdateSettingsConcurrently(t *testing.T) {
 				if i%2 == 0 {
 					req = &update{WeekStart: new([]string{"sunday", "saturday"}[n%2])}
 				}
-				_, err := s.UpdateSettings(u.Ctx, req)
+				_, err := srv.UpdateSettings(user.Ctx, req)
 				assert.NoError(t, err)
 			}
 		})
 	}
 	close(begin)
 	wg.Wait()
-	resp, err := s.GetSettings(u.Ctx, &ledgerv1.GetSettingsRequest{})
+	resp, err := srv.GetSettings(user.Ctx, &ledgerv1.GetSettingsRequest{})
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprintf(`"%d"`, writers*each), resp.GetEtag())
 	require.Equal(t, []string{"sunday", "de"},
@@ -117,10 +117,10 @@ func TestUpdateSettingsConcurrently(t *testing.T) {
 
 func TestUpdateSettingsRejects(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
-	other := s.NewUser(t.Context(), t)
+	srv, user := setup(t)
+	other := srv.NewUser(t.Context(), t)
 	invalid := &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req  *update
 		want *apierr.Error
 	}{
@@ -143,9 +143,9 @@ func TestUpdateSettingsRejects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := s.UpdateSettings(u.Ctx, c.req)
-			require.ErrorIs(t, err, c.want)
-			require.Equal(t, `"0"`, s.requireSettings(u.Ctx, t,
+			_, err := srv.UpdateSettings(user.Ctx, tc.req)
+			require.ErrorIs(t, err, tc.want)
+			require.Equal(t, `"0"`, srv.requireSettings(user.Ctx, t,
 				&ledgerv1.Settings{TimeZone: "UTC", WeekStart: "monday"}))
 		})
 	}
@@ -155,28 +155,30 @@ func TestUpdateSettingsRejects(t *testing.T) {
 // the settings follow.
 func TestUpdateSettingsOfDeletedDefaults(t *testing.T) {
 	t.Parallel()
-	s, u := setup(t)
-	target := s.MakeCategory(u.Ctx, t, "Target")
-	_, err := s.UpdateSettings(u.Ctx, &update{
-		DefaultWalletId: new(u.Wallet.String()), DefaultCategoryId: new(u.Category.String()),
+	srv, user := setup(t)
+	target := srv.MakeCategory(user.Ctx, t, "Target")
+	_, err := srv.UpdateSettings(user.Ctx, &update{
+		DefaultWalletId: new(user.Wallet.String()), DefaultCategoryId: new(user.Category.String()),
 	})
 	require.NoError(t, err)
 	want := &ledgerv1.Settings{
 		TimeZone: "UTC", WeekStart: "monday", UpdatedAt: calendar.FormatTime(fixture.Today),
-		DefaultWalletId: u.Wallet.String(), DefaultCategoryId: target.String(),
+		DefaultWalletId: user.Wallet.String(), DefaultCategoryId: target.String(),
 	}
-	_, err = s.DeleteCategory(u.Ctx,
-		&ledgerv1.DeleteCategoryRequest{Id: u.Category.String(), ReassignTo: new(target.String())})
+	_, err = srv.DeleteCategory(user.Ctx,
+		&ledgerv1.DeleteCategoryRequest{
+			Id: user.Category.String(), ReassignTo: new(target.String()),
+		})
 	require.NoError(t, err)
-	require.Equal(t, `"2"`, s.requireSettings(u.Ctx, t, want))
+	require.Equal(t, `"2"`, srv.requireSettings(user.Ctx, t, want))
 
-	_, err = s.DeleteWallet(u.Ctx, &ledgerv1.DeleteWalletRequest{Id: u.Wallet.String()})
+	_, err = srv.DeleteWallet(user.Ctx, &ledgerv1.DeleteWalletRequest{Id: user.Wallet.String()})
 	require.NoError(t, err)
 	want.DefaultWalletId = ""
-	require.Equal(t, `"3"`, s.requireSettings(u.Ctx, t, want))
+	require.Equal(t, `"3"`, srv.requireSettings(user.Ctx, t, want))
 
-	_, err = s.DeleteCategory(u.Ctx, &ledgerv1.DeleteCategoryRequest{Id: target.String()})
+	_, err = srv.DeleteCategory(user.Ctx, &ledgerv1.DeleteCategoryRequest{Id: target.String()})
 	require.NoError(t, err)
 	want.DefaultCategoryId = ""
-	require.Equal(t, `"4"`, s.requireSettings(u.Ctx, t, want))
+	require.Equal(t, `"4"`, srv.requireSettings(user.Ctx, t, want))
 }

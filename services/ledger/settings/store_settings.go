@@ -42,7 +42,7 @@ func Select(ctx context.Context, q pg.Querier, owner uuid.UUID) (Row, error) {
 // upsert writes the settings of an owner. The caller has called posting.ShareOwner, so the version
 // that it read is still the current one. A deletion of a default wallet or category waits until
 // this transaction ends (posting.LockOwner).
-func upsert(ctx context.Context, q pg.Querier, r Row) error {
+func upsert(ctx context.Context, q pg.Querier, row Row) error {
 	return pg.Exec(ctx, q, `
 		INSERT INTO settings (owner_id, time_zone, week_start, locale, base_currency,
 			default_wallet_id, default_category_id, version, updated_at)
@@ -51,6 +51,6 @@ func upsert(ctx context.Context, q pg.Querier, r Row) error {
 		SET time_zone = $2, week_start = $3, locale = $4, base_currency = $5,
 			default_wallet_id = $6, default_category_id = $7,
 			version = $8, updated_at = $9`,
-		r.OwnerID, r.TimeZone, r.WeekStart, r.Locale, r.BaseCurrency, r.DefaultWalletID,
-		r.DefaultCategoryID, r.Version, r.UpdatedAt)
+		row.OwnerID, row.TimeZone, row.WeekStart, row.Locale, row.BaseCurrency, row.DefaultWalletID,
+		row.DefaultCategoryID, row.Version, row.UpdatedAt)
 }

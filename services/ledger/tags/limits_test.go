@@ -12,8 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 )
 
-// tagMany creates a tag with n transactions.
-func (p *person) tagMany(t *testing.T, n int) {
+// tagMany creates a tag with count transactions.
+func (p *person) tagMany(t *testing.T, count int) {
 	t.Helper()
 	_, err := p.DB.Exec(t.Context(), `
 		INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'many', 'Many', now())`,
@@ -24,7 +24,7 @@ func (p *person) tagMany(t *testing.T, n int) {
 			amount_e4, description, date, version, created_at, updated_at, tags)
 		SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -1, -100, '', now(), 1, now(), now(), '{many}'
 		FROM generate_series(1, $4)`,
-		p.ID, p.Wallet, p.Category, n)
+		p.ID, p.Wallet, p.Category, count)
 	require.NoError(t, err)
 }
 
@@ -32,24 +32,24 @@ func (p *person) tagMany(t *testing.T, n int) {
 // them gets the number of the write.
 func TestUpdateTagMaximum(t *testing.T) {
 	t.Parallel()
-	p := setup(t)
-	p.tagMany(t, maxChanged)
+	me := setup(t)
+	me.tagMany(t, maxChanged)
 	requireNumbered := func() {
 		var rows int
-		require.NoError(t, p.DB.QueryRow(t.Context(), `
+		require.NoError(t, me.DB.QueryRow(t.Context(), `
 			SELECT count(*)
 			FROM transactions JOIN owners USING (owner_id, seq)
-			WHERE owner_id = $1`, p.ID).Scan(&rows))
+			WHERE owner_id = $1`, me.ID).Scan(&rows))
 		require.Equal(t, maxChanged, rows)
 	}
-	_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "many", Name: new("Lots")})
+	_, err := me.UpdateTag(me.Ctx, &ledgerv1.UpdateTagRequest{Tag: "many", Name: new("Lots")})
 	require.NoError(t, err)
 	requireNumbered()
-	p.requireTags(t, &ledgerv1.Tag{Name: "Lots", TransactionCount: maxChanged})
-	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "lots"})
+	me.requireTags(t, &ledgerv1.Tag{Name: "Lots", TransactionCount: maxChanged})
+	_, err = me.DeleteTag(me.Ctx, &ledgerv1.DeleteTagRequest{Tag: "lots"})
 	require.NoError(t, err)
 	requireNumbered()
-	p.requireTags(t)
+	me.requireTags(t)
 }
 
 // TestUpdateTagUnderLoad renames a tag forth and back while transactions with it are created and
@@ -57,19 +57,19 @@ func TestUpdateTagMaximum(t *testing.T) {
 // transaction has a row.
 func TestUpdateTagUnderLoad(t *testing.T) {
 	t.Parallel()
-	p := setup(t)
-	edited := p.tagged(t, "one").GetId()
+	me := setup(t)
+	edited := me.tagged(t, "one").GetId()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	ids := []string{edited}
 	for range 4 {
 		wg.Go(func() {
 			for range 10 {
-				id := p.tagged(t, "one", "kept").GetId()
+				id := me.tagged(t, "one", "kept").GetId()
 				mu.Lock()
 				ids = append(ids, id)
 				mu.Unlock()
-				_, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
+				_, err := me.UpdateTransaction(me.Ctx, &ledgerv1.UpdateTransactionRequest{
 					Id: edited, Tags: &ledgerv1.Tags{Values: []string{"ONE"}},
 				})
 				require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestUpdateTagUnderLoad(t *testing.T) {
 	wg.Go(func() {
 		for i := range 20 {
 			names := []string{"one", "two"}
-			_, err := p.UpdateTag(p.Ctx,
+			_, err := me.UpdateTag(me.Ctx,
 				&ledgerv1.UpdateTagRequest{Tag: names[i%2], Name: &names[1-i%2], Merge: new(true)})
 			if err != nil {
 				fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
@@ -88,44 +88,44 @@ func TestUpdateTagUnderLoad(t *testing.T) {
 	})
 	wg.Wait()
 	for _, id := range ids {
-		got := p.tagsOf(t, id)
+		got := me.tagsOf(t, id)
 		require.Contains(t, []string{"one", "ONE", "two"}, got[0])
 		require.Equal(t, id != edited, len(got) == 2, got)
 	}
 	var missing int
-	require.NoError(t, p.Service.DB.QueryRow(t.Context(), `
+	require.NoError(t, me.Service.DB.QueryRow(t.Context(), `
 		SELECT count(*)
 		FROM transactions x, unnest(x.tags) AS u (key)
 		LEFT JOIN tags t ON t.owner_id = $1 AND t.key = u.key
-		WHERE t.key IS NULL`, p.ID).Scan(&missing))
+		WHERE t.key IS NULL`, me.ID).Scan(&missing))
 	require.Zero(t, missing)
-	p.RequireConsistent(t)
+	me.RequireConsistent(t)
 }
 
 // TestTagReadLimit requires that the requests that count the transactions of tags wait for other
 // expensive reads of the user.
 func TestTagReadLimit(t *testing.T) {
 	t.Parallel()
-	p := setup(t)
-	p.tagged(t, "a")
-	p.Server.Reads = reads.NewGates(1, 0)
-	leave, err := p.Server.Reads.Enter(t.Context(), p.ID)
+	me := setup(t)
+	me.tagged(t, "a")
+	me.Server.Reads = reads.NewGates(1, 0)
+	leave, err := me.Server.Reads.Enter(t.Context(), me.ID)
 	require.NoError(t, err)
 	for name, do := range map[string]func() error{
 		"ListTags": func() error {
-			_, err := p.ListTags(p.Ctx, &ledgerv1.ListTagsRequest{})
+			_, err := me.ListTags(me.Ctx, &ledgerv1.ListTagsRequest{})
 			return err
 		},
 		"GetTag": func() error {
-			_, err := p.GetTag(p.Ctx, &ledgerv1.GetTagRequest{Tag: "a"})
+			_, err := me.GetTag(me.Ctx, &ledgerv1.GetTagRequest{Tag: "a"})
 			return err
 		},
 		"UpdateTag": func() error {
-			_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "a", Name: new("b")})
+			_, err := me.UpdateTag(me.Ctx, &ledgerv1.UpdateTagRequest{Tag: "a", Name: new("b")})
 			return err
 		},
 		"DeleteTag": func() error {
-			_, err := p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "a"})
+			_, err := me.DeleteTag(me.Ctx, &ledgerv1.DeleteTagRequest{Tag: "a"})
 			return err
 		},
 	} {
@@ -133,5 +133,5 @@ func TestTagReadLimit(t *testing.T) {
 		require.Positive(t, e.RetryAfter, name)
 	}
 	leave()
-	require.Len(t, p.list(t), 1)
+	require.Len(t, me.list(t), 1)
 }

@@ -61,30 +61,32 @@ func (p ruled) requireTag(t *testing.T, id, added string, met, payee []string) {
 // TestUpdateTagOfRules renames and merges tags that rules add and compare.
 func TestUpdateTagOfRules(t *testing.T) {
 	t.Parallel()
-	p := setupRules(t)
-	p.tagged(t, "Été", "Work")
-	id, unrelated := p.adds(t, "ÉTÉ", "été"), p.adds(t, "Trip", "Trip")
-	_, before := p.get(t, unrelated)
-	_, etag := p.get(t, id)
+	ruled := setupRules(t)
+	ruled.tagged(t, "Été", "Work")
+	id, unrelated := ruled.adds(t, "ÉTÉ", "été"), ruled.adds(t, "Trip", "Trip")
+	_, before := ruled.get(t, unrelated)
+	_, etag := ruled.get(t, id)
 
-	_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "été", Name: new("Summer")})
+	_, err := ruled.UpdateTag(ruled.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "été", Name: new("Summer")})
 	require.NoError(t, err)
-	p.requireTag(t, id, "Summer", []string{"Summer", "other"}, []string{"été"})
-	_, renamed := p.get(t, id)
+	ruled.requireTag(t, id, "Summer", []string{"Summer", "other"}, []string{"été"})
+	_, renamed := ruled.get(t, id)
 	require.NotEqual(t, etag, renamed)
-	_, err = p.UpdateTag(p.Ctx,
+	_, err = ruled.UpdateTag(ruled.Ctx,
 		&ledgerv1.UpdateTagRequest{Tag: "Summer", Name: new("work"), Merge: new(true)})
 	require.NoError(t, err)
-	p.requireTag(t, id, "Work", []string{"Work", "other"}, []string{"été"})
-	_, merged := p.get(t, id)
-	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Work", Color: new("#000000")})
+	ruled.requireTag(t, id, "Work", []string{"Work", "other"}, []string{"été"})
+	_, merged := ruled.get(t, id)
+	_, err = ruled.UpdateTag(ruled.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "Work", Color: new("#000000")})
 	require.NoError(t, err)
-	_, colored := p.get(t, id)
+	_, colored := ruled.get(t, id)
 	require.Equal(t, merged, colored, "a color changes no rule")
-	_, after := p.get(t, unrelated)
+	_, after := ruled.get(t, unrelated)
 	require.Equal(t, before, after)
 
-	_, err = p.UpdateTag(fixture.ActAs(t.Context(), p.NewUser(t.Context(), t).ID),
+	_, err = ruled.UpdateTag(fixture.ActAs(t.Context(), ruled.NewUser(t.Context(), t).ID),
 		&ledgerv1.UpdateTagRequest{Tag: "Work", Name: new("x")})
 	fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
 }
@@ -93,41 +95,41 @@ func TestUpdateTagOfRules(t *testing.T) {
 // one it is switched off.
 func TestDeleteTagOfRules(t *testing.T) {
 	t.Parallel()
-	p := setupRules(t)
-	p.tagged(t, "Trip")
-	other := p.adds(t, "trip", "Work", &ledgerv1.RuleAction{Kind: "setPayee", Value: "Rex"})
-	only := p.adds(t, "Trip", "Work")
-	unrelated := p.adds(t, "Work", "Trip")
-	_, err := p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Trip"})
+	ruled := setupRules(t)
+	ruled.tagged(t, "Trip")
+	other := ruled.adds(t, "trip", "Work", &ledgerv1.RuleAction{Kind: "setPayee", Value: "Rex"})
+	only := ruled.adds(t, "Trip", "Work")
+	unrelated := ruled.adds(t, "Work", "Trip")
+	_, err := ruled.DeleteTag(ruled.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Trip"})
 	require.NoError(t, err)
-	r, _ := p.get(t, other)
-	require.Len(t, r.GetActions(), 1)
-	require.Equal(t, "setPayee", r.GetActions()[0].GetKind())
-	require.True(t, r.GetEnabled())
-	r, _ = p.get(t, only)
-	require.Equal(t, "Trip", r.GetActions()[0].GetValue())
-	require.False(t, r.GetEnabled())
-	p.requireTag(t, unrelated, "Work", []string{"Trip", "other"}, []string{"Trip"})
-	r, _ = p.get(t, unrelated)
-	require.True(t, r.GetEnabled(), "no transaction has the tag of the condition any more")
+	rule, _ := ruled.get(t, other)
+	require.Len(t, rule.GetActions(), 1)
+	require.Equal(t, "setPayee", rule.GetActions()[0].GetKind())
+	require.True(t, rule.GetEnabled())
+	rule, _ = ruled.get(t, only)
+	require.Equal(t, "Trip", rule.GetActions()[0].GetValue())
+	require.False(t, rule.GetEnabled())
+	ruled.requireTag(t, unrelated, "Work", []string{"Trip", "other"}, []string{"Trip"})
+	rule, _ = ruled.get(t, unrelated)
+	require.True(t, rule.GetEnabled(), "no transaction has the tag of the condition any more")
 }
 
 // TestUpdateTagWhileRulesChange renames a tag forth and back while rules are created and changed.
 // Each rule that was created before the last name has this name, and keeps its other changes.
 func TestUpdateTagWhileRulesChange(t *testing.T) {
 	t.Parallel()
-	p := setupRules(t)
-	p.tagged(t, "name 0")
+	ruled := setupRules(t)
+	ruled.tagged(t, "name 0")
 	var ids []string
 	for range 4 {
-		ids = append(ids, p.adds(t, "name 0", "name 0"))
+		ids = append(ids, ruled.adds(t, "name 0", "name 0"))
 	}
 	const renames = 20
 	var wg sync.WaitGroup
 	for _, id := range ids {
 		wg.Go(func() {
 			for i := range renames {
-				_, err := p.UpdateRule(p.Ctx,
+				_, err := ruled.UpdateRule(ruled.Ctx,
 					&ledgerv1.UpdateRuleRequest{Id: id, Name: new(fmt.Sprint("change ", i))})
 				require.NoError(t, err)
 			}
@@ -135,7 +137,7 @@ func TestUpdateTagWhileRulesChange(t *testing.T) {
 	}
 	wg.Go(func() {
 		for i := range renames {
-			_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{
+			_, err := ruled.UpdateTag(ruled.Ctx, &ledgerv1.UpdateTagRequest{
 				Tag: fmt.Sprint("name ", i), Name: new(fmt.Sprint("name ", i+1)),
 			})
 			require.NoError(t, err)
@@ -144,8 +146,8 @@ func TestUpdateTagWhileRulesChange(t *testing.T) {
 	wg.Wait()
 	final := fmt.Sprint("name ", renames)
 	for _, id := range ids {
-		p.requireTag(t, id, final, []string{final, "other"}, []string{"name 0"})
-		r, etag := p.get(t, id)
+		ruled.requireTag(t, id, final, []string{final, "other"}, []string{"name 0"})
+		r, etag := ruled.get(t, id)
 		require.Equal(t, fmt.Sprint("change ", renames-1), r.GetName())
 		require.Equal(t, fmt.Sprintf(`"%d"`, 1+2*renames), etag)
 	}

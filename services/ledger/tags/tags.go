@@ -119,17 +119,17 @@ func parseChanges(req *ledgerv1.UpdateTagRequest) (changes, error) {
 	if req.Name == nil && req.Color == nil {
 		return changes{}, apierr.EmptyUpdate
 	}
-	var p apierr.Problems
-	c := changes{color: req.Color}
+	var problems apierr.Problems
+	changes := changes{color: req.Color}
 	if req.Name != nil {
 		name, problem := text.Tag("name", req.GetName())
-		p.Field(problem)
-		c.name = &name
+		problems.Field(problem)
+		changes.name = &name
 	}
 	if req.GetColor() != "" && !color.MatchString(req.GetColor()) {
-		p.Invalid("color", "must be a color like #1a7f5a")
+		problems.Invalid("color", "must be a color like #1a7f5a")
 	}
-	return c, p.Err()
+	return changes, problems.Err()
 }
 
 // UpdateTag renames one of the caller's tags, merges it into another one, or changes its color. A
@@ -191,40 +191,40 @@ func (s *Server) UpdateTag(
 // another tag, and the previous one is deleted. A name with the same key changes the row, because a
 // tombstone with the same number would follow the tag and delete it on the devices.
 func (s *Server) rename(
-	ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, name string, merge bool,
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, current tag, name string, merge bool,
 ) (tag, error) {
 	target, err := selectTag(ctx, tx, owner, name)
-	merged := err == nil && target.Key != t.Key
+	merged := err == nil && target.Key != current.Key
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		if target, err = newTag(ctx, tx, name, t); err != nil {
+		if target, err = newTag(ctx, tx, name, current); err != nil {
 			return tag{}, err
 		}
 	case err != nil:
 		return tag{}, err
-	case target.Key == t.Key:
-		target.Name, target.Color = name, t.Color
+	case target.Key == current.Key:
+		target.Name, target.Color = name, current.Color
 	case !merge:
 		return tag{}, errTagAlreadyExists.With("name", "is taken")
 	}
-	if t.Count > maxChanged {
+	if current.Count > maxChanged {
 		return tag{}, errTooMany
 	}
-	if target.Key != t.Key {
-		if err := rewriteApplied(ctx, tx, owner, t.Key, target.Key, merged); err != nil {
+	if target.Key != current.Key {
+		if err := rewriteApplied(ctx, tx, owner, current.Key, target.Key, merged); err != nil {
 			return tag{}, err
 		}
-		if err := deleteTag(ctx, tx, owner, t.Key); err != nil {
+		if err := deleteTag(ctx, tx, owner, current.Key); err != nil {
 			return tag{}, err
 		}
 	}
 	if err := insertTag(ctx, tx, owner, target); err != nil {
 		return tag{}, err
 	}
-	if err := renameInRules(ctx, tx, owner, t.Key, target.Name, s.Now()); err != nil {
+	if err := renameInRules(ctx, tx, owner, current.Key, target.Name, s.Now()); err != nil {
 		return tag{}, err
 	}
-	return target, replaceKey(ctx, tx, owner, t.Key, target.Key, s.Now())
+	return target, replaceKey(ctx, tx, owner, current.Key, target.Key, s.Now())
 }
 
 // DeleteTag deletes one of the caller's tags and removes it from all transactions, each of which
@@ -238,34 +238,34 @@ func (s *Server) DeleteTag(
 		return nil, err
 	}
 	defer leave()
-	var t tag
+	var tag tag
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		var err error
-		if t, err = lockTag(ctx, tx, owner, req.GetTag(), req.GetIfMatch()); err != nil {
+		if tag, err = lockTag(ctx, tx, owner, req.GetTag(), req.GetIfMatch()); err != nil {
 			return err
 		}
-		if t.Count > maxChanged {
+		if tag.Count > maxChanged {
 			return errTooMany
 		}
-		if err := deleteTag(ctx, tx, owner, t.Key); err != nil {
+		if err := deleteTag(ctx, tx, owner, tag.Key); err != nil {
 			return err
 		}
-		if err := removeKey(ctx, tx, owner, t.Key, s.Now()); err != nil {
+		if err := removeKey(ctx, tx, owner, tag.Key, s.Now()); err != nil {
 			return err
 		}
-		if err := removeFromRules(ctx, tx, owner, t.Key, s.Now()); err != nil {
+		if err := removeFromRules(ctx, tx, owner, tag.Key, s.Now()); err != nil {
 			return err
 		}
-		if err := rewriteApplied(ctx, tx, owner, t.Key, "", true); err != nil {
+		if err := rewriteApplied(ctx, tx, owner, tag.Key, "", true); err != nil {
 			return err
 		}
 		return s.Publish(ctx, tx, owner,
-			&ledgerv1.TagDeleted{OwnerId: owner.String(), Tag: t.proto()})
+			&ledgerv1.TagDeleted{OwnerId: owner.String(), Tag: tag.proto()})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.DeleteTagResponse{Name: t.Name}, nil
+	return &ledgerv1.DeleteTagResponse{Name: tag.Name}, nil
 }
 
 // lockTag takes the owner's lock exclusively and returns the tag of a name whose version matches

@@ -27,15 +27,15 @@ type person struct {
 // setup returns a person on a fresh database.
 func setup(t *testing.T) *person {
 	t.Helper()
-	f := fixture.New(t)
+	base := fixture.New(t)
 	p := &person{
-		Service: f, Server: &Server{Ledger: f.Ledger, Reads: f.Reads},
-		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
-		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Service: base, Server: &Server{Ledger: base.Ledger, Reads: base.Reads},
+		Transactions: transactions.New(base.Ledger, base.Cursors, base.Reads),
+		Accounts:     &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
 	}
-	f.RPCs = p
+	base.RPCs = p
 	p.Run(t.Context())
-	p.User = f.NewUser(t.Context(), t)
+	p.User = base.NewUser(t.Context(), t)
 	return p
 }
 
@@ -74,97 +74,98 @@ func (p *person) requireTags(t *testing.T, want ...*ledgerv1.Tag) {
 
 func TestUpdateTag(t *testing.T) {
 	t.Parallel()
-	p := setup(t)
-	first, second := p.tagged(t, "Trip", "Work"), p.tagged(t, "WORK")
-	p.requireTags(t, &ledgerv1.Tag{Name: "Trip", TransactionCount: 1},
+	me := setup(t)
+	first, second := me.tagged(t, "Trip", "Work"), me.tagged(t, "WORK")
+	me.requireTags(t, &ledgerv1.Tag{Name: "Trip", TransactionCount: 1},
 		&ledgerv1.Tag{Name: "Work", TransactionCount: 2})
 
-	resp, err := p.UpdateTag(p.Ctx,
+	resp, err := me.UpdateTag(me.Ctx,
 		&ledgerv1.UpdateTagRequest{Tag: "wOrK", Name: new("Büro"), Color: new("#1a7f5a")})
 	require.NoError(t, err)
 	office := &ledgerv1.Tag{Name: "Büro", Color: "#1a7f5a", TransactionCount: 2}
 	require.True(t, proto.Equal(office, resp.GetTag()), resp)
-	require.Equal(t, []string{"Trip", "Büro"}, p.tagsOf(t, first.GetId()))
-	event := &ledgerv1.TagUpdated{OwnerId: p.ID.String(), Tag: office, PreviousName: "Work"}
-	p.RequireEvent(t, event)
+	require.Equal(t, []string{"Trip", "Büro"}, me.tagsOf(t, first.GetId()))
+	event := &ledgerv1.TagUpdated{OwnerId: me.ID.String(), Tag: office, PreviousName: "Work"}
+	me.RequireEvent(t, event)
 
-	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "BÜRO", Name: new("TRIP")})
+	_, err = me.UpdateTag(me.Ctx, &ledgerv1.UpdateTagRequest{Tag: "BÜRO", Name: new("TRIP")})
 	fixture.RequireReason(t, err, codes.AlreadyExists, "TAG_ALREADY_EXISTS")
-	p.requireTags(t, office, &ledgerv1.Tag{Name: "Trip", TransactionCount: 1})
-	resp, err = p.UpdateTag(p.Ctx,
+	me.requireTags(t, office, &ledgerv1.Tag{Name: "Trip", TransactionCount: 1})
+	resp, err = me.UpdateTag(me.Ctx,
 		&ledgerv1.UpdateTagRequest{Tag: "Büro", Name: new("TRIP"), Merge: new(true)})
 	require.NoError(t, err)
 	require.True(t,
 		proto.Equal(&ledgerv1.Tag{Name: "Trip", TransactionCount: 2}, resp.GetTag()), resp)
-	require.Equal(t, []string{"Trip"}, p.tagsOf(t, first.GetId()))
-	require.Equal(t, []string{"Trip"}, p.tagsOf(t, second.GetId()))
+	require.Equal(t, []string{"Trip"}, me.tagsOf(t, first.GetId()))
+	require.Equal(t, []string{"Trip"}, me.tagsOf(t, second.GetId()))
 
-	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Name: new("TRIP")})
+	_, err = me.UpdateTag(me.Ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Name: new("TRIP")})
 	require.NoError(t, err, "another case needs no merge")
-	p.requireTags(t, &ledgerv1.Tag{Name: "TRIP", TransactionCount: 2})
-	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Color: new("#000000")})
+	me.requireTags(t, &ledgerv1.Tag{Name: "TRIP", TransactionCount: 2})
+	_, err = me.UpdateTag(me.Ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Color: new("#000000")})
 	require.NoError(t, err)
-	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Color: new("")})
+	_, err = me.UpdateTag(me.Ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Color: new("")})
 	require.NoError(t, err)
-	p.requireTags(t, &ledgerv1.Tag{Name: "TRIP", TransactionCount: 2})
-	p.RequireConsistent(t)
+	me.requireTags(t, &ledgerv1.Tag{Name: "TRIP", TransactionCount: 2})
+	me.RequireConsistent(t)
 }
 
 // TestUpdateTagVersions requires that a change of a tag changes its ETag, that a transaction with
 // the tag does not, and that a change with an old one has no effect.
 func TestUpdateTagVersions(t *testing.T) {
 	t.Parallel()
-	p := setup(t)
-	p.tagged(t, "Trip")
+	me := setup(t)
+	me.tagged(t, "Trip")
 	get := func(name string) *ledgerv1.GetTagResponse {
-		resp, err := p.GetTag(p.Ctx, &ledgerv1.GetTagRequest{Tag: name})
+		resp, err := me.GetTag(me.Ctx, &ledgerv1.GetTagRequest{Tag: name})
 		require.NoError(t, err)
 		return resp
 	}
 	old := get("TRIP")
-	p.tagged(t, "Trip")
+	me.tagged(t, "Trip")
 	require.Equal(t, old.GetEtag(), get("Trip").GetEtag())
 	require.True(t,
 		proto.Equal(&ledgerv1.Tag{Name: "Trip", TransactionCount: 2}, get("Trip").GetTag()))
-	changed, err := p.UpdateTag(p.Ctx,
+	changed, err := me.UpdateTag(me.Ctx,
 		&ledgerv1.UpdateTagRequest{Tag: "Trip", Color: new("#000000"), IfMatch: old.GetEtag()})
 	require.NoError(t, err)
 	require.NotEqual(t, old.GetEtag(), changed.GetEtag())
 	require.Equal(t, changed.GetEtag(), get("Trip").GetEtag())
-	_, err = p.UpdateTag(p.Ctx,
+	_, err = me.UpdateTag(me.Ctx,
 		&ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), IfMatch: old.GetEtag()})
 	require.ErrorIs(t, err, apierr.VersionMismatch)
-	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Trip", IfMatch: old.GetEtag()})
+	_, err = me.DeleteTag(me.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Trip", IfMatch: old.GetEtag()})
 	require.ErrorIs(t, err, apierr.VersionMismatch)
-	renamed, err := p.UpdateTag(p.Ctx,
+	renamed, err := me.UpdateTag(me.Ctx,
 		&ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), IfMatch: changed.GetEtag()})
 	require.NoError(t, err)
 	require.Equal(t, renamed.GetEtag(), get("Work").GetEtag())
-	stranger := p.NewUser(t.Context(), t)
+	stranger := me.NewUser(t.Context(), t)
 	for _, name := range []string{"Trip", "a/b", ""} {
-		_, err = p.GetTag(p.Ctx, &ledgerv1.GetTagRequest{Tag: name})
+		_, err = me.GetTag(me.Ctx, &ledgerv1.GetTagRequest{Tag: name})
 		fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
 	}
-	_, err = p.GetTag(stranger.Ctx, &ledgerv1.GetTagRequest{Tag: "Work"})
+	_, err = me.GetTag(stranger.Ctx, &ledgerv1.GetTagRequest{Tag: "Work"})
 	fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
-	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Work", IfMatch: renamed.GetEtag()})
+	_, err = me.DeleteTag(me.Ctx,
+		&ledgerv1.DeleteTagRequest{Tag: "Work", IfMatch: renamed.GetEtag()})
 	require.NoError(t, err)
 }
 
 func TestDeleteTag(t *testing.T) {
 	t.Parallel()
-	p := setup(t)
-	tr := p.tagged(t, "a", "b")
-	resp, err := p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "A"})
+	me := setup(t)
+	tr := me.tagged(t, "a", "b")
+	resp, err := me.DeleteTag(me.Ctx, &ledgerv1.DeleteTagRequest{Tag: "A"})
 	require.NoError(t, err)
 	require.Equal(t, "a", resp.GetName())
-	require.Equal(t, []string{"b"}, p.tagsOf(t, tr.GetId()))
+	require.Equal(t, []string{"b"}, me.tagsOf(t, tr.GetId()))
 	event := &ledgerv1.TagDeleted{
-		OwnerId: p.ID.String(), Tag: &ledgerv1.Tag{Name: "a", TransactionCount: 1},
+		OwnerId: me.ID.String(), Tag: &ledgerv1.Tag{Name: "a", TransactionCount: 1},
 	}
-	p.RequireEvent(t, event)
-	p.requireTags(t, &ledgerv1.Tag{Name: "b", TransactionCount: 1})
-	p.RequireConsistent(t)
+	me.RequireEvent(t, event)
+	me.requireTags(t, &ledgerv1.Tag{Name: "b", TransactionCount: 1})
+	me.RequireConsistent(t)
 }
 
 // TestTagsOfTwoUsers changes and deletes tags of a user beside another one, whose tags have the
@@ -172,14 +173,14 @@ func TestDeleteTag(t *testing.T) {
 // and the other user's rows stay.
 func TestTagsOfTwoUsers(t *testing.T) {
 	t.Parallel()
-	p := setup(t)
-	other := *p
-	other.User = p.NewUser(t.Context(), t)
-	mine, both := p.tagged(t, "Trip", "Gift"), p.tagged(t, "Trip", "Work")
+	me := setup(t)
+	other := *me
+	other.User = me.NewUser(t.Context(), t)
+	mine, both := me.tagged(t, "Trip", "Gift"), me.tagged(t, "Trip", "Work")
 	other.tagged(t, "Trip", "Gift", "Work")
 	rows := func(of *person) string {
 		var text string
-		require.NoError(t, p.DB.QueryRow(t.Context(), `
+		require.NoError(t, me.DB.QueryRow(t.Context(), `
 			SELECT coalesce((SELECT string_agg(x::text, ';' ORDER BY id) FROM transactions x
 			WHERE owner_id = $1), '')
 				|| (SELECT string_agg(x::text, ';' ORDER BY key) FROM tags x WHERE owner_id = $1)`,
@@ -187,74 +188,74 @@ func TestTagsOfTwoUsers(t *testing.T) {
 		return text
 	}
 	version := func(id string) string {
-		resp, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
+		resp, err := me.GetTransaction(me.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
 		require.NoError(t, err)
 		return resp.GetEtag()
 	}
 	before := rows(&other)
-	_, err := p.UpdateTag(p.Ctx,
+	_, err := me.UpdateTag(me.Ctx,
 		&ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), Merge: new(true)})
 	require.NoError(t, err)
 	require.Equal(t, []string{`"2"`, `"2"`}, []string{version(mine.GetId()), version(both.GetId())},
 		"the merge changed both")
-	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Gift", Name: new("GIFT")})
+	_, err = me.UpdateTag(me.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Gift", Name: new("GIFT")})
 	require.NoError(t, err)
 	require.Equal(t, []string{`"3"`, `"2"`}, []string{version(mine.GetId()), version(both.GetId())},
 		"another case shows in one of them")
-	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Work"})
+	_, err = me.DeleteTag(me.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Work"})
 	require.NoError(t, err)
 	require.Equal(t, []string{`"4"`, `"3"`}, []string{version(mine.GetId()), version(both.GetId())},
 		"the deletion changed both")
-	require.Equal(t, []string{"GIFT"}, p.tagsOf(t, mine.GetId()))
+	require.Equal(t, []string{"GIFT"}, me.tagsOf(t, mine.GetId()))
 	require.Equal(t, before, rows(&other))
 }
 
 func TestTagErrors(t *testing.T) {
 	t.Parallel()
-	p := setup(t)
-	p.tagged(t, "a", "b")
-	stranger := p.NewUser(t.Context(), t)
-	p.tagMany(t, maxChanged+1)
+	me := setup(t)
+	me.tagged(t, "a", "b")
+	stranger := me.NewUser(t.Context(), t)
+	me.tagMany(t, maxChanged+1)
 	type update = ledgerv1.UpdateTagRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		ctx    context.Context
 		req    *update
 		code   codes.Code
 		reason string
 	}{
 		"an unknown tag": {
-			p.Ctx, &update{Tag: "c", Name: new("d")}, codes.NotFound, "TAG_NOT_FOUND",
+			me.Ctx, &update{Tag: "c", Name: new("d")}, codes.NotFound, "TAG_NOT_FOUND",
 		},
 		"another user's tag": {
 			stranger.Ctx, &update{Tag: "a", Name: new("d")}, codes.NotFound, "TAG_NOT_FOUND",
 		},
 		"a name with a slash": {
-			p.Ctx, &update{Tag: "a", Name: new("d/e")}, codes.InvalidArgument, "VALIDATION_ERROR",
+			me.Ctx, &update{Tag: "a", Name: new("d/e")}, codes.InvalidArgument, "VALIDATION_ERROR",
 		},
 		"no name": {
-			p.Ctx, &update{Tag: "a", Name: new("")}, codes.InvalidArgument, "VALIDATION_ERROR",
+			me.Ctx, &update{Tag: "a", Name: new("")}, codes.InvalidArgument, "VALIDATION_ERROR",
 		},
 		"a color that is none": {
-			p.Ctx, &update{Tag: "a", Color: new("red")}, codes.InvalidArgument, "VALIDATION_ERROR",
+			me.Ctx, &update{Tag: "a", Color: new("red")}, codes.InvalidArgument, "VALIDATION_ERROR",
 		},
-		"nothing": {p.Ctx, &update{Tag: "a"}, codes.InvalidArgument, "EMPTY_UPDATE"},
+		"nothing": {me.Ctx, &update{Tag: "a"}, codes.InvalidArgument, "EMPTY_UPDATE"},
 		"a name that is taken": {
-			p.Ctx, &update{Tag: "a", Name: new("B")}, codes.AlreadyExists, "TAG_ALREADY_EXISTS",
+			me.Ctx, &update{Tag: "a", Name: new("B")}, codes.AlreadyExists, "TAG_ALREADY_EXISTS",
 		},
 		"too many": {
-			p.Ctx, &update{Tag: "MANY", Name: new("c")}, codes.AlreadyExists, "LIMIT_REACHED",
+			me.Ctx, &update{Tag: "MANY", Name: new("c")}, codes.AlreadyExists, "LIMIT_REACHED",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := p.UpdateTag(c.ctx, c.req)
-			fixture.RequireReason(t, err, c.code, c.reason)
+			_, err := me.UpdateTag(tc.ctx, tc.req)
+			fixture.RequireReason(t, err, tc.code, tc.reason)
 		})
 	}
-	_, err := p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Many"})
+	_, err := me.DeleteTag(me.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Many"})
 	fixture.RequireReason(t, err, codes.AlreadyExists, "LIMIT_REACHED")
-	_, err = p.DeleteTag(stranger.Ctx, &ledgerv1.DeleteTagRequest{Tag: "a"})
+	_, err = me.DeleteTag(stranger.Ctx, &ledgerv1.DeleteTagRequest{Tag: "a"})
 	fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
-	p.requireTags(t, &ledgerv1.Tag{Name: "a", TransactionCount: 1},
+	me.requireTags(t, &ledgerv1.Tag{Name: "a", TransactionCount: 1},
 		&ledgerv1.Tag{Name: "b", TransactionCount: 1},
 		&ledgerv1.Tag{Name: "Many", TransactionCount: maxChanged + 1})
 }

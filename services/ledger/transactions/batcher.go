@@ -54,8 +54,7 @@ var writers = max(4, 2*runtime.GOMAXPROCS(0))
 // skips requests of an owner for whom another writer is writing, so that statements never wait for
 // each other's numbers and balances.
 type batcher struct {
-	db *pgxpool.Pool
-	// committed is called after each commit.
+	db        *pgxpool.Pool
 	committed func()
 	// single makes each group one of a single owner (posting.Ledger.Distributed).
 	single bool
@@ -163,15 +162,15 @@ func (b *batcher) take() []*pendingCreate {
 	// own holds the owners that are busy because of this group. Further requests of them join the
 	// group.
 	own := map[uuid.UUID]bool{}
-	for _, p := range b.queue {
-		owner := p.t.OwnerID
+	for _, create := range b.queue {
+		owner := create.t.OwnerID
 		switch {
-		case p.ctx.Err() != nil:
+		case create.ctx.Err() != nil:
 		case len(group) == maxGroup || b.busy[owner] && !own[owner],
 			b.single && len(group) > 0 && !own[owner]:
-			left = append(left, p)
+			left = append(left, create)
 		default:
-			group, own[owner], b.busy[owner] = append(group, p), true, true
+			group, own[owner], b.busy[owner] = append(group, create), true, true
 		}
 	}
 	b.queue = left
@@ -217,12 +216,13 @@ func (b *batcher) enqueue(p *pendingCreate) bool {
 func (b *batcher) submit(
 	ctx context.Context, t posting.Transaction, event outbox.Event, record idem.Record,
 ) (bool, error) {
-	p := &pendingCreate{ctx: ctx, t: t, event: event, record: record, done: make(chan outcome, 1)}
-	if !b.enqueue(p) {
+	done := make(chan outcome, 1)
+	create := &pendingCreate{ctx: ctx, t: t, event: event, record: record, done: done}
+	if !b.enqueue(create) {
 		return false, apierr.Unavailable
 	}
 	select {
-	case out := <-p.done:
+	case out := <-done:
 		trace.SpanFromContext(ctx).AddLink(trace.Link{SpanContext: out.statement})
 		return out.written, out.err
 	case <-ctx.Done():

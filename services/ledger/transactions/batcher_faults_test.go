@@ -17,12 +17,12 @@ import (
 // exist completely or not at all.
 func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	people := make([]person, 6)
 	for i := range people {
-		people[i] = newPerson(t.Context(), t, s)
+		people[i] = newPerson(t.Context(), t, srv)
 	}
-	killer := s.DB
+	killer := srv.DB
 	named := killer.Config()
 	named.ConnConfig.RuntimeParams["application_name"] = t.Name()
 	victim, err := pgxpool.NewWithConfig(t.Context(), named)
@@ -36,7 +36,7 @@ func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 	var tried, failed atomic.Int64
 	done := make(chan struct{})
 	var running sync.WaitGroup
-	for _, p := range people {
+	for _, me := range people {
 		running.Go(func() {
 			for {
 				select {
@@ -45,7 +45,7 @@ func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 				default:
 				}
 				tried.Add(1)
-				tr, written, err := p.submit(t.Context(), -1)
+				tr, written, err := me.submit(t.Context(), -1)
 				if err == nil && written {
 					acknowledged.Store(tr.ID, true)
 				} else {
@@ -64,22 +64,22 @@ func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 	running.Wait()
 	require.Positive(t, failed.Load())
 	acknowledged.Range(func(id, _ any) bool {
-		s.Transaction(t, id.(uuid.UUID))
+		srv.Transaction(t, id.(uuid.UUID))
 		return true
 	})
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 func TestBatcherLockTimeout(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	locked, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	tx, err := s.DB.Begin(t.Context())
+	srv := setup(t)
+	locked, other := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	tx, err := srv.DB.Begin(t.Context())
 	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), `SELECT id FROM categories WHERE id = $1 FOR UPDATE`,
 		locked.Category)
 	require.NoError(t, err)
-	s.batcher = newBatcher(s.DB, func() {})
+	srv.batcher = newBatcher(srv.DB, func() {})
 	created := map[string]chan error{"locked": make(chan error, 1), "other": make(chan error, 1)}
 	for name, p := range map[string]person{"locked": locked, "other": other} {
 		go func() {
@@ -88,12 +88,12 @@ func TestBatcherLockTimeout(t *testing.T) {
 		}()
 	}
 	require.Eventually(t, func() bool {
-		return s.batcher.length() == 2
+		return srv.batcher.length() == 2
 	}, time.Minute, time.Millisecond)
-	s.batcher.run(t.Context())
+	srv.batcher.run(t.Context())
 	require.NoError(t, <-created["other"], "the lock is still held")
 	require.True(t, pg.IsLocked(<-created["locked"]))
 	require.NoError(t, tx.Rollback(t.Context()))
 	locked.Create(t, locked.Spends("1"))
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }

@@ -43,14 +43,14 @@ func (p person) submit(
 
 func TestBatcherSharesCommit(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	idle := newBatcher(s.DB, func() {})
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	idle := newBatcher(srv.DB, func() {})
 	var waiting sync.WaitGroup
 	for i := range 50 {
 		waiting.Go(func() {
-			tr := p.transaction(int64(i + 1))
-			event := p.Service.Ledger.Created(t.Context(), tr.OwnerID, tr.Proto())
+			tr := me.transaction(int64(i + 1))
+			event := me.Service.Ledger.Created(t.Context(), tr.OwnerID, tr.Proto())
 			written, err := idle.submit(t.Context(), tr, event, idem.Record{})
 			require.NoError(t, err)
 			require.True(t, written)
@@ -60,10 +60,10 @@ func TestBatcherSharesCommit(t *testing.T) {
 	idle.run(t.Context())
 	waiting.Wait()
 	var commits int
-	require.NoError(t, s.DB.QueryRow(t.Context(),
+	require.NoError(t, srv.DB.QueryRow(t.Context(),
 		`SELECT count(DISTINCT xmin::text) FROM transactions`).Scan(&commits))
 	require.Equal(t, 1, commits)
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 // TestBatcherGroupsByOwner takes groups from a queue of two owners.
@@ -71,22 +71,23 @@ func TestBatcherGroupsByOwner(t *testing.T) {
 	t.Parallel()
 	first, second := uuid.New(), uuid.New()
 	for single, want := range map[bool][]int{false: {4, 0}, true: {2, 2, 0}} {
-		b := newBatcher(nil, nil)
-		b.single = single
+		batcher := newBatcher(nil, nil)
+		batcher.single = single
 		for _, owner := range []uuid.UUID{first, second, first, second} {
-			require.True(t, b.enqueue(&pendingCreate{
+			require.True(t, batcher.enqueue(&pendingCreate{
 				ctx: t.Context(), t: posting.Transaction{OwnerID: owner},
 			}))
 		}
-		for len(b.wake) > 0 {
-			<-b.wake
+		for len(batcher.wake) > 0 {
+			<-batcher.wake
 		}
 		for i, n := range want {
-			group := b.take()
+			group := batcher.take()
 			require.Len(t, group, n, "group %d, a single owner: %t", i, single)
-			require.Len(t, b.wake, min(1, b.length()), "a writer takes the other owner's")
-			for len(b.wake) > 0 {
-				<-b.wake
+			require.Len(t, batcher.wake, min(1, batcher.length()),
+				"a writer takes the other owner's")
+			for len(batcher.wake) > 0 {
+				<-batcher.wake
 			}
 		}
 	}
@@ -95,32 +96,32 @@ func TestBatcherGroupsByOwner(t *testing.T) {
 // Requests with expired, new, repeated and conflicting keys share groups with other requests.
 func TestBatcherIdempotencyKeys(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me, other := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	const repeats, keys = 4, 8
-	_, err := s.DB.Exec(t.Context(), `
+	_, err := srv.DB.Exec(t.Context(), `
 		INSERT INTO idempotency_keys (scope, key_hash, request_mac, created_at)
 		VALUES ($1, $2, '', now() - interval '25 hours')`,
-		p.ID.String(), expiredHash(t, "key 0"))
+		me.ID.String(), expiredHash(t, "key 0"))
 	require.NoError(t, err)
 	var ids [keys]sync.Map
 	var replayed atomic.Int64
 	var running sync.WaitGroup
-	for i := range keys * repeats {
+	for index := range keys * repeats {
 		running.Go(func() {
-			req := p.Spends("1")
-			req.IdempotencyKey = fmt.Sprintf("key %d", i%keys)
-			resp, err := p.CreateTransaction(p.Ctx, req)
+			req := me.Spends("1")
+			req.IdempotencyKey = fmt.Sprintf("key %d", index%keys)
+			resp, err := me.CreateTransaction(me.Ctx, req)
 			require.NoError(t, err)
-			ids[i%keys].Store(resp.GetTransaction().GetId(), true)
+			ids[index%keys].Store(resp.GetTransaction().GetId(), true)
 			if resp.GetReplayed() {
 				replayed.Add(1)
 			}
 		})
-		running.Go(func() { p.Create(t, p.Spends("1")) })
+		running.Go(func() { me.Create(t, me.Spends("1")) })
 		running.Go(func() {
 			req := other.Spends("1")
-			req.IdempotencyKey, req.WalletId = fmt.Sprintf("key %d", i%keys), p.Wallet.String()
+			req.IdempotencyKey, req.WalletId = fmt.Sprintf("key %d", index%keys), me.Wallet.String()
 			_, err := other.CreateTransaction(other.Ctx, req)
 			fixture.RequireReason(t, err, codes.NotFound, "WALLET_NOT_FOUND")
 		})
@@ -132,16 +133,16 @@ func TestBatcherIdempotencyKeys(t *testing.T) {
 		require.Equal(t, 1, answered, "the requests of a key have one answer")
 	}
 	require.EqualValues(t, keys*(repeats-1), replayed.Load())
-	require.Equal(t, fmt.Sprintf("-%d.00", keys+keys*repeats), p.Balances(t, p.Wallet)["EUR"])
-	conflicting := p.Spends("2")
+	require.Equal(t, fmt.Sprintf("-%d.00", keys+keys*repeats), me.Balances(t, me.Wallet)["EUR"])
+	conflicting := me.Spends("2")
 	conflicting.IdempotencyKey = "key 1"
-	_, err = p.CreateTransaction(p.Ctx, conflicting)
+	_, err = me.CreateTransaction(me.Ctx, conflicting)
 	fixture.RequireReason(t, err, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT")
 	free := other.Spends("1")
 	free.IdempotencyKey = "key 1"
 	require.False(t, mustCreate(t, other, free).GetReplayed(),
 		"a refused request leaves its key free")
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 // expiredHash returns the stored form of a key.
@@ -162,8 +163,8 @@ func mustCreate(t *testing.T, p person, req *createRequest) *ledgerv1.CreateTran
 
 func TestBatcherIsolatesBadTransaction(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me, other := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	const most = 9_000_000_000_000_000_000
 	bad := map[string]func(*posting.Transaction){
 		"a wallet of another":   func(tr *posting.Transaction) { tr.WalletID = other.Wallet },
@@ -176,11 +177,11 @@ func TestBatcherIsolatesBadTransaction(t *testing.T) {
 	for range 20 {
 		for name, spoil := range bad {
 			running.Go(func() {
-				_, written, err := p.submit(t.Context(), 1, spoil)
+				_, written, err := me.submit(t.Context(), 1, spoil)
 				require.False(t, written && err == nil, name)
 			})
 			running.Go(func() {
-				_, written, err := p.submit(t.Context(), 1)
+				_, written, err := me.submit(t.Context(), 1)
 				require.NoError(t, err)
 				require.True(t, written)
 				created.Add(1)
@@ -188,28 +189,28 @@ func TestBatcherIsolatesBadTransaction(t *testing.T) {
 		}
 	}
 	running.Wait()
-	resp, err := p.GetWallet(p.Ctx, &ledgerv1.GetWalletRequest{Id: p.Wallet.String()})
+	resp, err := me.GetWallet(me.Ctx, &ledgerv1.GetWalletRequest{Id: me.Wallet.String()})
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprintf("0.%02d", created.Load()), resp.GetWallet().GetBalance())
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 func TestBatcherDropsCanceledRequest(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	p.batcher = newBatcher(s.DB, func() {})
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	me.batcher = newBatcher(srv.DB, func() {})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	tr, _, err := p.submit(gone, -5)
+	tr, _, err := me.submit(gone, -5)
 	require.ErrorIs(t, err, context.Canceled)
-	p.batcher.run(t.Context())
-	_, written, err := p.submit(t.Context(), -7)
+	me.batcher.run(t.Context())
+	_, written, err := me.submit(t.Context(), -7)
 	require.NoError(t, err)
 	require.True(t, written)
-	_, err = posting.Select(t.Context(), s.DB, p.ID, tr.ID)
+	_, err = posting.Select(t.Context(), srv.DB, me.ID, tr.ID)
 	require.Error(t, err)
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 // TestCreateTransactionQueueLimit fills a queue that no writer empties. The contexts have ended, so
@@ -217,47 +218,48 @@ func TestBatcherDropsCanceledRequest(t *testing.T) {
 func TestCreateTransactionQueueLimit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	p.batcher = newBatcher(s.DB, func() {})
-	ended, cancel := context.WithCancel(p.Ctx)
+	me := newPerson(t.Context(), t, s)
+	me.batcher = newBatcher(s.DB, func() {})
+	ended, cancel := context.WithCancel(me.Ctx)
 	cancel()
 	for i := range 4096 {
-		_, err := p.CreateTransaction(ended, p.Spends("5"))
+		_, err := me.CreateTransaction(ended, me.Spends("5"))
 		require.ErrorIs(t, err, context.Canceled, "request %d is queued", i+1)
 	}
-	_, err := p.CreateTransaction(ended, p.Spends("5"))
+	_, err := me.CreateTransaction(ended, me.Spends("5"))
 	fixture.RequireReason(t, err, codes.Unavailable, "SERVICE_UNAVAILABLE")
-	require.Equal(t, 4096, p.batcher.length())
+	require.Equal(t, 4096, me.batcher.length())
 }
 
 func BenchmarkSubmit(b *testing.B) {
 	for _, batched := range []bool{false, true} {
 		b.Run(fmt.Sprint("batched ", batched), func(b *testing.B) {
-			s := setup(b)
+			srv := setup(b)
 			people := make([]person, 32)
 			for i := range people {
-				people[i] = newPerson(b.Context(), b, s)
+				people[i] = newPerson(b.Context(), b, srv)
 			}
 			var next atomic.Int64
 			b.SetParallelism(16)
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
-				p := people[next.Add(1)%int64(len(people))]
+				me := people[next.Add(1)%int64(len(people))]
 				for pb.Next() {
 					if batched {
-						_, written, err := p.submit(b.Context(), -1)
+						_, written, err := me.submit(b.Context(), -1)
 						if err != nil || !written {
 							b.Error(err)
 						}
 						continue
 					}
-					ts := []posting.Transaction{p.transaction(-1)}
-					event := p.Service.Ledger.Created(b.Context(), p.ID, ts[0].Proto())
+					ts := []posting.Transaction{me.transaction(-1)}
+					event := me.Service.Ledger.Created(b.Context(), me.ID, ts[0].Proto())
 					rows, err := outbox.Encode(event)
 					if err != nil {
 						b.Fatal(err)
 					}
-					_, err = posting.Insert(b.Context(), s.DB, 0, ts, rows, make([]idem.Record, 1))
+					_, err = posting.Insert(b.Context(), srv.DB, 0, ts, rows,
+						make([]idem.Record, 1))
 					if err != nil {
 						b.Error(err)
 					}

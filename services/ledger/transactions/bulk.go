@@ -127,38 +127,38 @@ func bulkProblems(ctx context.Context, q pg.Querier, owner uuid.UUID, items []bu
 	if err != nil {
 		return err
 	}
-	var p apierr.Problems
+	var problems apierr.Problems
 	bad := 0
 	for i, item := range items {
 		owned.Check(&item.problems, item.named)
 		if e := apierr.From(item.problems.Err()); e != nil && bad < maxBadItems {
-			p.Include(e.Under(fmt.Sprintf("transactions[%d]", i)))
+			problems.Include(e.Under(fmt.Sprintf("transactions[%d]", i)))
 			bad++
 		}
 	}
-	return p.Err()
+	return problems.Err()
 }
 
 func (s *Transactions) createTagged(
-	ctx context.Context, t posting.Transaction, call idem.Call,
+	ctx context.Context, transaction posting.Transaction, call idem.Call,
 	resp *ledgerv1.CreateTransactionResponse,
 ) (*ledgerv1.CreateTransactionResponse, error) {
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		ts := []posting.Transaction{t}
-		if err := s.useTags(ctx, tx, t.OwnerID, ts); err != nil {
+		ts := []posting.Transaction{transaction}
+		if err := s.useTags(ctx, tx, transaction.OwnerID, ts); err != nil {
 			return err
 		}
 		resp.Transaction = ts[0].Proto()
 		written, err := s.InsertTransactions(ctx, tx, ts,
 			[]*ledgerv1.Transaction{resp.GetTransaction()})
-		if err == nil && !written[t.ID] {
-			return posting.NotInserted(ctx, tx, t)
+		if err == nil && !written[transaction.ID] {
+			return posting.NotInserted(ctx, tx, transaction)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, s.rejected(ctx, t, err)
+		return nil, s.rejected(ctx, transaction, err)
 	}
 	return resp, nil
 }

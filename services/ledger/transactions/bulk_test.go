@@ -16,19 +16,19 @@ import (
 
 func TestCreateTransactionsKeepsOrder(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
+	me := newPerson(t.Context(), t, setup(t))
 	var requests []*createRequest
 	for i := range maxBulkItems {
-		requests = append(requests, p.Spends(strconv.Itoa(i+1)))
+		requests = append(requests, me.Spends(strconv.Itoa(i+1)))
 	}
-	earned := p.Spends("1000000")
+	earned := me.Spends("1000000")
 	earned.Type, earned.Date = new(posting.Income), "2026-02-01"
 	requests[7] = earned
-	resp, err := p.CreateTransactions(p.Ctx, fixture.Bulk(requests...))
+	resp, err := me.CreateTransactions(me.Ctx, fixture.Bulk(requests...))
 	require.NoError(t, err)
 	require.Len(t, resp.GetTransactions(), maxBulkItems)
 	created := map[string]bool{}
-	for _, e := range p.Events(t) {
+	for _, e := range me.Events(t) {
 		if c, ok := e.(*ledgerv1.TransactionCreated); ok {
 			created[c.GetTransaction().GetId()] = true
 		}
@@ -36,20 +36,20 @@ func TestCreateTransactionsKeepsOrder(t *testing.T) {
 	for i, m := range resp.GetTransactions() {
 		require.Equal(t, requests[i].GetType(), m.GetType())
 		require.True(t, created[m.GetId()], "each has its event")
-		one, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: m.GetId()})
+		one, err := me.GetTransaction(me.Ctx, &ledgerv1.GetTransactionRequest{Id: m.GetId()})
 		require.NoError(t, err)
 		require.Equal(t, m.String(), one.GetTransaction().String())
 	}
 	require.Equal(t, "-1.00", resp.GetTransactions()[0].GetAmount())
-	require.Equal(t, "874758.00", p.Balances(t, p.Wallet)["EUR"])
+	require.Equal(t, "874758.00", me.Balances(t, me.Wallet)["EUR"])
 }
 
 func TestCreateTransactionsIsAtomic(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	before := s.Stored(t)
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	before := srv.Stored(t)
+	for name, tc := range map[string]struct {
 		change func(*ledgerv1.CreateTransactionsRequest)
 		code   codes.Code
 		reason string
@@ -100,29 +100,29 @@ func TestCreateTransactionsIsAtomic(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			req := fixture.Bulk(p.Spends("1"), p.Spends("2"), p.Spends("3"))
-			c.change(req)
-			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := s.CreateTransactions(p.Ctx, req)
+			req := fixture.Bulk(me.Spends("1"), me.Spends("2"), me.Spends("3"))
+			tc.change(req)
+			e := srv.RequireRejected(t, tc.code, tc.reason, func() error {
+				_, err := srv.CreateTransactions(me.Ctx, req)
 				return err
 			})
-			require.Equal(t, c.fields, fixture.FieldNames(e))
-			require.Equal(t, before, s.Stored(t))
+			require.Equal(t, tc.fields, fixture.FieldNames(e))
+			require.Equal(t, before, srv.Stored(t))
 		})
 	}
 }
 
 func TestCreateTransactionsNamesAllProblems(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	unknown := s.NewID().String()
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	unknown := srv.NewID().String()
 	for name, c := range problemCases(unknown) {
 		t.Run(name, func(t *testing.T) {
-			req := fixture.Bulk(p.Spends("1"), p.Spends("2"))
+			req := fixture.Bulk(me.Spends("1"), me.Spends("2"))
 			c.change(req.GetTransactions()[1])
-			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := s.CreateTransactions(p.Ctx, req)
+			e := srv.RequireRejected(t, c.code, c.reason, func() error {
+				_, err := srv.CreateTransactions(me.Ctx, req)
 				return err
 			})
 			var fields []string
@@ -133,10 +133,10 @@ func TestCreateTransactionsNamesAllProblems(t *testing.T) {
 		})
 	}
 	t.Run("items with different problems", func(t *testing.T) {
-		req := fixture.Bulk(p.Spends("1"), p.Spends("2"), p.Spends("3"), p.Spends("0"))
+		req := fixture.Bulk(me.Spends("1"), me.Spends("2"), me.Spends("3"), me.Spends("0"))
 		req.Transactions[0].WalletId, req.Transactions[2].CategoryId = unknown, unknown
-		e := s.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := s.CreateTransactions(p.Ctx, req)
+		e := srv.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := srv.CreateTransactions(me.Ctx, req)
 			return err
 		})
 		require.ElementsMatch(t, []string{
@@ -144,10 +144,10 @@ func TestCreateTransactionsNamesAllProblems(t *testing.T) {
 		}, fixture.FieldNames(e))
 	})
 	t.Run("unknown references of all items", func(t *testing.T) {
-		req := fixture.Bulk(p.Spends("1"), p.Spends("2"), p.Spends("3"))
+		req := fixture.Bulk(me.Spends("1"), me.Spends("2"), me.Spends("3"))
 		req.Transactions[0].WalletId, req.Transactions[2].CategoryId = unknown, unknown
-		e := s.RequireRejected(t, codes.NotFound, "WALLET_NOT_FOUND", func() error {
-			_, err := s.CreateTransactions(p.Ctx, req)
+		e := srv.RequireRejected(t, codes.NotFound, "WALLET_NOT_FOUND", func() error {
+			_, err := srv.CreateTransactions(me.Ctx, req)
 			return err
 		})
 		require.Equal(t, []string{"transactions[0].walletId", "transactions[2].categoryId"},
@@ -168,22 +168,22 @@ func TestCreateTransactionsLimitsReportedProblems(t *testing.T) {
 
 func TestCreateTransactionsReplaysKey(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	req := fixture.Bulk(p.Spends("1"), p.Spends("2"))
+	me := newPerson(t.Context(), t, setup(t))
+	req := fixture.Bulk(me.Spends("1"), me.Spends("2"))
 	req.IdempotencyKey = "k"
-	first, err := p.CreateTransactions(p.Ctx, req)
+	first, err := me.CreateTransactions(me.Ctx, req)
 	require.NoError(t, err)
-	again, err := p.CreateTransactions(p.Ctx, req)
+	again, err := me.CreateTransactions(me.Ctx, req)
 	require.NoError(t, err)
 	require.False(t, first.GetReplayed())
 	require.True(t, again.GetReplayed())
 	again.Replayed = false
 	require.Equal(t, first.String(), again.String())
-	require.Equal(t, "-3.00", p.Balances(t, p.Wallet)["EUR"])
+	require.Equal(t, "-3.00", me.Balances(t, me.Wallet)["EUR"])
 
 	req.Transactions = req.GetTransactions()[:1]
-	p.RequireRejected(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
-		_, err := p.CreateTransactions(p.Ctx, req)
+	me.RequireRejected(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
+		_, err := me.CreateTransactions(me.Ctx, req)
 		return err
 	})
 }

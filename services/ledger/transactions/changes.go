@@ -41,36 +41,36 @@ type changes struct {
 // parseTransaction returns the fields of a new transaction, and adds a problem for each missing or
 // invalid one. The amount, the date, the currency and the wallet are required, and either a
 // category or splits.
-func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest) changes {
+func parseTransaction(problems *apierr.Problems, req *ledgerv1.CreateTransactionRequest) changes {
 	var parsed changes
 	required := func(field, value string, set func(*apierr.Problems, string)) {
 		if value == "" {
-			p.Invalid(field, "is required")
+			problems.Invalid(field, "is required")
 			return
 		}
-		set(p, value)
+		set(problems, value)
 	}
 	required("amount", req.GetAmount(), parsed.setAmount)
-	parsed.setDescription(p, req.GetDescription())
+	parsed.setDescription(problems, req.GetDescription())
 	required("date", req.GetDate(), parsed.setDate)
 	required("currency", req.GetCurrency(), parsed.setCurrency)
 	required("walletId", req.GetWalletId(), parsed.setWallet)
 	if len(req.GetSplits()) == 0 {
 		required("categoryId", req.GetCategoryId(), parsed.setCategory)
 	} else {
-		parsed.setSplits(p, req.GetSplits())
+		parsed.setSplits(problems, req.GetSplits())
 		if req.GetCategoryId() != "" {
-			p.Field(categoryBesideSplits)
+			problems.Field(categoryBesideSplits)
 		}
 	}
 	if req.Type != nil {
-		parsed.setKind(p, req.GetType())
+		parsed.setKind(problems, req.GetType())
 	}
-	parsed.setPayee(p, req.GetPayee())
-	parsed.setNotes(p, req.GetNotes())
-	parsed.setTags(p, req.GetTags())
+	parsed.setPayee(problems, req.GetPayee())
+	parsed.setNotes(problems, req.GetNotes())
+	parsed.setTags(problems, req.GetTags())
 	if req.GetExternalId() != "" {
-		parsed.setExternalID(p, req.GetExternalId())
+		parsed.setExternalID(problems, req.GetExternalId())
 	}
 	return parsed
 }
@@ -78,7 +78,7 @@ func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest
 // parseTransactionUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is
 // none.
 func parseTransactionUpdate(
-	p *apierr.Problems, req *ledgerv1.UpdateTransactionRequest,
+	problems *apierr.Problems, req *ledgerv1.UpdateTransactionRequest,
 ) (changes, error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
@@ -86,7 +86,7 @@ func parseTransactionUpdate(
 	var parsed changes
 	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
-			set(p, *value)
+			set(problems, *value)
 		}
 	}
 	optional(req.Amount, parsed.setAmount)
@@ -99,12 +99,12 @@ func parseTransactionUpdate(
 	optional(req.Payee, parsed.setPayee)
 	optional(req.Notes, parsed.setNotes)
 	if req.GetTags() != nil {
-		parsed.setTags(p, req.GetTags().GetValues())
+		parsed.setTags(problems, req.GetTags().GetValues())
 	}
 	if req.GetSplits() != nil {
-		parsed.setSplits(p, req.GetSplits().GetValues())
+		parsed.setSplits(problems, req.GetSplits().GetValues())
 		if req.CategoryId != nil && len(req.GetSplits().GetValues()) > 0 {
-			p.Field(categoryBesideSplits)
+			problems.Field(categoryBesideSplits)
 		}
 	}
 	return parsed, nil
@@ -191,40 +191,42 @@ func (c *changes) setExternalID(p *apierr.Problems, s string) {
 	c.externalID = &id
 }
 
-// apply returns t with the changes, and adds a problem if the combination of fields is invalid. For
-// a new transaction, t is zero. The amount's sign follows the type: the type of the request, or
-// otherwise the type of t. That is income for a new transaction.
-func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transaction {
-	before, negative := t, t.AmountMinor < 0
-	request.Set(&t.Description, c.description)
-	request.Set(&t.Date, c.date)
-	request.Set(&t.WalletID, c.wallet)
-	c.applyDetails(&t)
+// apply returns transaction with the changes, and adds a problem if the combination of fields is
+// invalid. For a new transaction, transaction is zero. The amount's sign follows the type: the type
+// of the request, or otherwise the type of transaction. That is income for a new transaction.
+func (c changes) apply(
+	problems *apierr.Problems, transaction posting.Transaction,
+) posting.Transaction {
+	before, negative := transaction, transaction.AmountMinor < 0
+	request.Set(&transaction.Description, c.description)
+	request.Set(&transaction.Date, c.date)
+	request.Set(&transaction.WalletID, c.wallet)
+	c.applyDetails(&transaction)
 	if c.currency != nil {
-		t.Currency = c.currency.Code()
+		transaction.Currency = c.currency.Code()
 	}
-	if c.amount == nil && t.AmountMinor != 0 && t.Currency != before.Currency {
+	if c.amount == nil && transaction.AmountMinor != 0 && transaction.Currency != before.Currency {
 		// Amounts are not converted, and 12280 JPY must not become 12280 EUR.
-		p.Invalid("amount", "is required with another currency")
+		problems.Invalid("amount", "is required with another currency")
 	}
-	if c.amount != nil && t.Currency != "" {
-		minor, err := money.CurrencyOf(t.Currency).Parse(*c.amount)
+	if c.amount != nil && transaction.Currency != "" {
+		minor, err := money.CurrencyOf(transaction.Currency).Parse(*c.amount)
 		if problem := money.PositiveProblem(*c.amount, minor, err); problem != "" {
-			p.Invalid("amount", problem)
+			problems.Invalid("amount", problem)
 		}
-		t.AmountMinor = minor
+		transaction.AmountMinor = minor
 	}
 	// The sign is applied last, because a request may change the type without the amount, or the
 	// amount without the type.
 	if c.kind != nil {
 		negative = *c.kind == posting.Expense
 	}
-	t.AmountMinor = max(t.AmountMinor, -t.AmountMinor)
+	transaction.AmountMinor = max(transaction.AmountMinor, -transaction.AmountMinor)
 	if negative {
-		t.AmountMinor = -t.AmountMinor
+		transaction.AmountMinor = -transaction.AmountMinor
 	}
-	c.applySplits(p, before, &t)
-	return t
+	c.applySplits(problems, before, &transaction)
+	return transaction
 }
 
 // applyDetails sets the fields of t that depend on no other field. posting.UseTags sets the tags

@@ -15,13 +15,13 @@ import (
 
 func TestUpdateTransactionNamesAllProblems(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	id := p.Create(t, p.Spends("5.25")).GetId()
-	for name, c := range problemCases(s.NewID().String()) {
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	id := me.Create(t, me.Spends("5.25")).GetId()
+	for name, tc := range problemCases(srv.NewID().String()) {
 		t.Run(name, func(t *testing.T) {
-			before, after := p.Spends("5.25"), p.Spends("5.25")
-			c.change(after)
+			before, after := me.Spends("5.25"), me.Spends("5.25")
+			tc.change(after)
 			changed := func(before, after string) *string {
 				if before == after {
 					return nil
@@ -37,18 +37,18 @@ func TestUpdateTransactionNamesAllProblems(t *testing.T) {
 				CategoryId:  changed(before.GetCategoryId(), after.GetCategoryId()),
 				Type:        changed(before.GetType(), after.GetType()),
 			}
-			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := s.UpdateTransaction(p.Ctx, req)
+			e := srv.RequireRejected(t, tc.code, tc.reason, func() error {
+				_, err := srv.UpdateTransaction(me.Ctx, req)
 				return err
 			})
-			require.Equal(t, c.fields, fixture.FieldNames(e))
+			require.Equal(t, tc.fields, fixture.FieldNames(e))
 		})
 	}
 }
 
 func TestUpdateTransactionFields(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req  *updateRequest
 		want map[string]string
 		did  func(*ledgerv1.Transaction)
@@ -96,51 +96,52 @@ func TestUpdateTransactionFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPerson(t.Context(), t, setup(t))
-			req := p.Spends("5")
+			me := newPerson(t.Context(), t, setup(t))
+			req := me.Spends("5")
 			req.Description = "Lunch"
-			before := p.Create(t, req)
-			c.req.Id = before.GetId()
-			resp, err := p.UpdateTransaction(p.Ctx, c.req)
+			before := me.Create(t, req)
+			tc.req.Id = before.GetId()
+			resp, err := me.UpdateTransaction(me.Ctx, tc.req)
 			require.NoError(t, err)
 			after := proto.CloneOf(before)
-			c.did(after)
+			tc.did(after)
 			require.True(t, proto.Equal(after, resp.GetTransaction()), resp)
 			require.Equal(t, `"2"`, resp.GetEtag())
-			got, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: before.GetId()})
+			got, err := me.GetTransaction(me.Ctx,
+				&ledgerv1.GetTransactionRequest{Id: before.GetId()})
 			require.NoError(t, err)
 			require.True(t, proto.Equal(after, got.GetTransaction()), got)
-			require.Equal(t, c.want, p.Balances(t, p.Wallet))
-			p.RequireEvent(t,
-				&ledgerv1.TransactionUpdated{OwnerId: p.ID.String(), Before: before, After: after})
-			p.RequireConsistent(t)
+			require.Equal(t, tc.want, me.Balances(t, me.Wallet))
+			me.RequireEvent(t,
+				&ledgerv1.TransactionUpdated{OwnerId: me.ID.String(), Before: before, After: after})
+			me.RequireConsistent(t)
 		})
 	}
 }
 
 func TestUpdateTransactionWalletAndCategory(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	bank, fun := p.MakeWallet(p.Ctx, t, "Bank", "USD"), p.MakeCategory(p.Ctx, t, "Fun")
-	before := p.Create(t, p.Spends("5"))
-	resp, err := p.UpdateTransaction(p.Ctx, &updateRequest{
+	me := newPerson(t.Context(), t, setup(t))
+	bank, fun := me.MakeWallet(me.Ctx, t, "Bank", "USD"), me.MakeCategory(me.Ctx, t, "Fun")
+	before := me.Create(t, me.Spends("5"))
+	resp, err := me.UpdateTransaction(me.Ctx, &updateRequest{
 		Id: before.GetId(), WalletId: new(bank.String()), CategoryId: new(fun.String()),
 		IfMatch: `"1"`,
 	})
 	require.NoError(t, err)
 	require.Equal(t, bank.String(), resp.GetTransaction().GetWalletId())
 	require.Equal(t, fun.String(), resp.GetTransaction().GetCategoryId())
-	require.Equal(t, map[string]string{"EUR": "0.00"}, p.Balances(t, p.Wallet))
-	require.Equal(t, map[string]string{"USD": "0.00", "EUR": "-5.00"}, p.Balances(t, bank))
-	p.RequireConsistent(t)
+	require.Equal(t, map[string]string{"EUR": "0.00"}, me.Balances(t, me.Wallet))
+	require.Equal(t, map[string]string{"USD": "0.00", "EUR": "-5.00"}, me.Balances(t, bank))
+	me.RequireConsistent(t)
 }
 
 func TestUpdateTransactionErrors(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	tr := p.Create(t, p.Spends("5.25"))
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	tr := me.Create(t, me.Spends("5.25"))
+	for name, tc := range map[string]struct {
 		req    *updateRequest
 		code   codes.Code
 		reason string
@@ -215,25 +216,25 @@ func TestUpdateTransactionErrors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.req.Id = tr.GetId()
-			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := s.UpdateTransaction(p.Ctx, c.req)
+			tc.req.Id = tr.GetId()
+			e := srv.RequireRejected(t, tc.code, tc.reason, func() error {
+				_, err := srv.UpdateTransaction(me.Ctx, tc.req)
 				return err
 			})
-			require.Equal(t, c.fields, fixture.FieldNames(e))
+			require.Equal(t, tc.fields, fixture.FieldNames(e))
 		})
 	}
 }
 
 func TestUpdateTransactionConcurrentVersions(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	tr := p.Create(t, p.Spends("5"))
+	me := newPerson(t.Context(), t, setup(t))
+	tr := me.Create(t, me.Spends("5"))
 	errs := make([]error, 8)
 	var asking sync.WaitGroup
 	for i := range errs {
 		asking.Go(func() {
-			_, errs[i] = p.UpdateTransaction(p.Ctx,
+			_, errs[i] = me.UpdateTransaction(me.Ctx,
 				&updateRequest{Id: tr.GetId(), Amount: new("6"), IfMatch: `"1"`})
 		})
 	}
@@ -247,5 +248,5 @@ func TestUpdateTransactionConcurrentVersions(t *testing.T) {
 		fixture.RequireReason(t, err, codes.FailedPrecondition, "VERSION_MISMATCH")
 	}
 	require.Equal(t, 1, won)
-	p.RequireConsistent(t)
+	me.RequireConsistent(t)
 }

@@ -14,13 +14,13 @@ import (
 // delete and reassign them.
 func TestConcurrentWritesKeepSums(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	bank := p.MakeWallet(p.Ctx, t, "Bank", "EUR")
+	me := newPerson(t.Context(), t, setup(t))
+	bank := me.MakeWallet(me.Ctx, t, "Bank", "EUR")
 	var working sync.WaitGroup
 	for i := range 8 {
 		working.Go(func() {
 			for range 10 {
-				if err := p.liveADay(p.Ctx, i, bank); err != nil {
+				if err := me.liveADay(me.Ctx, i, bank); err != nil {
 					t.Error(err)
 					return
 				}
@@ -28,12 +28,12 @@ func TestConcurrentWritesKeepSums(t *testing.T) {
 		})
 	}
 	working.Wait()
-	p.RequireConsistent(t)
+	me.RequireConsistent(t)
 }
 
 // liveADay books an expense, moves it between wallets, and sorts it under a category that is then
 // dissolved.
-func (p person) liveADay(ctx context.Context, i int, bank uuid.UUID) error {
+func (p person) liveADay(ctx context.Context, index int, bank uuid.UUID) error {
 	created, err := p.CreateTransaction(ctx, p.Spends("1"))
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (p person) liveADay(ctx context.Context, i int, bank uuid.UUID) error {
 	if _, err := p.DeleteCategory(ctx, dissolve); err != nil {
 		return err
 	}
-	if i%2 == 0 {
+	if index%2 == 0 {
 		_, err = p.DeleteTransaction(ctx, &deleteRequest{Id: created.GetTransaction().GetId()})
 	}
 	return err

@@ -15,9 +15,9 @@ import (
 
 func TestCreateTransactionErrors(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	for name, tc := range map[string]struct {
 		change func(*createRequest)
 		code   codes.Code
 		reason string
@@ -103,7 +103,7 @@ func TestCreateTransactionErrors(t *testing.T) {
 			[]string{"walletId"},
 		},
 		"an unknown wallet": {
-			func(r *createRequest) { r.WalletId = s.NewID().String() }, codes.NotFound,
+			func(r *createRequest) { r.WalletId = srv.NewID().String() }, codes.NotFound,
 			"WALLET_NOT_FOUND",
 			[]string{"walletId"},
 		},
@@ -118,7 +118,7 @@ func TestCreateTransactionErrors(t *testing.T) {
 			[]string{"categoryId"},
 		},
 		"an unknown category": {
-			func(r *createRequest) { r.CategoryId = s.NewID().String() }, codes.NotFound,
+			func(r *createRequest) { r.CategoryId = srv.NewID().String() }, codes.NotFound,
 			"INVALID_CATEGORY_EXIST_PARAMS",
 			[]string{"categoryId"},
 		},
@@ -128,7 +128,7 @@ func TestCreateTransactionErrors(t *testing.T) {
 			[]string{"categoryId"},
 		},
 		"the same with a key": {
-			func(r *createRequest) { r.CategoryId, r.IdempotencyKey = s.NewID().String(), "k" },
+			func(r *createRequest) { r.CategoryId, r.IdempotencyKey = srv.NewID().String(), "k" },
 			codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS",
 			[]string{"categoryId"},
 		},
@@ -139,13 +139,13 @@ func TestCreateTransactionErrors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			req := p.Spends("5")
-			c.change(req)
-			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := s.CreateTransaction(p.Ctx, req)
+			req := me.Spends("5")
+			tc.change(req)
+			e := srv.RequireRejected(t, tc.code, tc.reason, func() error {
+				_, err := srv.CreateTransaction(me.Ctx, req)
 				return err
 			})
-			require.Equal(t, c.fields, fixture.FieldNames(e))
+			require.Equal(t, tc.fields, fixture.FieldNames(e))
 		})
 	}
 }
@@ -206,14 +206,14 @@ func problemCases(unknown string) map[string]struct {
 
 func TestCreateTransactionNamesAllProblems(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	for name, c := range problemCases(s.NewID().String()) {
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	for name, c := range problemCases(srv.NewID().String()) {
 		t.Run(name, func(t *testing.T) {
-			req := p.Spends("5")
+			req := me.Spends("5")
 			c.change(req)
-			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := s.CreateTransaction(p.Ctx, req)
+			e := srv.RequireRejected(t, c.code, c.reason, func() error {
+				_, err := srv.CreateTransaction(me.Ctx, req)
 				return err
 			})
 			require.Equal(t, c.fields, fixture.FieldNames(e))

@@ -24,51 +24,51 @@ func (p person) get(t *testing.T, id string) *ledgerv1.Transaction {
 
 func TestCreateTransactionDetails(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	req := p.Spends("5")
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	req := me.Spends("5")
 	req.Payee, req.Notes = "  Bakery ", "one\n\ntwo\n"
 	req.ExternalId, req.IdempotencyKey = "bank:1", "key"
 	req.Tags = []string{"Straße", "Trip to Rome", "straße", " TRIP TO ROME "}
-	resp, err := p.CreateTransaction(p.Ctx, req)
+	resp, err := me.CreateTransaction(me.Ctx, req)
 	require.NoError(t, err)
 	created := resp.GetTransaction()
 	require.Equal(t, []string{"Bakery", "one\n\ntwo", "bank:1"},
 		[]string{created.GetPayee(), created.GetNotes(), created.GetExternalId()})
 	require.Equal(t, []string{"Straße", "Trip to Rome"}, created.GetTags())
-	require.True(t, proto.Equal(created, p.get(t, created.GetId())))
+	require.True(t, proto.Equal(created, me.get(t, created.GetId())))
 	require.True(t,
-		proto.Equal(created, p.LastEvent(t).(*ledgerv1.TransactionCreated).GetTransaction()))
-	again, err := p.CreateTransaction(p.Ctx, req)
+		proto.Equal(created, me.LastEvent(t).(*ledgerv1.TransactionCreated).GetTransaction()))
+	again, err := me.CreateTransaction(me.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.True(t, proto.Equal(created, again.GetTransaction()))
 
-	other := p.Spends("6")
+	other := me.Spends("6")
 	other.Tags = []string{"trip TO rome", "ÉTÉ"}
-	require.Equal(t, []string{"Trip to Rome", "ÉTÉ"}, p.Create(t, other).GetTags())
-	bulk := fixture.Bulk(p.Spends("1"), p.Spends("2"))
+	require.Equal(t, []string{"Trip to Rome", "ÉTÉ"}, me.Create(t, other).GetTags())
+	bulk := fixture.Bulk(me.Spends("1"), me.Spends("2"))
 	bulk.Transactions[0].Tags, bulk.Transactions[1].Tags = []string{"été"}, []string{"New", "NEW"}
-	many, err := p.CreateTransactions(p.Ctx, bulk)
+	many, err := me.CreateTransactions(me.Ctx, bulk)
 	require.NoError(t, err)
 	require.Equal(t, []string{"ÉTÉ"}, many.GetTransactions()[0].GetTags())
 	require.Equal(t, []string{"New"}, many.GetTransactions()[1].GetTags())
 
-	list, err := p.ListTransactions(p.Ctx, &listRequest{Q: new("ONE")})
+	list, err := me.ListTransactions(me.Ctx, &listRequest{Q: new("ONE")})
 	require.NoError(t, err)
 	require.Len(t, list.GetTransactions(), 1, "a search finds notes")
 	require.True(t, proto.Equal(created, list.GetTransactions()[0]))
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 func TestUpdateTransactionDetails(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	req := p.Spends("5")
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	req := me.Spends("5")
 	req.Tags, req.Payee = []string{"Work"}, "Bakery"
-	before := p.Create(t, req)
-	resp, err := p.UpdateTransaction(p.Ctx, &updateRequest{
+	before := me.Create(t, req)
+	resp, err := me.UpdateTransaction(me.Ctx, &updateRequest{
 		Id: before.GetId(), Payee: new("Café"), Notes: new("n"),
 		Tags: &ledgerv1.Tags{Values: []string{"x", "WORK", "X"}},
 	})
@@ -76,23 +76,23 @@ func TestUpdateTransactionDetails(t *testing.T) {
 	after := resp.GetTransaction()
 	require.Equal(t, []string{"x", "Work"}, after.GetTags())
 	require.Equal(t, []string{"Café", "n"}, []string{after.GetPayee(), after.GetNotes()})
-	event := p.LastEvent(t).(*ledgerv1.TransactionUpdated)
+	event := me.LastEvent(t).(*ledgerv1.TransactionUpdated)
 	require.True(t, proto.Equal(before, event.GetBefore()), event)
 	require.True(t, proto.Equal(after, event.GetAfter()), event)
-	resp, err = p.UpdateTransaction(p.Ctx,
+	resp, err = me.UpdateTransaction(me.Ctx,
 		&updateRequest{Id: before.GetId(), Payee: new(""), Tags: &ledgerv1.Tags{}})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetTransaction().GetTags())
 	require.Empty(t, resp.GetTransaction().GetPayee())
-	require.Equal(t, "n", p.get(t, before.GetId()).GetNotes(), "other fields keep their values")
-	s.RequireConsistent(t)
+	require.Equal(t, "n", me.get(t, before.GetId()).GetNotes(), "other fields keep their values")
+	srv.RequireConsistent(t)
 }
 
 func TestCreateTransactionDetailErrors(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	for name, tc := range map[string]struct {
 		change func(*createRequest)
 		field  string
 	}{
@@ -118,13 +118,13 @@ func TestCreateTransactionDetailErrors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			req := p.Spends("5")
-			c.change(req)
-			e := s.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-				_, err := s.CreateTransaction(p.Ctx, req)
+			req := me.Spends("5")
+			tc.change(req)
+			e := srv.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+				_, err := srv.CreateTransaction(me.Ctx, req)
 				return err
 			})
-			require.Equal(t, []string{c.field}, fixture.FieldNames(e))
+			require.Equal(t, []string{tc.field}, fixture.FieldNames(e))
 		})
 	}
 }
@@ -132,21 +132,21 @@ func TestCreateTransactionDetailErrors(t *testing.T) {
 // TestCreateTransactionTagLimit creates new tags from several requests at once, up to the limit.
 func TestCreateTransactionTagLimit(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	_, err := s.DB.Exec(t.Context(), `
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	_, err := srv.DB.Exec(t.Context(), `
 		INSERT INTO tags (owner_id, key, name, created_at)
 		SELECT $1, 'tag ' || n, 'Tag ' || n, now()
-		FROM generate_series(1, 1995) AS n`, p.ID)
+		FROM generate_series(1, 1995) AS n`, me.ID)
 	require.NoError(t, err)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	created := 0
 	for _, name := range strings.Split("a b c d e f g h i j", " ") {
 		wg.Go(func() {
-			req := p.Spends("1")
+			req := me.Spends("1")
 			req.Tags = []string{name, "TAG 5"}
-			_, err := p.CreateTransaction(p.Ctx, req)
+			_, err := me.CreateTransaction(me.Ctx, req)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -158,51 +158,53 @@ func TestCreateTransactionTagLimit(t *testing.T) {
 	}
 	wg.Wait()
 	require.Equal(t, 5, created)
-	req := p.Spends("1")
+	req := me.Spends("1")
 	req.Tags = []string{"tag 1"}
-	require.Equal(t, []string{"Tag 1"}, p.Create(t, req).GetTags(),
+	require.Equal(t, []string{"Tag 1"}, me.Create(t, req).GetTags(),
 		"existing tags can still be used")
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 func TestExternalIDs(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
 	external := func(id string) *createRequest {
-		req := p.Spends("1")
+		req := me.Spends("1")
 		req.ExternalId = id
 		return req
 	}
-	first := p.Create(t, external("1")).GetId()
+	first := me.Create(t, external("1")).GetId()
 	requireDuplicate := func(t *testing.T, err error, field, id string) {
 		t.Helper()
 		e := fixture.RequireReason(t, err, codes.AlreadyExists, "TRANSACTION_DUPLICATE")
 		require.Equal(t, []apierr.Field{{Name: field, Message: id}}, e.Fields)
 	}
-	_, err := p.CreateTransaction(p.Ctx, external("1"))
+	_, err := me.CreateTransaction(me.Ctx, external("1"))
 	requireDuplicate(t, err, "externalId", first)
 	tagged := external("1")
 	tagged.Tags = []string{"x"}
-	_, err = p.CreateTransaction(p.Ctx, tagged)
+	_, err = me.CreateTransaction(me.Ctx, tagged)
 	requireDuplicate(t, err, "externalId", first)
-	_, err = p.CreateTransactions(p.Ctx, fixture.Bulk(p.Spends("1"), external("2"), external("1")))
+	_, err = me.CreateTransactions(me.Ctx,
+		fixture.Bulk(me.Spends("1"), external("2"), external("1")))
 	requireDuplicate(t, err, "transactions[2].externalId", first)
-	_, err = p.CreateTransactions(p.Ctx, fixture.Bulk(external("3"), external("4"), external("3")))
+	_, err = me.CreateTransactions(me.Ctx,
+		fixture.Bulk(external("3"), external("4"), external("3")))
 	requireDuplicate(t, err, "transactions[2].externalId", "is also that of transactions[0]")
 
 	elsewhere := external("1")
-	elsewhere.WalletId = p.MakeWallet(p.Ctx, t, "Bank", "EUR").String()
-	second := p.Create(t, elsewhere).GetId()
-	_, err = p.UpdateTransaction(p.Ctx,
-		&updateRequest{Id: second, WalletId: new(p.Wallet.String())})
+	elsewhere.WalletId = me.MakeWallet(me.Ctx, t, "Bank", "EUR").String()
+	second := me.Create(t, elsewhere).GetId()
+	_, err = me.UpdateTransaction(me.Ctx,
+		&updateRequest{Id: second, WalletId: new(me.Wallet.String())})
 	requireDuplicate(t, err, "externalId", first)
-	_, err = p.DeleteTransaction(p.Ctx, &deleteRequest{Id: first})
+	_, err = me.DeleteTransaction(me.Ctx, &deleteRequest{Id: first})
 	require.NoError(t, err)
-	_, err = p.UpdateTransaction(p.Ctx,
-		&updateRequest{Id: second, WalletId: new(p.Wallet.String())})
+	_, err = me.UpdateTransaction(me.Ctx,
+		&updateRequest{Id: second, WalletId: new(me.Wallet.String())})
 	require.NoError(t, err, "the id is free after a deletion")
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 // TestExternalIDsConcurrently creates each external id from several clients of two replicas at
@@ -210,9 +212,9 @@ func TestExternalIDs(t *testing.T) {
 // statement with them are created.
 func TestExternalIDsConcurrently(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, neighbor := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	replica := serve(t.Context(), fixture.On(s.DB))
+	srv := setup(t)
+	me, neighbor := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	replica := serve(t.Context(), fixture.On(srv.DB))
 	ids := strings.Split("a b c d e f g h", " ")
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -227,12 +229,12 @@ func TestExternalIDsConcurrently(t *testing.T) {
 		fixture.RequireReason(t, err, codes.AlreadyExists, "TRANSACTION_DUPLICATE")
 	}
 	for _, id := range ids {
-		for _, on := range []*server{s, replica} {
+		for _, on := range []*server{srv, replica} {
 			for _, tags := range [][]string{nil, {"x"}} {
-				req := p.Spends("1")
+				req := me.Spends("1")
 				req.ExternalId, req.Tags = id, tags
 				wg.Go(func() {
-					_, err := on.CreateTransaction(p.Ctx, req)
+					_, err := on.CreateTransaction(me.Ctx, req)
 					count(1, err)
 				})
 			}
@@ -245,13 +247,13 @@ func TestExternalIDsConcurrently(t *testing.T) {
 	// A server of tests admits one batch at a time.
 	wg.Go(func() {
 		for i := range ids {
-			one, two := p.Spends("1"), p.Spends("1")
+			one, two := me.Spends("1"), me.Spends("1")
 			one.ExternalId, two.ExternalId = ids[(i+1)%len(ids)], ids[i]
-			resp, err := replica.CreateTransactions(p.Ctx, fixture.Bulk(one, two))
+			resp, err := replica.CreateTransactions(me.Ctx, fixture.Bulk(one, two))
 			count(len(resp.GetTransactions()), err)
 		}
 	})
 	wg.Wait()
 	require.Equal(t, len(ids), created)
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }

@@ -33,13 +33,13 @@ func (s *Transactions) selectExternal(
 // external id. It reads only, so that a client that sends its transactions again does not fail the
 // group commit of others. Without an external id it does nothing.
 func (s *Transactions) repeats(
-	ctx context.Context, t posting.Transaction, call idem.Call,
+	ctx context.Context, transaction posting.Transaction, call idem.Call,
 	resp *ledgerv1.CreateTransactionResponse,
 ) (bool, error) {
-	if t.ExternalID == nil {
+	if transaction.ExternalID == nil {
 		return false, nil
 	}
-	ids, err := s.selectExternal(ctx, t)
+	ids, err := s.selectExternal(ctx, transaction)
 	if err != nil || len(ids) == 0 {
 		return false, err
 	}
@@ -92,17 +92,17 @@ func checkRepeated(items []bulkItem) {
 		id     string
 	}
 	first := map[key]int{}
-	for i := range items {
-		t := items[i].transaction
+	for index := range items {
+		t := items[index].transaction
 		if t.ExternalID == nil {
 			continue
 		}
 		k := key{t.WalletID, *t.ExternalID}
 		if j, ok := first[k]; ok {
-			items[i].problems.Add(errTransactionDuplicate.With("externalId",
+			items[index].problems.Add(errTransactionDuplicate.With("externalId",
 				fmt.Sprintf("is also that of transactions[%d]", j)))
 			continue
 		}
-		first[k] = i
+		first[k] = index
 	}
 }

@@ -64,25 +64,27 @@ func parseList(
 	return list, problems
 }
 
-func (l *transactionList) parseDetails(p *apierr.Problems, req *ledgerv1.ListTransactionsRequest) {
+func (l *transactionList) parseDetails(
+	problems *apierr.Problems, req *ledgerv1.ListTransactionsRequest,
+) {
 	payee, problem := text.Payee("payee", req.GetPayee())
-	p.Field(problem)
+	problems.Field(problem)
 	if req.Payee != nil && problem == nil && payee == "" {
-		p.Invalid("payee", "must not be blank")
+		problems.Invalid("payee", "must not be blank")
 	}
 	l.payee = payee
 	if len(req.GetTag()) > maxFilterTags {
-		p.Invalid("tag", "must be at most 200 names")
+		problems.Invalid("tag", "must be at most 200 names")
 		return
 	}
 	for _, s := range req.GetTag() {
 		name, problem := text.Tag("tag", s)
-		p.Field(problem)
+		problems.Field(problem)
 		l.tagNames = append(l.tagNames, name)
 	}
 	l.untagged = req.GetUntagged()
 	if l.untagged && len(l.tagNames) > 0 {
-		p.Invalid("untagged", "must be absent with tag")
+		problems.Invalid("untagged", "must be absent with tag")
 	}
 }
 
@@ -108,13 +110,13 @@ func parseFilterIDs(
 
 // parseAmountBound parses a limit of signed amounts in ten-thousandths of the major unit, which fit
 // all currencies. It returns nil if there is none.
-func parseAmountBound(p *apierr.Problems, field string, s *string) *int64 {
+func parseAmountBound(problems *apierr.Problems, field string, s *string) *int64 {
 	if s == nil {
 		return nil
 	}
 	n, err := money.ParseDecimal(*s, money.MaxDecimals)
 	if err != nil {
-		p.Invalid(field, err.Error())
+		problems.Invalid(field, err.Error())
 		return nil
 	}
 	return &n

@@ -65,22 +65,22 @@ func (l locked) transfer() transfers.Transfer { return transfers.Of(l.Transactio
 // both of them, and the payee only in the named leg. Other fields fail with
 // TRANSACTION_IS_TRANSFER; the problems p of the request take precedence over that error.
 func (s *Transactions) changeLeg(
-	ctx context.Context, tx pgx.Tx, l locked, c changes, p apierr.Problems,
+	ctx context.Context, tx pgx.Tx, locked locked, changes changes, p apierr.Problems,
 ) (posting.Transaction, error) {
-	if err := cmp.Or(p.Err(), c.checkLeg(l.Transaction)); err != nil {
+	if err := cmp.Or(p.Err(), changes.checkLeg(locked.Transaction)); err != nil {
 		return posting.Transaction{}, err
 	}
-	legs := []posting.Transaction{l.Transaction, *l.other}
-	if err := posting.AddDetails(ctx, tx, l.OwnerID, legs); err != nil {
+	legs := []posting.Transaction{locked.Transaction, *locked.other}
+	if err := posting.AddDetails(ctx, tx, locked.OwnerID, legs); err != nil {
 		return posting.Transaction{}, err
 	}
 	named, before := legs[0], transfers.Of(legs[0], legs[1])
 	for i := range legs {
-		c.applyShared(&legs[i])
+		changes.applyShared(&legs[i])
 	}
-	request.Set(&legs[0].Payee, c.payee)
-	if c.tags != nil {
-		if err := posting.UseTags(ctx, tx, l.OwnerID, s.Now(), legs); err != nil {
+	request.Set(&legs[0].Payee, changes.payee)
+	if changes.tags != nil {
+		if err := posting.UseTags(ctx, tx, locked.OwnerID, s.Now(), legs); err != nil {
 			return posting.Transaction{}, err
 		}
 	}
@@ -96,9 +96,9 @@ func (s *Transactions) changeLeg(
 
 // checkLeg returns TRANSACTION_IS_TRANSFER if the changes contain a field that a request can only
 // change in the transfer.
-func (c changes) checkLeg(t posting.Transaction) error {
+func (c changes) checkLeg(transaction posting.Transaction) error {
 	var fields []apierr.Field
-	for _, f := range []struct {
+	for _, tc := range []struct {
 		name string
 		set  bool
 	}{
@@ -109,16 +109,16 @@ func (c changes) checkLeg(t posting.Transaction) error {
 		{"type", c.kind != nil},
 		{"splits", c.splits != nil},
 	} {
-		if f.set {
+		if tc.set {
 			fields = append(fields,
-				apierr.Field{Name: f.name, Message: "must be changed in the transfer"})
+				apierr.Field{Name: tc.name, Message: "must be changed in the transfer"})
 		}
 	}
 	if len(fields) == 0 {
 		return nil
 	}
 	e := errTransactionIsTransfer.WithMessage("The transaction is part of transfer " +
-		t.TransferID.String())
+		transaction.TransferID.String())
 	e.Fields = fields
 	return e
 }

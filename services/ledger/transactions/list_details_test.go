@@ -16,13 +16,13 @@ import (
 
 func TestListTransactionsByDetails(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	food, fun := p.Category.String(), p.MakeCategory(p.Ctx, t, "Fun").String()
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	food, fun := me.Category.String(), me.MakeCategory(me.Ctx, t, "Fun").String()
 	create := func(change func(*createRequest)) string {
-		req := p.Spends("10")
+		req := me.Spends("10")
 		change(req)
-		return p.Create(t, req).GetId()
+		return me.Create(t, req).GetId()
 	}
 	plain := create(func(*createRequest) {})
 	bakery := create(func(r *createRequest) { r.Payee, r.Tags = "Bäckerei 100%", []string{"Trip"} })
@@ -36,28 +36,28 @@ func TestListTransactionsByDetails(t *testing.T) {
 		}
 	})
 	other := create(func(r *createRequest) { r.CategoryId = fun })
-	imported, received := s.NewID().String(), s.NewID().String()
-	_, err := s.DB.Exec(t.Context(), `
+	imported, received := srv.NewID().String(), srv.NewID().String()
+	_, err := srv.DB.Exec(t.Context(), `
 		INSERT INTO receipts (id, owner_id, file_sha256, content, created_at)
-		VALUES ($1, $2, '', '', now())`, received, p.ID)
+		VALUES ($1, $2, '', '', now())`, received, me.ID)
 	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(), `
+	_, err = srv.DB.Exec(t.Context(), `
 		UPDATE transactions
 		SET external_id = CASE WHEN id = $2 THEN 'bank 1' END,
 			import_id = CASE WHEN id IN ($2, $3) THEN $4::uuid END,
 			receipt_id = CASE WHEN id IN ($3, $5) THEN $6::uuid END,
 			attachment_count = CASE WHEN id = $5 THEN 2 ELSE 0 END
-		WHERE owner_id = $1`, p.ID, plain, bakery, imported, short, received)
+		WHERE owner_id = $1`, me.ID, plain, bakery, imported, short, received)
 	require.NoError(t, err)
-	stranger := newPerson(t.Context(), t, s)
+	stranger := newPerson(t.Context(), t, srv)
 	theirs := stranger.Create(t, stranger.Spends("1")).GetId()
-	_, err = s.DB.Exec(t.Context(), `
+	_, err = srv.DB.Exec(t.Context(), `
 		UPDATE transactions
 		SET external_id = 'bank 1', import_id = $2, attachment_count = 1
 		WHERE id = $1`, theirs, imported)
 	require.NoError(t, err)
 	type list = listRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req  *list
 		want []string
 		// income and expense are the totals. A refund lowers the expense.
@@ -114,37 +114,37 @@ func TestListTransactionsByDetails(t *testing.T) {
 			"0.00", "10.00",
 		},
 		"attachments of a wallet": {
-			&list{HasAttachments: new(true), WalletId: []string{p.Wallet.String()}},
+			&list{HasAttachments: new(true), WalletId: []string{me.Wallet.String()}},
 			[]string{short},
 			"0.00", "10.00",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, sort := range []string{newestFirst, oldestFirst, largestAmount, leastAmount} {
-				c.req.Sort, c.req.Limit = &sort, new(int32(2))
-				c.req.Cursor, c.req.Include = "", []string{includeTotals}
+				tc.req.Sort, tc.req.Limit = &sort, new(int32(2))
+				tc.req.Cursor, tc.req.Include = "", []string{includeTotals}
 				var got []string
 				for {
-					resp, err := p.ListTransactions(p.Ctx, c.req)
+					resp, err := me.ListTransactions(me.Ctx, tc.req)
 					require.NoError(t, err)
 					for _, tr := range resp.GetTransactions() {
 						got = append(got, tr.GetId())
 					}
 					require.Len(t, resp.GetTotals(), 1)
-					require.EqualValues(t, len(c.want), resp.GetTotals()[0].GetCount())
-					require.Equal(t, c.income, resp.GetTotals()[0].GetIncome())
-					require.Equal(t, c.expense, resp.GetTotals()[0].GetExpense())
+					require.EqualValues(t, len(tc.want), resp.GetTotals()[0].GetCount())
+					require.Equal(t, tc.income, resp.GetTotals()[0].GetIncome())
+					require.Equal(t, tc.expense, resp.GetTotals()[0].GetExpense())
 					if !resp.GetPagination().GetHasMore() {
 						break
 					}
-					c.req.Cursor = resp.GetPagination().GetNextCursor()
+					tc.req.Cursor = resp.GetPagination().GetNextCursor()
 				}
 				slices.Sort(got)
-				require.Equal(t, c.want, got, "ids are in the order of creation")
+				require.Equal(t, tc.want, got, "ids are in the order of creation")
 			}
 		})
 	}
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req   *list
 		field string
 	}{
@@ -156,16 +156,16 @@ func TestListTransactionsByDetails(t *testing.T) {
 		"a long external id":  {&list{ExternalId: new(strings.Repeat("x", 256))}, "externalId"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := p.ListTransactions(p.Ctx, c.req)
+			_, err := me.ListTransactions(me.Ctx, tc.req)
 			e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
-			require.Equal(t, []string{c.field}, fixture.FieldNames(e))
+			require.Equal(t, []string{tc.field}, fixture.FieldNames(e))
 		})
 	}
-	_, err = p.ListTransactions(p.Ctx, &list{ImportId: new("x")})
+	_, err = me.ListTransactions(me.Ctx, &list{ImportId: new("x")})
 	require.ErrorIs(t, err, request.ErrInvalidImportID)
-	_, err = p.ListTransactions(p.Ctx, &list{ReceiptId: new("x")})
+	_, err = me.ListTransactions(me.Ctx, &list{ReceiptId: new("x")})
 	require.ErrorIs(t, err, request.ErrInvalidReceiptID)
-	resp, err := p.ListTransactions(p.Ctx, &list{ImportId: new(s.NewID().String())})
+	resp, err := me.ListTransactions(me.Ctx, &list{ImportId: new(srv.NewID().String())})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetTransactions())
 }

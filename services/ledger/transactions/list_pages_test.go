@@ -21,36 +21,36 @@ import (
 
 func TestListTransactionsCursorScope(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	for range 3 {
-		p.Create(t, p.Spends("1"))
+		me.Create(t, me.Spends("1"))
 	}
-	resp, err := s.ListTransactions(p.Ctx,
+	resp, err := srv.ListTransactions(me.Ctx,
 		&listRequest{Limit: new(int32(1)), Type: new(posting.Expense)})
 	require.NoError(t, err)
 	cursor := resp.GetPagination().GetNextCursor()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		ctx context.Context
 		req *listRequest
 	}{
-		"another filter": {p.Ctx, &listRequest{Cursor: cursor}},
+		"another filter": {me.Ctx, &listRequest{Cursor: cursor}},
 		"another order": {
-			p.Ctx, &listRequest{Cursor: cursor, Type: new(posting.Expense), Sort: new("date")},
+			me.Ctx, &listRequest{Cursor: cursor, Type: new(posting.Expense), Sort: new("date")},
 		},
 		"another user": {stranger.Ctx, &listRequest{Cursor: cursor, Type: new(posting.Expense)}},
 		"a changed one": {
-			p.Ctx, &listRequest{Cursor: strings.ToUpper(cursor), Type: new(posting.Expense)},
+			me.Ctx, &listRequest{Cursor: strings.ToUpper(cursor), Type: new(posting.Expense)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := s.ListTransactions(c.ctx, c.req)
+			_, err := srv.ListTransactions(tc.ctx, tc.req)
 			fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
 		})
 	}
 	// The page size is not part of a cursor's scope.
-	_, err = s.ListTransactions(p.Ctx,
+	_, err = srv.ListTransactions(me.Ctx,
 		&listRequest{Limit: new(int32(2)), Type: new(posting.Expense), Cursor: cursor})
 	require.NoError(t, err)
 }
@@ -61,18 +61,18 @@ func TestListTransactionsPagesAreComplete(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
-		p := newPerson(context.Background(), r, s)
+		me := newPerson(context.Background(), r, s)
 		var all []posting.Transaction
 		for i := range rapid.IntRange(0, 25).Draw(r, "transactions") {
 			hours := rapid.IntRange(0, 3).Draw(r, "hours")
 			all = append(all, posting.Transaction{
-				WalletID: p.Wallet, CategoryID: &p.Category, Currency: "EUR",
+				WalletID: me.Wallet, CategoryID: &me.Category, Currency: "EUR",
 				Description: fmt.Sprint(i),
 				AmountMinor: rapid.SampledFrom([]int64{-200, -100, 100}).Draw(r, "amount"),
 				Date:        fixture.Today.Add(time.Duration(hours) * time.Hour),
 			})
 		}
-		p.Record(p.Ctx, r, all...)
+		me.Record(me.Ctx, r, all...)
 		sort := rapid.SampledFrom([]string{"-date", "date", "-amount", "amount"}).Draw(r, "sort")
 		slices.SortFunc(all, func(a, b posting.Transaction) int {
 			order := cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.ID.String(), b.ID.String()))
@@ -90,24 +90,24 @@ func TestListTransactionsPagesAreComplete(t *testing.T) {
 			want = append(want, tr.Description)
 		}
 		req := &listRequest{Sort: &sort, Limit: new(int32(rapid.IntRange(1, 7).Draw(r, "limit")))}
-		require.Equal(r, want, p.listed(r, req))
+		require.Equal(r, want, me.listed(r, req))
 	})
 }
 
 func TestListTransactionsMaximumLimit(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
+	me := newPerson(t.Context(), t, setup(t))
 	ts := make([]posting.Transaction, 201)
 	for i := range ts {
 		ts[i] = posting.Transaction{
-			WalletID: p.Wallet, CategoryID: &p.Category, Currency: "EUR",
+			WalletID: me.Wallet, CategoryID: &me.Category, Currency: "EUR",
 			AmountMinor: 1, Date: fixture.Today,
 		}
 	}
-	p.Record(p.Ctx, t, ts...)
+	me.Record(me.Ctx, t, ts...)
 	limits := map[*int32]int{nil: 50, new(int32(200)): 200, new(int32(1_000_000)): 200}
 	for asked, want := range limits {
-		resp, err := p.ListTransactions(p.Ctx, &listRequest{Limit: asked})
+		resp, err := me.ListTransactions(me.Ctx, &listRequest{Limit: asked})
 		require.NoError(t, err)
 		require.Len(t, resp.GetTransactions(), want)
 		require.EqualValues(t, want, resp.GetPagination().GetLimit())
@@ -119,25 +119,25 @@ func TestListTransactionsMaximumLimit(t *testing.T) {
 // be four times a message's maximum.
 func TestListTransactionsSize(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
 	const count, parts = 60, 50
 	ts := make([]posting.Transaction, count)
 	for i := range ts {
 		ts[i] = posting.Transaction{
-			WalletID: p.Wallet, Currency: "EUR", AmountMinor: -parts, Date: fixture.Today,
+			WalletID: me.Wallet, Currency: "EUR", AmountMinor: -parts, Date: fixture.Today,
 			SplitCount: parts, Notes: strings.Repeat("💶", 4000),
 		}
 		for range parts {
 			ts[i].Splits = append(ts[i].Splits, posting.Split{
-				CategoryID: p.Category, AmountMinor: -1, Description: strings.Repeat("💶", 1000),
+				CategoryID: me.Category, AmountMinor: -1, Description: strings.Repeat("💶", 1000),
 			})
 		}
 	}
-	s.Record(p.Ctx, t, ts...)
+	srv.Record(me.Ctx, t, ts...)
 	req, seen := &listRequest{Limit: new(int32(200))}, map[string]bool{}
 	for {
-		resp, err := p.ListTransactions(p.Ctx, req)
+		resp, err := me.ListTransactions(me.Ctx, req)
 		require.NoError(t, err)
 		require.Less(t, proto.Size(resp), rpc.MaxMessage*9/10)
 		require.EqualValues(t, 200, resp.GetPagination().GetLimit())

@@ -34,27 +34,27 @@ func (p person) listed(t require.TestingT, req *listRequest) []string {
 
 func TestListTransactionsFiltersAndSorts(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	bank, fun := p.MakeWallet(p.Ctx, t, "Bank", "EUR"), p.MakeCategory(p.Ctx, t, "Fun")
-	for _, c := range []struct {
+	me := newPerson(t.Context(), t, setup(t))
+	bank, fun := me.MakeWallet(me.Ctx, t, "Bank", "EUR"), me.MakeCategory(me.Ctx, t, "Fun")
+	for _, tc := range []struct {
 		description, amount, currency, date, kind string
 		wallet, category                          uuid.UUID
 	}{
-		{"rent", "700", "EUR", "2026-03-01", posting.Expense, bank, p.Category},
-		{"salary", "2000", "EUR", "2026-02-28T23:59:59.999Z", posting.Income, bank, p.Category},
-		{"Café 100%", "3.50", "EUR", "2026-03-10", posting.Expense, p.Wallet, fun},
-		{"sushi_bar", "1800", "JPY", "2026-03-10T12:00:00Z", posting.Expense, p.Wallet, fun},
-		{"refund", "3.50", "EUR", "2026-03-11", posting.Income, p.Wallet, fun},
+		{"rent", "700", "EUR", "2026-03-01", posting.Expense, bank, me.Category},
+		{"salary", "2000", "EUR", "2026-02-28T23:59:59.999Z", posting.Income, bank, me.Category},
+		{"Café 100%", "3.50", "EUR", "2026-03-10", posting.Expense, me.Wallet, fun},
+		{"sushi_bar", "1800", "JPY", "2026-03-10T12:00:00Z", posting.Expense, me.Wallet, fun},
+		{"refund", "3.50", "EUR", "2026-03-11", posting.Income, me.Wallet, fun},
 	} {
-		p.Create(t, &createRequest{
-			Amount: c.amount, Description: c.description, Date: c.date, Currency: c.currency,
-			Type: &c.kind, WalletId: c.wallet.String(), CategoryId: c.category.String(),
+		me.Create(t, &createRequest{
+			Amount: tc.amount, Description: tc.description, Date: tc.date, Currency: tc.currency,
+			Type: &tc.kind, WalletId: tc.wallet.String(), CategoryId: tc.category.String(),
 		})
 	}
-	stranger := newPerson(t.Context(), t, p.server)
+	stranger := newPerson(t.Context(), t, me.server)
 	stranger.Create(t, stranger.Spends("1"))
 	type list = listRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req  *list
 		want []string
 	}{
@@ -80,7 +80,7 @@ func TestListTransactionsFiltersAndSorts(t *testing.T) {
 		"one wallet": {&list{WalletId: []string{bank.String()}}, []string{"rent", "salary"}},
 		"several wallets": {
 			&list{
-				WalletId: []string{bank.String(), strings.ToUpper(p.Wallet.String())},
+				WalletId: []string{bank.String(), strings.ToUpper(me.Wallet.String())},
 				Limit:    new(int32(3)),
 			},
 			[]string{"refund", "sushi_bar", "Café 100%", "rent", "salary"},
@@ -127,17 +127,17 @@ func TestListTransactionsFiltersAndSorts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, p.listed(t, c.req))
+			require.Equal(t, tc.want, me.listed(t, tc.req))
 		})
 	}
 }
 
 func TestListTransactionsErrors(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	type list = listRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req    *list
 		code   codes.Code
 		reason string
@@ -155,12 +155,12 @@ func TestListTransactionsErrors(t *testing.T) {
 			&list{Sort: new("")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"sort"},
 		},
 		"a malformed wallet": {
-			&list{WalletId: []string{p.Wallet.String(), "x"}}, codes.InvalidArgument,
+			&list{WalletId: []string{me.Wallet.String(), "x"}}, codes.InvalidArgument,
 			"WALLET_NOT_FOUND",
 			[]string{"walletId"},
 		},
 		"an unknown wallet": {
-			&list{WalletId: []string{p.Wallet.String(), s.NewID().String()}}, codes.NotFound,
+			&list{WalletId: []string{me.Wallet.String(), srv.NewID().String()}}, codes.NotFound,
 			"WALLET_NOT_FOUND",
 			[]string{"walletId"},
 		},
@@ -179,7 +179,7 @@ func TestListTransactionsErrors(t *testing.T) {
 		"an unknown wallet beside other problems": {
 			&list{
 				WalletId:   []string{"x", stranger.Wallet.String()},
-				CategoryId: []string{s.NewID().String()}, From: new("x"), Limit: new(int32(0)),
+				CategoryId: []string{srv.NewID().String()}, From: new("x"), Limit: new(int32(0)),
 			},
 			codes.InvalidArgument, "VALIDATION_ERROR",
 			[]string{"limit", "walletId", "from", "walletId", "categoryId"},
@@ -194,8 +194,8 @@ func TestListTransactionsErrors(t *testing.T) {
 			[]string{"categoryId"},
 		},
 		"too many wallets": {
-			&list{WalletId: slices.Repeat([]string{p.Wallet.String()}, 101)}, codes.InvalidArgument,
-			"VALIDATION_ERROR",
+			&list{WalletId: slices.Repeat([]string{me.Wallet.String()}, 101)},
+			codes.InvalidArgument, "VALIDATION_ERROR",
 			[]string{"walletId"},
 		},
 		"a type that is none": {
@@ -235,9 +235,9 @@ func TestListTransactionsErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := s.ListTransactions(p.Ctx, c.req)
-			require.Equal(t, c.fields,
-				fixture.FieldNames(fixture.RequireReason(t, err, c.code, c.reason)))
+			_, err := srv.ListTransactions(me.Ctx, tc.req)
+			require.Equal(t, tc.fields,
+				fixture.FieldNames(fixture.RequireReason(t, err, tc.code, tc.reason)))
 		})
 	}
 }

@@ -34,12 +34,12 @@ func (s *Transactions) ListCurrencies(
 func (s *Transactions) ListPayees(
 	ctx context.Context, req *ledgerv1.ListPayeesRequest,
 ) (*ledgerv1.ListPayeesResponse, error) {
-	var p apierr.Problems
+	var problems apierr.Problems
 	limit, problem := page.Limit(req.Limit)
-	p.Field(problem)
+	problems.Field(problem)
 	prefix, problem := text.Payee("q", req.GetQ())
-	p.Field(problem)
-	if err := p.Err(); err != nil {
+	problems.Field(problem)
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	owner := caller.ID(ctx)

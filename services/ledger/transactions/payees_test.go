@@ -17,24 +17,24 @@ import (
 func TestListPayees(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	fun := p.MakeCategory(p.Ctx, t, "Fun").String()
+	me, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	fun := me.MakeCategory(me.Ctx, t, "Fun").String()
 	for _, c := range []struct{ payee, date, category string }{
-		{"Bakery", "2026-03-01", p.Category.String()},
-		{"BÄCKEREI 100%", "2026-03-02", p.Category.String()},
+		{"Bakery", "2026-03-01", me.Category.String()},
+		{"BÄCKEREI 100%", "2026-03-02", me.Category.String()},
 		{"Bäckerei 100%", "2026-03-03", fun},
 		{"Cinema", "2026-03-04", fun},
 		{"", "2026-03-05", fun},
 	} {
-		req := p.Spends("1")
+		req := me.Spends("1")
 		req.Payee, req.Date, req.CategoryId = c.payee, c.date, c.category
-		p.Create(t, req)
+		me.Create(t, req)
 	}
 	theirs := stranger.Spends("1")
 	theirs.Payee = "Theirs"
 	stranger.Create(t, theirs)
 	names := func(req *payeesRequest) (names []string) {
-		resp, err := p.ListPayees(p.Ctx, req)
+		resp, err := me.ListPayees(me.Ctx, req)
 		require.NoError(t, err)
 		for _, m := range resp.GetPayees() {
 			names = append(names, m.GetName())
@@ -47,14 +47,14 @@ func TestListPayees(t *testing.T) {
 	require.Equal(t, []string{"Bakery"}, names(&payeesRequest{Q: new("ba")}))
 	require.Empty(t, names(&payeesRequest{Q: new("%")}), "a percent sign is itself")
 	require.Empty(t, names(&payeesRequest{Q: new("akery")}))
-	resp, err := p.ListPayees(p.Ctx, &payeesRequest{Limit: new(int32(1))})
+	resp, err := me.ListPayees(me.Ctx, &payeesRequest{Limit: new(int32(1))})
 	require.NoError(t, err)
 	want := &ledgerv1.Payee{
 		Name: "Bäckerei 100%", TransactionCount: 2,
 		LastDate: "2026-03-03T00:00:00.000Z", CategoryId: fun,
 	}
 	require.True(t, proto.Equal(want, resp.GetPayees()[0]), resp)
-	_, err = p.ListPayees(p.Ctx,
+	_, err = me.ListPayees(me.Ctx,
 		&payeesRequest{Limit: new(int32(0)), Q: new(strings.Repeat("x", 201))})
 	e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	require.Equal(t, []string{"limit", "q"}, fixture.FieldNames(e))

@@ -17,28 +17,28 @@ import (
 
 func TestListTransactionsPlans(t *testing.T) {
 	t.Parallel()
-	s, u := fixture.NewRich(t)
-	pool, plans := fixture.Explained(t, s.DB)
-	p := person{server: serve(t.Context(), fixture.On(pool)), User: u}
-	second, err := p.ListWallets(p.Ctx, &ledgerv1.ListWalletsRequest{})
+	service, u := fixture.NewRich(t)
+	pool, plans := fixture.Explained(t, service.DB)
+	me := person{server: serve(t.Context(), fixture.On(pool)), User: u}
+	second, err := me.ListWallets(me.Ctx, &ledgerv1.ListWalletsRequest{})
 	require.NoError(t, err)
 	both := []string{second.GetWallets()[0].GetId(), second.GetWallets()[1].GetId()}
-	wallet := []string{p.Wallet.String()}
+	wallet := []string{me.Wallet.String()}
 	// Those nearbyRows and, when they are too few, all that match: a twentieth of the owner's.
 	const examined = nearbyRows + 5000 + 100
 	type list = listRequest
-	for name, req := range p.lists(both) {
+	for name, req := range me.lists(both) {
 		for _, sort := range []string{newestFirst, oldestFirst, largestAmount, leastAmount} {
 			t.Run(name+" by "+sort, func(t *testing.T) {
 				req.Sort = &sort
-				resp, err := p.ListTransactions(p.Ctx, req)
+				resp, err := me.ListTransactions(me.Ctx, req)
 				require.NoError(t, err)
 				plans.RequireCheap(t, examined, 5000)
 				if !resp.GetPagination().GetHasMore() {
 					return
 				}
 				req.Cursor = resp.GetPagination().GetNextCursor()
-				_, err = p.ListTransactions(p.Ctx, req)
+				_, err = me.ListTransactions(me.Ctx, req)
 				require.NoError(t, err)
 				plans.RequireCheap(t, examined, 5000)
 				req.Cursor = ""
@@ -47,49 +47,49 @@ func TestListTransactionsPlans(t *testing.T) {
 	}
 	for _, short := range []string{"zz", "DM", "本", "a b", "-"} {
 		t.Run("a search for "+short, func(t *testing.T) {
-			_, err := p.ListTransactions(p.Ctx, &list{Q: &short})
+			_, err := me.ListTransactions(me.Ctx, &list{Q: &short})
 			require.NoError(t, err)
 			plans.RequireCheap(t, nearbyRows+scannedRows, 15_000)
 		})
 	}
-	t.Run("a short search finds all rows page by page", p.findShort)
+	t.Run("a short search finds all rows page by page", me.findShort)
 	plans.Reset(t)
-	t.Run("totals", func(t *testing.T) { p.totals(t, plans, both) })
+	t.Run("totals", func(t *testing.T) { me.totals(t, plans, both) })
 	t.Run("what is prepared", func(t *testing.T) {
 		// From the sixth time on, Postgres may plan a prepared statement without looking at its
 		// arguments.
 		for range 6 {
 			for _, req := range []*list{{}, {WalletId: wallet, Sort: new(largestAmount)}} {
-				_, err := p.ListTransactions(p.Ctx, req)
+				_, err := me.ListTransactions(me.Ctx, req)
 				require.NoError(t, err)
 				plans.RequireCheap(t, 5000, 5000)
 			}
 		}
 	})
 	t.Run("a page is planned for all owners at once", func(t *testing.T) {
-		conn, err := p.DB.Acquire(p.Ctx)
+		conn, err := me.DB.Acquire(me.Ctx)
 		require.NoError(t, err)
 		defer conn.Release()
-		after := &position{Date: fixture.Today, ID: p.ID}
-		for _, l := range []transactionList{
+		after := &position{Date: fixture.Today, ID: me.ID}
+		for _, list := range []transactionList{
 			{sort: newestFirst},
 			{sort: newestFirst, after: after},
 			{sort: leastAmount, after: after},
 			{sort: oldestFirst, currency: "EUR"},
 			{sort: largestAmount, kind: posting.Expense, substring: "groceries"},
 			{
-				sort: newestFirst, wallets: []uuid.UUID{p.Wallet},
-				categories: []uuid.UUID{p.Category},
+				sort: newestFirst, wallets: []uuid.UUID{me.Wallet},
+				categories: []uuid.UUID{me.Category},
 			},
 		} {
-			l.owner, l.limit = p.ID, 51
+			list.owner, list.limit = me.ID, 51
 			for range 10 {
-				_, err := walkTransactions(p.Ctx, conn, l)
+				_, err := walkTransactions(me.Ctx, conn, list)
 				require.NoError(t, err)
 			}
 		}
 		type row struct{ Anew int64 }
-		r, err := pg.One[row](p.Ctx, conn, `
+		r, err := pg.One[row](me.Ctx, conn, `
 			SELECT coalesce(max(custom_plans), 0) AS anew
 			FROM pg_prepared_statements
 			WHERE statement LIKE '%LIMIT 51'`)
@@ -97,7 +97,7 @@ func TestListTransactionsPlans(t *testing.T) {
 		// Postgres tries it five times before it compares.
 		require.EqualValues(t, 5, r.Anew)
 	})
-	t.Run("details", func(t *testing.T) { p.details(t, s.DB, plans) })
+	t.Run("details", func(t *testing.T) { me.details(t, service.DB, plans) })
 }
 
 // details requires that lists with the filters by payee and tags examine a limited number of rows.

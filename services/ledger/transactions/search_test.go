@@ -61,23 +61,23 @@ func TestComparisonsLimit(t *testing.T) {
 func TestListTransactionsRepetitions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t.Context(), t, s)
+	me := newPerson(t.Context(), t, s)
 	substring := strings.Repeat("x", 999) + "y"
-	l := transactionList{substring: substring}
+	list := transactionList{substring: substring}
 	const rows = 500
-	require.Less(t, l.affordable(scannedRows), rows)
+	require.Less(t, list.affordable(scannedRows), rows)
 	for i := range rows {
-		req := p.Spends("1")
+		req := me.Spends("1")
 		req.Description = fmt.Sprint("row ", i)
 		if i%100 == 0 {
 			req.Description = substring
 		}
-		p.Create(t, req)
+		me.Create(t, req)
 	}
 	req := &listRequest{Q: &substring}
 	found := 0
 	for {
-		resp, err := p.ListTransactions(p.Ctx, req)
+		resp, err := me.ListTransactions(me.Ctx, req)
 		require.NoError(t, err)
 		found += len(resp.GetTransactions())
 		if !resp.GetPagination().GetHasMore() {
@@ -87,8 +87,8 @@ func TestListTransactionsRepetitions(t *testing.T) {
 	}
 	require.Equal(t, rows/100, found)
 	req.Cursor, req.Include = "", []string{includeTotals}
-	resp, err := p.ListTransactions(p.Ctx, req)
+	resp, err := me.ListTransactions(me.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, resp.GetCapped())
-	require.EqualValues(t, l.totaled(), resp.GetCappedAt())
+	require.EqualValues(t, list.totaled(), resp.GetCappedAt())
 }

@@ -41,18 +41,18 @@ func setup(t testing.TB) *server {
 }
 
 // serve returns a server in an environment. Its writers end with ctx.
-func serve(ctx context.Context, f *fixture.Service) *server {
-	s := &server{
-		Service:      f,
-		Transactions: New(f.Ledger, f.Cursors, f.Reads),
-		Receipts:     &receipts.Receipts{Ledger: f.Ledger, Log: slog.New(slog.DiscardHandler)},
-		Reports:      &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
-		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+func serve(ctx context.Context, base *fixture.Service) *server {
+	srv := &server{
+		Service:      base,
+		Transactions: New(base.Ledger, base.Cursors, base.Reads),
+		Receipts:     &receipts.Receipts{Ledger: base.Ledger, Log: slog.New(slog.DiscardHandler)},
+		Reports:      &reports.Reports{Ledger: base.Ledger, Reads: base.Reads},
+		Accounts:     &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
 	}
-	f.RPCs = s
-	s.bulks = rpc.NewGate(1, 0, apierr.Unavailable)
-	s.Run(ctx)
-	return s
+	base.RPCs = srv
+	srv.bulks = rpc.NewGate(1, 0, apierr.Unavailable)
+	srv.Run(ctx)
+	return srv
 }
 
 // person is a user of a server.

@@ -17,9 +17,9 @@ import (
 
 func TestUpdateTransactionSplits(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	food, fun := p.Category.String(), p.MakeCategory(p.Ctx, t, "Fun").String()
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	food, fun := me.Category.String(), me.MakeCategory(me.Ctx, t, "Fun").String()
 	two := func(a, b string) *ledgerv1.Splits {
 		return &ledgerv1.Splits{Values: []*ledgerv1.Split{
 			{CategoryId: food, Amount: a},
@@ -27,9 +27,9 @@ func TestUpdateTransactionSplits(t *testing.T) {
 		}}
 	}
 	none := &ledgerv1.Splits{}
-	bank := p.MakeWallet(p.Ctx, t, "Bank", "EUR").String()
+	bank := me.MakeWallet(me.Ctx, t, "Bank", "EUR").String()
 	type update = updateRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		split  bool
 		req    *update
 		reason string
@@ -81,18 +81,18 @@ func TestUpdateTransactionSplits(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			create := p.Spends("10")
-			if c.split {
-				create = p.splits("10", two("4", "6").GetValues()...)
+			create := me.Spends("10")
+			if tc.split {
+				create = me.splits("10", two("4", "6").GetValues()...)
 			}
-			before := p.Create(t, create)
-			req := proto.CloneOf(c.req)
+			before := me.Create(t, create)
+			req := proto.CloneOf(tc.req)
 			req.Id = before.GetId()
-			resp, err := p.UpdateTransaction(p.Ctx, req)
-			if c.reason != "" {
-				e := fixture.RequireReason(t, err, codes.InvalidArgument, c.reason)
-				require.Equal(t, c.fields, fixture.FieldNames(e))
-				require.True(t, proto.Equal(before, p.get(t, before.GetId())))
+			resp, err := me.UpdateTransaction(me.Ctx, req)
+			if tc.reason != "" {
+				e := fixture.RequireReason(t, err, codes.InvalidArgument, tc.reason)
+				require.Equal(t, tc.fields, fixture.FieldNames(e))
+				require.True(t, proto.Equal(before, me.get(t, before.GetId())))
 				return
 			}
 			require.NoError(t, err)
@@ -100,10 +100,10 @@ func TestUpdateTransactionSplits(t *testing.T) {
 			for _, part := range resp.GetTransaction().GetSplits() {
 				amounts = append(amounts, part.GetAmount())
 			}
-			require.Equal(t, c.want, amounts)
-			require.Equal(t, c.want == nil, resp.GetTransaction().GetCategoryId() != "")
-			require.True(t, proto.Equal(resp.GetTransaction(), p.get(t, before.GetId())))
-			s.RequireConsistent(t)
+			require.Equal(t, tc.want, amounts)
+			require.Equal(t, tc.want == nil, resp.GetTransaction().GetCategoryId() != "")
+			require.True(t, proto.Equal(resp.GetTransaction(), me.get(t, before.GetId())))
+			srv.RequireConsistent(t)
 		})
 	}
 }
@@ -114,7 +114,7 @@ func TestSplitSums(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		code := rapid.SampledFrom([]string{"JPY", "EUR", "BHD", "CLF"}).Draw(r, "currency")
-		c := money.CurrencyOf(code)
+		currency := money.CurrencyOf(code)
 		n := rapid.IntRange(minParts, maxParts).Draw(r, "parts")
 		sum, off := int64(0), rapid.SampledFrom([]int64{0, 0, 1, -1, 100}).Draw(r, "off")
 		var cs changes
@@ -125,24 +125,25 @@ func TestSplitSums(t *testing.T) {
 			sum += minor
 			parts[i] = &ledgerv1.Split{
 				CategoryId: "0193f3a0-0000-7000-8000-000000000001",
-				Amount:     c.Format(minor),
+				Amount:     currency.Format(minor),
 			}
 		}
 		if sum+off <= 0 {
 			return
 		}
-		var p apierr.Problems
-		cs.setSplits(&p, parts)
-		cs.setAmount(&p, c.Format(sum+off))
-		cs.setCurrency(&p, c.Code())
-		cs.setKind(&p, rapid.SampledFrom([]string{posting.Expense, posting.Income}).Draw(r, "type"))
-		require.NoError(r, p.Err())
-		tr := cs.apply(&p, posting.Transaction{})
+		var problems apierr.Problems
+		cs.setSplits(&problems, parts)
+		cs.setAmount(&problems, currency.Format(sum+off))
+		cs.setCurrency(&problems, currency.Code())
+		cs.setKind(&problems,
+			rapid.SampledFrom([]string{posting.Expense, posting.Income}).Draw(r, "type"))
+		require.NoError(r, problems.Err())
+		tr := cs.apply(&problems, posting.Transaction{})
 		if off != 0 {
-			require.Equal(r, "SPLIT_SUM_MISMATCH", apierr.From(p.Err()).Reason)
+			require.Equal(r, "SPLIT_SUM_MISMATCH", apierr.From(problems.Err()).Reason)
 			return
 		}
-		require.NoError(r, p.Err())
+		require.NoError(r, problems.Err())
 		total := int64(0)
 		for _, s := range tr.Splits {
 			total += s.AmountMinor

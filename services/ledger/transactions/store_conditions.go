@@ -151,8 +151,8 @@ func (c *conditions) addOrigin(list transactionList) {
 // addKind adds the filter by type. The filters by expense and by income exclude the legs of
 // transfers. A list of transfers by date reads the index transactions_transfers, unless a wallet or
 // a category selects another one.
-func (c *conditions) addKind(l transactionList, ofAmount *[]condition) {
-	switch l.kind {
+func (c *conditions) addKind(list transactionList, ofAmount *[]condition) {
+	switch list.kind {
 	case posting.Expense:
 		c.add(ofAmount, "t.amount_e4 < 0")
 		c.add(ofAmount, "t.transfer_id IS NULL")
@@ -161,7 +161,7 @@ func (c *conditions) addKind(l transactionList, ofAmount *[]condition) {
 		c.add(ofAmount, "t.transfer_id IS NULL")
 	case posting.Transfer:
 		to := &c.filters
-		if !l.byAmount() && len(l.wallets) != 1 && len(l.categories) != 1 {
+		if !list.byAmount() && len(list.wallets) != 1 && len(list.categories) != 1 {
 			to = &c.bounds
 		}
 		c.add(to, "t.transfer_id IS NOT NULL")

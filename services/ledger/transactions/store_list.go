@@ -34,7 +34,7 @@ func selectFilters(
 		Tags  []string
 		Parts bool
 	}
-	r, err := pg.One[row](ctx, q, `
+	found, err := pg.One[row](ctx, q, `
 		SELECT ARRAY(
 				SELECT `+posting.TagKeySQL("name")+` FROM unnest($2::text[]) AS n (name)) AS tags,
 			EXISTS (
@@ -43,7 +43,7 @@ func selectFilters(
 	if err != nil {
 		return nil, false, err
 	}
-	return r.Tags, r.Parts, nil
+	return found.Tags, found.Parts, nil
 }
 
 // filtered reports whether the list has conditions that the index of its order does not support, so
@@ -141,17 +141,17 @@ func (c *conditions) walk(l transactionList) string {
 // scan returns a statement that examines the next scannedRows rows, or fewer for an expensive
 // search (see affordable). It selects the matching rows among them and the last one. OFFSET returns
 // the last row only if there are that many. If the list ends before, no row is marked last.
-func (c *conditions) scan(l transactionList) string {
+func (c *conditions) scan(list transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
-	scanned := l.affordable(scannedRows)
+	scanned := list.affordable(scannedRows)
 	return fmt.Sprintf(`WITH examined AS MATERIALIZED (
 			SELECT * FROM transactions t WHERE %s %s LIMIT %d)
 		(SELECT %s, false AS last FROM examined t WHERE %s %s %s)
 		UNION ALL
 		(SELECT %s, true FROM examined t %s OFFSET %d LIMIT 1)`,
-		all(c.bounds, hidden), l.order(), scanned,
-		posting.TransactionColumns, all(c.filters, hidden), l.order(), l.limited(),
-		posting.TransactionColumns, l.order(), scanned-1)
+		all(c.bounds, hidden), list.order(), scanned,
+		posting.TransactionColumns, all(c.filters, hidden), list.order(), list.limited(),
+		posting.TransactionColumns, list.order(), scanned-1)
 }
 
 // collect returns a statement that finds all matching rows with the best index, and sorts them. The

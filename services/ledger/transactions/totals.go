@@ -47,15 +47,15 @@ func (s *Transactions) addTotals(
 		return err
 	}
 	capped := false
-	for _, r := range rows {
-		capped = capped || r.Capped
-		if !r.Matching || r.Count == 0 {
+	for _, totals := range rows {
+		capped = capped || totals.Capped
+		if !totals.Matching || totals.Count == 0 {
 			continue
 		}
-		c := money.CurrencyOf(r.Currency)
+		c := money.CurrencyOf(totals.Currency)
 		resp.Totals = append(resp.Totals, &ledgerv1.FilterTotals{
-			Currency: r.Currency, Count: int32(min(r.Count, math.MaxInt32)),
-			Income: c.Format(r.Income), Expense: c.Format(r.Expense),
+			Currency: totals.Currency, Count: int32(min(totals.Count, math.MaxInt32)),
+			Income: c.Format(totals.Income), Expense: c.Format(totals.Expense),
 		})
 	}
 	resp.Capped = &capped

@@ -23,10 +23,10 @@ func TestListTransactionsTotalsEqualPages(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
-		p := newPerson(context.Background(), r, s)
-		bank, fun := p.MakeWallet(p.Ctx, r, "Bank", "EUR"), p.MakeCategory(p.Ctx, r, "Fun")
-		wallets := rapid.SampledFrom([]uuid.UUID{p.Wallet, bank})
-		categories := rapid.SampledFrom([]uuid.UUID{p.Category, fun})
+		me := newPerson(context.Background(), r, s)
+		bank, fun := me.MakeWallet(me.Ctx, r, "Bank", "EUR"), me.MakeCategory(me.Ctx, r, "Fun")
+		wallets := rapid.SampledFrom([]uuid.UUID{me.Wallet, bank})
+		categories := rapid.SampledFrom([]uuid.UUID{me.Category, fun})
 		currencies := rapid.SampledFrom([]string{"EUR", "JPY", "BHD"})
 		descriptions := rapid.SampledFrom([]string{"", "DM", "dm market", "Café"})
 		amounts := rapid.SampledFrom([]int64{-20_000, -100, 1, 99_999_999_999})
@@ -42,13 +42,13 @@ func TestListTransactionsTotalsEqualPages(t *testing.T) {
 				Date:        fixture.Today.Add(time.Duration(hours.Draw(r, "hours")) * time.Hour),
 			})
 		}
-		p.Record(p.Ctx, r, all...)
-		req := anyList(r, p, bank, fun)
+		me.Record(me.Ctx, r, all...)
+		req := anyList(r, me, bank, fun)
 		want := map[string]*ledgerv1.FilterTotals{}
 		income, expense := map[string]int64{}, map[string]int64{}
 		var totals []*ledgerv1.FilterTotals
 		for page := 0; ; page++ {
-			resp, err := p.ListTransactions(p.Ctx, req)
+			resp, err := me.ListTransactions(me.Ctx, req)
 			require.NoError(r, err)
 			require.False(r, resp.GetCapped())
 			if page > 0 {
@@ -84,7 +84,7 @@ func TestListTransactionsTotalsEqualPages(t *testing.T) {
 }
 
 // anyList draws a list of p's transactions, with filters and totals.
-func anyList(r *rapid.T, p person, bank, fun uuid.UUID) *listRequest {
+func anyList(r *rapid.T, me person, bank, fun uuid.UUID) *listRequest {
 	sometimes := func(name string, values ...string) *string {
 		if rapid.Bool().Draw(r, "filter by "+name) {
 			return new(rapid.SampledFrom(values).Draw(r, name))
@@ -108,7 +108,7 @@ func anyList(r *rapid.T, p person, bank, fun uuid.UUID) *listRequest {
 		From:      sometimes("from", "2026-03-15", "2026-03-16"),
 		To:        sometimes("to", "2026-03-16", "2026-03-17"),
 		MinAmount: sometimes("minimum", "-100", "0"), MaxAmount: sometimes("maximum", "1", "1000"),
-		WalletId: ids("wallet", p.Wallet, bank), CategoryId: ids("category", p.Category, fun),
+		WalletId: ids("wallet", me.Wallet, bank), CategoryId: ids("category", me.Category, fun),
 	}
 }
 
@@ -117,9 +117,9 @@ func anyList(r *rapid.T, p person, bank, fun uuid.UUID) *listRequest {
 // they are stored.
 func TestListTransactionsTotalsCapped(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	insert := func(n int, cents int64, description string, date time.Time) {
-		_, err := p.DB.Exec(p.Ctx, `
+	me := newPerson(t.Context(), t, setup(t))
+	insert := func(count int, cents int64, description string, date time.Time) {
+		_, err := me.DB.Exec(me.Ctx, `
 			WITH total AS (
 				INSERT INTO monthly_totals AS m
 					(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor,
@@ -134,14 +134,14 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 			SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -$7::bigint, -100 * $7, $4, $5,
 				$5, $5
 			FROM generate_series(1, $6::bigint)`,
-			p.ID, p.Wallet, p.Category, description, date, n, cents)
+			me.ID, me.Wallet, me.Category, description, date, count, cents)
 		require.NoError(t, err)
 	}
 	type list = listRequest
 	requireTotals := func(req *list, count int, expense string, capped bool) {
 		t.Helper()
 		req.Include = []string{includeTotals}
-		resp, err := p.ListTransactions(p.Ctx, req)
+		resp, err := me.ListTransactions(me.Ctx, req)
 		require.NoError(t, err)
 		require.NotNil(t, resp.Capped)
 		require.Equal(t, capped, resp.GetCapped())
@@ -162,7 +162,7 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 	months := func() []*list {
 		march := list{
 			From: new("2026-03-01"), To: new("2026-03-31"), Currency: new("EUR"),
-			WalletId: []string{p.Wallet.String()},
+			WalletId: []string{me.Wallet.String()},
 		}
 		return []*list{
 			{},
@@ -177,7 +177,7 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 			{MaxAmount: new("-1")},
 			{From: new("2026-03-02")},
 			{To: new("2026-03-30")},
-			{CategoryId: []string{p.Category.String()}},
+			{CategoryId: []string{me.Category.String()}},
 			{Currency: new("EUR"), From: new("2026-03-01T00:00:01Z")},
 		}
 	}
@@ -195,7 +195,7 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 	for _, req := range some() {
 		requireTotals(req, totaledRows, "20000.00", true)
 	}
-	other := p.MakeWallet(p.Ctx, t, "Other", "EUR").String()
+	other := me.MakeWallet(me.Ctx, t, "Other", "EUR").String()
 	requireTotals(&list{WalletId: []string{other}}, 0, "", false)
 	requireTotals(&list{From: new("2026-04-01")}, 0, "", false)
 	requireTotals(&list{Currency: new("USD")}, 0, "", false)
@@ -210,7 +210,7 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 
 func TestListTransactionsTotalsErrors(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
+	me := newPerson(t.Context(), t, setup(t))
 	for _, include := range [][]string{
 		{""},
 		{"sums"},
@@ -218,27 +218,27 @@ func TestListTransactionsTotalsErrors(t *testing.T) {
 		{"totals,totals"},
 		{"totals", "daily"},
 	} {
-		_, err := p.ListTransactions(p.Ctx, &listRequest{Include: include})
+		_, err := me.ListTransactions(me.Ctx, &listRequest{Include: include})
 		e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 		require.Equal(t, []string{"include"}, fixture.FieldNames(e), include)
 	}
-	resp, err := p.ListTransactions(p.Ctx, &listRequest{})
+	resp, err := me.ListTransactions(me.Ctx, &listRequest{})
 	require.NoError(t, err)
 	require.Nil(t, resp.Capped)
-	resp, err = p.ListTransactions(p.Ctx, &listRequest{Include: []string{"totals", "totals"}})
+	resp, err = me.ListTransactions(me.Ctx, &listRequest{Include: []string{"totals", "totals"}})
 	require.NoError(t, err)
 	require.NotNil(t, resp.Capped)
 	require.Empty(t, resp.GetTotals())
 	// 1000 transactions of the largest amount in a currency with four decimals exceed 64 bits.
-	_, err = p.DB.Exec(p.Ctx, `
+	_, err = me.DB.Exec(me.Ctx, `
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
 			amount_e4, description, date, created_at, updated_at)
 		SELECT gen_random_uuid(), $1, $2, $3, 'CLF', 9999999999999900, 9999999999999900, '', $4,
 			$4, $4
 		FROM generate_series(1, 1000)`,
-		p.ID, p.Wallet, p.Category, fixture.Today)
+		me.ID, me.Wallet, me.Category, fixture.Today)
 	require.NoError(t, err)
-	_, err = p.ListTransactions(p.Ctx,
+	_, err = me.ListTransactions(me.Ctx,
 		&listRequest{Include: []string{"totals"}, Type: new(posting.Income)})
 	e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	require.Equal(t, []string{"include"}, fixture.FieldNames(e))

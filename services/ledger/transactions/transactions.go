@@ -80,41 +80,43 @@ func (s *Transactions) Measure() (stop func() error, err error) { return s.batch
 func (s *Transactions) CreateTransaction(
 	ctx context.Context, req *ledgerv1.CreateTransactionRequest,
 ) (*ledgerv1.CreateTransactionResponse, error) {
-	var p apierr.Problems
-	owner, parsed := caller.ID(ctx), parseTransaction(&p, req)
-	t := parsed.apply(&p, posting.Transaction{})
-	if p.Err() != nil {
+	var problems apierr.Problems
+	owner, parsed := caller.ID(ctx), parseTransaction(&problems, req)
+	transaction := parsed.apply(&problems, posting.Transaction{})
+	if problems.Err() != nil {
 		// A response names unknown wallets and categories beside the other problems, so that one
 		// correction suffices.
-		return nil, request.CheckOwned(ctx, s.DB, p, owner, parsed.references())
+		return nil, request.CheckOwned(ctx, s.DB, problems, owner, parsed.references())
 	}
-	s.begin(&t, owner, s.Now())
+	s.begin(&transaction, owner, s.Now())
 	resp := &ledgerv1.CreateTransactionResponse{
-		Transaction: t.Proto(), Etag: etag.Format(t.Version),
+		Transaction: transaction.Proto(), Etag: etag.Format(transaction.Version),
 	}
-	call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
-	if len(t.Splits) > 0 {
+	call := idem.Call{
+		Scope: transaction.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req,
+	}
+	if len(transaction.Splits) > 0 {
 		// The statement does not check the categories of parts: a foreign key would reject the
 		// transactions of other requests with them.
-		if err := request.CheckOwned(ctx, s.DB, p, owner, parsed.references()); err != nil {
+		if err := request.CheckOwned(ctx, s.DB, problems, owner, parsed.references()); err != nil {
 			resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err)
 			return resp, err
 		}
 	}
-	if len(t.TagNames) > 0 {
-		return s.createTagged(ctx, t, call, resp)
+	if len(transaction.TagNames) > 0 {
+		return s.createTagged(ctx, transaction, call, resp)
 	}
 	record, err := call.Record(resp)
 	if err != nil {
 		return nil, err
 	}
-	if known, err := s.repeats(ctx, t, call, resp); known || err != nil {
+	if known, err := s.repeats(ctx, transaction, call, resp); known || err != nil {
 		return resp, err
 	}
-	event := s.Created(ctx, t.OwnerID, resp.GetTransaction())
-	written, err := s.batcher.submit(ctx, t, event, record)
+	event := s.Created(ctx, transaction.OwnerID, resp.GetTransaction())
+	written, err := s.batcher.submit(ctx, transaction, event, record)
 	if err != nil {
-		return nil, s.rejected(ctx, t, err)
+		return nil, s.rejected(ctx, transaction, err)
 	}
 	if written {
 		return resp, nil
@@ -125,7 +127,7 @@ func (s *Transactions) CreateTransaction(
 		return nil, err
 	}
 	if !resp.GetReplayed() {
-		return nil, posting.NotInserted(ctx, s.DB, t)
+		return nil, posting.NotInserted(ctx, s.DB, transaction)
 	}
 	return resp, nil
 }
@@ -143,13 +145,12 @@ func (s *Transactions) GetTransaction(
 	if !ok {
 		return nil, errInvalidTransactionID
 	}
-	t, err := ownTransaction(ctx, s.DB, id)
+	own, err := ownTransaction(ctx, s.DB, id)
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.GetTransactionResponse{
-		Transaction: t.Proto(), Etag: etag.Format(t.Version),
-	}, nil
+	tag := etag.Format(own.Version)
+	return &ledgerv1.GetTransactionResponse{Transaction: own.Proto(), Etag: tag}, nil
 }
 
 // UpdateTransaction changes the fields that the request sets, and corrects balances and totals
@@ -161,47 +162,49 @@ func (s *Transactions) UpdateTransaction(
 	if !ok {
 		return nil, errInvalidTransactionID
 	}
-	var p apierr.Problems
-	c, err := parseTransactionUpdate(&p, req)
+	var problems apierr.Problems
+	changes, err := parseTransactionUpdate(&problems, req)
 	if err != nil {
 		return nil, err
 	}
-	var t posting.Transaction
+	var transaction posting.Transaction
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		t, err = s.changeTransaction(ctx, tx, id, req.GetIfMatch(), c, p)
+		transaction, err = s.changeTransaction(ctx, tx, id, req.GetIfMatch(), changes, problems)
 		return err
 	})
 	if err != nil {
-		return nil, s.rejected(ctx, t, err)
+		return nil, s.rejected(ctx, transaction, err)
 	}
 	return &ledgerv1.UpdateTransactionResponse{
-		Transaction: t.Proto(), Etag: etag.Format(t.Version),
+		Transaction: transaction.Proto(), Etag: etag.Format(transaction.Version),
 	}, nil
 }
 
 // changeTransaction writes the next version of a transaction with its postings and its event. The
-// problems p of the request take precedence over the errors of the transaction: not found, another
-// user's, or another version. p is a copy, because pg.InTx may run the caller's function again,
-// which must start with the same problems. If PostgreSQL rejects the next version, it is returned
-// with the error.
+// problems of the request take precedence over the errors of the transaction: not found,
+// another user's, or another version. They are a copy, because pg.InTx may run the caller's
+// function again, which must start with the same problems. If PostgreSQL rejects the next version,
+// it is returned with the error.
 func (s *Transactions) changeTransaction(
-	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes, p apierr.Problems,
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, changes changes,
+	problems apierr.Problems,
 ) (posting.Transaction, error) {
 	locked, err := lockForChange(ctx, tx, id, ifMatch)
 	if err != nil {
-		return posting.Transaction{}, cmp.Or(p.Err(), err)
+		return posting.Transaction{}, cmp.Or(problems.Err(), err)
 	}
 	if locked.other != nil {
-		return s.changeLeg(ctx, tx, locked, c, p)
+		return s.changeLeg(ctx, tx, locked, changes, problems)
 	}
 	before := locked.Transaction
-	after := c.apply(&p, before)
-	if err := request.CheckOwned(ctx, tx, p, after.OwnerID, c.references()); err != nil {
+	after := changes.apply(&problems, before)
+	err = request.CheckOwned(ctx, tx, problems, after.OwnerID, changes.references())
+	if err != nil {
 		return posting.Transaction{}, err
 	}
 	after.Version++
 	after.UpdatedAt = s.Now()
-	if c.tags != nil {
+	if changes.tags != nil {
 		changed := []posting.Transaction{after}
 		if err := posting.UseTags(ctx, tx, after.OwnerID, after.UpdatedAt, changed); err != nil {
 			return posting.Transaction{}, err
@@ -220,10 +223,9 @@ func (s *Transactions) changeTransaction(
 	if err != nil {
 		return posting.Transaction{}, err
 	}
-	event := &ledgerv1.TransactionUpdated{
+	return after, s.Publish(ctx, tx, after.OwnerID, &ledgerv1.TransactionUpdated{
 		OwnerId: after.OwnerID.String(), Before: before.Proto(), After: after.Proto(),
-	}
-	return after, s.Publish(ctx, tx, after.OwnerID, event)
+	})
 }
 
 // DeleteTransaction deletes a transaction and removes it from balances and totals. It also deletes
@@ -237,28 +239,31 @@ func (s *Transactions) DeleteTransaction(
 		return nil, errInvalidTransactionID
 	}
 	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		t, err := lockForChange(ctx, tx, id, req.GetIfMatch())
+		locked, err := lockForChange(ctx, tx, id, req.GetIfMatch())
 		if err != nil {
 			return err
 		}
-		if t.other != nil {
-			return transfers.Remove(ctx, tx, s.Ledger, t.transfer())
+		if locked.other != nil {
+			return transfers.Remove(ctx, tx, s.Ledger, locked.transfer())
 		}
 		// The statements follow the order of locks: transaction, receipt, totals, balances (see
 		// ownerLock).
-		if err := posting.Delete(ctx, tx, t.Transaction); err != nil {
+		if err := posting.Delete(ctx, tx, locked.Transaction); err != nil {
 			return err
 		}
-		if t.ReceiptID != nil {
-			if err := posting.DeleteUnusedReceipt(ctx, tx, t.OwnerID, *t.ReceiptID); err != nil {
+		if receipt := locked.ReceiptID; receipt != nil {
+			err := posting.DeleteUnusedReceipt(ctx, tx, locked.OwnerID, *receipt)
+			if err != nil {
 				return err
 			}
 		}
-		if err := posting.Remove(ctx, tx, t.Transaction); err != nil {
+		if err := posting.Remove(ctx, tx, locked.Transaction); err != nil {
 			return err
 		}
-		return s.Publish(ctx, tx, t.OwnerID,
-			&ledgerv1.TransactionDeleted{OwnerId: t.OwnerID.String(), Transaction: t.Proto()})
+		return s.Publish(ctx, tx, locked.OwnerID,
+			&ledgerv1.TransactionDeleted{
+				OwnerId: locked.OwnerID.String(), Transaction: locked.Proto(),
+			})
 	})
 	if err != nil {
 		return nil, err

@@ -16,25 +16,25 @@ import (
 
 func TestCreateTransaction(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	req := p.Spends("12.3")
+	me := newPerson(t.Context(), t, setup(t))
+	req := me.Spends("12.3")
 	req.Description, req.Currency, req.Date = " Lunch ", "eur", "2026-03-14T23:30:00.1239+02:00"
-	resp, err := p.CreateTransaction(p.Ctx, req)
+	resp, err := me.CreateTransaction(me.Ctx, req)
 	require.NoError(t, err)
 	want := &ledgerv1.Transaction{
 		Id: resp.GetTransaction().GetId(), Amount: "-12.30", Description: "Lunch",
 		Date: "2026-03-14T21:30:00.123Z", Currency: "EUR",
-		WalletId: p.Wallet.String(), CategoryId: p.Category.String(), Type: "expense",
+		WalletId: me.Wallet.String(), CategoryId: me.Category.String(), Type: "expense",
 		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
 	}
 	require.True(t, proto.Equal(want, resp.GetTransaction()), resp)
 	require.Equal(t, `"1"`, resp.GetEtag())
-	got, err := p.GetTransaction(p.Ctx,
+	got, err := me.GetTransaction(me.Ctx,
 		&ledgerv1.GetTransactionRequest{Id: strings.ToUpper(want.GetId())})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(want, got.GetTransaction()), got)
-	p.RequireEvent(t, &ledgerv1.TransactionCreated{OwnerId: p.ID.String(), Transaction: want})
-	p.RequireConsistent(t)
+	me.RequireEvent(t, &ledgerv1.TransactionCreated{OwnerId: me.ID.String(), Transaction: want})
+	me.RequireConsistent(t)
 }
 
 func TestCreateTransactionSignFollowsType(t *testing.T) {
@@ -65,15 +65,15 @@ func TestCreateTransactionOtherCurrency(t *testing.T) {
 
 func TestCreateTransactionReplaysKey(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	req := p.Spends("5")
+	me := newPerson(t.Context(), t, setup(t))
+	req := me.Spends("5")
 	req.IdempotencyKey = "k"
 	answers := make([]*ledgerv1.CreateTransactionResponse, 8)
 	var asking sync.WaitGroup
 	for i := range answers {
 		asking.Go(func() {
 			var err error
-			answers[i], err = p.CreateTransaction(p.Ctx, req)
+			answers[i], err = me.CreateTransaction(me.Ctx, req)
 			if err != nil {
 				t.Error(err)
 			}
@@ -88,14 +88,14 @@ func TestCreateTransactionReplaysKey(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, first)
-	require.Equal(t, map[string]string{"EUR": "-5.00"}, p.Balances(t, p.Wallet))
-	p.RequireConsistent(t)
+	require.Equal(t, map[string]string{"EUR": "-5.00"}, me.Balances(t, me.Wallet))
+	me.RequireConsistent(t)
 }
 
 func TestTransactionIDErrors(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	theirs := stranger.Create(t, stranger.Spends("5")).GetId()
 	for id, want := range map[string]*apierr.Error{
 		"":                       errInvalidTransactionID,
@@ -103,25 +103,25 @@ func TestTransactionIDErrors(t *testing.T) {
 		strings.Repeat("0", 36):  errInvalidTransactionID,
 		"{" + theirs[1:35] + "}": errInvalidTransactionID,
 		uuid.Nil.String():        errTransactionNotFound,
-		s.NewID().String():       errTransactionNotFound,
+		srv.NewID().String():     errTransactionNotFound,
 		theirs:                   errTransactionOwnerMismatch,
 	} {
 		for name, do := range map[string]func() error{
 			"get": func() error {
-				_, err := s.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
+				_, err := srv.GetTransaction(me.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
 				return err
 			},
 			"update": func() error {
-				_, err := s.UpdateTransaction(p.Ctx, &updateRequest{Id: id, Amount: new("1")})
+				_, err := srv.UpdateTransaction(me.Ctx, &updateRequest{Id: id, Amount: new("1")})
 				return err
 			},
 			"delete": func() error {
-				_, err := s.DeleteTransaction(p.Ctx, &deleteRequest{Id: id})
+				_, err := srv.DeleteTransaction(me.Ctx, &deleteRequest{Id: id})
 				return err
 			},
 		} {
 			t.Run(name+" "+id, func(t *testing.T) {
-				s.RequireRejected(t, want.Code, want.Reason, do)
+				srv.RequireRejected(t, want.Code, want.Reason, do)
 			})
 		}
 	}
@@ -129,19 +129,19 @@ func TestTransactionIDErrors(t *testing.T) {
 
 func TestDeleteTransactionCorrectsBalance(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	p.Create(t, p.Spends("1"))
-	tr := p.Create(t, p.Spends("5"))
+	me := newPerson(t.Context(), t, setup(t))
+	me.Create(t, me.Spends("1"))
+	tr := me.Create(t, me.Spends("5"))
 	del := func(ifMatch string) func() error {
 		return func() error {
-			_, err := p.DeleteTransaction(p.Ctx, &deleteRequest{Id: tr.GetId(), IfMatch: ifMatch})
+			_, err := me.DeleteTransaction(me.Ctx, &deleteRequest{Id: tr.GetId(), IfMatch: ifMatch})
 			return err
 		}
 	}
-	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", del(`"2"`))
+	me.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", del(`"2"`))
 	require.NoError(t, del(`"1"`)())
-	p.RequireEvent(t, &ledgerv1.TransactionDeleted{OwnerId: p.ID.String(), Transaction: tr})
-	require.Equal(t, map[string]string{"EUR": "-1.00"}, p.Balances(t, p.Wallet))
-	p.RequireConsistent(t)
-	p.RequireRejected(t, codes.NotFound, "TRANSACTION_NOT_FOUND", del(""))
+	me.RequireEvent(t, &ledgerv1.TransactionDeleted{OwnerId: me.ID.String(), Transaction: tr})
+	require.Equal(t, map[string]string{"EUR": "-1.00"}, me.Balances(t, me.Wallet))
+	me.RequireConsistent(t)
+	me.RequireRejected(t, codes.NotFound, "TRANSACTION_NOT_FOUND", del(""))
 }

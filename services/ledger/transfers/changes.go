@@ -47,47 +47,49 @@ type sideFields struct{ wallet, amount, currency string }
 
 // parseTransfer returns the fields of a new transfer, and adds a problem for each missing or
 // invalid one.
-func parseTransfer(p *apierr.Problems, req *ledgerv1.CreateTransferRequest) changes {
+func parseTransfer(problems *apierr.Problems, req *ledgerv1.CreateTransferRequest) changes {
 	var parsed changes
-	parsed.from.wallet = request.RequireReference(p, fromFields.wallet, req.GetFromWalletId(),
-		request.ErrInvalidWalletID)
-	parsed.to.wallet = request.RequireReference(p, toFields.wallet, req.GetToWalletId(),
+	parsed.from.wallet = request.RequireReference(problems, fromFields.wallet,
+		req.GetFromWalletId(), request.ErrInvalidWalletID)
+	parsed.to.wallet = request.RequireReference(problems, toFields.wallet, req.GetToWalletId(),
 		request.ErrInvalidWalletID)
 	if req.GetAmount() == "" {
-		p.Invalid(fromFields.amount, "is required")
+		problems.Invalid(fromFields.amount, "is required")
 	} else {
-		parsed.from.setAmount(p, fromFields, &req.Amount)
+		parsed.from.setAmount(problems, fromFields, &req.Amount)
 	}
-	parsed.from.setCurrency(p, fromFields, req.Currency)
-	parsed.to.setAmount(p, toFields, req.ToAmount)
-	parsed.to.setCurrency(p, toFields, req.ToCurrency)
+	parsed.from.setCurrency(problems, fromFields, req.Currency)
+	parsed.to.setAmount(problems, toFields, req.ToAmount)
+	parsed.to.setCurrency(problems, toFields, req.ToCurrency)
 	if req.GetDate() == "" {
-		p.Invalid("date", "is required")
+		problems.Invalid("date", "is required")
 	} else {
-		parsed.setDate(p, &req.Date)
+		parsed.setDate(problems, &req.Date)
 	}
-	parsed.setDescription(p, &req.Description)
-	parsed.setNotes(p, &req.Notes)
-	parsed.setTags(p, req.GetTags())
+	parsed.setDescription(problems, &req.Description)
+	parsed.setNotes(problems, &req.Notes)
+	parsed.setTags(problems, req.GetTags())
 	return parsed
 }
 
-func parseTransferUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransferRequest) (changes, error) {
+func parseTransferUpdate(
+	problems *apierr.Problems, req *ledgerv1.UpdateTransferRequest,
+) (changes, error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
 	}
 	var parsed changes
-	parsed.from.setWallet(p, fromFields, req.FromWalletId)
-	parsed.from.setAmount(p, fromFields, req.Amount)
-	parsed.from.setCurrency(p, fromFields, req.Currency)
-	parsed.to.setWallet(p, toFields, req.ToWalletId)
-	parsed.to.setAmount(p, toFields, req.ToAmount)
-	parsed.to.setCurrency(p, toFields, req.ToCurrency)
-	parsed.setDate(p, req.Date)
-	parsed.setDescription(p, req.Description)
-	parsed.setNotes(p, req.Notes)
+	parsed.from.setWallet(problems, fromFields, req.FromWalletId)
+	parsed.from.setAmount(problems, fromFields, req.Amount)
+	parsed.from.setCurrency(problems, fromFields, req.Currency)
+	parsed.to.setWallet(problems, toFields, req.ToWalletId)
+	parsed.to.setAmount(problems, toFields, req.ToAmount)
+	parsed.to.setCurrency(problems, toFields, req.ToCurrency)
+	parsed.setDate(problems, req.Date)
+	parsed.setDescription(problems, req.Description)
+	parsed.setNotes(problems, req.Notes)
 	if req.GetTags() != nil {
-		parsed.setTags(p, req.GetTags().GetValues())
+		parsed.setTags(problems, req.GetTags().GetValues())
 	}
 	return parsed, nil
 }
@@ -101,13 +103,13 @@ func (c *sideChanges) setWallet(p *apierr.Problems, f sideFields, s *string) {
 
 // setAmount accepts a positive decimal with at most the decimals of the currency that has the most.
 // apply checks the decimals of the actual currency.
-func (c *sideChanges) setAmount(p *apierr.Problems, f sideFields, s *string) {
+func (c *sideChanges) setAmount(problems *apierr.Problems, fields sideFields, s *string) {
 	if s == nil {
 		return
 	}
 	n, err := money.ParseDecimal(*s, money.MaxDecimals)
 	if problem := money.PositiveProblem(*s, n, err); problem != "" {
-		p.Invalid(f.amount, problem)
+		problems.Invalid(fields.amount, problem)
 		return
 	}
 	c.amount = s
@@ -122,13 +124,13 @@ func (c *sideChanges) setCurrency(p *apierr.Problems, f sideFields, s *string) {
 	}
 }
 
-func (c *changes) setDate(p *apierr.Problems, s *string) {
+func (c *changes) setDate(problems *apierr.Problems, s *string) {
 	if s == nil {
 		return
 	}
 	date, _, ok := calendar.ParseTime(*s)
 	if !ok {
-		p.Add(request.ErrInvalidDate.With("date", request.InvalidDate))
+		problems.Add(request.ErrInvalidDate.With("date", request.InvalidDate))
 		return
 	}
 	c.date = &date
@@ -192,27 +194,30 @@ func (c changes) start(currencies map[uuid.UUID]string) Transfer {
 	return t
 }
 
-// apply returns t with the changes, and adds a problem if the combination of fields is invalid. The
-// amounts of a new transfer are zero. currencies holds the currency of each named wallet that
-// belongs to the owner.
+// apply returns transfer with the changes, and adds a problem if the combination of fields is
+// invalid. The amounts of a new transfer are zero. currencies holds the currency of each named
+// wallet that belongs to the owner.
 //
 // The rules: the wallets differ, or the currencies do. Within one currency both amounts are equal,
 // and toAmount may be omitted. Between currencies both amounts are required, because Coffer has no
 // exchange rates. A create applies them to the result of start, and an update to the locked
 // transfer, so both follow the same rules.
-func (c changes) apply(p *apierr.Problems, t Transfer, currencies map[uuid.UUID]string) Transfer {
-	c.checkWallets(p, currencies)
-	before := t
-	c.from.apply(&t.Out)
-	c.to.apply(&t.In)
-	c.applyShared(&t.Out)
-	c.applyShared(&t.In)
-	c.applyAmounts(p, before, &t)
-	if t.Out.WalletID == t.In.WalletID && t.Out.WalletID != uuid.Nil && t.inOneCurrency() {
-		p.Add(errSameWallet.With(toFields.wallet,
+func (c changes) apply(
+	problems *apierr.Problems, transfer Transfer, currencies map[uuid.UUID]string,
+) Transfer {
+	c.checkWallets(problems, currencies)
+	before := transfer
+	c.from.apply(&transfer.Out)
+	c.to.apply(&transfer.In)
+	c.applyShared(&transfer.Out)
+	c.applyShared(&transfer.In)
+	c.applyAmounts(problems, before, &transfer)
+	if transfer.Out.WalletID == transfer.In.WalletID && transfer.Out.WalletID != uuid.Nil &&
+		transfer.inOneCurrency() {
+		problems.Add(errSameWallet.With(toFields.wallet,
 			"must be another wallet, or have another currency"))
 	}
-	return t
+	return transfer
 }
 
 func (c sideChanges) apply(leg *posting.Transaction) {
@@ -231,32 +236,32 @@ func (c changes) applyShared(leg *posting.Transaction) {
 	request.Set(&leg.TagNames, c.tags)
 }
 
-// applyAmounts sets the amounts of t in its new currencies. It never converts an amount: a new
-// currency requires a new amount. Within one currency, the amount that arrives is the amount that
-// left. The local amounts out and in are positive: clients send them without a sign, and the sign
-// of the outgoing leg is set at the end.
-func (c changes) applyAmounts(p *apierr.Problems, before Transfer, t *Transfer) {
+// applyAmounts sets the amounts of transfer in its new currencies. It never converts an amount: a
+// new currency requires a new amount. Within one currency, the amount that arrives is the amount
+// that left. The local amounts out and in are positive: clients send them without a sign, and the
+// sign of the outgoing leg is set at the end.
+func (c changes) applyAmounts(problems *apierr.Problems, before Transfer, transfer *Transfer) {
 	out, in := -before.Out.AmountMinor, before.In.AmountMinor
 	switch {
 	case c.from.amount != nil:
-		out = parseAmount(p, fromFields.amount, t.Out.Currency, *c.from.amount)
-	case out != 0 && t.Out.Currency != before.Out.Currency:
-		p.Invalid(fromFields.amount, "is required with another currency")
+		out = parseAmount(problems, fromFields.amount, transfer.Out.Currency, *c.from.amount)
+	case out != 0 && transfer.Out.Currency != before.Out.Currency:
+		problems.Invalid(fromFields.amount, "is required with another currency")
 	}
 	switch {
 	case c.to.amount != nil:
-		in = parseAmount(p, toFields.amount, t.In.Currency, *c.to.amount)
-		if t.inOneCurrency() && in != out && p.Err() == nil {
-			p.Add(errAmountMismatch.With(toFields.amount, "must equal amount"))
+		in = parseAmount(problems, toFields.amount, transfer.In.Currency, *c.to.amount)
+		if transfer.inOneCurrency() && in != out && problems.Err() == nil {
+			problems.Add(errAmountMismatch.With(toFields.amount, "must equal amount"))
 		}
-	case t.inOneCurrency():
+	case transfer.inOneCurrency():
 		in = out
-	case in == 0 || t.In.Currency != before.In.Currency:
-		if t.Out.Currency != "" && t.In.Currency != "" {
-			p.Invalid(toFields.amount, "is required between currencies")
+	case in == 0 || transfer.In.Currency != before.In.Currency:
+		if transfer.Out.Currency != "" && transfer.In.Currency != "" {
+			problems.Invalid(toFields.amount, "is required between currencies")
 		}
 	}
-	t.Out.AmountMinor, t.In.AmountMinor = -out, in
+	transfer.Out.AmountMinor, transfer.In.AmountMinor = -out, in
 }
 
 // parseAmount returns an amount in minor units of a currency. Without a currency, because its

@@ -13,9 +13,9 @@ import (
 
 func TestUpdateTransfer(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	type req = updateRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		change func(p person, r *req)
 		want   func(p person, t *ledgerv1.Transfer)
 	}{
@@ -48,17 +48,17 @@ func TestUpdateTransfer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPerson(t.Context(), t, s)
-			before := p.transfer(t, p.moves("10"))
-			r := &req{Id: before.GetId(), IfMatch: `"1"`}
-			c.change(p, r)
-			changed, err := p.UpdateTransfer(p.Ctx, r)
+			me := newPerson(t.Context(), t, srv)
+			before := me.transfer(t, me.moves("10"))
+			req := &req{Id: before.GetId(), IfMatch: `"1"`}
+			tc.change(me, req)
+			changed, err := me.UpdateTransfer(me.Ctx, req)
 			require.NoError(t, err)
 			want := proto.CloneOf(before)
-			c.want(p, want)
+			tc.want(me, want)
 			require.True(t, proto.Equal(want, changed.GetTransfer()), changed.GetTransfer())
 			require.Equal(t, `"2"`, changed.GetEtag())
-			out, in := p.leg(t, want.GetOutTransactionId()), p.leg(t, want.GetInTransactionId())
+			out, in := me.leg(t, want.GetOutTransactionId()), me.leg(t, want.GetInTransactionId())
 			require.Equal(t, "-"+want.GetAmount(), out.GetAmount())
 			require.Equal(t, want.GetToAmount(), in.GetAmount())
 			for _, leg := range []*ledgerv1.Transaction{out, in} {
@@ -66,21 +66,21 @@ func TestUpdateTransfer(t *testing.T) {
 				require.Equal(t, want.GetNotes(), leg.GetNotes())
 				require.Equal(t, want.GetDate(), leg.GetDate())
 			}
-			r.IfMatch = `"1"`
-			_, err = p.UpdateTransfer(p.Ctx, r)
+			req.IfMatch = `"1"`
+			_, err = me.UpdateTransfer(me.Ctx, req)
 			require.ErrorIs(t, err, apierr.VersionMismatch)
 		})
 	}
-	t.Cleanup(func() { s.RequireConsistent(t) })
+	t.Cleanup(func() { srv.RequireConsistent(t) })
 }
 
 func TestUpdateTransferRejects(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	made := p.transfer(t, p.moves("10"))
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	made := me.transfer(t, me.moves("10"))
 	type req = updateRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req    *req
 		code   codes.Code
 		reason string
@@ -90,7 +90,7 @@ func TestUpdateTransferRejects(t *testing.T) {
 			&req{Id: "x", Amount: new("1")}, codes.InvalidArgument, "INVALID_TRANSFER_ID",
 		},
 		"an unknown id": {
-			&req{Id: s.NewID().String(), Amount: new("1")}, codes.NotFound, "TRANSFER_NOT_FOUND",
+			&req{Id: srv.NewID().String(), Amount: new("1")}, codes.NotFound, "TRANSFER_NOT_FOUND",
 		},
 		"a currency without its amount": {
 			&req{Id: made.GetId(), Currency: new("USD")}, codes.InvalidArgument, "VALIDATION_ERROR",
@@ -104,7 +104,7 @@ func TestUpdateTransferRejects(t *testing.T) {
 			"TRANSFER_AMOUNT_MISMATCH",
 		},
 		"the same wallet": {
-			&req{Id: made.GetId(), ToWalletId: new(p.Wallet.String())}, codes.InvalidArgument,
+			&req{Id: made.GetId(), ToWalletId: new(me.Wallet.String())}, codes.InvalidArgument,
 			"TRANSFER_SAME_WALLET",
 		},
 		"another user's wallet": {
@@ -117,8 +117,8 @@ func TestUpdateTransferRejects(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := p.UpdateTransfer(p.Ctx, c.req)
+			srv.RequireRejected(t, tc.code, tc.reason, func() error {
+				_, err := me.UpdateTransfer(me.Ctx, tc.req)
 				return err
 			})
 		})

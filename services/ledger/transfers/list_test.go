@@ -16,22 +16,22 @@ import (
 // page examines a limited number of them.
 func TestListTransfersScan(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	exchange := p.moves("10")
-	exchange.ToWalletId = p.yen.String()
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	exchange := me.moves("10")
+	exchange.ToWalletId = me.yen.String()
 	exchange.ToAmount, exchange.Date = new("1600"), "2020-01-01"
-	oldest := p.transfer(t, exchange).GetId()
+	oldest := me.transfer(t, exchange).GetId()
 	const (
 		examinedTransfers = 10_000
 		count             = 2*examinedTransfers + 10
 	)
-	_, err := s.DB.Exec(t.Context(), `
+	_, err := srv.DB.Exec(t.Context(), `
 		ALTER TABLE transactions DISABLE TRIGGER ALL;
 		INSERT INTO transactions (id, owner_id, wallet_id, currency, amount_minor, amount_e4,
 			description, date, created_at, updated_at, transfer_id, seq)
-		SELECT gen_random_uuid(), '`+p.ID.String()+`',
-			CASE WHEN leg < 0 THEN '`+p.Wallet.String()+`' ELSE '`+p.bank.String()+`' END::uuid,
+		SELECT gen_random_uuid(), '`+me.ID.String()+`',
+			CASE WHEN leg < 0 THEN '`+me.Wallet.String()+`' ELSE '`+me.bank.String()+`' END::uuid,
 			'EUR', leg, leg * 100, '', timestamptz '2026-01-01' - n * interval '1 minute',
 			now(), now(),
 			('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 0
@@ -40,7 +40,7 @@ func TestListTransfersScan(t *testing.T) {
 	require.NoError(t, err)
 	list := func(req *listRequest) (found []string, pages int) {
 		for {
-			resp, err := p.ListTransfers(p.Ctx, req)
+			resp, err := me.ListTransfers(me.Ctx, req)
 			require.NoError(t, err)
 			pages++
 			for _, transfer := range resp.GetTransfers() {
@@ -52,11 +52,11 @@ func TestListTransfersScan(t *testing.T) {
 			req.Cursor = resp.GetPagination().GetNextCursor()
 		}
 	}
-	found, pages := list(&listRequest{WalletId: new(p.yen.String())})
+	found, pages := list(&listRequest{WalletId: new(me.yen.String())})
 	require.Equal(t, []string{oldest}, found)
 	require.Equal(t, 3, pages)
-	resp, err := p.ListTransfers(p.Ctx,
-		&listRequest{WalletId: new(p.bank.String()), Limit: new(int32(200))})
+	resp, err := me.ListTransfers(me.Ctx,
+		&listRequest{WalletId: new(me.bank.String()), Limit: new(int32(200))})
 	require.NoError(t, err)
 	require.Len(t, resp.GetTransfers(), 200)
 }
@@ -64,25 +64,26 @@ func TestListTransfersScan(t *testing.T) {
 func TestListTransfers(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	me, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	stranger.transfer(t, stranger.moves("99"))
 	var ids []string
 	for _, day := range []string{"2026-03-01", "2026-03-02", "2026-03-02", "2026-03-03"} {
-		req := p.moves("1")
+		req := me.moves("1")
 		req.Date = day
-		ids = append([]string{p.transfer(t, req).GetId()}, ids...)
+		ids = append([]string{me.transfer(t, req).GetId()}, ids...)
 	}
-	exchange := p.moves("10")
-	exchange.ToWalletId = p.yen.String()
+	exchange := me.moves("10")
+	exchange.ToWalletId = me.yen.String()
 	exchange.ToAmount, exchange.Date = new("1600"), "2026-01-01"
-	oldest := p.transfer(t, exchange).GetId()
+	oldest := me.transfer(t, exchange).GetId()
 	list := func(req *listRequest) []string {
 		var found []string
 		for {
-			resp, err := p.ListTransfers(p.Ctx, req)
+			resp, err := me.ListTransfers(me.Ctx, req)
 			require.NoError(t, err)
 			for _, transfer := range resp.GetTransfers() {
-				got, err := p.GetTransfer(p.Ctx, &ledgerv1.GetTransferRequest{Id: transfer.GetId()})
+				got, err := me.GetTransfer(me.Ctx,
+					&ledgerv1.GetTransferRequest{Id: transfer.GetId()})
 				require.NoError(t, err)
 				require.True(t, proto.Equal(got.GetTransfer(), transfer))
 				found = append(found, transfer.GetId())
@@ -95,16 +96,16 @@ func TestListTransfers(t *testing.T) {
 	}
 	require.Equal(t, append(ids, oldest), list(&listRequest{}))
 	require.Equal(t, append(ids, oldest), list(&listRequest{Limit: new(int32(2))}))
-	require.Equal(t, ids, list(&listRequest{WalletId: new(p.bank.String()), Limit: new(int32(1))}))
-	require.Equal(t, []string{oldest}, list(&listRequest{WalletId: new(p.yen.String())}))
+	require.Equal(t, ids, list(&listRequest{WalletId: new(me.bank.String()), Limit: new(int32(1))}))
+	require.Equal(t, []string{oldest}, list(&listRequest{WalletId: new(me.yen.String())}))
 	require.Equal(t, ids[:3], list(&listRequest{From: new("2026-03-02"), To: new("2026-03-03")}))
 	require.Equal(t, ids[1:], list(&listRequest{From: new("2026-02-02"), To: new("2026-03-02")}))
 
-	_, err := p.ListTransfers(p.Ctx,
+	_, err := me.ListTransfers(me.Ctx,
 		&listRequest{WalletId: new(stranger.bank.String()), From: new("x"), Limit: new(int32(0))})
 	e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	require.Equal(t, []string{"limit", "from", "walletId"}, fixture.FieldNames(e))
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		req    *listRequest
 		code   codes.Code
 		reason string
@@ -119,7 +120,7 @@ func TestListTransfers(t *testing.T) {
 		{&listRequest{Cursor: "x"}, codes.InvalidArgument, "INVALID_CURSOR"},
 		{&listRequest{Limit: new(int32(0))}, codes.InvalidArgument, "VALIDATION_ERROR"},
 	} {
-		_, err := p.ListTransfers(p.Ctx, c.req)
-		fixture.RequireReason(t, err, c.code, c.reason)
+		_, err := me.ListTransfers(me.Ctx, tc.req)
+		fixture.RequireReason(t, err, tc.code, tc.reason)
 	}
 }

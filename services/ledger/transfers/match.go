@@ -37,13 +37,14 @@ const (
 func (s *Transfers) MatchTransfer(
 	ctx context.Context, req *ledgerv1.MatchTransferRequest,
 ) (*ledgerv1.MatchTransferResponse, error) {
-	var p apierr.Problems
+	var problems apierr.Problems
 	owner := caller.ID(ctx)
-	out := request.RequireReference(&p, outField, req.GetOutTransactionId(),
+	out := request.RequireReference(&problems, outField, req.GetOutTransactionId(),
 		errInvalidTransactionID)
-	in := request.RequireReference(&p, inField, req.GetInTransactionId(), errInvalidTransactionID)
-	if p.Err() != nil {
-		return nil, checkNamed(ctx, s.DB, p, owner, out, in)
+	in := request.RequireReference(&problems, inField, req.GetInTransactionId(),
+		errInvalidTransactionID)
+	if problems.Err() != nil {
+		return nil, checkNamed(ctx, s.DB, problems, owner, out, in)
 	}
 	var err error
 	resp := &ledgerv1.MatchTransferResponse{}
@@ -88,10 +89,11 @@ func lockPair(ctx context.Context, tx pgx.Tx, owner, out, in uuid.UUID) (Transfe
 	return Transfer{Out: locked[out], In: locked[in]}, nil
 }
 
-// checkNamed returns the problems p of a request as one error, including a problem for each
+// checkNamed returns the problems of a request as one error, including a problem for each
 // transaction that does not belong to the owner. A transaction is nil if its id is malformed.
 func checkNamed(
-	ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, out, in *uuid.UUID,
+	ctx context.Context, q pg.Querier, problems apierr.Problems, owner uuid.UUID, out,
+	in *uuid.UUID,
 ) error {
 	for _, named := range []struct {
 		field string
@@ -111,17 +113,17 @@ func checkNamed(
 		case err != nil:
 			return err
 		case another:
-			p.Add(errTransactionOwnerMismatch.With(named.field, "belongs to another user"))
+			problems.Add(errTransactionOwnerMismatch.With(named.field, "belongs to another user"))
 		default:
-			p.Add(errTransactionNotFound.With(named.field, "is unknown"))
+			problems.Add(errTransactionNotFound.With(named.field, "is unknown"))
 		}
 	}
-	return p.Err()
+	return problems.Err()
 }
 
 // unfit returns an error with the reasons why two transactions cannot become a transfer, at most
 // one per transaction, or nil. A receipt and a split need categories, which a leg does not have.
-func unfit(t Transfer) error {
+func unfit(transfer Transfer) error {
 	var fields []apierr.Field
 	add := func(bad bool, name, message string) {
 		known := slices.ContainsFunc(fields, func(f apierr.Field) bool { return f.Name == name })
@@ -129,19 +131,20 @@ func unfit(t Transfer) error {
 			fields = append(fields, apierr.Field{Name: name, Message: message})
 		}
 	}
-	add(t.Out.AmountMinor > 0, outField, "must be an expense")
-	add(t.In.AmountMinor < 0, inField, "must be an income")
+	add(transfer.Out.AmountMinor > 0, outField, "must be an expense")
+	add(transfer.In.AmountMinor < 0, inField, "must be an income")
 	for _, leg := range []struct {
 		field string
 		posting.Transaction
-	}{{outField, t.Out}, {inField, t.In}} {
+	}{{outField, transfer.Out}, {inField, transfer.In}} {
 		add(leg.TransferID != nil, leg.field, "must not be part of a transfer")
 		add(leg.ReceiptID != nil, leg.field, "must not belong to a receipt")
 		add(leg.SplitCount > 0, leg.field, "must not have splits")
 	}
-	add(t.Out.WalletID == t.In.WalletID, inField, "must be in another wallet")
-	add(t.inOneCurrency() && t.In.AmountMinor != -t.Out.AmountMinor, inField,
-		"must have the amount "+money.CurrencyOf(t.Out.Currency).Format(-t.Out.AmountMinor))
+	add(transfer.Out.WalletID == transfer.In.WalletID, inField, "must be in another wallet")
+	opposite := -transfer.Out.AmountMinor
+	add(transfer.inOneCurrency() && transfer.In.AmountMinor != opposite, inField,
+		"must have the amount "+money.CurrencyOf(transfer.Out.Currency).Format(opposite))
 	if len(fields) == 0 {
 		return nil
 	}
@@ -163,17 +166,17 @@ func (s *Transfers) UnlinkTransfer(
 	if !ok {
 		return nil, errInvalidTransferID
 	}
-	var p apierr.Problems
+	var problems apierr.Problems
 	owner := caller.ID(ctx)
-	category := request.RequireReference(&p, "categoryId", req.GetCategoryId(),
+	category := request.RequireReference(&problems, "categoryId", req.GetCategoryId(),
 		request.ErrInvalidCategoryID)
 	inCategory := category
 	if req.InCategoryId != nil {
-		inCategory = request.ParseReference(&p, "inCategoryId", req.GetInCategoryId(),
+		inCategory = request.ParseReference(&problems, "inCategoryId", req.GetInCategoryId(),
 			request.ErrInvalidCategoryID)
 	}
-	if p.Err() != nil {
-		return nil, checkCategories(ctx, s.DB, p, owner, category, inCategory)
+	if problems.Err() != nil {
+		return nil, checkCategories(ctx, s.DB, problems, owner, category, inCategory)
 	}
 	var err error
 	resp := &ledgerv1.UnlinkTransferResponse{}
@@ -210,10 +213,10 @@ func (s *Transfers) UnlinkTransfer(
 	return resp, nil
 }
 
-// checkCategories returns the problems p of a request as one error, including a problem for each
-// category that does not belong to the owner. A category is nil if its id is malformed.
+// checkCategories returns the problems of a request as one error, including a problem for
+// each category that does not belong to the owner. A category is nil if its id is malformed.
 func checkCategories(
-	ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID,
+	ctx context.Context, q pg.Querier, problems apierr.Problems, owner uuid.UUID,
 	category, inCategory *uuid.UUID,
 ) error {
 	var ids []uuid.UUID
@@ -227,11 +230,11 @@ func checkCategories(
 		return err
 	}
 	if category != nil && !slices.Contains(owned.Categories, *category) {
-		p.Add(request.ErrCategoryNotFound.With("categoryId", "is unknown"))
+		problems.Add(request.ErrCategoryNotFound.With("categoryId", "is unknown"))
 	}
 	if inCategory != nil && (category == nil || *inCategory != *category) &&
 		!slices.Contains(owned.Categories, *inCategory) {
-		p.Add(request.ErrCategoryNotFound.With("inCategoryId", "is unknown"))
+		problems.Add(request.ErrCategoryNotFound.With("inCategoryId", "is unknown"))
 	}
-	return p.Err()
+	return problems.Err()
 }

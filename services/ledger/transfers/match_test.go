@@ -14,19 +14,19 @@ import (
 
 func TestMatchTransfer(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	spends, receives := p.Spends("30"), p.receives("30")
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	spends, receives := me.Spends("30"), me.receives("30")
 	spends.Description = "to the bank"
 	receives.Description, receives.Date = "from cash", "2026-03-16"
-	out, in := p.Create(t, spends), p.Create(t, receives)
+	out, in := me.Create(t, spends), me.Create(t, receives)
 	// Another version of one of them: the transfer's version is newer than both.
-	_, err := p.UpdateTransaction(p.Ctx,
+	_, err := me.UpdateTransaction(me.Ctx,
 		&ledgerv1.UpdateTransactionRequest{Id: in.GetId(), Description: new("cash")})
 	require.NoError(t, err)
-	in = p.leg(t, in.GetId())
+	in = me.leg(t, in.GetId())
 
-	resp, err := p.MatchTransfer(p.Ctx, &matchRequest{
+	resp, err := me.MatchTransfer(me.Ctx, &matchRequest{
 		OutTransactionId: out.GetId(), InTransactionId: in.GetId(), IdempotencyKey: "key",
 	})
 	require.NoError(t, err)
@@ -34,55 +34,55 @@ func TestMatchTransfer(t *testing.T) {
 	require.Equal(t, `"3"`, resp.GetEtag())
 	require.Equal(t, "to the bank", made.GetDescription())
 	require.Equal(t, "2026-03-14T00:00:00.000Z", made.GetDate())
-	outLeg, inLeg := p.leg(t, out.GetId()), p.leg(t, in.GetId())
+	outLeg, inLeg := me.leg(t, out.GetId()), me.leg(t, in.GetId())
 	require.Equal(t, "cash", inLeg.GetDescription())
 	require.Equal(t, "2026-03-16T00:00:00.000Z", inLeg.GetDate())
 	require.Empty(t, inLeg.GetCategoryId())
-	events := s.Events(t)
-	require.True(t, proto.Equal(&ledgerv1.TransferCreated{OwnerId: p.ID.String(), Transfer: made},
+	events := srv.Events(t)
+	require.True(t, proto.Equal(&ledgerv1.TransferCreated{OwnerId: me.ID.String(), Transfer: made},
 		events[len(events)-3]))
 	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{
-		OwnerId: p.ID.String(), Before: out, After: outLeg,
+		OwnerId: me.ID.String(), Before: out, After: outLeg,
 	}, events[len(events)-2]))
 	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{
-		OwnerId: p.ID.String(), Before: in, After: inLeg,
+		OwnerId: me.ID.String(), Before: in, After: inLeg,
 	}, events[len(events)-1]))
-	summary, err := p.GetSummary(p.Ctx, &ledgerv1.GetSummaryRequest{})
+	summary, err := me.GetSummary(me.Ctx, &ledgerv1.GetSummaryRequest{})
 	require.NoError(t, err)
 	require.Equal(t, "0.00", summary.GetSummary().GetTotals()[0].GetExpense())
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 
-	stored := s.Stored(t)
-	again, err := p.MatchTransfer(p.Ctx, &matchRequest{
+	stored := srv.Stored(t)
+	again, err := me.MatchTransfer(me.Ctx, &matchRequest{
 		OutTransactionId: out.GetId(), InTransactionId: in.GetId(), IdempotencyKey: "key",
 	})
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
-	require.Equal(t, stored, s.Stored(t))
-	e := s.RequireRejected(t, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", func() error {
-		_, err := p.match(out.GetId(), in.GetId())
+	require.Equal(t, stored, srv.Stored(t))
+	e := srv.RequireRejected(t, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", func() error {
+		_, err := me.match(out.GetId(), in.GetId())
 		return err
 	})
 	require.Equal(t, []string{"outTransactionId", "inTransactionId"}, fixture.FieldNames(e))
 
-	fun := p.MakeCategory(p.Ctx, t, "Fun").String()
-	unlinked, err := p.UnlinkTransfer(p.Ctx,
-		&unlinkRequest{Id: made.GetId(), CategoryId: p.Category.String(), InCategoryId: &fun})
+	fun := me.MakeCategory(me.Ctx, t, "Fun").String()
+	unlinked, err := me.UnlinkTransfer(me.Ctx,
+		&unlinkRequest{Id: made.GetId(), CategoryId: me.Category.String(), InCategoryId: &fun})
 	require.NoError(t, err)
 	require.Len(t, unlinked.GetTransactions(), 2)
-	require.Equal(t, posting.Expense, p.leg(t, out.GetId()).GetType())
-	require.Equal(t, p.Category.String(), p.leg(t, out.GetId()).GetCategoryId())
-	require.Equal(t, posting.Income, p.leg(t, in.GetId()).GetType())
-	require.Equal(t, fun, p.leg(t, in.GetId()).GetCategoryId())
-	events = s.Events(t)
-	require.True(t, proto.Equal(&ledgerv1.TransferDeleted{OwnerId: p.ID.String(), Transfer: made},
+	require.Equal(t, posting.Expense, me.leg(t, out.GetId()).GetType())
+	require.Equal(t, me.Category.String(), me.leg(t, out.GetId()).GetCategoryId())
+	require.Equal(t, posting.Income, me.leg(t, in.GetId()).GetType())
+	require.Equal(t, fun, me.leg(t, in.GetId()).GetCategoryId())
+	events = srv.Events(t)
+	require.True(t, proto.Equal(&ledgerv1.TransferDeleted{OwnerId: me.ID.String(), Transfer: made},
 		events[len(events)-3]))
 	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{
-		OwnerId: p.ID.String(), Before: inLeg, After: p.leg(t, in.GetId()),
+		OwnerId: me.ID.String(), Before: inLeg, After: me.leg(t, in.GetId()),
 	}, events[len(events)-1]))
-	_, err = p.GetTransfer(p.Ctx, &ledgerv1.GetTransferRequest{Id: made.GetId()})
+	_, err = me.GetTransfer(me.Ctx, &ledgerv1.GetTransferRequest{Id: made.GetId()})
 	fixture.RequireReason(t, err, codes.NotFound, "TRANSFER_NOT_FOUND")
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 func TestMatchTransferBetweenCurrencies(t *testing.T) {
@@ -99,26 +99,26 @@ func TestMatchTransferBetweenCurrencies(t *testing.T) {
 
 func TestMatchTransferRejects(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	out, in := p.Create(t, p.Spends("30")).GetId(), p.Create(t, p.receives("30")).GetId()
-	here := p.receives("30")
-	here.WalletId = p.Wallet.String()
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	out, in := me.Create(t, me.Spends("30")).GetId(), me.Create(t, me.receives("30")).GetId()
+	here := me.receives("30")
+	here.WalletId = me.Wallet.String()
 	theirs := stranger.Create(t, stranger.receives("30")).GetId()
-	transfer := p.transfer(t, p.moves("30"))
-	receipt, split := s.NewID(), p.Spends("30")
-	scanned, divided := p.Create(t, p.Spends("30")).GetId(), p.Create(t, split).GetId()
-	_, err := s.DB.Exec(t.Context(), `
+	transfer := me.transfer(t, me.moves("30"))
+	receipt, split := srv.NewID(), me.Spends("30")
+	scanned, divided := me.Create(t, me.Spends("30")).GetId(), me.Create(t, split).GetId()
+	_, err := srv.DB.Exec(t.Context(), `
 		INSERT INTO receipts (owner_id, id, file_sha256, content, created_at)
-		VALUES ($1, $2, '', '', now())`, p.ID, receipt)
+		VALUES ($1, $2, '', '', now())`, me.ID, receipt)
 	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET receipt_id = $1 WHERE id = $2`,
+	_, err = srv.DB.Exec(t.Context(), `UPDATE transactions SET receipt_id = $1 WHERE id = $2`,
 		receipt, scanned)
 	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(),
+	_, err = srv.DB.Exec(t.Context(),
 		`UPDATE transactions SET split_count = 2, category_id = NULL WHERE id = $1`, divided)
 	require.NoError(t, err)
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		out, in string
 		code    codes.Code
 		reason  string
@@ -133,11 +133,11 @@ func TestMatchTransferRejects(t *testing.T) {
 			[]string{"outTransactionId", "inTransactionId"},
 		},
 		"one wallet": {
-			out, p.Create(t, here).GetId(), codes.InvalidArgument, "TRANSFER_LEGS_UNFIT",
+			out, me.Create(t, here).GetId(), codes.InvalidArgument, "TRANSFER_LEGS_UNFIT",
 			[]string{"inTransactionId"},
 		},
 		"different amounts": {
-			out, p.Create(t, p.receives("29")).GetId(), codes.InvalidArgument,
+			out, me.Create(t, me.receives("29")).GetId(), codes.InvalidArgument,
 			"TRANSFER_LEGS_UNFIT",
 			[]string{"inTransactionId"},
 		},
@@ -159,15 +159,15 @@ func TestMatchTransferRejects(t *testing.T) {
 			"x", in, codes.InvalidArgument, "INVALID_TRANSACTION_ID", []string{"outTransactionId"},
 		},
 		"a malformed and an unknown id": {
-			"x", s.NewID().String(), codes.InvalidArgument, "INVALID_TRANSACTION_ID",
+			"x", srv.NewID().String(), codes.InvalidArgument, "INVALID_TRANSACTION_ID",
 			[]string{"outTransactionId", "inTransactionId"},
 		},
 		"two unknown transactions": {
-			s.NewID().String(), s.NewID().String(), codes.NotFound, "TRANSACTION_NOT_FOUND",
+			srv.NewID().String(), srv.NewID().String(), codes.NotFound, "TRANSACTION_NOT_FOUND",
 			[]string{"outTransactionId", "inTransactionId"},
 		},
 		"an unknown transaction": {
-			s.NewID().String(), in, codes.NotFound, "TRANSACTION_NOT_FOUND",
+			srv.NewID().String(), in, codes.NotFound, "TRANSACTION_NOT_FOUND",
 			[]string{"outTransactionId"},
 		},
 		"another user's transaction": {
@@ -176,23 +176,23 @@ func TestMatchTransferRejects(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := p.match(c.out, c.in)
+			e := srv.RequireRejected(t, tc.code, tc.reason, func() error {
+				_, err := me.match(tc.out, tc.in)
 				return err
 			})
-			require.Equal(t, c.fields, fixture.FieldNames(e))
+			require.Equal(t, tc.fields, fixture.FieldNames(e))
 		})
 	}
 }
 
 func TestUnlinkTransferRejects(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	id, food := p.transfer(t, p.moves("30")).GetId(), p.Category.String()
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	id, food := me.transfer(t, me.moves("30")).GetId(), me.Category.String()
 	theirs := stranger.Category.String()
 	type req = unlinkRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		person person
 		req    *req
 		code   codes.Code
@@ -200,44 +200,44 @@ func TestUnlinkTransferRejects(t *testing.T) {
 		fields []string
 	}{
 		"a malformed id": {
-			p, &req{Id: "x", CategoryId: food}, codes.InvalidArgument, "INVALID_TRANSFER_ID", nil,
+			me, &req{Id: "x", CategoryId: food}, codes.InvalidArgument, "INVALID_TRANSFER_ID", nil,
 		},
 		"another user's transfer": {
 			stranger, &req{Id: id, CategoryId: theirs}, codes.NotFound, "TRANSFER_NOT_FOUND", nil,
 		},
 		"no category": {
-			p, &req{Id: id}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"categoryId"},
+			me, &req{Id: id}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"categoryId"},
 		},
 		"a malformed category": {
-			p, &req{Id: id, CategoryId: food, InCategoryId: new("x")}, codes.InvalidArgument,
+			me, &req{Id: id, CategoryId: food, InCategoryId: new("x")}, codes.InvalidArgument,
 			"INVALID_CATEGORY_EXIST_PARAMS",
 			[]string{"inCategoryId"},
 		},
 		"a malformed and an unknown category": {
-			p, &req{Id: id, CategoryId: theirs, InCategoryId: new("x")}, codes.InvalidArgument,
+			me, &req{Id: id, CategoryId: theirs, InCategoryId: new("x")}, codes.InvalidArgument,
 			"INVALID_CATEGORY_EXIST_PARAMS",
 			[]string{"inCategoryId", "categoryId"},
 		},
 		"an unknown category for the income": {
-			p, &req{Id: id, InCategoryId: &theirs}, codes.InvalidArgument, "VALIDATION_ERROR",
+			me, &req{Id: id, InCategoryId: &theirs}, codes.InvalidArgument, "VALIDATION_ERROR",
 			[]string{"categoryId", "inCategoryId"},
 		},
 		"another user's category": {
-			p, &req{Id: id, CategoryId: theirs}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS",
+			me, &req{Id: id, CategoryId: theirs}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS",
 			[]string{"categoryId"},
 		},
 		"another user's categories": {
-			p, &req{Id: id, CategoryId: theirs, InCategoryId: new(s.NewID().String())},
+			me, &req{Id: id, CategoryId: theirs, InCategoryId: new(srv.NewID().String())},
 			codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS",
 			[]string{"categoryId", "inCategoryId"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := c.person.UnlinkTransfer(c.person.Ctx, c.req)
+			e := srv.RequireRejected(t, tc.code, tc.reason, func() error {
+				_, err := tc.person.UnlinkTransfer(tc.person.Ctx, tc.req)
 				return err
 			})
-			require.Equal(t, c.fields, fixture.FieldNames(e))
+			require.Equal(t, tc.fields, fixture.FieldNames(e))
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 func TestRate(t *testing.T) {
 	t.Parallel()
-	for want, c := range map[string]struct {
+	for want, tc := range map[string]struct {
 		out         int64
 		outDecimals int
 		in          int64
@@ -26,6 +26,6 @@ func TestRate(t *testing.T) {
 		"1.000000004":  {10_000_000_000, 0, 10_000_000_035, 0},
 		"9999999999":   {1, 0, 9_999_999_999, 0},
 	} {
-		require.Equal(t, want, rate(c.out, c.outDecimals, c.in, c.inDecimals))
+		require.Equal(t, want, rate(tc.out, tc.outDecimals, tc.in, tc.inDecimals))
 	}
 }

@@ -42,17 +42,19 @@ func setup(t testing.TB) *server {
 }
 
 // serve returns a server in an environment. Its writers end with ctx.
-func serve(ctx context.Context, f *fixture.Service) *server {
-	s := &server{
-		Service:      f,
-		Transfers:    &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
-		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
-		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
-		Reports:      &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
+func serve(ctx context.Context, base *fixture.Service) *server {
+	srv := &server{
+		Service: base,
+		Transfers: &transfers.Transfers{
+			Ledger: base.Ledger, Cursors: base.Cursors, Reads: base.Reads,
+		},
+		Accounts:     &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
+		Transactions: transactions.New(base.Ledger, base.Cursors, base.Reads),
+		Reports:      &reports.Reports{Ledger: base.Ledger, Reads: base.Reads},
 	}
-	f.RPCs = s
-	s.Run(ctx)
-	return s
+	base.RPCs = srv
+	srv.Run(ctx)
+	return srv
 }
 
 // person is a user with two wallets in euros and one in yen.

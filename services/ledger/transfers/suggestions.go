@@ -106,24 +106,24 @@ func choose(pairs []pair, limit int) []pair {
 func parseSuggestions(
 	req *ledgerv1.SuggestTransfersRequest, today time.Time,
 ) (from, end time.Time, limit int, err error) {
-	var p apierr.Problems
+	var problems apierr.Problems
 	end = today.AddDate(0, 0, 1)
 	if req.To != nil {
-		end = request.ParseBound(&p, "to", req.GetTo(), true)
+		end = request.ParseBound(&problems, "to", req.GetTo(), true)
 	}
 	from = end.AddDate(0, 0, -suggestedDays)
 	if req.From != nil {
-		from = request.ParseBound(&p, "from", req.GetFrom(), false)
+		from = request.ParseBound(&problems, "from", req.GetFrom(), false)
 	}
-	if !p.Has(request.ErrInvalidDate) {
+	if !problems.Has(request.ErrInvalidDate) {
 		switch {
 		case !from.Before(end):
-			p.Invalid("from", "must not be after to")
+			problems.Invalid("from", "must not be after to")
 		case end.After(from.AddDate(0, 0, maxSuggestedDays)):
-			p.Invalid("to", "must be at most 399 days after from")
+			problems.Invalid("to", "must be at most 399 days after from")
 		}
 	}
 	limit, problem := page.Limit(req.Limit)
-	p.Field(problem)
-	return from, end, limit, p.Err()
+	problems.Field(problem)
+	return from, end, limit, problems.Err()
 }

@@ -33,27 +33,27 @@ func on(req *ledgerv1.CreateTransactionRequest, date string) *ledgerv1.CreateTra
 
 func TestSuggestTransfers(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	t.Run("pairs the nearest dates", func(t *testing.T) {
 		t.Parallel()
-		p := newPerson(t.Context(), t, s)
-		first := p.Create(t, on(p.Spends("10"), "2026-03-01")).GetId()
-		second := p.Create(t, on(p.Spends("10"), "2026-03-03")).GetId()
-		near := p.Create(t, on(p.receives("10"), "2026-03-03T23:00:00Z")).GetId()
-		far := p.Create(t, on(p.receives("10"), "2026-03-05")).GetId()
+		me := newPerson(t.Context(), t, srv)
+		first := me.Create(t, on(me.Spends("10"), "2026-03-01")).GetId()
+		second := me.Create(t, on(me.Spends("10"), "2026-03-03")).GetId()
+		near := me.Create(t, on(me.receives("10"), "2026-03-03T23:00:00Z")).GetId()
+		far := me.Create(t, on(me.receives("10"), "2026-03-05")).GetId()
 		require.Equal(t, [][2]string{{second, near}, {first, far}},
-			p.suggested(t, &suggestRequest{}))
+			me.suggested(t, &suggestRequest{}))
 		require.Equal(t, [][2]string{{second, near}},
-			p.suggested(t, &suggestRequest{Limit: new(int32(1))}))
+			me.suggested(t, &suggestRequest{Limit: new(int32(1))}))
 		require.Equal(t, [][2]string{{second, near}},
-			p.suggested(t, &suggestRequest{From: new("2026-03-02"), To: new("2026-03-31")}))
-		_, err := p.match(second, near)
+			me.suggested(t, &suggestRequest{From: new("2026-03-02"), To: new("2026-03-31")}))
+		_, err := me.match(second, near)
 		require.NoError(t, err)
-		require.Equal(t, [][2]string{{first, far}}, p.suggested(t, &suggestRequest{}))
+		require.Equal(t, [][2]string{{first, far}}, me.suggested(t, &suggestRequest{}))
 	})
 	t.Run("prefers the smaller id", func(t *testing.T) {
 		t.Parallel()
-		p := newPerson(t.Context(), t, s)
+		p := newPerson(t.Context(), t, srv)
 		older := p.Create(t, p.Spends("10")).GetId()
 		p.Create(t, p.Spends("10"))
 		in := p.Create(t, p.receives("10")).GetId()
@@ -61,24 +61,24 @@ func TestSuggestTransfers(t *testing.T) {
 	})
 	t.Run("ignores others", func(t *testing.T) {
 		t.Parallel()
-		p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-		p.Create(t, on(p.Spends("10"), "2026-03-01"))
-		p.Create(t, on(p.receives("10"), "2026-03-06"))
-		p.Create(t, p.Spends("20"))
-		p.Create(t, p.receives("20.01"))
-		here := p.receives("10")
-		here.WalletId = p.Wallet.String()
-		p.Create(t, on(here, "2026-03-01"))
-		dollars := p.receives("10")
+		me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+		me.Create(t, on(me.Spends("10"), "2026-03-01"))
+		me.Create(t, on(me.receives("10"), "2026-03-06"))
+		me.Create(t, me.Spends("20"))
+		me.Create(t, me.receives("20.01"))
+		here := me.receives("10")
+		here.WalletId = me.Wallet.String()
+		me.Create(t, on(here, "2026-03-01"))
+		dollars := me.receives("10")
 		dollars.Currency = "USD"
-		p.Create(t, on(dollars, "2026-03-01"))
+		me.Create(t, on(dollars, "2026-03-01"))
 		stranger.Create(t, on(stranger.receives("10"), "2026-03-01"))
-		p.transfer(t, p.moves("10"))
-		require.Empty(t, p.suggested(t, &suggestRequest{}))
+		me.transfer(t, me.moves("10"))
+		require.Empty(t, me.suggested(t, &suggestRequest{}))
 	})
 	t.Run("rejects bad windows", func(t *testing.T) {
 		t.Parallel()
-		p := newPerson(t.Context(), t, s)
+		me := newPerson(t.Context(), t, srv)
 		for _, c := range []struct {
 			req    *suggestRequest
 			reason string
@@ -88,10 +88,10 @@ func TestSuggestTransfers(t *testing.T) {
 			{&suggestRequest{From: new("2025-01-01"), To: new("2026-02-05")}, "VALIDATION_ERROR"},
 			{&suggestRequest{Limit: new(int32(0))}, "VALIDATION_ERROR"},
 		} {
-			_, err := p.SuggestTransfers(p.Ctx, c.req)
+			_, err := me.SuggestTransfers(me.Ctx, c.req)
 			fixture.RequireReason(t, err, codes.InvalidArgument, c.reason)
 		}
-		_, err := p.SuggestTransfers(p.Ctx,
+		_, err := me.SuggestTransfers(me.Ctx,
 			&suggestRequest{From: new("2025-01-01"), To: new("2026-02-04")})
 		require.NoError(t, err)
 	})
@@ -101,17 +101,17 @@ func TestSuggestTransfers(t *testing.T) {
 // with each other.
 func TestSuggestTransfersOfEqualAmounts(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
+	me := newPerson(t.Context(), t, setup(t))
 	for day := range 10 {
 		var items []*ledgerv1.CreateTransactionRequest
 		for range 100 {
 			date := fmt.Sprintf("2026-03-%02d", day+1)
-			items = append(items, on(p.Spends("5"), date), on(p.receives("5"), date))
+			items = append(items, on(me.Spends("5"), date), on(me.receives("5"), date))
 		}
-		_, err := p.CreateTransactions(p.Ctx, fixture.Bulk(items...))
+		_, err := me.CreateTransactions(me.Ctx, fixture.Bulk(items...))
 		require.NoError(t, err)
 	}
 	start := time.Now()
-	require.Len(t, p.suggested(t, &suggestRequest{Limit: new(int32(200))}), 100)
+	require.Len(t, me.suggested(t, &suggestRequest{Limit: new(int32(200))}), 100)
 	t.Logf("took %s", time.Since(start))
 }

@@ -31,76 +31,76 @@ func (p person) requireTags(t *testing.T, id string, tags ...string) {
 
 func TestTransferTags(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	req := p.moves("12.50")
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	req := me.moves("12.50")
 	req.Tags, req.IdempotencyKey = []string{"Card", " work ", "CARD"}, "key"
-	created, err := p.CreateTransfer(p.Ctx, req)
+	created, err := me.CreateTransfer(me.Ctx, req)
 	require.NoError(t, err)
 	id := created.GetTransfer().GetId()
 	require.Equal(t, []string{"Card", "work"}, created.GetTransfer().GetTags())
-	s.RequireEvent(t,
-		&ledgerv1.TransferCreated{OwnerId: p.ID.String(), Transfer: created.GetTransfer()})
-	p.requireTags(t, id, "Card", "work")
-	again, err := p.CreateTransfer(p.Ctx, req)
+	srv.RequireEvent(t,
+		&ledgerv1.TransferCreated{OwnerId: me.ID.String(), Transfer: created.GetTransfer()})
+	me.requireTags(t, id, "Card", "work")
+	again, err := me.CreateTransfer(me.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, proto.Equal(created.GetTransfer(), again.GetTransfer()))
 
-	_, err = p.UpdateTransfer(p.Ctx, &updateRequest{Id: id, Amount: new("3")})
+	_, err = me.UpdateTransfer(me.Ctx, &updateRequest{Id: id, Amount: new("3")})
 	require.NoError(t, err)
-	p.requireTags(t, id, "Card", "work")
-	updated, err := p.UpdateTransfer(p.Ctx,
+	me.requireTags(t, id, "Card", "work")
+	updated, err := me.UpdateTransfer(me.Ctx,
 		&updateRequest{Id: id, Tags: &ledgerv1.Tags{Values: []string{"WORK", "New"}}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"work", "New"}, updated.GetTransfer().GetTags())
-	event, ok := s.LastEvent(t).(*ledgerv1.TransferUpdated)
+	event, ok := srv.LastEvent(t).(*ledgerv1.TransferUpdated)
 	require.True(t, ok)
 	require.Equal(t, []string{"Card", "work"}, event.GetBefore().GetTags())
 	require.True(t, proto.Equal(updated.GetTransfer(), event.GetAfter()))
-	p.requireTags(t, id, "work", "New")
-	_, err = p.UpdateTransfer(p.Ctx, &updateRequest{Id: id, Tags: &ledgerv1.Tags{}})
+	me.requireTags(t, id, "work", "New")
+	_, err = me.UpdateTransfer(me.Ctx, &updateRequest{Id: id, Tags: &ledgerv1.Tags{}})
 	require.NoError(t, err)
-	p.requireTags(t, id)
-	_, err = p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
+	me.requireTags(t, id)
+	_, err = me.UpdateTransaction(me.Ctx, &ledgerv1.UpdateTransactionRequest{
 		Id:   created.GetTransfer().GetInTransactionId(),
 		Tags: &ledgerv1.Tags{Values: []string{"Card"}},
 	})
 	require.NoError(t, err)
-	p.requireTags(t, id, "Card")
-	s.RequireConsistent(t)
+	me.requireTags(t, id, "Card")
+	srv.RequireConsistent(t)
 }
 
 // TestTransferTagsOfLegs matches and unlinks transactions with different tags. The transfer shows
 // the tags of the expense.
 func TestTransferTagsOfLegs(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	spends, receives := p.Spends("5"), p.receives("5")
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	spends, receives := me.Spends("5"), me.receives("5")
 	spends.Tags, receives.Tags = []string{"Out"}, []string{"In", "out"}
-	out, in := p.Create(t, spends), p.Create(t, receives)
-	suggested, err := p.SuggestTransfers(p.Ctx, &suggestRequest{})
+	out, in := me.Create(t, spends), me.Create(t, receives)
+	suggested, err := me.SuggestTransfers(me.Ctx, &suggestRequest{})
 	require.NoError(t, err)
 	require.Len(t, suggested.GetSuggestions(), 1)
 	require.True(t, proto.Equal(out, suggested.GetSuggestions()[0].GetOutTransaction()), suggested)
 	require.True(t, proto.Equal(in, suggested.GetSuggestions()[0].GetInTransaction()), suggested)
-	matched, err := p.match(out.GetId(), in.GetId())
+	matched, err := me.match(out.GetId(), in.GetId())
 	require.NoError(t, err)
 	require.Equal(t, []string{"Out"}, matched.GetTags())
-	require.Equal(t, []string{"In", "Out"}, p.leg(t, in.GetId()).GetTags())
-	unlinked, err := p.UnlinkTransfer(p.Ctx,
-		&unlinkRequest{Id: matched.GetId(), CategoryId: p.Category.String()})
+	require.Equal(t, []string{"In", "Out"}, me.leg(t, in.GetId()).GetTags())
+	unlinked, err := me.UnlinkTransfer(me.Ctx,
+		&unlinkRequest{Id: matched.GetId(), CategoryId: me.Category.String()})
 	require.NoError(t, err)
 	require.Equal(t, []string{"Out"}, unlinked.GetTransactions()[0].GetTags())
 	require.Equal(t, []string{"In", "Out"}, unlinked.GetTransactions()[1].GetTags())
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 func TestTransferTagsRejects(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	id := p.transfer(t, p.moves("1")).GetId()
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	id := me.transfer(t, me.moves("1")).GetId()
 	many := make([]string, 21)
 	for i := range many {
 		many[i] = fmt.Sprint(i)
@@ -108,17 +108,17 @@ func TestTransferTagsRejects(t *testing.T) {
 	for field, tags := range map[string][]string{
 		"tags": many, "tags[1]": {"a", "b/c"}, "tags[0]": {""},
 	} {
-		req := p.moves("1")
+		req := me.moves("1")
 		req.Tags = tags
 		for _, call := range []func() error{
-			func() error { _, err := p.CreateTransfer(p.Ctx, req); return err },
+			func() error { _, err := me.CreateTransfer(me.Ctx, req); return err },
 			func() error {
-				_, err := p.UpdateTransfer(p.Ctx,
+				_, err := me.UpdateTransfer(me.Ctx,
 					&updateRequest{Id: id, Tags: &ledgerv1.Tags{Values: tags}})
 				return err
 			},
 		} {
-			e := s.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", call)
+			e := srv.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", call)
 			require.Equal(t, []string{field}, fixture.FieldNames(e))
 		}
 	}

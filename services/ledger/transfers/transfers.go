@@ -64,26 +64,26 @@ var _ ledgerv1.TransferServiceServer = (*Transfers)(nil)
 func (s *Transfers) CreateTransfer(
 	ctx context.Context, req *ledgerv1.CreateTransferRequest,
 ) (*ledgerv1.CreateTransferResponse, error) {
-	var p apierr.Problems
-	owner, parsed := caller.ID(ctx), parseTransfer(&p, req)
-	valid := p.Err() == nil
+	var problems apierr.Problems
+	owner, parsed := caller.ID(ctx), parseTransfer(&problems, req)
+	valid := problems.Err() == nil
 	currencies, err := selectCurrencies(ctx, s.DB, owner, parsed.wallets())
 	if err != nil {
 		return nil, err
 	}
-	t := parsed.apply(&p, parsed.start(currencies), currencies)
+	transfer := parsed.apply(&problems, parsed.start(currencies), currencies)
 	resp := &ledgerv1.CreateTransferResponse{}
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
-	if err := p.Err(); err != nil {
+	if err := problems.Err(); err != nil {
 		if valid { // A wallet may have been deleted after the first request with the key.
 			resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err)
 		}
 		return resp, err
 	}
-	t = s.legsOf(t, owner)
-	resp.Etag = etag.Format(t.Out.Version)
+	transfer = s.legsOf(transfer, owner)
+	resp.Etag = etag.Format(transfer.Out.Version)
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		t, err := s.useNewTags(ctx, tx, t)
+		t, err := s.useNewTags(ctx, tx, transfer)
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (s *Transfers) UpdateTransfer(
 		return nil, errInvalidTransferID
 	}
 	var parsed apierr.Problems
-	c, err := parseTransferUpdate(&parsed, req)
+	changes, err := parseTransferUpdate(&parsed, req)
 	if err != nil {
 		return nil, err
 	}
@@ -183,20 +183,20 @@ func (s *Transfers) UpdateTransfer(
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		// pg.InTx may call the function again, which must start with the problems of the request
 		// only.
-		p := parsed
+		problems := parsed
 		before, err := s.lockForChange(ctx, tx, id, req.GetIfMatch())
 		if err != nil {
-			return cmp.Or(p.Err(), err)
+			return cmp.Or(problems.Err(), err)
 		}
-		currencies, err := selectCurrencies(ctx, tx, before.Out.OwnerID, c.wallets())
+		currencies, err := selectCurrencies(ctx, tx, before.Out.OwnerID, changes.wallets())
 		if err != nil {
 			return err
 		}
-		after := c.apply(&p, before, currencies)
-		if err := p.Err(); err != nil {
+		after := changes.apply(&problems, before, currencies)
+		if err := problems.Err(); err != nil {
 			return err
 		}
-		if c.tags != nil {
+		if changes.tags != nil {
 			if after, err = s.useTags(ctx, tx, after); err != nil {
 				return err
 			}

@@ -14,88 +14,88 @@ import (
 
 func TestCreateTransfer(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	req := p.moves("12.50")
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	req := me.moves("12.50")
 	req.Notes, req.IdempotencyKey = "one\ntwo", "key"
-	created, err := p.CreateTransfer(p.Ctx, req)
+	created, err := me.CreateTransfer(me.Ctx, req)
 	require.NoError(t, err)
 	want := created.GetTransfer()
 	require.Equal(t, `"1"`, created.GetEtag())
-	s.RequireEvent(t, &ledgerv1.TransferCreated{OwnerId: p.ID.String(), Transfer: want})
+	srv.RequireEvent(t, &ledgerv1.TransferCreated{OwnerId: me.ID.String(), Transfer: want})
 	require.True(t, proto.Equal(want, &ledgerv1.Transfer{
-		Id: want.GetId(), FromWalletId: p.Wallet.String(), ToWalletId: p.bank.String(),
+		Id: want.GetId(), FromWalletId: me.Wallet.String(), ToWalletId: me.bank.String(),
 		Amount: "12.50", Currency: "EUR",
 		ToAmount: "12.50", ToCurrency: "EUR", Rate: "1", Date: "2026-03-14T00:00:00.000Z",
 		Description: "card", Notes: "one\ntwo",
 		OutTransactionId: want.GetOutTransactionId(), InTransactionId: want.GetInTransactionId(),
 		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
 	}), want)
-	got, err := p.GetTransfer(p.Ctx, &ledgerv1.GetTransferRequest{Id: want.GetId()})
+	got, err := me.GetTransfer(me.Ctx, &ledgerv1.GetTransferRequest{Id: want.GetId()})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(want, got.GetTransfer()))
 	require.Equal(t, created.GetEtag(), got.GetEtag())
 	for id, wallet := range map[string]string{
-		want.GetOutTransactionId(): p.Wallet.String(),
-		want.GetInTransactionId():  p.bank.String(),
+		want.GetOutTransactionId(): me.Wallet.String(),
+		want.GetInTransactionId():  me.bank.String(),
 	} {
-		leg := p.leg(t, id)
+		leg := me.leg(t, id)
 		require.Equal(t, "transfer", leg.GetType())
 		require.Equal(t, want.GetId(), leg.GetTransferId())
 		require.Equal(t, wallet, leg.GetWalletId())
 		require.Empty(t, leg.GetCategoryId())
 	}
-	require.Equal(t, map[string]string{"EUR": "-12.50"}, p.Balances(t, p.Wallet))
-	require.Equal(t, map[string]string{"EUR": "12.50"}, p.Balances(t, p.bank))
+	require.Equal(t, map[string]string{"EUR": "-12.50"}, me.Balances(t, me.Wallet))
+	require.Equal(t, map[string]string{"EUR": "12.50"}, me.Balances(t, me.bank))
 
-	stored := s.Stored(t)
-	again, err := p.CreateTransfer(p.Ctx, req)
+	stored := srv.Stored(t)
+	again, err := me.CreateTransfer(me.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.True(t, proto.Equal(want, again.GetTransfer()))
-	require.Equal(t, stored, s.Stored(t))
-	s.RequireConsistent(t)
+	require.Equal(t, stored, srv.Stored(t))
+	srv.RequireConsistent(t)
 }
 
 // TestCreateTransferReplay deletes a wallet between a request and its repetition with the same key.
 func TestCreateTransferReplay(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	req := p.moves("3")
+	me := newPerson(t.Context(), t, s)
+	req := me.moves("3")
 	req.IdempotencyKey = "key"
-	first, err := p.CreateTransfer(p.Ctx, req)
+	first, err := me.CreateTransfer(me.Ctx, req)
 	require.NoError(t, err)
-	_, err = p.DeleteTransfer(p.Ctx,
+	_, err = me.DeleteTransfer(me.Ctx,
 		&ledgerv1.DeleteTransferRequest{Id: first.GetTransfer().GetId()})
 	require.NoError(t, err)
-	_, err = p.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: p.bank.String()})
+	_, err = me.DeleteWallet(me.Ctx, &ledgerv1.DeleteWalletRequest{Id: me.bank.String()})
 	require.NoError(t, err)
-	again, err := p.CreateTransfer(p.Ctx, req)
+	again, err := me.CreateTransfer(me.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.Equal(t, first.GetTransfer().GetId(), again.GetTransfer().GetId())
 	req.IdempotencyKey = "another key"
-	_, err = p.CreateTransfer(p.Ctx, req)
+	_, err = me.CreateTransfer(me.Ctx, req)
 	fixture.RequireReason(t, err, codes.NotFound, "WALLET_NOT_FOUND")
 }
 
 func TestCreateTransferKeepsAllDecimals(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	dinar := p.MakeWallet(p.Ctx, t, "Dinar", "BHD")
-	req := p.moves("12345")
-	req.FromWalletId, req.ToWalletId, req.ToAmount = p.yen.String(), dinar.String(), new("31.025")
-	made := p.transfer(t, req)
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	dinar := me.MakeWallet(me.Ctx, t, "Dinar", "BHD")
+	req := me.moves("12345")
+	req.FromWalletId, req.ToWalletId, req.ToAmount = me.yen.String(), dinar.String(), new("31.025")
+	made := me.transfer(t, req)
 	require.Equal(t, "12345", made.GetAmount())
 	require.Equal(t, "JPY", made.GetCurrency())
 	require.Equal(t, "31.025", made.GetToAmount())
 	require.Equal(t, "BHD", made.GetToCurrency())
 	require.Equal(t, "0.0025131632", made.GetRate())
-	require.Equal(t, map[string]string{"JPY": "-12345"}, p.Balances(t, p.yen))
-	require.Equal(t, map[string]string{"BHD": "31.025"}, p.Balances(t, dinar))
-	s.RequireConsistent(t)
+	require.Equal(t, map[string]string{"JPY": "-12345"}, me.Balances(t, me.yen))
+	require.Equal(t, map[string]string{"BHD": "31.025"}, me.Balances(t, dinar))
+	srv.RequireConsistent(t)
 }
 
 func TestCreateTransferWithinAWallet(t *testing.T) {
@@ -112,10 +112,10 @@ func TestCreateTransferWithinAWallet(t *testing.T) {
 
 func TestCreateTransferRejects(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	type req = createRequest
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		change func(*req)
 		code   codes.Code
 		reason string
@@ -131,7 +131,7 @@ func TestCreateTransferRejects(t *testing.T) {
 			[]string{"toAmount"},
 		},
 		"no second amount between currencies": {
-			func(r *req) { r.ToWalletId = p.yen.String() }, codes.InvalidArgument,
+			func(r *req) { r.ToWalletId = me.yen.String() }, codes.InvalidArgument,
 			"VALIDATION_ERROR",
 			[]string{"toAmount"},
 		},
@@ -174,66 +174,67 @@ func TestCreateTransferRejects(t *testing.T) {
 			[]string{"date"},
 		},
 		"decimals of a yen": {
-			func(r *req) { r.ToWalletId, r.ToAmount = p.yen.String(), new("10.5") },
+			func(r *req) { r.ToWalletId, r.ToAmount = me.yen.String(), new("10.5") },
 			codes.InvalidArgument, "VALIDATION_ERROR",
 			[]string{"toAmount"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := p.moves("10.00")
-			c.change(r)
-			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := p.CreateTransfer(p.Ctx, r)
+			r := me.moves("10.00")
+			tc.change(r)
+			e := srv.RequireRejected(t, tc.code, tc.reason, func() error {
+				_, err := me.CreateTransfer(me.Ctx, r)
 				return err
 			})
-			require.Equal(t, c.fields, fixture.FieldNames(e))
+			require.Equal(t, tc.fields, fixture.FieldNames(e))
 		})
 	}
 }
 
 func TestDeleteTransfer(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	made := p.transfer(t, p.moves("10"))
-	s.RequireRejected(t, codes.NotFound, "TRANSFER_NOT_FOUND", func() error {
-		_, err := s.DeleteTransfer(stranger.Ctx, &ledgerv1.DeleteTransferRequest{Id: made.GetId()})
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	made := me.transfer(t, me.moves("10"))
+	srv.RequireRejected(t, codes.NotFound, "TRANSFER_NOT_FOUND", func() error {
+		_, err := srv.DeleteTransfer(stranger.Ctx,
+			&ledgerv1.DeleteTransferRequest{Id: made.GetId()})
 		return err
 	})
-	s.RequireRejected(t, codes.NotFound, "TRANSFER_NOT_FOUND", func() error {
-		_, err := s.GetTransfer(stranger.Ctx, &ledgerv1.GetTransferRequest{Id: made.GetId()})
+	srv.RequireRejected(t, codes.NotFound, "TRANSFER_NOT_FOUND", func() error {
+		_, err := srv.GetTransfer(stranger.Ctx, &ledgerv1.GetTransferRequest{Id: made.GetId()})
 		return err
 	})
 	for _, wallet := range []string{made.GetFromWalletId(), made.GetToWalletId()} {
-		s.RequireRejected(t, codes.FailedPrecondition, "WALLET_IN_USE", func() error {
-			_, err := s.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})
+		srv.RequireRejected(t, codes.FailedPrecondition, "WALLET_IN_USE", func() error {
+			_, err := srv.DeleteWallet(me.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})
 			return err
 		})
 	}
-	_, err := p.DeleteTransfer(p.Ctx,
+	_, err := me.DeleteTransfer(me.Ctx,
 		&ledgerv1.DeleteTransferRequest{Id: made.GetId(), IfMatch: `"1"`})
 	require.NoError(t, err)
-	s.RequireEvent(t, &ledgerv1.TransferDeleted{OwnerId: p.ID.String(), Transfer: made})
+	srv.RequireEvent(t, &ledgerv1.TransferDeleted{OwnerId: me.ID.String(), Transfer: made})
 	for _, id := range []string{made.GetOutTransactionId(), made.GetInTransactionId()} {
-		_, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
+		_, err := me.GetTransaction(me.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
 		fixture.RequireReason(t, err, codes.NotFound, "TRANSACTION_NOT_FOUND")
 	}
-	require.Equal(t, map[string]string{"EUR": "0.00"}, p.Balances(t, p.Wallet))
-	s.RequireConsistent(t)
+	require.Equal(t, map[string]string{"EUR": "0.00"}, me.Balances(t, me.Wallet))
+	srv.RequireConsistent(t)
 }
 
 // TestCreateTransferOpposite creates 1000 transfers in both directions at once.
 func TestCreateTransferOpposite(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	back := p.moves("2")
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	back := me.moves("2")
 	back.FromWalletId, back.ToWalletId = back.GetToWalletId(), back.GetFromWalletId()
 	var wg sync.WaitGroup
 	errs := make(chan error, 1000)
 	for i := range cap(errs) {
 		wg.Go(func() {
-			_, err := p.CreateTransfer(p.Ctx, []*createRequest{p.moves("3"), back}[i%2])
+			_, err := me.CreateTransfer(me.Ctx, []*createRequest{me.moves("3"), back}[i%2])
 			errs <- err
 		})
 	}
@@ -242,7 +243,7 @@ func TestCreateTransferOpposite(t *testing.T) {
 	for err := range errs {
 		require.NoError(t, err)
 	}
-	require.Equal(t, map[string]string{"EUR": "-500.00"}, p.Balances(t, p.Wallet))
-	require.Equal(t, map[string]string{"EUR": "500.00"}, p.Balances(t, p.bank))
-	s.RequireConsistent(t)
+	require.Equal(t, map[string]string{"EUR": "-500.00"}, me.Balances(t, me.Wallet))
+	require.Equal(t, map[string]string{"EUR": "500.00"}, me.Balances(t, me.bank))
+	srv.RequireConsistent(t)
 }

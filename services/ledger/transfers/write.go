@@ -15,16 +15,16 @@ import (
 // it, and package transactions for a PATCH of one leg. Both legs get one version, so that the ETag
 // of the transfer is the ETag of each leg.
 func Change(
-	ctx context.Context, tx pgx.Tx, l *posting.Ledger, before, after Transfer,
+	ctx context.Context, tx pgx.Tx, ledger *posting.Ledger, before, after Transfer,
 ) (Transfer, error) {
-	after = after.next(before, l.Now())
+	after = after.next(before, ledger.Now())
 	if err := write(ctx, tx, before, after); err != nil {
 		return Transfer{}, err
 	}
 	event := &ledgerv1.TransferUpdated{
 		OwnerId: after.Out.OwnerID.String(), Before: before.Proto(), After: after.Proto(),
 	}
-	return after, l.Publish(ctx, tx, after.Out.OwnerID, event)
+	return after, ledger.Publish(ctx, tx, after.Out.OwnerID, event)
 }
 
 // Remove deletes both legs of a transfer, corrects balances and totals, and adds the event. The
@@ -45,9 +45,9 @@ func Remove(ctx context.Context, tx pgx.Tx, l *posting.Ledger, t Transfer) error
 // events of the transfer and of both transactions: consumers that follow the spending need the
 // latter. The caller holds the locks of both rows, and has checked that the two fit.
 func Match(
-	ctx context.Context, tx pgx.Tx, l *posting.Ledger, before Transfer, now time.Time,
+	ctx context.Context, tx pgx.Tx, ledger *posting.Ledger, before Transfer, now time.Time,
 ) (Transfer, error) {
-	id, after := l.NewID(), before
+	id, after := ledger.NewID(), before
 	after.Out.TransferID, after.In.TransferID = &id, &id
 	after.Out.CategoryID, after.In.CategoryID = nil, nil
 	after = after.next(before, now)
@@ -56,10 +56,10 @@ func Match(
 	}
 	owner := after.Out.OwnerID
 	created := &ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: after.Proto()}
-	if err := l.Publish(ctx, tx, owner, created); err != nil {
+	if err := ledger.Publish(ctx, tx, owner, created); err != nil {
 		return Transfer{}, err
 	}
-	return after, l.PublishUpdates(ctx, tx, before.legs(), after.legs())
+	return after, ledger.PublishUpdates(ctx, tx, before.legs(), after.legs())
 }
 
 // write writes both rows, and corrects balances and totals with one statement for both, so that a

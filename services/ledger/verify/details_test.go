@@ -37,7 +37,7 @@ func (p person) recordDetails(t require.TestingT) {
 // these remain.
 func TestVerifyDetails(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		corruption, difference string
 		remains                bool
 	}{
@@ -99,36 +99,36 @@ func TestVerifyDetails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := setup(t)
-			sound, damaged := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+			srv := setup(t)
+			sound, damaged := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 			sound.recordDetails(t)
 			damaged.recordDetails(t)
 			totals := `SELECT string_agg(m::text, ';' ORDER BY m::text) FROM monthly_totals m`
 			var before, after string
-			require.NoError(t, s.DB.QueryRow(t.Context(), totals).Scan(&before))
-			_, err := s.DB.Exec(t.Context(), c.corruption, damaged.ID)
+			require.NoError(t, srv.DB.QueryRow(t.Context(), totals).Scan(&before))
+			_, err := srv.DB.Exec(t.Context(), tc.corruption, damaged.ID)
 			require.NoError(t, err)
 			var out bytes.Buffer
-			require.ErrorContains(t, verifyAll(t.Context(), s.DB, false, &out),
+			require.ErrorContains(t, verifyAll(t.Context(), srv.DB, false, &out),
 				"of 1 owners differ")
 			require.Contains(t, out.String(), "owner "+damaged.ID.String()+": ")
-			require.Contains(t, out.String(), c.difference)
+			require.Contains(t, out.String(), tc.difference)
 			require.NotContains(t, out.String(), sound.ID.String())
 
 			out.Reset()
-			err = verifyAll(t.Context(), s.DB, true, &out)
-			require.Contains(t, out.String(), c.difference)
-			if c.remains {
+			err = verifyAll(t.Context(), srv.DB, true, &out)
+			require.Contains(t, out.String(), tc.difference)
+			if tc.remains {
 				require.ErrorContains(t, err, "of 1 owners must be corrected by hand")
-				require.Contains(t, out.String(), "not repaired: "+c.difference)
+				require.Contains(t, out.String(), "not repaired: "+tc.difference)
 				return
 			}
 			require.NoError(t, err)
 			require.NotContains(t, out.String(), "not repaired")
-			s.RequireConsistent(t)
-			require.NoError(t, s.DB.QueryRow(t.Context(), totals).Scan(&after))
+			srv.RequireConsistent(t)
+			require.NoError(t, srv.DB.QueryRow(t.Context(), totals).Scan(&after))
 			require.Equal(t, before, after, "a wrong copy must not change the totals")
-			require.NoError(t, verifyAll(t.Context(), s.DB, false, &out))
+			require.NoError(t, verifyAll(t.Context(), srv.DB, false, &out))
 		})
 	}
 }

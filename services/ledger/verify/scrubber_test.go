@@ -13,13 +13,13 @@ import (
 
 func TestScrubber(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	people := []person{
-		newPerson(t.Context(), t, s), newPerson(t.Context(), t, s),
-		newPerson(t.Context(), t, s),
+		newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv),
+		newPerson(t.Context(), t, srv),
 	}
 	var logged bytes.Buffer
-	scrub := &Scrubber{DB: s.DB, Log: slog.New(slog.NewTextHandler(&logged, nil))}
+	scrub := &Scrubber{DB: srv.DB, Log: slog.New(slog.NewTextHandler(&logged, nil))}
 	pass := func() {
 		// Without time left, a step checks a single owner.
 		for range len(people) + 1 {
@@ -30,7 +30,7 @@ func TestScrubber(t *testing.T) {
 	pass()
 	require.Zero(t, scrub.differing.Load())
 
-	_, err := s.DB.Exec(t.Context(),
+	_, err := srv.DB.Exec(t.Context(),
 		`UPDATE wallet_balances SET amount_minor = 1 WHERE owner_id <> $1`, people[0].ID)
 	require.NoError(t, err)
 	require.NoError(t, scrub.step(t.Context(), time.Minute))
@@ -38,7 +38,7 @@ func TestScrubber(t *testing.T) {
 	require.Contains(t, logged.String(), people[2].ID.String())
 	require.NotContains(t, logged.String(), people[0].ID.String())
 
-	require.NoError(t, verifyAll(t.Context(), s.DB, true, &bytes.Buffer{}))
+	require.NoError(t, verifyAll(t.Context(), srv.DB, true, &bytes.Buffer{}))
 	pass()
 	require.Zero(t, scrub.differing.Load())
 	ended, cancel := context.WithCancel(t.Context())

@@ -70,77 +70,77 @@ func TestVerify(t *testing.T) {
 	for name, corruption := range corruptions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := setup(t)
-			sound, damaged := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+			srv := setup(t)
+			sound, damaged := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 			for _, p := range []person{sound, damaged} {
 				p.Create(t, p.Spends("12.50"))
 				p.recordDetails(t)
 			}
-			before := s.Stored(t)
+			before := srv.Stored(t)
 			verify := func(repair bool) (string, error) {
 				var out bytes.Buffer
-				err := verifyAll(t.Context(), s.DB, repair, &out)
+				err := verifyAll(t.Context(), srv.DB, repair, &out)
 				return out.String(), err
 			}
 			out, err := verify(false)
 			require.NoError(t, err)
 			require.Equal(t, "2 owners checked, 0 differ\n", out)
 
-			_, err = s.DB.Exec(t.Context(), corruption, damaged.ID)
+			_, err = srv.DB.Exec(t.Context(), corruption, damaged.ID)
 			require.NoError(t, err)
-			corrupt := s.Stored(t)
+			corrupt := srv.Stored(t)
 			out, err = verify(false)
 			require.ErrorContains(t, err, "of 1 owners differ")
 			require.Contains(t, out, "owner "+damaged.ID.String()+": ")
 			require.NotContains(t, out, sound.ID.String())
-			require.Equal(t, corrupt, s.Stored(t), "nothing is repaired without -repair")
+			require.Equal(t, corrupt, srv.Stored(t), "nothing is repaired without -repair")
 
 			repaired, err := verify(true)
 			require.NoError(t, err)
 			require.Contains(t, repaired, "2 owners checked, 1 repaired\n")
 			// Devices receive a repaired balance with the wallet's new number.
-			renumbered, err := s.DB.Exec(t.Context(),
+			renumbered, err := srv.DB.Exec(t.Context(),
 				`UPDATE wallets SET seq = 1 WHERE owner_id = $1 AND seq > 1`, damaged.ID)
 			require.NoError(t, err)
 			require.Equal(t, strings.HasPrefix(name, "balance"), renumbered.RowsAffected() == 1)
-			require.Equal(t, before, s.Stored(t))
+			require.Equal(t, before, srv.Stored(t))
 		})
 	}
 }
 
 func TestVerifyWithoutWallets(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	_, err := s.DB.Exec(t.Context(), `
+	srv := setup(t)
+	_, err := srv.DB.Exec(t.Context(), `
 		INSERT INTO monthly_transfers (owner_id, month, wallet_id, currency, in_minor, out_minor,
 			transfer_count)
-		VALUES ($1, '2026-02-01', $1, 'EUR', 1, 0, 1)`, s.NewID())
+		VALUES ($1, '2026-02-01', $1, 'EUR', 1, 0, 1)`, srv.NewID())
 	require.NoError(t, err)
 	var out bytes.Buffer
-	require.ErrorContains(t, verifyAll(t.Context(), s.DB, false, &out), "of 1 owners differ")
-	require.NoError(t, verifyAll(t.Context(), s.DB, true, &out))
-	require.NoError(t, verifyAll(t.Context(), s.DB, false, &out))
+	require.ErrorContains(t, verifyAll(t.Context(), srv.DB, false, &out), "of 1 owners differ")
+	require.NoError(t, verifyAll(t.Context(), srv.DB, true, &out))
+	require.NoError(t, verifyAll(t.Context(), srv.DB, false, &out))
 }
 
 func TestVerifyOutput(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	p.Create(t, p.Spends("12.50"))
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	me.Create(t, me.Spends("12.50"))
 	for _, sql := range []string{
 		corruptions["balance differs"],
 		corruptions["total's count differs"],
 	} {
-		_, err := s.DB.Exec(t.Context(), sql, p.ID)
+		_, err := srv.DB.Exec(t.Context(), sql, me.ID)
 		require.NoError(t, err)
 	}
 	var out bytes.Buffer
-	require.Error(t, verifyAll(t.Context(), s.DB, false, &out))
+	require.Error(t, verifyAll(t.Context(), srv.DB, false, &out))
 	require.Equal(t, fmt.Sprintf("owner %[1]s: balance of wallet %[2]s is -11.50 EUR, "+
 		"its transactions add up to -12.50\n"+
 		"owner %[1]s: total of 2026-03 in wallet %[2]s and category %[3]s is "+
 		"+0.00 -12.50 EUR of -1 transactions, they add up to +0.00 -12.50 of 1\n"+
-		"1 owners checked, 1 differ\n", p.ID, p.Wallet, p.Category), out.String())
+		"1 owners checked, 1 differ\n", me.ID, me.Wallet, me.Category), out.String())
 }
 
 func TestVerifyArguments(t *testing.T) {

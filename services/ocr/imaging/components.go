@@ -12,26 +12,26 @@ func componentHeights(img *image.Gray) []int {
 
 // inkComponents joins the runs of ink of adjacent rows.
 func inkComponents(img *image.Gray) *components {
-	w, h := img.Bounds().Dx(), img.Bounds().Dy()
-	var c components
+	width, h := img.Bounds().Dx(), img.Bounds().Dy()
+	var components components
 	var above []inkRun
-	for y := range h {
-		row := img.Pix[y*img.Stride : y*img.Stride+w]
+	for line := range h {
+		row := img.Pix[line*img.Stride : line*img.Stride+width]
 		var here []inkRun
-		for x := 0; x < w; x++ {
+		for x := 0; x < width; x++ {
 			if row[x] >= inkLevel {
 				continue
 			}
 			start := x
-			for x < w && row[x] < inkLevel {
+			for x < width && row[x] < inkLevel {
 				x++
 			}
-			here = append(here, inkRun{start, x, c.add(start, x, y)})
+			here = append(here, inkRun{start, x, components.add(start, x, line)})
 		}
-		c.link(above, here)
+		components.link(above, here)
 		above = here
 	}
-	return &c
+	return &components
 }
 
 type inkRun struct{ from, to, label int }
@@ -61,13 +61,13 @@ func (c *components) root(i int) int {
 // lists are sorted by position.
 func (c *components) link(above, here []inkRun) {
 	j := 0
-	for _, r := range here {
-		for j < len(above) && above[j].to < r.from {
+	for _, run := range here {
+		for j < len(above) && above[j].to < run.from {
 			j++
 		}
 		// A run above may also touch the next run of this row, so j stays where it is.
-		for k := j; k < len(above) && above[k].from <= r.to; k++ {
-			a, b := c.root(above[k].label), c.root(r.label)
+		for k := j; k < len(above) && above[k].from <= run.to; k++ {
+			a, b := c.root(above[k].label), c.root(run.label)
 			if a != b {
 				c.parent[b] = a
 				c.box[a] = c.box[a].Union(c.box[b])

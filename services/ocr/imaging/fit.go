@@ -9,33 +9,33 @@ import (
 // Fit scales a color image to at most its size. Transparent areas become white. It computes what
 // draw.BiLinear does, but converts and narrows one row at a time: the library's scaler keeps all
 // narrowed rows as floats, which takes 300 MB for a scan at 600 dpi.
-func Fit(img image.Image, w, h int) *image.RGBA {
+func Fit(img image.Image, width, h int) *image.RGBA {
 	from := img.Bounds().Size()
-	columns, rows := mixtures(draw.BiLinear, from.X, w), mixtures(draw.BiLinear, from.Y, h)
-	out := image.NewRGBA(image.Rect(0, 0, w, h))
+	columns, rows := mixtures(draw.BiLinear, from.X, width), mixtures(draw.BiLinear, from.Y, h)
+	out := image.NewRGBA(image.Rect(0, 0, width, h))
 	// lines is a ring of the narrowed rows that the next row of out is mixed from.
 	var lines [][]float64
 	for _, m := range rows {
 		for len(lines) < len(m.weights) {
-			lines = append(lines, make([]float64, channels*w))
+			lines = append(lines, make([]float64, channels*width))
 		}
 	}
 	row := image.NewRGBA(image.Rect(0, 0, from.X, 1))
-	sums := make([]float64, channels*w)
+	sums := make([]float64, channels*width)
 	narrowed := 0
-	for y, m := range rows {
-		for ; narrowed < m.first+len(m.weights); narrowed++ {
+	for line, mixture := range rows {
+		for ; narrowed < mixture.first+len(mixture.weights); narrowed++ {
 			draw.Draw(row, row.Rect, image.White, image.Point{}, draw.Src)
 			draw.Draw(row, row.Rect, img, img.Bounds().Min.Add(image.Pt(0, narrowed)), draw.Over)
 			narrow(lines[narrowed%len(lines)], row.Pix, columns)
 		}
 		clear(sums)
-		for i, weight := range m.weights {
-			for x, v := range lines[(m.first+i)%len(lines)] {
+		for i, weight := range mixture.weights {
+			for x, v := range lines[(mixture.first+i)%len(lines)] {
 				sums[x] += weight * v
 			}
 		}
-		store(out.Pix[y*out.Stride:], sums)
+		store(out.Pix[line*out.Stride:], sums)
 	}
 	return out
 }

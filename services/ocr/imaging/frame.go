@@ -36,34 +36,34 @@ func (f Frame) Turned() image.Point {
 }
 
 // Place maps a box on the area as it was read to the page as the file shows it.
-func (f Frame) Place(b printed.Box) printed.Box {
+func (f Frame) Place(box printed.Box) printed.Box {
 	read, turned := f.read(), f.Turned()
 	// The area was straightened last, so the skew is undone first.
-	b = skewed(b, turned, f.Angle)
+	box = skewed(box, turned, f.Angle)
 	switch f.Quarters {
 	case 1:
-		b = printed.Box{X: b.Y, Y: read.Y - b.X - b.W, W: b.H, H: b.W}
+		box = printed.Box{X: box.Y, Y: read.Y - box.X - box.W, W: box.H, H: box.W}
 	case 2:
-		b = printed.Box{X: read.X - b.X - b.W, Y: read.Y - b.Y - b.H, W: b.W, H: b.H}
+		box = printed.Box{X: read.X - box.X - box.W, Y: read.Y - box.Y - box.H, W: box.W, H: box.H}
 	case 3:
-		b = printed.Box{X: read.X - b.Y - b.H, Y: b.X, W: b.H, H: b.W}
+		box = printed.Box{X: read.X - box.Y - box.H, Y: box.X, W: box.H, H: box.W}
 	}
-	b.X, b.Y = b.X+f.Area.Min.X, b.Y+f.Area.Min.Y
-	return b
+	box.X, box.Y = box.X+f.Area.Min.X, box.Y+f.Area.Min.Y
+	return box
 }
 
 // skewed returns the bounding box of a box after the page was rotated around its center.
-func skewed(b printed.Box, page image.Point, angle float64) printed.Box {
+func skewed(box printed.Box, page image.Point, angle float64) printed.Box {
 	if angle == 0 {
-		return b
+		return box
 	}
 	sin, cos := math.Sincos(angle)
 	cx, cy := float64(page.X)/2, float64(page.Y)/2
-	dx := float64(b.X) + float64(b.W)/2 - cx
-	dy := float64(b.Y) + float64(b.H)/2 - cy
+	dx := float64(box.X) + float64(box.W)/2 - cx
+	dy := float64(box.Y) + float64(box.H)/2 - cy
 	// Only the sine can be negative, because angles are near maxSkew at most.
-	w := float64(b.W)*cos + float64(b.H)*math.Abs(sin)
-	h := float64(b.W)*math.Abs(sin) + float64(b.H)*cos
+	w := float64(box.W)*cos + float64(box.H)*math.Abs(sin)
+	h := float64(box.W)*math.Abs(sin) + float64(box.H)*cos
 	return printed.Box{
 		X: int(cx + dx*cos - dy*sin - w/2), Y: int(cy + dx*sin + dy*cos - h/2),
 		W: int(math.Ceil(w)), H: int(math.Ceil(h)),

@@ -16,27 +16,27 @@ import (
 // ToGray converts an image to gray, and halves it until it has at most the given number of pixels.
 // Transparent areas become white. The result shares no memory with src.
 func ToGray(src image.Image, pixels int) *image.Gray {
-	b := src.Bounds()
-	size := image.Rect(0, 0, b.Dx(), b.Dy())
+	rectangle := src.Bounds()
+	size := image.Rect(0, 0, rectangle.Dx(), rectangle.Dy())
 	plane := &image.Gray{Rect: size}
 	switch s := src.(type) {
 	case *image.Gray:
-		plane.Pix, plane.Stride = s.Pix[s.PixOffset(b.Min.X, b.Min.Y):], s.Stride
+		plane.Pix, plane.Stride = s.Pix[s.PixOffset(rectangle.Min.X, rectangle.Min.Y):], s.Stride
 	case *image.YCbCr:
 		// The luma plane of a JPEG is its gray image.
-		plane.Pix, plane.Stride = s.Y[s.YOffset(b.Min.X, b.Min.Y):], s.YStride
+		plane.Pix, plane.Stride = s.Y[s.YOffset(rectangle.Min.X, rectangle.Min.Y):], s.YStride
 	default:
 		out := image.NewGray(size)
 		draw.Draw(out, size, image.White, image.Point{}, draw.Src)
-		draw.Draw(out, size, src, b.Min, draw.Over)
+		draw.Draw(out, size, src, rectangle.Min, draw.Over)
 		return ShrinkTo(out, pixels)
 	}
 	if half := ShrinkTo(plane, pixels); half != plane {
 		return half
 	}
 	out := image.NewGray(size)
-	for y := range b.Dy() {
-		copy(out.Pix[y*out.Stride:][:b.Dx()], plane.Pix[y*plane.Stride:])
+	for y := range rectangle.Dy() {
+		copy(out.Pix[y*out.Stride:][:rectangle.Dx()], plane.Pix[y*plane.Stride:])
 	}
 	return out
 }

@@ -58,13 +58,13 @@ func prepare(ink *image.Gray) Prepared {
 }
 
 func straighten(ink *image.Gray, angle float64) Prepared {
-	p := Prepared{Size: ink.Bounds().Size(), Scale: 1, angle: angle}
+	prepared := Prepared{Size: ink.Bounds().Size(), Scale: 1, angle: angle}
 	if angle != 0 {
 		ink = Rotate(ink, angle)
 	}
 	heights := componentHeights(ink)
 	height := textHeight(heights)
-	p.Blank = len(heights) == 0
+	prepared.Blank = len(heights) == 0
 	// Dot matrix printers print dots, which only touch and form letters at half the size.
 	half := gray.Halve(ink)
 	// joined is in pixels of the full size. Solid letters have the same height at both sizes.
@@ -73,14 +73,14 @@ func straighten(ink *image.Gray, angle float64) Prepared {
 		ink = resize(half, ink.Bounds().Dx(), ink.Bounds().Dy())
 	}
 	if height > 0 {
-		p.Scale = min(maxScale, TargetHeight/height)
+		prepared.Scale = min(maxScale, TargetHeight/height)
 	}
 	w, h := float64(ink.Bounds().Dx()), float64(ink.Bounds().Dy())
-	if n := w * h * p.Scale * p.Scale; n > maxPrepared {
-		p.Scale *= math.Sqrt(maxPrepared / n)
+	if n := w * h * prepared.Scale * prepared.Scale; n > maxPrepared {
+		prepared.Scale *= math.Sqrt(maxPrepared / n)
 	}
-	p.ink = ink
-	return p
+	prepared.ink = ink
+	return prepared
 }
 
 // Enlarged returns the page with its scale multiplied by a factor. A scale near 1 becomes 1,

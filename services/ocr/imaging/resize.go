@@ -10,24 +10,24 @@ import (
 // resize scales an image with a filter that preserves thin strokes: averaging to reduce, cubic to
 // enlarge. The results equal those of package draw, whose scaler computes four colors of 16 bits
 // and took more than half of the time outside of the engine.
-func resize(img *image.Gray, w, h int) *image.Gray {
-	w, h = max(w, 1), max(h, 1)
+func resize(img *image.Gray, width, height int) *image.Gray {
+	width, height = max(width, 1), max(height, 1)
 	from := img.Bounds().Size()
-	if w == from.X && h == from.Y {
+	if width == from.X && height == from.Y {
 		return img
 	}
 	// Enlarging with CatmullRom takes four weights per pixel, the case that sum unrolls.
 	kernel := draw.CatmullRom
-	if w*2 < from.X {
+	if width*2 < from.X {
 		kernel = draw.BiLinear
 	}
-	out := image.NewGray(image.Rect(0, 0, w, h))
-	columns, rows := mixtures(kernel, from.X, w), mixtures(kernel, from.Y, h)
+	out := image.NewGray(image.Rect(0, 0, width, height))
+	columns, rows := mixtures(kernel, from.X, width), mixtures(kernel, from.Y, height)
 	line := make([]float64, from.X)
 	for y, m := range rows {
 		clear(line)
 		m.add(line, img)
-		row := out.Pix[y*out.Stride:][:w]
+		row := out.Pix[y*out.Stride:][:width]
 		for x, m := range columns {
 			sum := m.sum(line)
 			// Rounded to 16 bits and truncated to 8, as draw does.
@@ -46,17 +46,17 @@ type mixture struct {
 // sums took most of the time.
 func (m mixture) add(line []float64, img *image.Gray) {
 	at := func(i int) []uint8 { return img.Pix[(m.first+i)*img.Stride:][:len(line)] }
-	i, w := 0, m.weights
-	for ; i+4 <= len(w); i += 4 {
+	i, weights := 0, m.weights
+	for ; i+4 <= len(weights); i += 4 {
 		p, q, r, s := at(i), at(i+1), at(i+2), at(i+3)
 		for x, sum := range line {
-			line[x] = sum + w[i]*float64(p[x]) + w[i+1]*float64(q[x]) +
-				w[i+2]*float64(r[x]) + w[i+3]*float64(s[x])
+			line[x] = sum + weights[i]*float64(p[x]) + weights[i+1]*float64(q[x]) +
+				weights[i+2]*float64(r[x]) + weights[i+3]*float64(s[x])
 		}
 	}
-	for ; i < len(w); i++ {
+	for ; i < len(weights); i++ {
 		for x, v := range at(i) {
-			line[x] += w[i] * float64(v)
+			line[x] += weights[i] * float64(v)
 		}
 	}
 }
@@ -79,22 +79,22 @@ func mixtures(kernel *draw.Kernel, from, to int) []mixture {
 	scale := float64(from) / float64(to)
 	// To reduce, the filter is widened, so that every pixel counts.
 	width := max(scale, 1)
-	for i := range out {
+	for index := range out {
 		// Positions refer to the centers of pixels, at 0.5.
-		middle := (float64(i)+0.5)*scale - 0.5
+		middle := (float64(index)+0.5)*scale - 0.5
 		// The filter is 0 at its ends.
 		first := max(int(math.Floor(middle-kernel.Support*width))+1, 0)
 		last := min(int(math.Ceil(middle+kernel.Support*width))-1, from-1)
 		total := 0.0
 		for j := first; j <= last; j++ {
 			weight := kernel.At(math.Abs(float64(j)-middle) / width)
-			out[i].weights = append(out[i].weights, weight)
+			out[index].weights = append(out[index].weights, weight)
 			total += weight
 		}
-		out[i].first = first
+		out[index].first = first
 		// The edge of the image cuts off weights, so the others must add up to 1 again.
-		for j := range out[i].weights {
-			out[i].weights[j] /= total
+		for j := range out[index].weights {
+			out[index].weights[j] /= total
 		}
 	}
 	return out

@@ -64,16 +64,16 @@ func paper(letters []image.Rectangle, whole image.Rectangle) image.Rectangle {
 	}
 	// Three heights bridge the distance between rows and between words. Amounts far to the right
 	// form a separate group.
-	g := newGrid(whole, 3*height)
+	grid := newGrid(whole, 3*height)
 	for _, l := range letters {
 		// Dust is smaller than letters.
 		if 2*l.Dy() > height {
-			g.add(l)
+			grid.add(l)
 		}
 	}
 	var area image.Rectangle
 	var words []letterGroup
-	for _, group := range g.groups() {
+	for _, group := range grid.groups() {
 		switch {
 		case group.letters >= rowLetters:
 			area = area.Union(group.area)

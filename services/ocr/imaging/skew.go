@@ -41,19 +41,19 @@ func skew(img *image.Gray) float64 {
 // inkPoints returns the ink pixels of the image scaled down to about the given width, and its size
 // at that scale.
 func inkPoints(img *image.Gray, width int) (points []image.Point, size image.Point) {
-	w, h := img.Bounds().Dx(), img.Bounds().Dy()
-	step := max(1, w/width)
+	right, height := img.Bounds().Dx(), img.Bounds().Dy()
+	step := max(1, right/width)
 	// Print covers at most a tenth of the paper.
-	points = make([]image.Point, 0, w*h/(step*step)/10)
-	for y := 0; y < h; y += step {
-		row := img.Pix[y*img.Stride:][:w]
-		for x := 0; x < w; x += step {
+	points = make([]image.Point, 0, right*height/(step*step)/10)
+	for y := 0; y < height; y += step {
+		row := img.Pix[y*img.Stride:][:right]
+		for x := 0; x < right; x += step {
 			if row[x] < inkLevel {
 				points = append(points, image.Pt(x/step, y/step))
 			}
 		}
 	}
-	return points, image.Pt(w/step+1, h/step+1)
+	return points, image.Pt(right/step+1, height/step+1)
 }
 
 func sharpness(points []image.Point, size image.Point, angle float64) float64 {

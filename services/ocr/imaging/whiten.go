@@ -13,8 +13,8 @@ func whiten(img *image.Gray) *image.Gray {
 	// tile is the edge of a tile in pixels. The light on the paper varies slowly, so it is measured
 	// per tile and interpolated.
 	const tile = 32
-	b := img.Bounds()
-	cols, rows := (b.Dx()+tile-1)/tile, (b.Dy()+tile-1)/tile
+	rectangle := img.Bounds()
+	cols, rows := (rectangle.Dx()+tile-1)/tile, (rectangle.Dy()+tile-1)/tile
 	paper := make([]float64, cols*rows)
 	for ty := range rows {
 		for tx := range cols {
@@ -22,9 +22,9 @@ func whiten(img *image.Gray) *image.Gray {
 		}
 	}
 	paper = spread(paper, cols, rows)
-	out := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
-	across := between(b.Dx(), tile, cols)
-	for y, down := range between(b.Dy(), tile, rows) {
+	out := image.NewGray(image.Rect(0, 0, rectangle.Dx(), rectangle.Dy()))
+	across := between(rectangle.Dx(), tile, cols)
+	for y, down := range between(rectangle.Dy(), tile, rows) {
 		above, below := paper[down.from*cols:][:cols], paper[down.to*cols:][:cols]
 		row := out.Pix[y*out.Stride:][:len(across)]
 		for x, v := range img.Pix[y*img.Stride:][:len(across)] {
@@ -82,12 +82,12 @@ func brightness(img *image.Gray, x0, y0, tile int) float64 {
 
 // spread replaces each tile by an upper percentile of its neighborhood, then smooths, so that large
 // type or a reflection does not determine the brightness of the paper.
-func spread(v []float64, cols, rows int) []float64 {
+func spread(values []float64, cols, rows int) []float64 {
 	middle := func(near []float64) float64 {
 		slices.Sort(near)
 		return near[len(near)*2/3]
 	}
-	return around(around(v, cols, rows, middle), cols, rows, func(near []float64) float64 {
+	return around(around(values, cols, rows, middle), cols, rows, func(near []float64) float64 {
 		sum := 0.0
 		for _, n := range near {
 			sum += n
@@ -96,15 +96,15 @@ func spread(v []float64, cols, rows int) []float64 {
 	})
 }
 
-func around(v []float64, cols, rows int, join func([]float64) float64) []float64 {
-	out := make([]float64, len(v))
+func around(values []float64, cols, rows int, join func([]float64) float64) []float64 {
+	out := make([]float64, len(values))
 	var near []float64
 	for y := range rows {
 		for x := range cols {
 			near = near[:0]
 			for dy := max(0, y-1); dy <= min(rows-1, y+1); dy++ {
 				for dx := max(0, x-1); dx <= min(cols-1, x+1); dx++ {
-					near = append(near, v[dy*cols+dx])
+					near = append(near, values[dy*cols+dx])
 				}
 			}
 			out[y*cols+x] = join(near)
@@ -116,23 +116,23 @@ func around(v []float64, cols, rows int, join func([]float64) float64) []float64
 // withoutEdges whitens dark areas that touch the edge of the image, such as the table around the
 // paper. It changes img.
 func withoutEdges(img *image.Gray) *image.Gray {
-	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	width, height := img.Bounds().Dx(), img.Bounds().Dy()
 	// dark is the stack of the flood fill. A visited pixel is white already, so none is pushed
 	// twice.
 	var dark []image.Point
 	visit := func(x, y int) {
-		if x >= 0 && y >= 0 && x < w && y < h && img.Pix[y*img.Stride+x] < inkLevel {
+		if x >= 0 && y >= 0 && x < width && y < height && img.Pix[y*img.Stride+x] < inkLevel {
 			img.Pix[y*img.Stride+x] = 255
 			dark = append(dark, image.Pt(x, y))
 		}
 	}
-	for x := range w {
+	for x := range width {
 		visit(x, 0)
-		visit(x, h-1)
+		visit(x, height-1)
 	}
-	for y := range h {
+	for y := range height {
 		visit(0, y)
-		visit(w-1, y)
+		visit(width-1, y)
 	}
 	for len(dark) > 0 {
 		p := dark[len(dark)-1]

@@ -28,28 +28,28 @@ func orientation(file []byte) int {
 
 // tiffOrientation returns the orientation in the first directory of EXIF data, a TIFF structure. It
 // returns 1 if there is none.
-func tiffOrientation(b []byte) int {
+func tiffOrientation(data []byte) int {
 	const tagOrientation, entrySize = 0x0112, 12
-	if len(b) < 8 {
+	if len(data) < 8 {
 		return 1
 	}
 	var order binary.ByteOrder = binary.BigEndian
-	if b[0] == 'I' {
+	if data[0] == 'I' {
 		order = binary.LittleEndian
 	}
 	// The offset is untrusted. With 64 bits, the sums below cannot overflow.
-	at := int64(order.Uint32(b[4:]))
-	if at+2 > int64(len(b)) {
+	at := int64(order.Uint32(data[4:]))
+	if at+2 > int64(len(data)) {
 		return 1
 	}
-	entries := int64(order.Uint16(b[at:]))
+	entries := int64(order.Uint16(data[at:]))
 	for i := range entries {
 		entry := at + 2 + i*entrySize
-		if entry+entrySize > int64(len(b)) {
+		if entry+entrySize > int64(len(data)) {
 			return 1
 		}
-		if order.Uint16(b[entry:]) == tagOrientation {
-			if v := int(order.Uint16(b[entry+8:])); v >= 1 && v <= 8 {
+		if order.Uint16(data[entry:]) == tagOrientation {
+			if v := int(order.Uint16(data[entry+8:])); v >= 1 && v <= 8 {
 				return v
 			}
 			return 1

@@ -109,7 +109,7 @@ func oriented(img image.Image, orientation int) image.Image {
 		7: {0, -1, h, -1, 0, w},
 		8: {0, 1, 0, -1, 0, w},
 	}
-	m, turned := to[orientation]
+	aff3, turned := to[orientation]
 	if !turned {
 		return img
 	}
@@ -118,6 +118,6 @@ func oriented(img image.Image, orientation int) image.Image {
 		size.X, size.Y = size.Y, size.X
 	}
 	out := image.NewRGBA(image.Rectangle{Max: size})
-	draw.NearestNeighbor.Transform(out, m, img, img.Bounds(), draw.Src, nil)
+	draw.NearestNeighbor.Transform(out, aff3, img, img.Bounds(), draw.Src, nil)
 	return out
 }

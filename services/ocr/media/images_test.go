@@ -25,18 +25,19 @@ func TestImagesContainOnlyPixels(t *testing.T) {
 
 func TestImagesHaveOrientationOfEvidence(t *testing.T) {
 	t.Parallel()
-	for o := 1; o <= 8; o++ {
-		file := fixture.WithOrientation(fixture.Images(t)["JPEG"], o)
-		d, err := newTestOpener().Open(t.Context(), file)
+	for orientation := 1; orientation <= 8; orientation++ {
+		file := fixture.WithOrientation(fixture.Images(t)["JPEG"], orientation)
+		document, err := newTestOpener().Open(t.Context(), file)
 		require.NoError(t, err)
 		got, err := jpeg.Decode(bytes.NewReader(onlyImage(t, file)))
 		require.NoError(t, err)
-		require.Equal(t, d.Images[0].Bounds().Size(), got.Bounds().Size(), "orientation %d", o)
+		require.Equal(t, document.Images[0].Bounds().Size(), got.Bounds().Size(), "orientation %d",
+			orientation)
 		for _, at := range []image.Point{{5, 5}, {35, 5}, {5, 35}, {35, 35}} {
 			require.InDelta(
-				t, d.Images[0].GrayAt(at.X, at.Y).Y,
+				t, document.Images[0].GrayAt(at.X, at.Y).Y,
 				color.GrayModel.Convert(got.At(at.X, at.Y)).(color.Gray).Y, 12,
-				"orientation %d at %s", o, at,
+				"orientation %d at %s", orientation, at,
 			)
 		}
 	}

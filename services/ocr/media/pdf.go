@@ -145,14 +145,14 @@ func layerPages(layer []byte) []printed.Page {
 	decoder := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(layer, nil)))
 	decoder.Strict = false
 	decoder.Entity = xml.HTMLEntity
-	var d layerDoc
-	if err := decoder.Decode(&d); err != nil {
+	var doc layerDoc
+	if err := decoder.Decode(&doc); err != nil {
 		return nil
 	}
 	// Boxes are in points. They are scaled to the pixels of a rendered page.
 	const scale = pdfDPI / 72.0
 	var pages []printed.Page
-	for _, p := range d.Pages {
+	for _, p := range doc.Pages {
 		page := printed.Page{Exact: true}
 		page.Width, page.Height = int(p.Width*scale), int(p.Height*scale)
 		for _, w := range p.Words {
@@ -180,22 +180,24 @@ func words(pages []printed.Page) int {
 
 // graymaps parses pdftoppm's output, a sequence of binary PGM images. The images share the memory
 // of the output.
-func graymaps(b []byte) ([]*image.Gray, error) {
+func graymaps(data []byte) ([]*image.Gray, error) {
 	var out []*image.Gray
-	for len(b) > 0 {
+	for len(data) > 0 {
 		const format = "P5\n%d %d\n%d\n"
-		var w, h, top int
-		_, err := fmt.Sscanf(string(b[:min(len(b), 64)]), format, &w, &h, &top)
-		if err != nil || top != 255 || min(w, h) <= 0 || max(w, h) > MaxEdge {
+		var width, height, top int
+		_, err := fmt.Sscanf(string(data[:min(len(data), 64)]), format, &width, &height, &top)
+		if err != nil || top != 255 || min(width, height) <= 0 || max(width, height) > MaxEdge {
 			return nil, errors.New("pdftoppm printed no graymap")
 		}
 		// pdftoppm formats headers in exactly this way, so formatting one again returns its length.
-		n := len(fmt.Sprintf(format, w, h, top))
-		if len(b) < n+w*h {
+		n := len(fmt.Sprintf(format, width, height, top))
+		if len(data) < n+width*height {
 			return nil, errors.New("pdftoppm stopped early")
 		}
-		out = append(out, &image.Gray{Pix: b[n : n+w*h], Stride: w, Rect: image.Rect(0, 0, w, h)})
-		b = b[n+w*h:]
+		out = append(out, &image.Gray{
+			Pix: data[n : n+width*height], Stride: width, Rect: image.Rect(0, 0, width, height),
+		})
+		data = data[n+width*height:]
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%w: PDF without pages", ErrUnreadable)

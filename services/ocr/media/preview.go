@@ -28,9 +28,9 @@ func (o Opener) Preview(
 	}
 	out := make([]*ocrv1.ReceiptPage, 0, len(images))
 	left := maxPreview
-	for i, img := range images {
+	for index, img := range images {
 		// A page that needs less than its share leaves the rest to the following pages.
-		share := left / (len(images) - i)
+		share := left / (len(images) - index)
 		encoded, err := compressed(img, base64.StdEncoding.DecodedLen(share-len(dataURL)))
 		if err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (o Opener) Preview(
 			Image: dataURL + base64.StdEncoding.EncodeToString(encoded),
 			Width: int32(img.Bounds().Dx()), Height: int32(img.Bounds().Dy()),
 		}
-		if w, h := boxedSize(evidence, i+1); w > 0 {
+		if w, h := boxedSize(evidence, index+1); w > 0 {
 			page.Width, page.Height = w, h
 		}
 		left -= len(page.GetImage())

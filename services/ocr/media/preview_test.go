@@ -33,7 +33,7 @@ func TestPreviewLimit(t *testing.T) {
 	t.Parallel()
 	img := fixture.Static(3000, 2600)
 	grain := fixture.JPEG(t, img)
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		file  []byte
 		pages int
 	}{
@@ -45,9 +45,9 @@ func TestPreviewLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pages, err := newTestOpener().Preview(t.Context(), c.file, nil)
+			pages, err := newTestOpener().Preview(t.Context(), tc.file, nil)
 			require.NoError(t, err)
-			require.Len(t, pages, c.pages)
+			require.Len(t, pages, tc.pages)
 			total := 0
 			for _, p := range pages {
 				total += len(p.GetImage())

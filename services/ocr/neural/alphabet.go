@@ -26,18 +26,18 @@ var variants = map[rune]rune{
 // parseAlphabet parses the model's list of characters, one per line. The list has no lines for the
 // blank and the space, which are the first and the last class.
 func parseAlphabet(text string) (alphabet, error) {
-	a := alphabet{runes: []rune{0}}
+	letters := alphabet{runes: []rune{0}}
 	for line := range strings.Lines(text) {
 		r := []rune(strings.TrimRight(line, "\r\n"))
 		if len(r) != 1 {
 			return alphabet{}, fmt.Errorf("line %d of the alphabet has %d characters",
-				len(a.runes), len(r))
+				len(letters.runes), len(r))
 		}
-		a.add(r[0])
+		letters.add(r[0])
 	}
-	a.add(' ')
-	a.classes = len(a.runes)
-	return a, nil
+	letters.add(' ')
+	letters.classes = len(letters.runes)
+	return letters, nil
 }
 
 // add appends a class. Classes of Latin letters, digits, punctuation and the euro sign are in use.

@@ -35,23 +35,23 @@ func (e *Engine) detect(page *pyramid) ([]quad, error) {
 	up := func(n int) int {
 		return max((int(float64(n)*scale)+detectEdge-1)/detectEdge, 1) * detectEdge
 	}
-	w, h := up(size.X), up(size.Y)
-	whole := quad{along: point{float64(w) / scale, 0}, down: point{0, float64(h) / scale}}
-	view := page.view(whole, w, h)
-	input := make([]float32, 3*w*h)
+	width, height := up(size.X), up(size.Y)
+	whole := quad{along: point{float64(width) / scale, 0}, down: point{0, float64(height) / scale}}
+	view := page.view(whole, width, height)
+	input := make([]float32, 3*width*height)
 	for c, n := range trainingColors {
-		plane := input[c*w*h:][:w*h]
+		plane := input[c*width*height:][:width*height]
 		for i, v := range view.Pix {
 			plane[i] = (float32(v)/255 - n.mean) / n.deviation
 		}
 	}
 	var quads []quad
-	shape := []int64{1, 3, int64(h), int64(w)}
+	shape := []int64{1, 3, int64(height), int64(width)}
 	err := e.detector(input, shape, func(out []float32, shape []int64) error {
-		if len(out) != w*h {
-			return fmt.Errorf("the detector returned %v for %d x %d pixels", shape, w, h)
+		if len(out) != width*height {
+			return fmt.Errorf("the detector returned %v for %d x %d pixels", shape, width, height)
 		}
-		quads = textAreas(out, w, h)
+		quads = textAreas(out, width, height)
 		return nil
 	})
 	for i := range quads {
@@ -62,29 +62,29 @@ func (e *Engine) detect(page *pyramid) ([]quad, error) {
 
 // textAreas returns the areas of connected pixels of text in a map of probabilities, completed to
 // the outline of the text. It fills each area with a stack and not by recursion, whose depth a
-// hostile image could choose. probability has w * h values from 0 to 1, row by row.
-func textAreas(probability []float32, w, h int) []quad {
+// hostile image could choose. probability has width * height values from 0 to 1, row by row.
+func textAreas(probability []float32, width, height int) []quad {
 	var out []quad
-	seen := make([]bool, w*h)
+	seen := make([]bool, width*height)
 	var stack []int
 	for start, p := range probability {
 		if seen[start] || p <= inkProbability {
 			continue
 		}
 		var edge []image.Point
-		sum, n := 0.0, 0
+		sum, count := 0.0, 0
 		seen[start] = true
 		stack = append(stack[:0], start)
 		for len(stack) > 0 {
 			at := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			x, y := at%w, at/w
+			left, top := at%width, at/width
 			sum += float64(probability[at])
-			n++
+			count++
 			inside := true
-			for ny := max(y-1, 0); ny <= min(y+1, h-1); ny++ {
-				for nx := max(x-1, 0); nx <= min(x+1, w-1); nx++ {
-					next := ny*w + nx
+			for ny := max(top-1, 0); ny <= min(top+1, height-1); ny++ {
+				for nx := max(left-1, 0); nx <= min(left+1, width-1); nx++ {
+					next := ny*width + nx
 					if probability[next] <= inkProbability {
 						inside = false
 						continue
@@ -95,11 +95,11 @@ func textAreas(probability []float32, w, h int) []quad {
 					}
 				}
 			}
-			if !inside || x == 0 || y == 0 || x == w-1 || y == h-1 {
-				edge = append(edge, image.Pt(x, y))
+			if !inside || left == 0 || top == 0 || left == width-1 || top == height-1 {
+				edge = append(edge, image.Pt(left, top))
 			}
 		}
-		if sum/float64(n) < boxProbability || len(edge) == 0 {
+		if sum/float64(count) < boxProbability || len(edge) == 0 {
 			continue
 		}
 		q := smallestQuad(edge)

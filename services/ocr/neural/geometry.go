@@ -67,33 +67,33 @@ func (q quad) straightened(page image.Point, angle float64) image.Rectangle {
 // parts of the neighboring rows. There must be at least one point. A single point or a straight row
 // of them gets a rectangle one pixel high.
 func smallestQuad(points []image.Point) quad {
-	h := hull(points)
+	hull := hull(points)
 	best, smallest := quad{}, math.Inf(1)
-	for i, p := range h {
-		next := h[(i+1)%len(h)]
+	for i, p := range hull {
+		next := hull[(i+1)%len(hull)]
 		dx, dy := float64(next.X-p.X), float64(next.Y-p.Y)
 		n := math.Hypot(dx, dy)
 		if n == 0 {
 			dx, dy, n = 1, 0, 1
 		}
 		// One side of the smallest rectangle lies on a side of the hull.
-		a := point{dx / n, dy / n}
+		from := point{dx / n, dy / n}
 		x0, y0, x1, y1 := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
-		for _, p := range h {
-			x := float64(p.X)*a.x + float64(p.Y)*a.y
-			y := -float64(p.X)*a.y + float64(p.Y)*a.x
+		for _, p := range hull {
+			x := float64(p.X)*from.x + float64(p.Y)*from.y
+			y := -float64(p.X)*from.y + float64(p.Y)*from.x
 			x0, y0, x1, y1 = min(x0, x), min(y0, y), max(x1, x), max(y1, y)
 		}
 		if area := (x1 - x0 + 1) * (y1 - y0 + 1); area < smallest {
 			smallest = area
 			// Points are centers of pixels, so half a pixel is added on every side.
-			at := point{x0*a.x - y0*a.y, x0*a.y + y0*a.x}
-			best = quad{at, a.times(x1 - x0), point{-a.y, a.x}.times(y1 - y0)}
+			at := point{x0*from.x - y0*from.y, x0*from.y + y0*from.x}
+			best = quad{at, from.times(x1 - x0), point{-from.y, from.x}.times(y1 - y0)}
 			if x1 == x0 {
-				best.along = a.times(1e-6)
+				best.along = from.times(1e-6)
 			}
 			if y1 == y0 {
-				best.down = point{-a.y, a.x}.times(1e-6)
+				best.down = point{-from.y, from.x}.times(1e-6)
 			}
 		}
 	}

@@ -99,16 +99,16 @@ func TestReadImagesOfAnySize(t *testing.T) {
 
 func TestReadRejectsOutputOfUnexpectedShape(t *testing.T) {
 	t.Parallel()
-	e := fakeEngine(t, "1.00")
+	engine := fakeEngine(t, "1.00")
 	short := func(_ []float32, _ []int64, use func([]float32, []int64) error) error {
 		return use([]float32{1}, []int64{1})
 	}
-	recognizer := e.recognizer
-	e.recognizer = short
-	_, err := e.Read(printedRow(200, 100))
+	recognizer := engine.recognizer
+	engine.recognizer = short
+	_, err := engine.Read(printedRow(200, 100))
 	require.Error(t, err)
-	e.recognizer, e.detector = recognizer, short
-	_, err = e.Read(printedRow(200, 100))
+	engine.recognizer, engine.detector = recognizer, short
+	_, err = engine.Read(printedRow(200, 100))
 	require.Error(t, err)
 }
 
@@ -154,19 +154,19 @@ func (q quad) contains(p point) bool {
 
 func TestDecodeJoinsRepetitionsAndSkipsBlanks(t *testing.T) {
 	t.Parallel()
-	a, err := parseAlphabet("A\n中\n：\n")
+	letters, err := parseAlphabet("A\n中\n：\n")
 	require.NoError(t, err)
-	require.Equal(t, 5, a.classes)
+	require.Equal(t, 5, letters.classes)
 	var out []float32
 	// Blank, A, A, blank, A, a Chinese character that hides A, a colon, space.
 	for _, class := range []int{0, 1, 1, 0, 1, 2, 3, 4} {
-		values := make([]float32, a.classes)
+		values := make([]float32, letters.classes)
 		values[class] = 0.9
 		values[1] += 0.05
 		out = append(out, values...)
 	}
 	text := ""
-	for _, c := range a.decode(out, 8) {
+	for _, c := range letters.decode(out, 8) {
 		text += string(c.r)
 	}
 	require.Equal(t, "AA: ", text)

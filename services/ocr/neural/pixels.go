@@ -26,13 +26,13 @@ func (p *pyramid) level(reduction float64) (img *image.Gray, scale float64) {
 
 // view samples the area of a quad as an image of the given size, with interpolation. Outside of the
 // page, the nearest pixel counts.
-func (p *pyramid) view(q quad, w, h int) *image.Gray {
-	img, scale := p.level(min(q.width()/float64(w), q.height()/float64(h)))
+func (p *pyramid) view(quad quad, w, h int) *image.Gray {
+	img, scale := p.level(min(quad.width()/float64(w), quad.height()/float64(h)))
 	out := image.NewGray(image.Rect(0, 0, w, h))
 	// Positions refer to the centers of pixels.
-	q = q.scaled(scale)
-	right, below := q.along.times(1/float64(w)), q.down.times(1/float64(h))
-	row := q.origin.plus(right.times(0.5)).plus(below.times(0.5)).plus(point{-0.5, -0.5})
+	quad = quad.scaled(scale)
+	right, below := quad.along.times(1/float64(w)), quad.down.times(1/float64(h))
+	row := quad.origin.plus(right.times(0.5)).plus(below.times(0.5)).plus(point{-0.5, -0.5})
 	maxX, maxY := float64(img.Rect.Dx()-1), float64(img.Rect.Dy()-1)
 	for y := range h {
 		at := row

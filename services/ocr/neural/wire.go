@@ -111,7 +111,7 @@ func readRequest(r io.Reader) (*image.Gray, error) {
 }
 
 // WriteResponse writes a page that was read, or the error.
-func WriteResponse(w io.Writer, page Page, failure error) error {
+func WriteResponse(writer io.Writer, page Page, failure error) error {
 	out := response{Quarters: page.Quarters, Angle: page.Angle, Processor: int64(page.Processor)}
 	for _, word := range page.Words {
 		b := word.Box
@@ -125,7 +125,7 @@ func WriteResponse(w io.Writer, page Page, failure error) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...))
+	_, err = writer.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...))
 	return err
 }
 
@@ -133,9 +133,9 @@ func WriteResponse(w io.Writer, page Page, failure error) error {
 // code relies on, because the process that sent it has seen an untrusted image. size is the size
 // before the page was turned. After an error the pipe is at an unknown position, so the caller ends
 // the process.
-func ReadResponse(r io.Reader, size image.Point) (Page, error) {
+func ReadResponse(reader io.Reader, size image.Point) (Page, error) {
 	var head [4]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
+	if _, err := io.ReadFull(reader, head[:]); err != nil {
 		return Page{}, err
 	}
 	length := binary.LittleEndian.Uint32(head[:])
@@ -143,7 +143,7 @@ func ReadResponse(r io.Reader, size image.Point) (Page, error) {
 		return Page{}, fmt.Errorf("response of %d bytes", length)
 	}
 	text := make([]byte, length)
-	if _, err := io.ReadFull(r, text); err != nil {
+	if _, err := io.ReadFull(reader, text); err != nil {
 		return Page{}, err
 	}
 	var in response

@@ -12,7 +12,7 @@ import (
 
 func TestServeRespondsToEachRequest(t *testing.T) {
 	t.Parallel()
-	e := fakeEngine(t, "TOTAL 1.00")
+	engine := fakeEngine(t, "TOTAL 1.00")
 	var in, out bytes.Buffer
 	page := printedRow(200, 100)
 	req, err := NewRequest(page)
@@ -21,7 +21,7 @@ func TestServeRespondsToEachRequest(t *testing.T) {
 		_, err := req.WriteTo(&in)
 		require.NoError(t, err)
 	}
-	require.NoError(t, e.Serve(&in, &out))
+	require.NoError(t, engine.Serve(&in, &out))
 	for range 2 {
 		got, err := ReadResponse(&out, page.Rect.Size())
 		require.NoError(t, err)

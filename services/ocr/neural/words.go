@@ -58,16 +58,16 @@ func (r *row) word(ink ink, from, to int) Word {
 	if to < len(r.text) {
 		right = ink.gap(r.text[to-1].middle, r.next(to))
 	}
-	w := Word{}
+	word := Word{}
 	for _, c := range r.text[from:to] {
-		w.Text += string(c.r)
-		w.Confidence += c.confidence / float64(to-from)
+		word.Text += string(c.r)
+		word.Confidence += c.confidence / float64(to-from)
 	}
 	box := ink.trim(left, max(right, left+1))
 	x := func(column int) float64 { return float64(column) / float64(ink.w) }
 	y := func(row int) float64 { return float64(row) / float64(ink.h) }
-	w.area = r.area.part(x(box.Min.X), y(box.Min.Y), x(box.Max.X), y(box.Max.Y))
-	return w
+	word.area = r.area.part(x(box.Min.X), y(box.Min.Y), x(box.Max.X), y(box.Max.Y))
+	return word
 }
 
 // previous and next return the middle of the nearest character that is no space.
@@ -92,13 +92,13 @@ type ink struct {
 // newInk separates print from paper in the middle between their brightnesses. Most pixels are
 // paper. The paper may be darker than the print. Percentiles ignore noise.
 func newInk(img *image.Gray) ink {
-	w, h := img.Rect.Dx(), img.Rect.Dy()
+	width, height := img.Rect.Dx(), img.Rect.Dy()
 	var histogram [256]int
 	for _, v := range img.Pix {
 		histogram[v]++
 	}
 	at := func(share float64) int {
-		left := int(share * float64(w*h))
+		left := int(share * float64(width*height))
 		for v, n := range histogram {
 			if left -= n; left < 0 {
 				return v
@@ -111,16 +111,16 @@ func newInk(img *image.Gray) ink {
 	if light-middle > middle-dark {
 		level, inverted = (light+middle)/2, true
 	}
-	k := ink{w: w, h: h, pixels: make([]bool, w*h), columns: make([]int, w)}
-	for y := range h {
-		for x, v := range img.Pix[y*img.Stride:][:w] {
+	ink := ink{w: width, h: height, pixels: make([]bool, width*height), columns: make([]int, width)}
+	for y := range height {
+		for x, v := range img.Pix[y*img.Stride:][:width] {
 			if (int(v) < level) != inverted {
-				k.pixels[y*w+x] = true
-				k.columns[x]++
+				ink.pixels[y*width+x] = true
+				ink.columns[x]++
 			}
 		}
 	}
-	return k
+	return ink
 }
 
 func (k ink) widestGap(left, right float64) (from, to int) {
@@ -155,24 +155,24 @@ func (k ink) gap(left, right float64) int {
 type spacing struct{ pitch, gap float64 }
 
 // spacing measures a row. Without adjacent characters, it returns that of usual print.
-func (r *row) spacing(k ink) spacing {
-	s := spacing{rowHeight / 3, 0}
+func (r *row) spacing(ink ink) spacing {
+	measured := spacing{rowHeight / 3, 0}
 	var distances, gaps []float64
 	for i := 1; i < len(r.text); i++ {
 		a, b := r.text[i-1], r.text[i]
 		if a.r == ' ' || b.r == ' ' {
 			continue
 		}
-		from, to := k.widestGap(a.middle, b.middle)
+		from, to := ink.widestGap(a.middle, b.middle)
 		distances = append(distances, b.middle-a.middle)
 		gaps = append(gaps, float64(to-from))
 	}
 	if len(distances) > 0 {
 		slices.Sort(distances)
 		slices.Sort(gaps)
-		s = spacing{distances[len(distances)/2], gaps[len(gaps)/2]}
+		measured = spacing{distances[len(distances)/2], gaps[len(gaps)/2]}
 	}
-	return s
+	return measured
 }
 
 // separate reports whether a gap between two characters separates words although the recognizer has

@@ -32,37 +32,37 @@ const (
 // malformed, before 1995 or in the future, and a total that is not positive. Without a total, no
 // amounts are kept.
 func (c Claim) Check(now time.Time) Receipt {
-	r := Receipt{Confidence: map[string]float64{}}
+	receipt := Receipt{Confidence: map[string]float64{}}
 	text := func(field, v string) string {
 		if v = clip(v); v != "" {
-			r.Confidence[field] = claimedText
+			receipt.Confidence[field] = claimedText
 		}
 		return v
 	}
-	r.Merchant, r.Currency = text("merchant", c.Merchant), text("currency", c.Currency)
+	receipt.Merchant, receipt.Currency = text("merchant", c.Merchant), text("currency", c.Currency)
 	// Two days of tolerance cover time zones and wrong clocks. dates accepts the same range.
 	day, err := time.Parse(time.DateOnly, c.Date)
 	if err == nil && day.Year() >= 1995 && !day.After(now.AddDate(0, 0, 2)) {
-		r.Date = text("date", c.Date)
+		receipt.Date = text("date", c.Date)
 	}
 	total, ok := thousandths(c.Total)
 	if !ok || total <= 0 {
-		return r
+		return receipt
 	}
-	r.Total, r.Confidence["total"] = printed.Format(total), claimedTotal
-	r.addClaimed(c, total)
-	return r
+	receipt.Total, receipt.Confidence["total"] = printed.Format(total), claimedTotal
+	receipt.addClaimed(c, total)
+	return receipt
 }
 
 // addClaimed adds the lines with valid amounts, and the amounts between them and the total.
-func (r *Receipt) addClaimed(c Claim, total int64) {
-	s := sums{
-		taxes: claimedAmount(c.Tax), tips: claimedAmount(c.Tip),
-		discounts: claimedAmount(c.Discount), rounding: claimedAmount(c.Rounding),
-		subtotals: claimedAmount(c.Subtotal),
+func (r *Receipt) addClaimed(claim Claim, total int64) {
+	sums := sums{
+		taxes: claimedAmount(claim.Tax), tips: claimedAmount(claim.Tip),
+		discounts: claimedAmount(claim.Discount), rounding: claimedAmount(claim.Rounding),
+		subtotals: claimedAmount(claim.Subtotal),
 	}
 	sum := int64(0)
-	for _, it := range c.Items {
+	for _, it := range claim.Items {
 		v, ok := thousandths(it.Amount)
 		if !ok {
 			continue
@@ -70,20 +70,20 @@ func (r *Receipt) addClaimed(c Claim, total int64) {
 		sum += v
 		r.Items = append(r.Items, it.checked(v))
 	}
-	adj, reconciled := s.adjustments(sum, total)
+	adj, reconciled := sums.adjustments(sum, total)
 	switch {
 	case len(r.Items) == 0:
-		adj = s.adjustmentOfSubtotal(total)
+		adj = sums.adjustmentOfSubtotal(total)
 	case reconciled:
 		r.Confidence["lines"] = reconciledConfidence(len(r.Items), 0)
 		r.Confidence["total"] = provenTotal
 	default:
 		r.Confidence["lines"] = 0.3
 		r.Warnings = append(r.Warnings, LinesNotReconciled)
-		adj = s.adjustmentOfSubtotal(total)
+		adj = sums.adjustmentOfSubtotal(total)
 	}
 	r.setAdjustment(adj, claimedText)
-	for _, sub := range s.subtotals {
+	for _, sub := range sums.subtotals {
 		if sub.Value > 0 && sub.Value+adj.sum() == total {
 			r.Subtotal, r.Confidence["subtotal"] = printed.Format(sub.Value), claimedText
 		}

@@ -10,7 +10,7 @@ import (
 
 func TestJoinTextWithoutRepairs(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		text, total string
 		amounts     []string
 		reconciled  bool
@@ -109,17 +109,17 @@ func TestJoinTextWithoutRepairs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := Join(today, Read(printed.FromText(c.text)))
-			require.Equal(t, c.total, r.Total)
+			receipt := Join(today, Read(printed.FromText(tc.text)))
+			require.Equal(t, tc.total, receipt.Total)
 			var amounts []string
-			for _, it := range r.Items {
+			for _, it := range receipt.Items {
 				amounts = append(amounts, it.Amount)
 			}
-			require.Equal(t, c.amounts, amounts)
-			if c.reconciled {
-				require.NotContains(t, r.Warnings, LinesNotReconciled)
+			require.Equal(t, tc.amounts, amounts)
+			if tc.reconciled {
+				require.NotContains(t, receipt.Warnings, LinesNotReconciled)
 			} else {
-				require.Contains(t, r.Warnings, LinesNotReconciled)
+				require.Contains(t, receipt.Warnings, LinesNotReconciled)
 			}
 		})
 	}

@@ -43,17 +43,17 @@ func TestJoinConfidenceAndEvidence(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/en_us.txt")
 	require.NoError(t, err)
-	r := readText(string(text))
+	receipt := readText(string(text))
 	places := map[string]string{}
-	for _, e := range r.Evidence {
+	for _, e := range receipt.Evidence {
 		require.Equal(t, 1, e.Page)
 		places[e.Field] = e.Text
 	}
 	for _, field := range []string{"merchant", "date", "currency", "total", "subtotal"} {
-		require.Contains(t, r.Confidence, field)
+		require.Contains(t, receipt.Confidence, field)
 		require.Contains(t, places, field)
 	}
-	require.GreaterOrEqual(t, r.Confidence["total"], confidentTotal)
+	require.GreaterOrEqual(t, receipt.Confidence["total"], confidentTotal)
 	require.Equal(t, "40.91", places["total"])
 	require.Contains(t, places["lines[3]"], "Apple Pie")
 }

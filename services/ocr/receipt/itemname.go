@@ -8,12 +8,12 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-func itemName(l *printed.Line) string {
-	head := l.BeforeMoney()
+func itemName(line *printed.Line) string {
+	head := line.BeforeMoney()
 	if !printed.Lettered.MatchString(head) {
 		// The figures come before the name, as in "5.00 Noodles".
-		head = l.Text
-		for _, a := range slices.Backward(l.Amounts) {
+		head = line.Text
+		for _, a := range slices.Backward(line.Amounts) {
 			head = head[:a.Start] + " " + head[a.End:]
 		}
 		if !printed.Lettered.MatchString(head) {
@@ -43,17 +43,17 @@ const signPattern = `(?i)(?:[\s(]+(?:rm|eur|myr|usd|gbp|chf|jpy|[x×]\s?\d*|\d+\
 
 // trimName removes the text that matches tail from the end of a name, up to four times, and a
 // quantity before it. It stops when no word would remain.
-func trimName(s string, tail *regexp.Regexp) string {
-	s = strings.TrimSpace(s)
+func trimName(text string, tail *regexp.Regexp) string {
+	text = strings.TrimSpace(text)
 	for range 4 {
-		t := strings.TrimSpace(tail.ReplaceAllString(s, ""))
+		t := strings.TrimSpace(tail.ReplaceAllString(text, ""))
 		if !printed.Lettered.MatchString(t) {
 			break
 		}
-		s = t
+		text = t
 	}
-	if t := quantityHead.ReplaceAllString(s, ""); printed.Lettered.MatchString(t) {
-		s = t
+	if t := quantityHead.ReplaceAllString(text, ""); printed.Lettered.MatchString(t) {
+		text = t
 	}
-	return strings.TrimSpace(s)
+	return strings.TrimSpace(text)
 }

@@ -48,13 +48,13 @@ func itemRegion(lines []*printed.Line) []*printed.Line {
 	start, end := 0, len(lines)
 	// Column titles below the first line with a price do not restart the region.
 	first := -1
-	for i, line := range lines {
-		if line.Kind == printed.KindHeader && (first < 0 || i < first) {
-			start = i + 1
+	for index, line := range lines {
+		if line.Kind == printed.KindHeader && (first < 0 || index < first) {
+			start = index + 1
 			continue
 		}
 		// Below an article with words of a sum, the figures of its quantity and price follow.
-		below := first >= 0 && amountBelow(lines, i) && len(lines[i+1].Amounts) == 1
+		below := first >= 0 && amountBelow(lines, index) && len(lines[index+1].Amounts) == 1
 		if line.PriceCount() == 0 && !below {
 			continue
 		}
@@ -65,13 +65,13 @@ func itemRegion(lines []*printed.Line) []*printed.Line {
 			if first < 0 && line.Kind != printed.KindTotal && line.Kind != printed.KindSubtotal {
 				continue
 			}
-			end = i
+			end = index
 		case printed.KindNone, printed.KindDiscount:
 			if first < 0 {
-				first = i
+				first = index
 			}
 		}
-		if end == i {
+		if end == index {
 			break
 		}
 	}
@@ -102,26 +102,26 @@ type itemReader struct {
 // readItems reads the lines of goods. A name may be above its figures, and "2 x 1.50" above or
 // below its item. Lines with taxes, tips, roundings and counts are skipped.
 func readItems(region []*printed.Line) []draftItem {
-	var r itemReader
+	var reader itemReader
 	for _, line := range region {
 		price, ok := line.LastPrice()
 		switch {
 		case !ok:
 			named := line.Kind != printed.KindHeader && line.Kind != printed.KindRounding
 			if named && printed.HasName(line) {
-				r.pendingName = line
+				reader.pendingName = line
 			}
 		case line.Kind == printed.KindTax, line.Kind == printed.KindRounding,
 			line.Kind == printed.KindTip:
 		case line.Kind == printed.KindCount && isCount(line, price):
 		case itemName(line) == "" && line.PriceCount() == 1 &&
 			quantityTimesPrice.MatchString(line.Text):
-			r.readQuantity(line, price)
+			reader.readQuantity(line, price)
 		default:
-			r.item(line, price)
+			reader.item(line, price)
 		}
 	}
-	return r.out
+	return reader.out
 }
 
 // isCount reports whether a line with words for counts has no goods. "Item Qty: 2.00" prints a
@@ -133,16 +133,16 @@ func isCount(l *printed.Line, price printed.Amount) bool {
 
 // readQuantity reads a line with only quantity and price. It belongs to the item above if it
 // confirms its amount, then to a pending name, and otherwise to the next item.
-func (r *itemReader) readQuantity(l *printed.Line, price printed.Amount) {
+func (r *itemReader) readQuantity(line *printed.Line, price printed.Amount) {
 	switch n := len(r.out); {
-	case n > 0 && r.pendingName == nil && matchesAmount(l, r.out[n-1]):
-		addQuantity(&r.out[n-1], l)
-	case n > 0 && r.pendingName == nil && r.out[n-1].applyQuantity(l, price):
+	case n > 0 && r.pendingName == nil && matchesAmount(line, r.out[n-1]):
+		addQuantity(&r.out[n-1], line)
+	case n > 0 && r.pendingName == nil && r.out[n-1].applyQuantity(line, price):
 	case r.pendingName != nil:
-		r.out = append(r.out, productItem(l, r.pendingName, price))
+		r.out = append(r.out, productItem(line, r.pendingName, price))
 		r.pendingName, r.pendingQuantity = nil, nil
 	default:
-		r.pendingQuantity = l
+		r.pendingQuantity = line
 	}
 }
 
@@ -183,16 +183,16 @@ func (r *itemReader) item(line *printed.Line, price printed.Amount) {
 
 // newItem reads the figures of a line. Other figures and their products are alternatives for the
 // amount, nearest to the price first.
-func newItem(l *printed.Line, name string, price printed.Amount) draftItem {
-	it := draftItem{at: l, name: name, amount: price, description: l}
+func newItem(line *printed.Line, name string, price printed.Amount) draftItem {
+	it := draftItem{at: line, name: name, amount: price, description: line}
 	var numbers []printed.Amount
-	for _, a := range l.Amounts {
+	for _, a := range line.Amounts {
 		if a.Start < price.Start && !a.Percent {
 			numbers = append(numbers, a)
 		}
 	}
 	// The product is kept even if it differs from the amount, because the amount may be misread.
-	if quantityTimesPrice.MatchString(l.Text) && len(numbers) > 0 {
+	if quantityTimesPrice.MatchString(line.Text) && len(numbers) > 0 {
 		// The unit price follows the quantity, or is the only price of the line.
 		u := price
 		if len(numbers) > 1 {
@@ -202,17 +202,17 @@ func newItem(l *printed.Line, name string, price printed.Amount) draftItem {
 			it.product = multiply(numbers[0].Value, u.Value)
 		}
 	}
-	for i, u := range slices.Backward(numbers) {
-		if !u.IsPrice() {
+	for i, amount := range slices.Backward(numbers) {
+		if !amount.IsPrice() {
 			continue
 		}
-		if u.Value != price.Value {
-			it.alternatives = append(it.alternatives, u.Value)
+		if amount.Value != price.Value {
+			it.alternatives = append(it.alternatives, amount.Value)
 		}
 		for j, q := range numbers {
 			// A quantity of 1 is left out, because its product is the price itself.
 			if j != i && q.Decimals == 0 && isQuantity(q, 100_000) && q.Value != 1000 {
-				it.alternatives = append(it.alternatives, multiply(q.Value, u.Value))
+				it.alternatives = append(it.alternatives, multiply(q.Value, amount.Value))
 			}
 		}
 	}

@@ -118,15 +118,15 @@ func (j *join) chooseCharges() {
 func pickCurrency(readings []Reading) printed.Field {
 	var best printed.Field
 	for _, reading := range readings {
-		f := reading.currency
+		field := reading.currency
 		votes := 0.0
 		for _, other := range readings {
-			if other.currency.Value == f.Value {
+			if other.currency.Value == field.Value {
 				votes += other.currency.Confidence
 			}
 		}
-		if votes > best.Confidence && f.Value != "" {
-			best = printed.Field{Value: f.Value, Confidence: votes, At: f.At}
+		if votes > best.Confidence && field.Value != "" {
+			best = printed.Field{Value: field.Value, Confidence: votes, At: field.At}
 		}
 	}
 	best.Confidence /= float64(max(len(readings), 1))

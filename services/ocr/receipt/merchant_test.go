@@ -10,7 +10,7 @@ import (
 
 func TestFindMerchantsJoinsLines(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ text, want string }{
+	for _, tc := range []struct{ text, want string }{
 		{
 			"OLD HARBOUR HARDWARE\nENTERPRISE (NORTH\nQUAY) SDN BHD\n(123456-X)",
 			"OLD HARBOUR HARDWARE ENTERPRISE (NORTH QUAY) SDN BHD",
@@ -38,13 +38,13 @@ func TestFindMerchantsJoinsLines(t *testing.T) {
 		{"BLUE DOOR\nTRADING\n12 Mill Street\nTel 555 0142", "BLUE DOOR TRADING"},
 		{"Shopping that is fun.\nBLUE DOOR GmbH\n12 Mill Street", "BLUE DOOR GmbH"},
 	} {
-		require.Equal(t, c.want, readText(c.text+"\nTotal 5.00").Merchant)
+		require.Equal(t, tc.want, readText(tc.text+"\nTotal 5.00").Merchant)
 	}
 }
 
 func TestFindMerchantsChoosesSeller(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ text, want string }{
+	for name, tc := range map[string]struct{ text, want string }{
 		"name above the registration number": {
 			"Open From Dawn To Dusk\nFern & Moss Garden Centre\n(123456-X)\nMill Road",
 			"Fern & Moss Garden Centre",
@@ -133,7 +133,7 @@ func TestFindMerchantsChoosesSeller(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, readText(c.text+"\nTotal 5.00").Merchant)
+			require.Equal(t, tc.want, readText(tc.text+"\nTotal 5.00").Merchant)
 		})
 	}
 }

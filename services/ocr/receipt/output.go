@@ -23,27 +23,28 @@ func (r Receipt) Uncertain() bool {
 }
 
 func (j *join) receipt() Receipt {
-	r := Receipt{Confidence: map[string]float64{}}
-	r.Merchant = r.setText("merchant", j.merchant)
-	r.Date = r.setText("date", j.date)
-	r.Currency = r.setText("currency", j.currency)
+	receipt := Receipt{Confidence: map[string]float64{}}
+	receipt.Merchant = receipt.setText("merchant", j.merchant)
+	receipt.Date = receipt.setText("date", j.date)
+	receipt.Currency = receipt.setText("currency", j.currency)
 	if j.swappable {
-		r.Warnings = append(r.Warnings, DateAmbiguous)
+		receipt.Warnings = append(receipt.Warnings, DateAmbiguous)
 	}
 	if j.total.at == nil {
-		return r
+		return receipt
 	}
-	r.Total = printed.Format(j.total.value)
-	r.Confidence["total"] = round(j.total.confidence)
-	r.Evidence = append(r.Evidence, j.total.at.Evidence("total", j.total.start, j.total.end))
-	r.setItems(j.goods)
-	r.setAdjustment(j.charges, j.goods.confidence)
+	receipt.Total = printed.Format(j.total.value)
+	receipt.Confidence["total"] = round(j.total.confidence)
+	receipt.Evidence = append(receipt.Evidence,
+		j.total.at.Evidence("total", j.total.start, j.total.end))
+	receipt.setItems(j.goods)
+	receipt.setAdjustment(j.charges, j.goods.confidence)
 	if sub := j.subtotal; sub != nil {
-		r.Subtotal = printed.Format(sub.Value)
-		r.Confidence["subtotal"] = round(max(0.6, j.goods.confidence))
-		r.Evidence = append(r.Evidence, sub.at.Evidence("subtotal", sub.Start, sub.End))
+		receipt.Subtotal = printed.Format(sub.Value)
+		receipt.Confidence["subtotal"] = round(max(0.6, j.goods.confidence))
+		receipt.Evidence = append(receipt.Evidence, sub.at.Evidence("subtotal", sub.Start, sub.End))
 	}
-	return r
+	return receipt
 }
 
 // setText records the confidence and evidence of a field and returns its value, or "" if it was not

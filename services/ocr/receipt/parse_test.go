@@ -10,7 +10,7 @@ import (
 
 func TestPickDateDayMonthOrder(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		text, date string
 		open       bool
 	}{
@@ -32,9 +32,9 @@ func TestPickDateDayMonthOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := readText(c.text + "\nTotal 5.00")
-			require.Equal(t, c.date, r.Date)
-			if c.open {
+			r := readText(tc.text + "\nTotal 5.00")
+			require.Equal(t, tc.date, r.Date)
+			if tc.open {
 				require.Contains(t, r.Warnings, DateAmbiguous)
 			} else {
 				require.NotContains(t, r.Warnings, DateAmbiguous)
@@ -53,7 +53,7 @@ func TestFindCurrencyMisreadRinggit(t *testing.T) {
 
 func TestReconcileRepairsMisreadAmounts(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		text, total string
 		amounts     []string
 	}{
@@ -73,13 +73,13 @@ func TestReconcileRepairsMisreadAmounts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := readText(c.text)
-			require.Equal(t, c.total, r.Total)
+			r := readText(tc.text)
+			require.Equal(t, tc.total, r.Total)
 			var got []string
 			for _, it := range r.Items {
 				got = append(got, it.Amount)
 			}
-			require.Equal(t, c.amounts, got)
+			require.Equal(t, tc.amounts, got)
 			require.NotContains(t, r.Warnings, LinesNotReconciled)
 		})
 	}
@@ -144,13 +144,13 @@ func FuzzReadText(f *testing.F) {
 	f.Add("Summe EUR 1.234,56-\nMwSt 19% 1,00\n\f(1,00)")
 	f.Fuzz(func(t *testing.T, text string) {
 		start := time.Now()
-		r := readText(text)
-		for field, c := range r.Confidence {
+		receipt := readText(text)
+		for field, c := range receipt.Confidence {
 			if c < 0 || c > 1 {
 				t.Fatalf("confidence of %s is %f", field, c)
 			}
 		}
-		for _, e := range r.Evidence {
+		for _, e := range receipt.Evidence {
 			if e.Page < 1 || !strings.Contains(text, "\f") && e.Page != 1 {
 				t.Fatalf("evidence on page %d", e.Page)
 			}

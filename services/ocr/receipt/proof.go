@@ -19,48 +19,48 @@ type proof struct {
 // proof weighs the evidence that v is the total: payments, subtotals, lines of goods, and how often
 // v is printed.
 func (j *join) proof(v int64) proof {
-	p := j.sums.proof(v)
+	proof := j.sums.proof(v)
 	lines := 0.0
 	for _, draft := range j.drafts {
 		lines = max(lines, linesProof(reconciler{v, &j.sums}.reconcile(draft)))
 	}
 	for _, r := range j.readings {
-		p.rows = max(p.rows, occurrences(v, r.lines))
+		proof.rows = max(proof.rows, occurrences(v, r.lines))
 	}
 	if lines == severalLines {
-		p.sums++
+		proof.sums++
 	} else if lines > 0 {
-		p.copies++
+		proof.copies++
 	}
-	if p.rows > 3 {
-		p.copies++
+	if proof.rows > 3 {
+		proof.copies++
 	}
-	p.points += lines + min(float64(p.rows-1)*0.5, 1.5)
-	return p
+	proof.points += lines + min(float64(proof.rows-1)*0.5, 1.5)
+	return proof
 }
 
 // proof weighs the evidence of the labeled sums alone.
-func (s *sums) proof(v int64) proof {
-	var p proof
-	equals := func(l labeled) bool { return l.Value == v }
-	if s.paid(v) {
-		p.points += 3
-		p.sums++
+func (s *sums) proof(value int64) proof {
+	var proof proof
+	equals := func(l labeled) bool { return l.Value == value }
+	if s.paid(value) {
+		proof.points += 3
+		proof.sums++
 	}
 	if slices.ContainsFunc(s.cash, equals) {
-		p.points += 1.5
-		p.copies++
+		proof.points += 1.5
+		proof.copies++
 	}
-	if s.composed(v) {
-		p.points += 3
-		p.sums++
+	if s.composed(value) {
+		proof.points += 3
+		proof.sums++
 	} else if slices.ContainsFunc(s.subtotals, equals) {
-		p.points += 1
+		proof.points += 1
 	}
-	if s.beforeRounding(v) || s.partOfTotal(v) {
-		p.points -= 3
+	if s.beforeRounding(value) || s.partOfTotal(value) {
+		proof.points -= 3
 	}
-	return p
+	return proof
 }
 
 // severalLines is the number of points for several lines that add up to the total without a repair.
@@ -99,22 +99,22 @@ func (s *sums) paid(v int64) bool {
 	return false
 }
 
-// composed reports whether v is a subtotal or an earlier total adjusted by tax, tip, rounding and
-// discount, or the sum of two subtotals.
-func (s *sums) composed(v int64) bool {
+// composed reports whether value is a subtotal or an earlier total adjusted by tax, tip, rounding
+// and discount, or the sum of two subtotals.
+func (s *sums) composed(value int64) bool {
 	for _, base := range slices.Concat(s.subtotals, s.totals) {
 		// A total is not the base of a smaller total, except by rounding. Otherwise every subtotal
 		// would be proved by the total.
 		isTotal := base.at != nil && base.at.Kind == printed.KindTotal
-		if base.Value == v || isTotal && base.Value-v >= 100 {
+		if base.Value == value || isTotal && base.Value-value >= 100 {
 			continue
 		}
-		if _, ok := s.adjustments(base.Value, v); ok {
+		if _, ok := s.adjustments(base.Value, value); ok {
 			return true
 		}
 		// Two subtotals belong to two tax rates. One of them is negative if mostly returned goods
 		// have that rate.
-		rest := func(o labeled) bool { return !o.inferred && o.Value+base.Value == v }
+		rest := func(o labeled) bool { return !o.inferred && o.Value+base.Value == value }
 		if base.Value > 0 && !base.inferred && slices.ContainsFunc(s.subtotals, rest) {
 			return true
 		}
@@ -125,12 +125,12 @@ func (s *sums) composed(v int64) bool {
 // beforeRounding reports whether v plus or minus the printed rounding is another total, a multiple
 // of the smallest coin. Then v is the amount before rounding.
 func (s *sums) beforeRounding(v int64) bool {
-	for _, r := range s.rounding {
-		if r.Value == 0 || abs(r.Value) >= 1000 {
+	for _, labeled := range s.rounding {
+		if labeled.Value == 0 || abs(labeled.Value) >= 1000 {
 			continue
 		}
 		for _, t := range s.totals {
-			rounded := t.Value == v+r.Value || t.Value == v-r.Value
+			rounded := t.Value == v+labeled.Value || t.Value == v-labeled.Value
 			if t.Value != v && rounded && t.Value%coinOf(s.currency) == 0 {
 				return true
 			}

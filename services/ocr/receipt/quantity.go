@@ -27,13 +27,13 @@ func isQuantity(a printed.Amount, most int64) bool {
 
 // applyQuantity handles an item with its unit price, followed by a line with quantity and amount:
 // "Tea 1.00", "*2 2.00".
-func (it *draftItem) applyQuantity(l *printed.Line, price printed.Amount) bool {
+func (it *draftItem) applyQuantity(line *printed.Line, price printed.Amount) bool {
 	one := it.amount.Value
-	for _, q := range l.Amounts {
+	for _, q := range line.Amounts {
 		isProduct := multiply(q.Value, one) == price.Value
 		if q.Start != price.Start && q.Value > 1000 && one > 0 && isProduct {
 			it.quantity, it.unit = q.Value, one
-			it.amount, it.at = price, l
+			it.amount, it.at = price, line
 			return true
 		}
 	}
@@ -42,12 +42,12 @@ func (it *draftItem) applyQuantity(l *printed.Line, price printed.Amount) bool {
 
 // productItem returns an item whose amount is only given as quantity and price. Its name is on the
 // line above.
-func productItem(l, above *printed.Line, price printed.Amount) draftItem {
+func productItem(line, above *printed.Line, price printed.Amount) draftItem {
 	it := draftItem{
-		at: l, name: strings.TrimSpace(above.Text), description: above,
+		at: line, name: strings.TrimSpace(above.Text), description: above,
 		amount: price, quantity: 1000, unit: price.Value,
 	}
-	for _, q := range l.Amounts {
+	for _, q := range line.Amounts {
 		if q.Start != price.Start && isQuantity(q, 100_000) {
 			it.quantity = q.Value
 			it.amount.Value = multiply(q.Value, price.Value)

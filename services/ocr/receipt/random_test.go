@@ -18,9 +18,11 @@ func TestJoinRandomText(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		text, want := randomReceipt(rand.New(rand.NewPCG(seed, 0)))
-		r := Join(today, Read(printed.FromText(text)))
-		got := expected{Total: r.Total, Tax: r.Tax, Tip: r.Tip, Discount: r.Discount}
-		for _, it := range r.Items {
+		receipt := Join(today, Read(printed.FromText(text)))
+		got := expected{
+			Total: receipt.Total, Tax: receipt.Tax, Tip: receipt.Tip, Discount: receipt.Discount,
+		}
+		for _, it := range receipt.Items {
 			if it.Description == "Discount" {
 				got.Discount = strings.TrimPrefix(it.Amount, "-")
 				continue
@@ -28,7 +30,7 @@ func TestJoinRandomText(t *testing.T) {
 			got.Amounts = append(got.Amounts, it.Amount)
 		}
 		require.Equal(t, want, got, "seed %d:\n%s", seed, text)
-		require.NotContains(t, r.Warnings, LinesNotReconciled, "seed %d:\n%s", seed, text)
+		require.NotContains(t, receipt.Warnings, LinesNotReconciled, "seed %d:\n%s", seed, text)
 	}
 }
 
@@ -44,17 +46,18 @@ func TestJoinReconciledLinesAddUp(t *testing.T) {
 		for range 1 + random.IntN(3) {
 			readings = append(readings, Read(recognized(misreadDigits(text, random))))
 		}
-		r := Join(today, readings...)
-		if len(r.Items) == 0 || slices.Contains(r.Warnings, LinesNotReconciled) {
+		receipt := Join(today, readings...)
+		if len(receipt.Items) == 0 || slices.Contains(receipt.Warnings, LinesNotReconciled) {
 			continue
 		}
 		reconciled++
-		sum := inThousandths(r.Tax) + inThousandths(r.Tip) - inThousandths(r.Discount) +
-			inThousandths(r.Rounding)
-		for _, it := range r.Items {
+		sum := inThousandths(receipt.Tax) +
+			inThousandths(receipt.Tip) - inThousandths(receipt.Discount) +
+			inThousandths(receipt.Rounding)
+		for _, it := range receipt.Items {
 			sum += inThousandths(it.Amount)
 		}
-		require.Equal(t, inThousandths(r.Total), sum, "seed %d:\n%s", seed, text)
+		require.Equal(t, inThousandths(receipt.Total), sum, "seed %d:\n%s", seed, text)
 	}
 	require.Greater(t, reconciled, 150, "most can be repaired")
 }
@@ -114,9 +117,9 @@ func randomReceipt(random *rand.Rand) (text string, want expected) {
 		return "€" + printed.Format(v)
 	}
 	write := []func(v int64) string{printed.Format, withCode, withSign}[random.IntN(3)]
-	var b strings.Builder
-	b.WriteString("CORNER SHOP\n12 Mill Lane\n2026-11-03\n\n")
-	row := func(name string, v int64) { fmt.Fprintf(&b, "%s   %s\n", name, write(v)) }
+	var builder strings.Builder
+	builder.WriteString("CORNER SHOP\n12 Mill Lane\n2026-11-03\n\n")
+	row := func(name string, v int64) { fmt.Fprintf(&builder, "%s   %s\n", name, write(v)) }
 	total := int64(0)
 	for range 1 + random.IntN(8) {
 		name := names[random.IntN(len(names))]
@@ -158,6 +161,6 @@ func randomReceipt(random *rand.Rand) (text string, want expected) {
 		row("Change", 5000)
 	}
 	want.Total = printed.Format(total)
-	b.WriteString("Thank you\n")
-	return b.String(), want
+	builder.WriteString("Thank you\n")
+	return builder.String(), want
 }

@@ -73,16 +73,16 @@ type Reading struct {
 
 // Read analyzes one recognition of all pages of a receipt.
 func Read(pages []printed.Page) Reading {
-	r := Reading{lines: printed.Lines(pages)}
-	printed.Classify(r.lines)
-	signRefund(r.lines)
-	r.currency = printed.FindCurrency(r.lines)
-	printed.MarkPrices(r.lines, r.currency.Value)
-	r.sums = findSums(r.lines)
-	r.draft = readItems(itemRegion(r.lines))
-	r.dates = dates.Find(r.lines, false)
-	r.names.Names = merchant.Find(r.lines)
-	return r
+	reading := Reading{lines: printed.Lines(pages)}
+	printed.Classify(reading.lines)
+	signRefund(reading.lines)
+	reading.currency = printed.FindCurrency(reading.lines)
+	printed.MarkPrices(reading.lines, reading.currency.Value)
+	reading.sums = findSums(reading.lines)
+	reading.draft = readItems(itemRegion(reading.lines))
+	reading.dates = dates.Find(reading.lines, false)
+	reading.names.Names = merchant.Find(reading.lines)
+	return reading
 }
 
 // Row is the place of a row of words. Page counts from 1.
@@ -98,15 +98,15 @@ const maxRows = 3
 func DateRows(readings ...Reading) []Row {
 	var likely, possible []Row
 	for _, r := range readings {
-		for _, l := range r.lines {
-			dated, timed := len(dates.On(l)) > 0, dates.TimeOfDay.MatchString(l.Text)
-			worded := dates.HasWord(l.Tokens)
+		for _, line := range r.lines {
+			dated, timed := len(dates.On(line)) > 0, dates.TimeOfDay.MatchString(line.Text)
+			worded := dates.HasWord(line.Tokens)
 			switch {
-			case l.Height == 0:
+			case line.Height == 0:
 			case dated && (worded || timed):
-				likely = addRow(likely, rowOf(l))
-			case dated || timed || worded && strings.ContainsAny(l.Text, "0123456789"):
-				possible = addRow(possible, rowOf(l))
+				likely = addRow(likely, rowOf(line))
+			case dated || timed || worded && strings.ContainsAny(line.Text, "0123456789"):
+				possible = addRow(possible, rowOf(line))
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 func TestReconcileChoosesLines(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		text    string
 		amounts []string
 	}{
@@ -65,9 +65,9 @@ func TestReconcileChoosesLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := readText(c.text)
+			r := readText(tc.text)
 			require.NotContains(t, r.Warnings, LinesNotReconciled)
-			require.Equal(t, c.amounts, amountsOf(r))
+			require.Equal(t, tc.amounts, amountsOf(r))
 		})
 	}
 }

@@ -8,12 +8,12 @@ import "github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 func signRefund(lines []*printed.Line) {
 	minus, plain, sum := 0, 0, int64(0)
 	for _, line := range lines {
-		a, ok := line.LastPrice()
+		amount, ok := line.LastPrice()
 		if !ok || line.Exact {
 			continue
 		}
-		value := a.Value
-		if printed.AttachedMinus.MatchString(line.Text[:a.Start]) {
+		value := amount.Value
+		if printed.AttachedMinus.MatchString(line.Text[:amount.Start]) {
 			value = -abs(value)
 		}
 		switch {

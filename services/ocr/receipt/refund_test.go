@@ -8,7 +8,7 @@ import (
 
 func TestJoinRefund(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		text, total string
 		amounts     []string
 	}{
@@ -47,13 +47,13 @@ func TestJoinRefund(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := readText(c.text)
-			require.Equal(t, c.total, r.Total)
+			r := readText(tc.text)
+			require.Equal(t, tc.total, r.Total)
 			var amounts []string
 			for _, it := range r.Items {
 				amounts = append(amounts, it.Amount)
 			}
-			require.Equal(t, c.amounts, amounts)
+			require.Equal(t, tc.amounts, amounts)
 			require.NotContains(t, r.Warnings, LinesNotReconciled)
 		})
 	}
@@ -71,7 +71,7 @@ func TestJoinRefundKeepsSignOfRereadRows(t *testing.T) {
 
 func TestJoinKeepsFreeArticles(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		text    string
 		amounts []string
 	}{
@@ -100,12 +100,12 @@ func TestJoinKeepsFreeArticles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := readText(c.text)
+			r := readText(tc.text)
 			var amounts []string
 			for _, it := range r.Items {
 				amounts = append(amounts, it.Amount)
 			}
-			require.Equal(t, c.amounts, amounts)
+			require.Equal(t, tc.amounts, amounts)
 			require.NotContains(t, r.Warnings, LinesNotReconciled)
 		})
 	}

@@ -34,15 +34,16 @@ func (j *join) paid(ranked []candidate) candidate {
 	if !rounds || due.value%coin == 0 {
 		return due
 	}
-	for _, c := range ranked[1:] {
-		rounded := c.value%coin == 0 && 2*abs(c.value-due.value) <= coin
-		if !rounded || c.at.Kind == printed.KindSubtotal || j.sums.charged(c.value, due.value) {
+	for _, candidate := range ranked[1:] {
+		rounded := candidate.value%coin == 0 && 2*abs(candidate.value-due.value) <= coin
+		if !rounded || candidate.at.Kind == printed.KindSubtotal ||
+			j.sums.charged(candidate.value, due.value) {
 			continue
 		}
 		// A single price without a label is an article.
-		if c.label >= printedLabel || c.rows > 1 {
-			c.confidence = max(c.confidence, due.confidence)
-			return c
+		if candidate.label >= printedLabel || candidate.rows > 1 {
+			candidate.confidence = max(candidate.confidence, due.confidence)
+			return candidate
 		}
 	}
 	return due
@@ -56,14 +57,15 @@ func (j *join) withCharges(ranked []candidate) candidate {
 	if due.at.Kind != printed.KindTotal || len(j.sums.change) > 0 {
 		return due
 	}
-	for _, c := range ranked[1:] {
-		if c.value <= due.value || c.at.Kind != printed.KindCash || c.at.Index <= due.at.Index {
+	for _, candidate := range ranked[1:] {
+		if candidate.value <= due.value || candidate.at.Kind != printed.KindCash ||
+			candidate.at.Index <= due.at.Index {
 			continue
 		}
 		for _, charge := range slices.Concat(j.sums.taxes, j.sums.tips) {
-			between := due.at.Index < charge.at.Index && charge.at.Index < c.at.Index
-			if between && due.value+charge.Value == c.value {
-				return c
+			between := due.at.Index < charge.at.Index && charge.at.Index < candidate.at.Index
+			if between && due.value+charge.Value == candidate.value {
+				return candidate
 			}
 		}
 	}

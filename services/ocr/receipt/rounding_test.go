@@ -9,7 +9,7 @@ import (
 func TestJoinAddsChargesBelowTotal(t *testing.T) {
 	t.Parallel()
 	const lines = "SHOP LTD\nTea 4.00\nBread 6.00\n"
-	for name, c := range map[string]struct{ text, total string }{
+	for name, tc := range map[string]struct{ text, total string }{
 		"service charge and card": {
 			lines + "Total 10.00\nService Charge 0.60\nVISA 10.60", "10.60",
 		},
@@ -21,8 +21,8 @@ func TestJoinAddsChargesBelowTotal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := readText(c.text)
-			require.Equal(t, c.total, r.Total)
+			r := readText(tc.text)
+			require.Equal(t, tc.total, r.Total)
 			require.NotContains(t, r.Warnings, LinesNotReconciled)
 		})
 	}
@@ -31,7 +31,7 @@ func TestJoinAddsChargesBelowTotal(t *testing.T) {
 func TestJoinFollowsRounding(t *testing.T) {
 	t.Parallel()
 	const lines = "GREEN SDN BHD\nTea 3.02\nBread 4.70\n"
-	for name, c := range map[string]struct{ text, total, rounding string }{
+	for name, tc := range map[string]struct{ text, total, rounding string }{
 		"printed rounding and rounded total": {
 			lines + "Total RM 7.72\nRounding -0.02\nNett Total RM 7.70", "7.70", "-0.02",
 		},
@@ -81,9 +81,9 @@ func TestJoinFollowsRounding(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := readText(c.text)
-			require.Equal(t, c.total, r.Total)
-			require.Equal(t, c.rounding, r.Rounding)
+			r := readText(tc.text)
+			require.Equal(t, tc.total, r.Total)
+			require.Equal(t, tc.rounding, r.Rounding)
 			require.NotContains(t, r.Warnings, LinesNotReconciled)
 		})
 	}

@@ -30,9 +30,9 @@ type sums struct {
 // findSums collects the labeled amounts of classified lines. A line contributes its rightmost
 // price.
 func findSums(lines []*printed.Line) sums {
-	var s sums
-	for i, line := range lines {
-		into := s.of(line.Kind)
+	var sums sums
+	for index, line := range lines {
+		into := sums.of(line.Kind)
 		if into == nil {
 			continue
 		}
@@ -43,14 +43,14 @@ func findSums(lines []*printed.Line) sums {
 			continue
 		}
 		found.inferred = true
-		if amountBelow(lines, i) {
-			found.at = lines[i+1]
+		if amountBelow(lines, index) {
+			found.at = lines[index+1]
 			found.Amount, _ = found.at.LastPrice()
 			*into = append(*into, found)
 			continue
 		}
 		if line.Kind == printed.KindTax {
-			s.addRates(line)
+			sums.addRates(line)
 			continue
 		}
 		found.strong = false
@@ -58,15 +58,15 @@ func findSums(lines []*printed.Line) sums {
 			*into = append(*into, found)
 		}
 	}
-	if n := len(s.totals); n > 0 {
-		last := s.totals[n-1].at.Index
-		for _, list := range [][]labeled{s.taxes, s.tips, s.discounts} {
+	if n := len(sums.totals); n > 0 {
+		last := sums.totals[n-1].at.Index
+		for _, list := range [][]labeled{sums.taxes, sums.tips, sums.discounts} {
 			for i := range list {
 				list[i].afterTotal = list[i].at.Index > last
 			}
 		}
 	}
-	return s
+	return sums
 }
 
 // amountBelow reports whether the amount of line i is alone on the next line. One word beside it
@@ -89,26 +89,26 @@ func (s *sums) addRates(l *printed.Line) {
 
 // add merges the sums of another reading. An amount that both found under the same label is kept
 // once.
-func (s *sums) add(o sums) {
-	for _, rate := range o.rates {
+func (s *sums) add(sums sums) {
+	for _, rate := range sums.rates {
 		if !slices.Contains(s.rates, rate) {
 			s.rates = append(s.rates, rate)
 		}
 	}
 	for k := printed.KindTotal; k <= printed.KindRounding; k++ {
 		into := s.of(k)
-		for _, l := range *o.of(k) {
-			i := slices.IndexFunc(*into, func(have labeled) bool { return have.Value == l.Value })
+		for _, sum := range *sums.of(k) {
+			i := slices.IndexFunc(*into, func(have labeled) bool { return have.Value == sum.Value })
 			if i < 0 {
-				*into = append(*into, l)
+				*into = append(*into, sum)
 				continue
 			}
 			have := &(*into)[i]
-			have.strong = have.strong || l.strong
-			have.inferred = have.inferred && l.inferred
-			have.afterTotal = have.afterTotal && l.afterTotal
-			have.readings += l.readings
-			have.MinConfidence = max(have.MinConfidence, l.MinConfidence)
+			have.strong = have.strong || sum.strong
+			have.inferred = have.inferred && sum.inferred
+			have.afterTotal = have.afterTotal && sum.afterTotal
+			have.readings += sum.readings
+			have.MinConfidence = max(have.MinConfidence, sum.MinConfidence)
 		}
 	}
 }
@@ -138,11 +138,11 @@ func (s *sums) of(k printed.Kind) *[]labeled {
 // addMissingPoint reads "1250" or "12 50" at the end of a labeled line as 12.50. The result needs
 // confirmation by other figures. Text is not misread, so there a whole number is the amount.
 func addMissingPoint(line *printed.Line) (printed.Amount, bool) {
-	n := len(line.Amounts)
-	if n == 0 {
+	number := len(line.Amounts)
+	if number == 0 {
 		return printed.Amount{}, false
 	}
-	last := line.Amounts[n-1]
+	last := line.Amounts[number-1]
 	if line.Exact {
 		return last, !last.Percent && last.Decimals < 2
 	}
@@ -150,9 +150,9 @@ func addMissingPoint(line *printed.Line) (printed.Amount, bool) {
 		return printed.Amount{}, false
 	}
 	digits := last.End - last.Start
-	if n > 1 && digits == 2 {
+	if number > 1 && digits == 2 {
 		// In "12 50", the second number is the cents.
-		before := line.Amounts[n-2]
+		before := line.Amounts[number-2]
 		if before.Decimals == 0 && last.Start-before.End == 1 {
 			last.Start, last.Decimals = before.Start, 2
 			last.Value = before.Value + last.Value/100

@@ -40,8 +40,8 @@ func (c candidate) score() float64 { return c.label + c.points }
 // candidates collects the amounts that may be the total, by value in thousandths.
 type candidates map[int64]*candidate
 
-// add proposes v, printed as a on the line at. The best label of an amount counts.
-func (b candidates) add(v int64, at *printed.Line, a printed.Amount, label float64) {
+// add proposes v, printed as an amount on the line at. The best label of an amount counts.
+func (b candidates) add(v int64, at *printed.Line, amount printed.Amount, label float64) {
 	// A refund has a negative total, and an exchange may have the total zero. On an image such
 	// amounts are more often dirt, unless the goods show that it is a refund.
 	if at == nil || v <= 0 && !((at.Exact || at.Refund) && at.Kind == printed.KindTotal) {
@@ -53,7 +53,7 @@ func (b candidates) add(v int64, at *printed.Line, a printed.Amount, label float
 		b[v] = c
 	}
 	if label > c.label {
-		c.at, c.start, c.end, c.label = at, a.Start, a.End, label
+		c.at, c.start, c.end, c.label = at, amount.Start, amount.End, label
 	}
 }
 
@@ -77,14 +77,14 @@ func (j *join) rankTotals() []candidate {
 // proposeTotals collects the labeled sums, every price without a label, and amounts derived from
 // other sums.
 func (j *join) proposeTotals() candidates {
-	out, s := candidates{}, &j.sums
-	for i, t := range s.totals {
-		out.add(t.Value, t.at, t.Amount, totalLabel(t, i, len(s.totals)))
+	out, sums := candidates{}, &j.sums
+	for i, t := range sums.totals {
+		out.add(t.Value, t.at, t.Amount, totalLabel(t, i, len(sums.totals)))
 	}
-	for _, t := range s.subtotals {
+	for _, t := range sums.subtotals {
 		out.add(t.Value, t.at, t.Amount, 1.5)
 	}
-	for _, t := range s.cash {
+	for _, t := range sums.cash {
 		out.add(t.Value, t.at, t.Amount, printedLabel)
 	}
 	for _, r := range j.readings {
@@ -97,14 +97,14 @@ func (j *join) proposeTotals() candidates {
 			}
 		}
 	}
-	out.derive(s)
+	out.derive(sums)
 	return out
 }
 
 // totalRows counts the rows of all readings that call v a total. All readings of single rows count
 // as one, because they tend to repeat the same error.
 func totalRows(v int64, readings []Reading) int {
-	n, rowsOnly := 0, 0
+	number, rowsOnly := 0, 0
 	for _, r := range readings {
 		for _, t := range r.sums.totals {
 			switch {
@@ -112,47 +112,48 @@ func totalRows(v int64, readings []Reading) int {
 			case r.rowsOnly:
 				rowsOnly = 1
 			default:
-				n++
+				number++
 			}
 		}
 	}
-	return n + rowsOnly
+	return number + rowsOnly
 }
 
-// totalLabel returns the points for the label of t. t is total i of n on the receipt.
-func totalLabel(t labeled, i, n int) float64 {
+// totalLabel returns the points for the label of a total, which is the total index of number on the
+// receipt.
+func totalLabel(labeled labeled, index, number int) float64 {
 	label := 3.0
-	if t.strong {
+	if labeled.strong {
 		label = 4
 	}
-	if t.inferred {
+	if labeled.inferred {
 		label -= 1
 	}
-	if t.MinConfidence < 0.5 {
+	if labeled.MinConfidence < 0.5 {
 		label -= 0.5
 	}
-	label += 0.4 * float64(min(t.readings, 3)-1)
+	label += 0.4 * float64(min(labeled.readings, 3)-1)
 	// A later total is more likely final. The preference is small, because a table of taxes often
 	// follows the payment.
-	return label + 0.3*float64(i)/float64(n)
+	return label + 0.3*float64(index)/float64(number)
 }
 
 // derive proposes totals that were misread but follow from other sums: cash minus change, an
 // earlier total rounded, or, if no total was read, the subtotal plus tax.
-func (b candidates) derive(s *sums) {
-	if len(s.totals) == 0 {
-		b.deriveTaxed(s)
+func (b candidates) derive(sums *sums) {
+	if len(sums.totals) == 0 {
+		b.deriveTaxed(sums)
 	}
-	for _, cash := range s.cash {
-		for _, change := range s.change {
+	for _, cash := range sums.cash {
+		for _, change := range sums.change {
 			if v := cash.Value - abs(change.Value); v > 0 {
 				b.add(v, cash.at, cash.Amount, 0)
 			}
 		}
 	}
-	coin := coinOf(s.currency)
-	for _, r := range s.rounding {
-		for _, t := range s.totals {
+	coin := coinOf(sums.currency)
+	for _, r := range sums.rounding {
+		for _, t := range sums.totals {
 			for _, v := range []int64{t.Value + r.Value, t.Value - r.Value} {
 				// Some tills round down only, so the rounding may be almost two coins of 0.05.
 				if r.Value != 0 && abs(r.Value) < 2*coin && v%coin == 0 && t.Value%coin != 0 {
@@ -165,17 +166,17 @@ func (b candidates) derive(s *sums) {
 
 // deriveTaxed proposes each subtotal plus each tax, also rounded to the smallest coin. A tax of 100
 // % or more is a misread amount.
-func (b candidates) deriveTaxed(s *sums) {
-	for _, base := range s.subtotals {
-		for _, tax := range s.taxes {
+func (b candidates) deriveTaxed(sums *sums) {
+	for _, base := range sums.subtotals {
+		for _, tax := range sums.taxes {
 			taxed := base.Value + abs(tax.Value)
 			if tax.Value == 0 || taxed >= 2*base.Value {
 				continue
 			}
 			b.add(taxed, base.at, base.Amount, 0)
 			// The first option is no rounding.
-			for _, r := range roundings(s.rounding)[1:] {
-				if v := taxed + r.value; v%coinOf(s.currency) == 0 {
+			for _, r := range roundings(sums.rounding)[1:] {
+				if v := taxed + r.value; v%coinOf(sums.currency) == 0 {
 					b.add(v, base.at, base.Amount, derivedLabel)
 				}
 			}
@@ -186,17 +187,18 @@ func (b candidates) deriveTaxed(s *sums) {
 // setConfidences converts the scores of ranked candidates to confidences. The coefficients were
 // fitted to the share of correct totals with a given score and lead. Points alone never reach
 // confidentTotal: other figures must agree with the total, too.
-func setConfidences(c []candidate) {
-	for i := range c {
+func setConfidences(candidates []candidate) {
+	for i := range candidates {
 		// lead is the distance to the best other candidate.
-		lead := c[i].score() - nextScore(c, i)
-		x := 0.22 + 0.06*min(c[i].label, 4) + 0.06*min(c[i].points, 5) + 0.07*max(min(lead, 3), -3)
-		if c[i].corroborated() && lead >= 2 {
+		lead := candidates[i].score() - nextScore(candidates, i)
+		x := 0.22 + 0.06*min(candidates[i].label, 4) + 0.06*min(candidates[i].points, 5) +
+			0.07*max(min(lead, 3), -3)
+		if candidates[i].corroborated() && lead >= 2 {
 			x = max(x, confidentTotal)
 		} else {
 			x = min(x, confidentTotal-0.01)
 		}
-		c[i].confidence = max(0.01, min(0.99, x))
+		candidates[i].confidence = max(0.01, min(0.99, x))
 	}
 }
 

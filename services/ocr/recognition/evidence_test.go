@@ -29,7 +29,7 @@ func testEvidenceCoversTotal(t *testing.T, reader Reader) {
 	const figures = "9,13"
 	whole := fixture.Printed(t, text, 20)
 	without := fixture.Printed(t, strings.Replace(text, figures, "    ", 1), 20)
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		// put places the paper, and exif is the orientation in the file.
 		put  func(*image.Gray) *image.Gray
 		exif int
@@ -47,11 +47,11 @@ func testEvidenceCoversTotal(t *testing.T, reader Reader) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			shown := c.put(whole)
-			r, err := reader.Read(t.Context(), fixture.JPEGAs(t, shown, c.exif))
+			shown := tc.put(whole)
+			r, err := reader.Read(t.Context(), fixture.JPEGAs(t, shown, tc.exif))
 			require.NoError(t, err)
 			require.Equal(t, want.Total, r.Total)
-			requireCovers(t, evidenceOf(t, r, "total"), shown, c.put(without))
+			requireCovers(t, evidenceOf(t, r, "total"), shown, tc.put(without))
 		})
 	}
 }

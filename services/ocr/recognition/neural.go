@@ -85,11 +85,11 @@ func (n neuralEngine) firstPass(
 ) (out Reading, first []printed.Page, err error) {
 	limited, cancel := half(ctx)
 	defer cancel()
-	for i, s := range sheets {
+	for i, sheet := range sheets {
 		var page neural.Page
 		// A page without a letter is not read.
-		if !s.Blank {
-			page, err = n.page(limited, s.Gray)
+		if !sheet.Blank {
+			page, err = n.page(limited, sheet.Gray)
 		}
 		if err != nil && printed.Blank(first) {
 			return Reading{}, nil, err
@@ -103,7 +103,7 @@ func (n neuralEngine) firstPass(
 			}
 			return out, first, ctx.Err()
 		}
-		f := s.Frame
+		f := sheet.Frame
 		f.Quarters, f.Angle = page.Quarters, page.Angle
 		out.pages = append(out.pages, f)
 		first = append(first, wordsOf(page, f.Turned()))

@@ -87,10 +87,10 @@ func TestReadWhileNeuralEngineIsKilled(t *testing.T) {
 	for name, signal := range signals {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, dir := killableReader(t, 15*time.Second)
+			reader, dir := killableReader(t, 15*time.Second)
 			read := make(chan Reading, 1)
 			go func() {
-				got, err := r.Read(t.Context(), file)
+				got, err := reader.Read(t.Context(), file)
 				assert.NoError(t, err)
 				read <- got
 			}()
@@ -107,7 +107,7 @@ func TestReadWhileNeuralEngineIsKilled(t *testing.T) {
 			require.Equal(t, want, shown(got.Receipt))
 			require.ErrorIs(t, got.Failure, process.ErrFailed)
 			require.False(t, got.Final())
-			again, err := r.Read(t.Context(), file)
+			again, err := reader.Read(t.Context(), file)
 			require.NoError(t, err)
 			require.Equal(t, want.Total, again.Total)
 			require.True(t, again.Final(), "the next receipt has a new process")

@@ -91,15 +91,15 @@ func (r local) firstPass(ctx context.Context, sheets []imaging.Sheet) ([]firstPa
 }
 
 // firstPage leaves time for the pages after it, unless it is the last one.
-func (r local) firstPage(ctx context.Context, s imaging.Sheet, last bool) firstPage {
+func (r local) firstPage(ctx context.Context, sheet imaging.Sheet, last bool) firstPage {
 	if !last {
 		var cancel context.CancelFunc
 		ctx, cancel = half(ctx)
 		defer cancel()
 	}
-	p, words, err := r.uprightPage(ctx, s)
+	p, words, err := r.uprightPage(ctx, sheet)
 	if err != nil {
-		p, words = s.Placed(s.Frame), nil
+		p, words = sheet.Placed(sheet.Frame), nil
 		p.Blank = true
 	}
 	return firstPage{p, p.Upright(words), err}
@@ -171,17 +171,17 @@ func (r local) pass(
 	ctx context.Context, pages []imaging.Prepared, how pass,
 ) ([]printed.Page, error) {
 	var out []printed.Page
-	for _, p := range pages {
-		if p.Blank {
-			out = append(out, p.Upright(nil))
+	for _, prepared := range pages {
+		if prepared.Blank {
+			out = append(out, prepared.Upright(nil))
 			continue
 		}
-		p = p.Enlarged(how.scale)
-		words, err := r.engine.Words(ctx, how.mode, how.language, p.Scaled())
+		prepared = prepared.Enlarged(how.scale)
+		words, err := r.engine.Words(ctx, how.mode, how.language, prepared.Scaled())
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, p.Upright(words[0]))
+		out = append(out, prepared.Upright(words[0]))
 	}
 	return out, nil
 }
@@ -189,11 +189,11 @@ func (r local) pass(
 // uprightPage finds the orientation of a page: it reads the page as it is, then turned by quarters
 // while few legible words are found.
 func (r local) uprightPage(
-	ctx context.Context, s imaging.Sheet,
+	ctx context.Context, sheet imaging.Sheet,
 ) (imaging.Prepared, []printed.Word, error) {
 	// All four orientations are tried if necessary, because sideways only guesses.
 	turns := []int{0, 2, 1, 3}
-	if s.Sideways {
+	if sheet.Sideways {
 		turns = []int{0, 1, 3, 2}
 	}
 	var best imaging.Prepared
@@ -205,12 +205,12 @@ func (r local) uprightPage(
 		if blank[(quarters+2)%4] {
 			continue
 		}
-		p := s.Turned(quarters)
+		prepared := sheet.Turned(quarters)
 		// The engine is not started for a page without a letter, in any orientation.
-		if p.Blank {
-			return p, nil, nil
+		if prepared.Blank {
+			return prepared, nil, nil
 		}
-		p, found, err := r.firstWords(ctx, p)
+		prepared, found, err := r.firstWords(ctx, prepared)
 		// The words of an earlier turn are better than none.
 		if err != nil && most > 0 && ctx.Err() == nil {
 			break
@@ -221,7 +221,7 @@ func (r local) uprightPage(
 		n, some := legible(found)
 		blank[quarters] = !some
 		if n > most {
-			best, words, most = p, found, n
+			best, words, most = prepared, found, n
 		}
 		if most >= rightWayUp {
 			break
@@ -233,25 +233,26 @@ func (r local) uprightPage(
 // firstWords reads a page for the first time. If the engine fails, it reads a smaller image in
 // another mode, because crashes and long runs depend on both. Each attempt has half of the time.
 func (r local) firstWords(
-	ctx context.Context, p imaging.Prepared,
+	ctx context.Context, prepared imaging.Prepared,
 ) (imaging.Prepared, []printed.Word, error) {
 	first, cancel := half(ctx)
 	defer cancel()
-	words, err := r.engine.Words(first, tesseract.Columns, tesseract.MainLanguage, p.Scaled())
+	words, err := r.engine.Words(first, tesseract.Columns, tesseract.MainLanguage,
+		prepared.Scaled())
 	if err == nil {
-		return p, words[0], nil
+		return prepared, words[0], nil
 	}
 	if ctx.Err() != nil {
 		return imaging.Prepared{}, nil, err
 	}
 	// Capital letters are then 15 pixels high instead of imaging.TargetHeight. Tesseract can still
 	// read them.
-	p.Scale *= 0.7
-	words, again := r.engine.Words(ctx, tesseract.Block, tesseract.MainLanguage, p.Scaled())
+	prepared.Scale *= 0.7
+	words, again := r.engine.Words(ctx, tesseract.Block, tesseract.MainLanguage, prepared.Scaled())
 	if again != nil {
 		return imaging.Prepared{}, nil, errors.Join(err, again)
 	}
-	return p, words[0], nil
+	return prepared, words[0], nil
 }
 
 // rightWayUp is the share of legible words above which a page counts as upright.

@@ -16,7 +16,7 @@ import (
 // which fail.
 func TestReadKeepsFirstReading(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ mode, failure string }{
+	for name, tc := range map[string]struct{ mode, failure string }{
 		"crash in the second pass":     {"6", "kill -SEGV $$"},
 		"second pass is killed":        {"6", "kill -KILL $$"},
 		"second pass prints nonsense":  {"6", "echo oops; exit 0"},
@@ -27,7 +27,8 @@ func TestReadKeepsFirstReading(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			failed := filepath.Join(t.TempDir(), "failed")
-			script := `case "$*" in *"--psm ` + c.mode + `"*) touch ` + failed + "; " + c.failure +
+			script := `case "$*" in *"--psm ` + tc.mode + `"*) touch ` + failed + "; " +
+				tc.failure +
 				`;; esac; exec tesseract "$@"`
 			r := newTestReader()
 			r.engine = scripted(t, script, 4*time.Second)

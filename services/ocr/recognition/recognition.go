@@ -74,19 +74,19 @@ func New(config Config, networks Networks, now func() time.Time) (Reader, error)
 	if networks != nil {
 		onboard = neuralEngine{networks: networks, tesseract: alone}
 	}
-	r := Reader{opener: media.New(config.Timeout), engine: onboard, now: now}
+	reader := Reader{opener: media.New(config.Timeout), engine: onboard, now: now}
 	if config.Vision.URL == "" {
-		return r, nil
+		return reader, nil
 	}
 	v, err := newVision(config.Vision, now)
 	if err != nil {
 		return Reader{}, err
 	}
-	r.engine = v
+	reader.engine = v
 	if config.Vision.Fallback {
-		r.fallback = onboard
+		reader.fallback = onboard
 	}
-	return r, nil
+	return reader, nil
 }
 
 // warnPagesSkipped is the warning for a file with more than maxPages pages.
@@ -157,20 +157,20 @@ func publicError(ctx context.Context, err error) error {
 }
 
 func (r Reader) recognize(ctx context.Context, file []byte) (Reading, error) {
-	d, err := r.opener.Open(ctx, file)
+	document, err := r.opener.Open(ctx, file)
 	if err != nil {
 		return Reading{}, err
 	}
 	var out Reading
-	if d.Text != nil {
-		for _, p := range d.Text {
+	if document.Text != nil {
+		for _, p := range document.Text {
 			out.pages = append(out.pages, imaging.Frame{Size: image.Pt(p.Width, p.Height)})
 		}
-		out.Receipt = receipt.Join(r.now(), receipt.Read(d.Text))
-	} else if out, err = r.readImages(ctx, d.Images); err != nil {
+		out.Receipt = receipt.Join(r.now(), receipt.Read(document.Text))
+	} else if out, err = r.readImages(ctx, document.Images); err != nil {
 		return Reading{}, err
 	}
-	if d.Skipped {
+	if document.Skipped {
 		out.Warnings = append(out.Warnings, warnPagesSkipped)
 	}
 	return out, nil

@@ -36,13 +36,13 @@ func (r Reading) Proto() *ocrv1.Receipt {
 
 // evidence converts the place of a field to the page as the file shows it. Plain text has no size,
 // so it has no box.
-func (r Reading) evidence(e printed.Evidence) *ocrv1.Evidence {
-	out := &ocrv1.Evidence{Field: e.Field, Page: int32(e.Page), Text: e.Text}
-	if f := r.pages[e.Page-1]; f.Size.X > 0 {
-		e.Box = f.Place(e.Box)
+func (r Reading) evidence(evidence printed.Evidence) *ocrv1.Evidence {
+	out := &ocrv1.Evidence{Field: evidence.Field, Page: int32(evidence.Page), Text: evidence.Text}
+	if f := r.pages[evidence.Page-1]; f.Size.X > 0 {
+		evidence.Box = f.Place(evidence.Box)
 		out.Box = &ocrv1.Box{
-			X: int32(e.Box.X), Y: int32(e.Box.Y), Width: int32(e.Box.W), Height: int32(e.Box.H),
-			PageWidth: int32(f.Size.X), PageHeight: int32(f.Size.Y),
+			X: int32(evidence.Box.X), Y: int32(evidence.Box.Y), Width: int32(evidence.Box.W),
+			Height: int32(evidence.Box.H), PageWidth: int32(f.Size.X), PageHeight: int32(f.Size.Y),
 		}
 	}
 	return out

@@ -74,17 +74,17 @@ func (r local) readRows(
 		return nil, err
 	}
 	var out []receipt.Reading
-	for _, q := range requests {
-		if len(q.rows) == 0 {
+	for _, reread := range requests {
+		if len(reread.rows) == 0 {
 			continue
 		}
 		// rows and words have the order in which the loops above added them.
-		for range q.scales {
+		for range reread.scales {
 			read := make([]printed.Page, len(pages))
 			for i, p := range pages {
 				read[i] = printed.Page{Width: p.Size.X, Height: p.Size.Y}
 			}
-			for _, at := range q.rows {
+			for _, at := range reread.rows {
 				for _, w := range rows[0].Upright(words[0]).Words {
 					// All words belong to one row, also those that are slightly higher or lower.
 					w.Box.Y, w.Box.H = at.Box.Y, at.Box.H
@@ -92,7 +92,7 @@ func (r local) readRows(
 				}
 				rows, words = rows[1:], words[1:]
 			}
-			out = append(out, q.read(read))
+			out = append(out, reread.read(read))
 		}
 	}
 	return out, nil

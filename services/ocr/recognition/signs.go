@@ -21,21 +21,21 @@ func isCurrencySign(r rune) bool { return r == '€' || r == '£' }
 // words that Tesseract read in the same places. It adds currency signs that only Tesseract read.
 func withSigns(words, witness []printed.Word) []printed.Word {
 	out := append([]printed.Word(nil), words...)
-	for _, w := range witness {
-		if !strings.ContainsFunc(w.Text, unknown) {
+	for _, text := range witness {
+		if !strings.ContainsFunc(text.Text, unknown) {
 			continue
 		}
 		seen := false
 		for i := range out {
-			if share := overlap(out[i].Box, w.Box); share > 0 {
+			if share := overlap(out[i].Box, text.Box); share > 0 {
 				seen = true
-				if share > 0.5 && sameButSigns(out[i].Text, w.Text) {
-					out[i].Text = w.Text
+				if share > 0.5 && sameButSigns(out[i].Text, text.Text) {
+					out[i].Text = text.Text
 				}
 			}
 		}
-		if !seen && (w.Text == "€" || w.Text == "£") {
-			out = append(out, w)
+		if !seen && (text.Text == "€" || text.Text == "£") {
+			out = append(out, text)
 		}
 	}
 	return out

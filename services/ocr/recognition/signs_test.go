@@ -15,7 +15,7 @@ func TestWithSigns(t *testing.T) {
 			Text: text, Box: printed.Box{X: x, Y: 10, W: 10 * len([]rune(text)), H: 20},
 		}
 	}
-	for name, c := range map[string]struct{ neural, witness, want string }{
+	for name, tc := range map[string]struct{ neural, witness, want string }{
 		"umlaut":                    {"Brotchen", "Brötchen", "Brötchen"},
 		"capital with an accent":    {"FERRETERIA", "FERRETERÍA", "FERRETERÍA"},
 		"sharp s":                   {"StraBe", "Straße", "Straße"},
@@ -27,9 +27,9 @@ func TestWithSigns(t *testing.T) {
 		"different word":            {"Brot", "Brötchen", "Brot"},
 		"witness lacks the umlauts": {"Kuche", "Kuche", "Kuche"},
 	} {
-		got := withSigns([]printed.Word{at(0, c.neural)}, []printed.Word{at(0, c.witness)})
+		got := withSigns([]printed.Word{at(0, tc.neural)}, []printed.Word{at(0, tc.witness)})
 		require.Len(t, got, 1, name)
-		require.Equal(t, c.want, got[0].Text, name)
+		require.Equal(t, tc.want, got[0].Text, name)
 	}
 	got := withSigns([]printed.Word{at(0, "12,50")},
 		[]printed.Word{at(0, "12,50"), at(80, "€"), at(120, "Ö")})

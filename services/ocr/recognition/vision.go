@@ -181,15 +181,15 @@ type completion struct {
 // parse returns the receipt in an answer. Its errors quote nothing of the answer, because answers
 // contain purchases.
 func (v vision) parse(answer []byte) (receipt.Claim, error) {
-	var c completion
-	if json.Unmarshal(answer, &c) != nil || len(c.Choices) == 0 {
+	var completion completion
+	if json.Unmarshal(answer, &completion) != nil || len(completion.Choices) == 0 {
 		return receipt.Claim{}, errors.New("the endpoint answered no completion")
 	}
 	// Any other reason, such as length, means that the JSON may be incomplete.
-	if reason := c.Choices[0].FinishReason; reason != "stop" {
+	if reason := completion.Choices[0].FinishReason; reason != "stop" {
 		return receipt.Claim{}, errors.New("the model did not finish its answer")
 	}
-	content := []byte(c.Choices[0].Message.Content)
+	content := []byte(completion.Choices[0].Message.Content)
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
 	if err != nil {
 		return receipt.Claim{}, errors.New("the model answered no JSON")

@@ -88,7 +88,7 @@ func TestVisionRequestAndResponse(t *testing.T) {
 		completed(visionAnswer, "stop")(w, r)
 	})
 	img := fixture.Printed(t, "CORNER SHOP\nTotal 6.00", 24)
-	r, err := visionReader(t, config).Read(t.Context(), fixture.JPEG(t, img))
+	reading, err := visionReader(t, config).Read(t.Context(), fixture.JPEG(t, img))
 	require.NoError(t, err)
 	require.Equal(t, "reader-1", asked.Model)
 	require.Contains(t, asked.ResponseFormat.JSONSchema.Schema, "required")
@@ -100,7 +100,7 @@ func TestVisionRequestAndResponse(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, img.Bounds().Dx(), sent.Width)
 
-	p := r.Proto()
+	p := reading.Proto()
 	require.Equal(t, "Corner Shop", p.GetMerchant())
 	require.Equal(t, "6.00", p.GetTotal())
 	require.Equal(t, "0.50", p.GetTax())

@@ -171,18 +171,18 @@ func exceededTime(state *os.ProcessState) bool {
 
 // input returns a file in memory with a program's input. A pipe would deliver small pieces.
 func input(content io.Reader) (*os.File, error) {
-	f, err := Unnamed()
+	file, err := Unnamed()
 	if err != nil {
 		return nil, err
 	}
-	_, err = io.Copy(f, content)
+	_, err = io.Copy(file, content)
 	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
+		_, err = file.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	return f, nil
+	return file, nil
 }
 
 // limited prefixes a command with prlimit, because Go cannot set limits between fork and exec.

@@ -106,27 +106,27 @@ func parseTSV(out []byte, pages []*image.Gray) ([][]printed.Word, error) {
 	}
 	words := make([][]printed.Word, len(pages))
 	for scanner.Scan() {
-		f := strings.SplitN(scanner.Text(), "\t", tsvColumns)
-		if len(f) != tsvColumns {
-			return nil, fmt.Errorf("row of %d columns in the output", len(f))
+		fields := strings.SplitN(scanner.Text(), "\t", tsvColumns)
+		if len(fields) != tsvColumns {
+			return nil, fmt.Errorf("row of %d columns in the output", len(fields))
 		}
-		if f[0] != wordLevel {
+		if fields[0] != wordLevel {
 			continue
 		}
-		page, err := strconv.Atoi(f[1])
+		page, err := strconv.Atoi(fields[1])
 		if err != nil || page < 1 || page > len(pages) {
 			return nil, errors.New("word on no page in the output")
 		}
-		w, err := tsvWord(f)
+		text, err := tsvWord(fields)
 		if err != nil {
 			return nil, err
 		}
-		b := w.Box
+		b := text.Box
 		if !image.Rect(b.X, b.Y, b.X+b.W, b.Y+b.H).In(pages[page-1].Bounds()) {
 			return nil, errors.New("word outside the page in the output")
 		}
-		if strings.TrimSpace(w.Text) != "" {
-			words[page-1] = append(words[page-1], w)
+		if strings.TrimSpace(text.Text) != "" {
+			words[page-1] = append(words[page-1], text)
 		}
 	}
 	return words, scanner.Err()
@@ -134,21 +134,21 @@ func parseTSV(out []byte, pages []*image.Gray) ([][]printed.Word, error) {
 
 // tsvWord parses the row of a word: its box in pixels (columns 6 to 9), its confidence in percent
 // (10) and its text (11).
-func tsvWord(f []string) (printed.Word, error) {
-	var n [4]int
-	for i := range n {
-		v, err := strconv.Atoi(f[6+i])
+func tsvWord(fields []string) (printed.Word, error) {
+	var box [4]int
+	for i := range box {
+		v, err := strconv.Atoi(fields[6+i])
 		if err != nil {
 			return printed.Word{}, fmt.Errorf("box in the output: %w", err)
 		}
-		n[i] = v
+		box[i] = v
 	}
-	confidence, err := strconv.ParseFloat(f[10], 64)
+	confidence, err := strconv.ParseFloat(fields[10], 64)
 	if err != nil {
 		return printed.Word{}, fmt.Errorf("confidence in the output: %w", err)
 	}
 	return printed.Word{
-		Text: strings.ToValidUTF8(f[11], ""), Confidence: confidence / 100,
-		Box: printed.Box{X: n[0], Y: n[1], W: n[2], H: n[3]},
+		Text: strings.ToValidUTF8(fields[11], ""), Confidence: confidence / 100,
+		Box: printed.Box{X: box[0], Y: box[1], W: box[2], H: box[3]},
 	}, nil
 }

@@ -19,9 +19,9 @@ func tiffPages(images []*image.Gray) []byte {
 	// link is the offset of the pointer to the next table. The first one is in the header.
 	link := 4
 	for _, img := range images {
-		at, w, h := len(out), img.Bounds().Dx(), img.Bounds().Dy()
-		for y := range h {
-			out = append(out, img.Pix[y*img.Stride:][:w]...)
+		at, width, height := len(out), img.Bounds().Dx(), img.Bounds().Dy()
+		for y := range height {
+			out = append(out, img.Pix[y*img.Stride:][:width]...)
 		}
 		// Tables start at even offsets.
 		out = append(out, make([]byte, len(out)%2)...)
@@ -32,15 +32,15 @@ func tiffPages(images []*image.Gray) []byte {
 			tag, kind uint16
 			value     int
 		}{
-			{256, long, w},
-			{257, long, h},
+			{256, long, width},
+			{257, long, height},
 			{258, short, 8}, // bits per pixel
 			{259, short, 1}, // not compressed
 			{262, short, 1}, // 0 is black
 			{273, long, at},
 			{277, short, 1}, // gray
-			{278, long, h},
-			{279, long, w * h},
+			{278, long, height},
+			{279, long, width * height},
 		}
 		out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)))
 		for _, e := range entries {

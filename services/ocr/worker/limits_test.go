@@ -34,14 +34,14 @@ func TestReadMemory(t *testing.T) { //nolint:paralleltest // It measures the pro
 	text := fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 80)
 	draw.Draw(page, image.Rect(500, 500, 4961, 7016), text, image.Point{}, draw.Src)
 	file := fixture.JPEG(t, page)
-	r := newTestReader(t, os.Getenv("OCR_NEURAL"))
+	reader := newTestReader(t, os.Getenv("OCR_NEURAL"))
 	requireMemory(t, "read", func() {
-		got, err := r.Read(t.Context(), file)
+		got, err := reader.Read(t.Context(), file)
 		require.NoError(t, err)
 		require.Equal(t, "12.50", got.Receipt.GetTotal())
 	})
 	requireMemory(t, "preview", func() {
-		pages, err := r.Preview(t.Context(), file, nil)
+		pages, err := reader.Preview(t.Context(), file, nil)
 		require.NoError(t, err)
 		require.Len(t, pages, 1)
 	})
@@ -111,14 +111,14 @@ func TestReadEndsWithRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pids := filepath.Join(t.TempDir(), "pids")
-			r := newTestReader(t, "")
-			r.config.Tesseract = fixture.Program(t,
+			reader := newTestReader(t, "")
+			reader.config.Tesseract = fixture.Program(t,
 				"echo $$ $PPID > "+pids+".new; mv "+pids+".new "+pids+"; exec sleep 60")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			failed := make(chan error, 1)
 			go func() {
-				_, err := r.Read(ctx, fixture.Small(t))
+				_, err := reader.Read(ctx, fixture.Small(t))
 				failed <- err
 			}()
 			var engine, worker int
@@ -165,24 +165,24 @@ func TestReadDeadline(t *testing.T) {
 // curves.
 func TestReadLimitsProcessorTime(t *testing.T) {
 	t.Parallel()
-	r := newTestReader(t, "")
-	r.config.Processor = time.Second
+	reader := newTestReader(t, "")
+	reader.config.Processor = time.Second
 	file := fixture.CurvesPDF(5, 50_000)
-	_, err := r.ForReceipt().Read(t.Context(), file)
+	_, err := reader.ForReceipt().Read(t.Context(), file)
 	require.ErrorIs(t, err, recognition.ErrComplex)
 	requireDetail(t, err, "must take at most 1 s of processor time")
-	_, err = r.ForReceipt().Images(t.Context(), file)
+	_, err = reader.ForReceipt().Images(t.Context(), file)
 	require.ErrorIs(t, err, recognition.ErrComplex)
-	_, err = r.ForReceipt().Preview(t.Context(), file, nil)
+	_, err = reader.ForReceipt().Preview(t.Context(), file, nil)
 	require.ErrorIs(t, err, recognition.ErrComplex)
 
-	r.config.Processor = 30 * time.Second
-	r = r.ForReceipt()
-	_, err = r.Read(t.Context(), fixture.Small(t))
+	reader.config.Processor = 30 * time.Second
+	reader = reader.ForReceipt()
+	_, err = reader.Read(t.Context(), fixture.Small(t))
 	require.NoError(t, err)
-	require.Less(t, *r.left, 30*time.Second)
-	*r.left = 0
-	_, err = r.Images(t.Context(), fixture.Small(t))
+	require.Less(t, *reader.left, 30*time.Second)
+	*reader.left = 0
+	_, err = reader.Images(t.Context(), fixture.Small(t))
 	require.ErrorIs(t, err, recognition.ErrComplex)
 	requireDetail(t, err, "must take at most 30 s of processor time")
 }
@@ -195,13 +195,13 @@ func requireDetail(t *testing.T, err error, message string) {
 
 func TestReadLimitsPixels(t *testing.T) {
 	t.Parallel()
-	r := newTestReader(t, "")
+	reader := newTestReader(t, "")
 	const most = "an image must have at most 50000000 pixels, and at most 20000 pixels on each edge"
 	for name, file := range fixture.LargeImages(t) {
-		_, err := r.Read(t.Context(), file)
+		_, err := reader.Read(t.Context(), file)
 		require.ErrorIs(t, err, recognition.ErrComplex, name)
 		requireDetail(t, err, most)
-		_, err = r.Images(t.Context(), file)
+		_, err = reader.Images(t.Context(), file)
 		require.ErrorIs(t, err, recognition.ErrComplex, name)
 		requireDetail(t, err, most)
 	}
@@ -225,12 +225,12 @@ func TestReadExpensiveFiles(t *testing.T) { //nolint:paralleltest // It measures
 	if testing.Short() {
 		t.Skip("it takes about 30 seconds")
 	}
-	r := newTestReader(t, os.Getenv("OCR_NEURAL"))
+	reader := newTestReader(t, os.Getenv("OCR_NEURAL"))
 	page := fixture.JPEG(t, fixture.Static(2480, 3508))
 	large := fixture.JPEG(t, fixture.Static(7071, 7071))
 	scan := fixture.ScanPDF(page, 2480, 3508, 5, "[0 0 595 842]")
 	const most = "must take at most 8 s of processor time"
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		name  string
 		file  []byte
 		limit time.Duration
@@ -243,16 +243,16 @@ func TestReadExpensiveFiles(t *testing.T) { //nolint:paralleltest // It measures
 		// It takes 6 s.
 		{"50 megapixels", large, 20 * time.Second, recognition.ErrParse, ""},
 	} {
-		r.config.Processor = c.limit
+		reader.config.Processor = tc.limit
 		start := fixture.ProcessorTime()
-		_, err := r.ForReceipt().Read(t.Context(), c.file)
+		_, err := reader.ForReceipt().Read(t.Context(), tc.file)
 		used := fixture.ProcessorTime() - start
-		t.Logf("%s: %d bytes, %.1f s, %v", c.name, len(c.file), used, err)
-		require.ErrorIs(t, err, c.want, c.name)
+		t.Logf("%s: %d bytes, %.1f s, %v", tc.name, len(tc.file), used, err)
+		require.ErrorIs(t, err, tc.want, tc.name)
 		// The kernel counts in whole seconds, for the worker and for its last program.
-		require.Less(t, used, (c.limit + 3*time.Second).Seconds(), c.name)
-		if c.message != "" {
-			requireDetail(t, err, c.message)
+		require.Less(t, used, (tc.limit + 3*time.Second).Seconds(), tc.name)
+		if tc.message != "" {
+			requireDetail(t, err, tc.message)
 		}
 	}
 }

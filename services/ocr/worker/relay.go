@@ -21,19 +21,19 @@ type line struct {
 	words, workerWords         *os.File
 }
 
-func newLine() (l line, err error) {
-	if l.page, err = sandbox.Unnamed(); err != nil {
+func newLine() (pipes line, err error) {
+	if pipes.page, err = sandbox.Unnamed(); err != nil {
 		return line{}, err
 	}
-	l.deadlines, l.workerDeadlines, err = os.Pipe()
+	pipes.deadlines, pipes.workerDeadlines, err = os.Pipe()
 	if err == nil {
-		l.workerWords, l.words, err = os.Pipe()
+		pipes.workerWords, pipes.words, err = os.Pipe()
 	}
 	if err != nil {
-		l.close()
+		pipes.close()
 		return line{}, err
 	}
-	return l, nil
+	return pipes, nil
 }
 
 // ofWorker returns the files of the worker, in the order of networksOfService.

@@ -82,32 +82,32 @@ func work(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("reading the job: %w", err)
 	}
 	head, file, _ := bytes.Cut(input, []byte("\n"))
-	var j job
-	if err := json.Unmarshal(head, &j); err != nil {
+	var job job
+	if err := json.Unmarshal(head, &job); err != nil {
 		return fmt.Errorf("decoding the job: %w", err)
 	}
 	// The file is hostile from here on. Only a model behind an endpoint is reached through the
 	// network.
-	rights := sandbox.Rights{Programs: true, Network: j.Config.Vision.URL != ""}
+	rights := sandbox.Rights{Programs: true, Network: job.Config.Vision.URL != ""}
 	if err := sandbox.Confine(rights); err != nil {
 		return fmt.Errorf("giving up rights: %w", err)
 	}
-	sandbox.LimitTime(j.Processor)
+	sandbox.LimitTime(job.Processor)
 	ctx := context.Background()
-	if !j.Deadline.IsZero() {
+	if !job.Deadline.IsZero() {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, j.Deadline)
+		ctx, cancel = context.WithDeadline(ctx, job.Deadline)
 		defer cancel()
 	}
 	var engine recognition.Networks
-	if j.Neural {
+	if job.Neural {
 		engine = networksOfService()
 	}
-	reader, err := recognition.New(j.Config, engine, time.Now)
+	reader, err := recognition.New(job.Config, engine, time.Now)
 	if err != nil {
 		return err
 	}
-	done, err := j.do(ctx, reader, file)
+	done, err := job.do(ctx, reader, file)
 	if err != nil {
 		return err
 	}

@@ -139,19 +139,19 @@ func (r Reader) Preview(
 
 // run serves a job in a worker. A text is read in this process, because there is nothing to decode.
 // A file of no known type is rejected like a text with control characters.
-func (r Reader) run(ctx context.Context, j job, file []byte) (result, error) {
+func (r Reader) run(ctx context.Context, job job, file []byte) (result, error) {
 	if media.TypeOf(file) == "" {
-		return j.do(ctx, r.texts, file)
+		return job.do(ctx, r.texts, file)
 	}
-	j.Config, j.Neural = r.config, r.installed
-	j.Deadline, _ = ctx.Deadline()
+	job.Config, job.Neural = r.config, r.installed
+	job.Deadline, _ = ctx.Deadline()
 	if r.left != nil {
 		if *r.left <= 0 {
 			return result{}, recognition.TooComplex(r.config.Processor)
 		}
-		j.Processor = *r.left
+		job.Processor = *r.left
 	}
-	printed, err := r.start(ctx, j, file)
+	printed, err := r.start(ctx, job, file)
 	var out result
 	if err == nil {
 		out, err = parse(printed)
@@ -190,8 +190,8 @@ func (r Reader) publicError(ctx context.Context, err error) error {
 
 // start runs a worker, with a folder for temporary files that is removed afterwards, and returns
 // its output.
-func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
-	head, err := json.Marshal(j)
+func (r Reader) start(ctx context.Context, job job, file []byte) ([]byte, error) {
+	head, err := json.Marshal(job)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a job: %w", err)
 	}
@@ -200,13 +200,13 @@ func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer temporary.remove()
-	l, err := newLine()
+	line, err := newLine()
 	if err != nil {
 		return nil, fmt.Errorf("connecting a worker: %w", err)
 	}
 	from := sandbox.Inherited{
 		Stdin: io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(file)),
-		Files: l.ofWorker(),
+		Files: line.ofWorker(),
 		Env:   []string{"TMPDIR=" + temporary.path},
 	}
 	for _, name := range inherited {
@@ -219,17 +219,17 @@ func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
 	relayed := make(chan struct{})
 	go func() {
 		defer close(relayed)
-		l.relay(pages, r.neural)
+		line.relay(pages, r.neural)
 	}()
 	defer func() {
 		cancel()
-		l.close()
+		line.close()
 		<-relayed
 	}()
 	// The programs that a worker starts cannot have a higher limit.
 	most := max(time.Minute, 2*r.config.Timeout)
 	limits := sandbox.Limits{
-		Time: cmp.Or(j.Processor, most), Clock: 3 * most,
+		Time: cmp.Or(job.Processor, most), Clock: 3 * most,
 		Memory: addressSpace, Heap: r.heap, Output: output,
 	}
 	return sandbox.RunWith(ctx, limits, from, r.program, command)

@@ -37,19 +37,19 @@ func TestReadResult(t *testing.T) {
 	for name, dir := range folders {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newTestReader(t, dir)
+			reader := newTestReader(t, dir)
 			var engine recognition.Networks
-			if r.installed {
-				engine = r.Neural()
+			if reader.installed {
+				engine = reader.Neural()
 			} else if name == "neural" {
 				t.Skip("the neural engine is not installed")
 			}
-			here, err := recognition.New(r.config, engine, time.Now)
+			here, err := recognition.New(reader.config, engine, time.Now)
 			require.NoError(t, err)
 			text, want := fixture.GoldenText(t, "de")
 			photograph := fixture.JPEG(t, fixture.Photograph(fixture.Printed(t, text, 26)))
 			for _, file := range [][]byte{photograph, fixture.TextPDF(7, text)} {
-				got, err := r.Read(t.Context(), file)
+				got, err := reader.Read(t.Context(), file)
 				require.NoError(t, err)
 				require.Equal(t, want.Total, got.Receipt.GetTotal())
 				require.True(t, got.Final)
@@ -59,13 +59,13 @@ func TestReadResult(t *testing.T) {
 
 				wantImages, err := here.Images(t.Context(), file)
 				require.NoError(t, err)
-				images, err := r.Images(t.Context(), file)
+				images, err := reader.Images(t.Context(), file)
 				require.NoError(t, err)
 				require.Equal(t, wantImages, images)
 
 				wantPages, err := here.Preview(t.Context(), file, got.Receipt.GetEvidence())
 				require.NoError(t, err)
-				pages, err := r.Preview(t.Context(), file, got.Receipt.GetEvidence())
+				pages, err := reader.Preview(t.Context(), file, got.Receipt.GetEvidence())
 				require.NoError(t, err)
 				require.Len(t, pages, len(wantPages))
 				for i := range pages {
@@ -138,13 +138,14 @@ func TestReadConfinesEngine(t *testing.T) {
 	require.NoError(t, err)
 	for url, want := range map[string]string{"": "denied\n", "http://127.0.0.1:1": "connected\n"} {
 		seen := filepath.Join(t.TempDir(), "seen")
-		r := newTestReader(t, "")
-		r.config.Vision = recognition.VisionConfig{
+		reader := newTestReader(t, "")
+		reader.config.Vision = recognition.VisionConfig{
 			URL: url, Model: "model", Timeout: time.Second, Fallback: true,
 		}
-		r.config.Tesseract = fixture.Program(t, "bash -c 'exec 3<>/dev/tcp/127.0.0.1/"+port+"'"+
-			" && echo connected > "+seen+" || echo denied > "+seen+"; exit 1")
-		_, err = r.Read(t.Context(), fixture.Small(t))
+		reader.config.Tesseract = fixture.Program(t,
+			"bash -c 'exec 3<>/dev/tcp/127.0.0.1/"+port+"'"+
+				" && echo connected > "+seen+" || echo denied > "+seen+"; exit 1")
+		_, err = reader.Read(t.Context(), fixture.Small(t))
 		require.ErrorIs(t, err, recognition.ErrResponse)
 		text, err := os.ReadFile(seen)
 		require.NoError(t, err)
@@ -171,18 +172,18 @@ func TestReadWithNeuralEngineThatFails(t *testing.T) {
 // request has no deadline.
 func TestRelayLimitsAttempt(t *testing.T) {
 	t.Parallel()
-	l, err := newLine()
+	line, err := newLine()
 	require.NoError(t, err)
 	engine := process.New(fixture.Neural(t, process.Program, "sleep 60"), time.Minute)
 	t.Cleanup(engine.Stop)
 	relayed := make(chan struct{})
 	go func() {
 		defer close(relayed)
-		l.relay(t.Context(), engine)
+		line.relay(t.Context(), engine)
 	}()
 	req, err := neural.NewRequest(image.NewGray(image.Rect(0, 0, 8, 8)))
 	require.NoError(t, err)
-	n := networks{page: l.page, deadlines: l.workerDeadlines, words: l.workerWords}
+	n := networks{page: line.page, deadlines: line.workerDeadlines, words: line.workerWords}
 	for failures := range int64(2) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		_, err = n.Read(ctx, req)
@@ -190,7 +191,7 @@ func TestRelayLimitsAttempt(t *testing.T) {
 		require.ErrorContains(t, err, process.ErrFailed.Error())
 		require.Equal(t, failures+1, engine.Failures())
 	}
-	l.close()
+	line.close()
 	<-relayed
 }
 
@@ -209,14 +210,14 @@ func TestNewWithoutNeuralEngine(t *testing.T) {
 
 func TestReadTextStartsNoWorker(t *testing.T) {
 	t.Parallel()
-	r := newTestReader(t, t.TempDir())
-	r.program = "/nonexistent"
-	out, err := r.Read(t.Context(), []byte("CORNER SHOP\n2026-11-20\nTotal EUR 12.50\n"))
+	reader := newTestReader(t, t.TempDir())
+	reader.program = "/nonexistent"
+	out, err := reader.Read(t.Context(), []byte("CORNER SHOP\n2026-11-20\nTotal EUR 12.50\n"))
 	require.NoError(t, err)
 	require.Equal(t, "12.50", out.Receipt.GetTotal())
-	images, err := r.Images(t.Context(), []byte("CORNER SHOP\nTotal EUR 12.50\n"))
+	images, err := reader.Images(t.Context(), []byte("CORNER SHOP\nTotal EUR 12.50\n"))
 	require.NoError(t, err)
 	require.Empty(t, images)
-	_, err = r.Read(t.Context(), fixture.Small(t))
+	_, err = reader.Read(t.Context(), fixture.Small(t))
 	require.ErrorIs(t, err, recognition.ErrResponse)
 }

@@ -85,30 +85,30 @@ func run() error {
 	lines := bufio.NewScanner(manifest)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
-		var l label
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+		var label label
+		if err := json.Unmarshal(lines.Bytes(), &label); err != nil {
 			return err
 		}
-		locale := map[string]string{"dmy": "en-GB", "mdy": "en-US"}[l.Mapping.DateOrder]
+		locale := map[string]string{"dmy": "en-GB", "mdy": "en-US"}[label.Mapping.DateOrder]
 		if !*useLocale {
 			locale = ""
 		}
-		p, proposed := read(filepath.Join(*data, l.File), locale)
-		p.File = l.File
-		encoded, err := json.Marshal(p)
+		prediction, proposed := read(filepath.Join(*data, label.File), locale)
+		prediction.File = label.File
+		encoded, err := json.Marshal(prediction)
 		if err != nil {
 			return err
 		}
 		predictions.Write(append(encoded, '\n'))
-		s := judge(l, p)
-		for _, name := range []string{l.Format, "all"} {
+		result := judge(label, prediction)
+		for _, name := range []string{label.Format, "all"} {
 			if scores[name] == nil {
 				scores[name] = &score{}
 			}
-			scores[name].add(s)
+			scores[name].add(result)
 		}
-		if *verbose && (!s.right || s.currencyRight < s.currencies) {
-			report(l, p, s, proposed)
+		if *verbose && (!result.right || result.currencyRight < result.currencies) {
+			report(label, prediction, result, proposed)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -123,39 +123,40 @@ func run() error {
 }
 
 func read(path, locale string) (prediction, *mapping.Mapping) {
-	p := prediction{Rows: []row{}}
+	prediction := prediction{Rows: []row{}}
 	file, err := os.Open(path)
 	if err != nil {
-		p.Error = err.Error()
-		return p, nil
+		prediction.Error = err.Error()
+		return prediction, nil
 	}
 	defer file.Close()
 	records, proposed, err := convert(file, locale)
 	if err != nil {
-		p.Error = err.Error()
-		return p, proposed
+		prediction.Error = err.Error()
+		return prediction, proposed
 	}
 	line := 0 // Of the last row.
-	for _, r := range records {
+	for _, record := range records {
 		switch {
-		case r.Skip, r.Status != "": // A pending or void payment is not booked.
-		case r.Problem != "":
-			p.Error = fmt.Sprintf("record %d: %s", r.N, r.Problem)
-		case len(p.Rows) > 0 && r.Line == line && proposed != nil &&
+		case record.Skip, record.Status != "": // A pending or void payment is not booked.
+		case record.Problem != "":
+			prediction.Error = fmt.Sprintf("record %d: %s", record.N, record.Problem)
+		case len(prediction.Rows) > 0 && record.Line == line && proposed != nil &&
 			proposed.Format == statement.QIF:
 			// The label has one row for an entry, whose transfers are records of their own.
-			whole := &p.Rows[len(p.Rows)-1]
-			whole.Amount, _ = written.SumOf(whole.Amount, r.Amount).Text()
+			whole := &prediction.Rows[len(prediction.Rows)-1]
+			whole.Amount, _ = written.SumOf(whole.Amount, record.Amount).Text()
 		default:
-			line = r.Line
-			p.Rows = append(p.Rows, row{r.Date.Format("2006-01-02"), r.Amount, r.Currency, r.Payee})
+			line = record.Line
+			prediction.Rows = append(prediction.Rows,
+				row{record.Date.Format("2006-01-02"), record.Amount, record.Currency, record.Payee})
 		}
 	}
 	// Invalid records are listed in the preview. Only a file without any other cannot be imported.
-	if len(p.Rows) > 0 {
-		p.Error = ""
+	if len(prediction.Rows) > 0 {
+		prediction.Error = ""
 	}
-	return p, proposed
+	return prediction, proposed
 }
 
 // convert returns the records of a file, by the proposed mapping if it needs one.
@@ -195,8 +196,8 @@ func report(l label, p prediction, s result, proposed *mapping.Mapping) {
 }
 
 func table(w io.Writer, scores map[string]*score) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t,
+	writer := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(writer,
 		"format\tfiles exact\trows right\trows extra\tcurrency right\trefused\tpayee (info)")
 	names := []string{statement.OFX, statement.QIF, statement.CAMT, statement.MT940, statement.CSV}
 	for name := range scores {
@@ -206,13 +207,13 @@ func table(w io.Writer, scores map[string]*score) error {
 	}
 	for _, name := range append(names, "all") {
 		if s := scores[name]; s != nil {
-			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, share(s.exact, s.files),
-				share(s.hit, s.rows), share(s.got-s.hit, s.got),
+			_, _ = fmt.Fprintf(writer, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name,
+				share(s.exact, s.files), share(s.hit, s.rows), share(s.got-s.hit, s.got),
 				share(s.currencyRight, s.currencies), share(s.rejected, s.broken),
 				share(s.payeeRight, s.payees))
 		}
 	}
-	return t.Flush()
+	return writer.Flush()
 }
 
 func share(part, whole int) string {

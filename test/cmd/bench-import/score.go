@@ -22,17 +22,18 @@ type score struct {
 	rows, hit, got, currencies, currencyRight, payees, payeeRight int
 }
 
-func (s *score) add(r result) {
-	if r.expected == "error" {
+func (s *score) add(found result) {
+	if found.expected == "error" {
 		s.broken++
-		s.rejected += one(r.right)
+		s.rejected += one(found.right)
 		return
 	}
 	s.files++
-	s.exact += one(r.right)
-	s.rows, s.hit, s.got = s.rows+r.rows, s.hit+r.hit, s.got+r.got
-	s.currencies, s.currencyRight = s.currencies+r.currencies, s.currencyRight+r.currencyRight
-	s.payees, s.payeeRight = s.payees+r.payees, s.payeeRight+r.payeeRight
+	s.exact += one(found.right)
+	s.rows, s.hit, s.got = s.rows+found.rows, s.hit+found.hit, s.got+found.got
+	s.currencies += found.currencies
+	s.currencyRight += found.currencyRight
+	s.payees, s.payeeRight = s.payees+found.payees, s.payeeRight+found.payeeRight
 }
 
 func one(b bool) int {
@@ -45,35 +46,36 @@ func one(b bool) int {
 // judge compares a prediction with a label. The order of rows does not matter, and equal rows count
 // as often as they occur. If the label has several lists, the one that the prediction fits best
 // counts.
-func judge(l label, p prediction) result {
-	got := count(p.Rows, key)
-	r := result{expected: l.Expect, got: len(p.Rows)}
-	if l.Expect == "error" {
-		r.right = p.Error != "" && (len(p.Rows) == 0 || equal(got, count(l.Rows, key)))
-		return r
+func judge(label label, prediction prediction) result {
+	got := count(prediction.Rows, key)
+	found := result{expected: label.Expect, got: len(prediction.Rows)}
+	if label.Expect == "error" {
+		found.right = prediction.Error != "" &&
+			(len(prediction.Rows) == 0 || equal(got, count(label.Rows, key)))
+		return found
 	}
-	best := l.Rows
-	for _, other := range l.Also {
+	best := label.Rows
+	for _, other := range label.Also {
 		want, before := count(other, key), count(best, key)
 		if equal(want, got) || common(want, got) > common(before, got) {
 			best = other
 		}
 	}
 	want := count(best, key)
-	r.rows, r.hit = len(best), common(want, got)
-	r.right = equal(want, got) && (p.Error == "" || len(best) == 0)
+	found.rows, found.hit = len(best), common(want, got)
+	found.right = equal(want, got) && (prediction.Error == "" || len(best) == 0)
 	currency := func(r row) string { return key(r) + " " + strings.ToUpper(r.Currency) }
 	known := make([]row, 0, len(best))
 	for _, b := range best {
 		if b.Currency == "" {
-			b.Currency = l.Currency
+			b.Currency = label.Currency
 		}
 		if b.Currency != "" {
 			known = append(known, b)
 		}
 	}
-	r.currencies = len(known)
-	r.currencyRight = common(count(known, currency), count(p.Rows, currency))
+	found.currencies = len(known)
+	found.currencyRight = common(count(known, currency), count(prediction.Rows, currency))
 	payee := func(r row) string {
 		return key(r) + " " + strings.Join(strings.Fields(strings.ToLower(r.Payee)), " ")
 	}
@@ -83,8 +85,9 @@ func judge(l label, p prediction) result {
 			named = append(named, b)
 		}
 	}
-	r.payees, r.payeeRight = len(named), common(count(named, payee), count(p.Rows, payee))
-	return r
+	found.payees, found.payeeRight = len(named), common(count(named, payee),
+		count(prediction.Rows, payee))
+	return found
 }
 
 // key returns date and amount of a row, with equal amounts in one form.

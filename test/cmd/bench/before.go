@@ -37,7 +37,7 @@ func (b *bench) compareBefore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		what     string
 		clients  int
 		requests func(*stack) []request
@@ -52,8 +52,8 @@ func (b *bench) compareBefore(ctx context.Context) error {
 			return []request{s.writers[0].gets("/api/v1/dashboard/summary")}
 		}},
 	} {
-		if err := b.compareStacks(ctx, c.what, now, before, c.clients, c.requests); err != nil {
-			return fmt.Errorf("%s: %w", c.what, err)
+		if err := b.compareStacks(ctx, tc.what, now, before, tc.clients, tc.requests); err != nil {
+			return fmt.Errorf("%s: %w", tc.what, err)
 		}
 	}
 	return nil

@@ -16,30 +16,30 @@ const settleTime = 5 * time.Second
 // rate, this time is independent of the number of machines and of other programs on the machine.
 // The rows have no goal, because the time depends on the processor.
 func (b *bench) costs(ctx context.Context) error {
-	s, err := b.stack(ctx, "large")
+	target, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}
 	// Reads are sent by one user. Their rows were written by the loads before.
-	reader := s.writers[0]
-	for _, c := range []struct {
+	reader := target.writers[0]
+	creates := func(clients, wallets int) load {
+		return load{clients: clients, requests: target.spending(wallets), keyed: keyed}
+	}
+	reads := func(path string) load {
+		return load{clients: 16, requests: []request{reader.gets(path)}}
+	}
+	for _, tc := range []struct {
 		what string
 		load load
 	}{
-		{"a create, 8 clients", load{clients: 8, requests: s.spending(writers), keyed: keyed}},
-		{"a create, 64 clients", load{clients: 64, requests: s.spending(writers), keyed: keyed}},
-		{"a create, 256 clients", load{clients: 256, requests: s.spending(writers), keyed: keyed}},
-		{"a create, 64 clients on one wallet", load{
-			clients: 64, requests: s.spending(1), keyed: keyed,
-		}},
-		{"a page of 50, 16 clients", load{
-			clients: 16, requests: []request{reader.gets(firstPage)},
-		}},
-		{"a dashboard, 16 clients", load{
-			clients: 16, requests: []request{reader.gets("/api/v1/dashboard/summary")},
-		}},
+		{"a create, 8 clients", creates(8, writers)},
+		{"a create, 64 clients", creates(64, writers)},
+		{"a create, 256 clients", creates(256, writers)},
+		{"a create, 64 clients on one wallet", creates(64, 1)},
+		{"a page of 50, 16 clients", reads(firstPage)},
+		{"a dashboard, 16 clients", reads("/api/v1/dashboard/summary")},
 	} {
-		if err := b.cost(ctx, s, c.what, c.load); err != nil {
+		if err := b.cost(ctx, target, tc.what, tc.load); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 // spend runs a load and returns its rate, and by program the processor time per request in
 // microseconds. It includes the consumers of the events.
 func (b *bench) spend(
-	ctx context.Context, s *stack, l load,
+	ctx context.Context, target *stack, load load,
 ) (perSecond float64, costs map[string]float64, err error) {
 	// The stack is idle before the load: the previous call has waited until its events were
 	// consumed.
@@ -85,7 +85,7 @@ func (b *bench) spend(
 	if err != nil {
 		return 0, nil, err
 	}
-	a, err := b.wrk(ctx, s, l)
+	measured, err := b.wrk(ctx, target, load)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -97,12 +97,12 @@ func (b *bench) spend(
 	}
 	after, err := spentByName()
 	// wrk reports the rate and not the number of requests.
-	requests := a.perSecond * b.length.Seconds()
+	requests := measured.perSecond * b.length.Seconds()
 	costs = map[string]float64{}
 	for name := range after {
 		costs[name] = float64(after[name]-before[name]) / ticks / requests * 1e6
 	}
-	return a.perSecond, costs, err
+	return measured.perSecond, costs, err
 }
 
 // spentByName returns the processor time of all processes of the stack, in ticks, added up by
@@ -111,15 +111,15 @@ func (b *bench) spend(
 func spentByName() (map[string]int, error) {
 	all, err := processes()
 	byName := map[string]int{}
-	for i, p := range all {
-		name := p.name
+	for i, parsed := range all {
+		name := parsed.name
 		if i == 0 {
 			name = "bench"
 		}
-		byName[name] += p.ticks
+		byName[name] += parsed.ticks
 		// The postmaster has reaped the backends of closed connections.
 		if name == "postgres" {
-			byName[name] += p.reaped
+			byName[name] += parsed.reaped
 		}
 	}
 	return byName, err

@@ -26,19 +26,19 @@ func (b *bench) creates(ctx context.Context) error {
 	// peak is the rate with 64 clients. A later measurement runs at half of it.
 	peak := 0.0
 	// A goal of 0 means that there is none. With one wallet, all creates update the same balance.
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		clients, wallets int
 		goal             float64
 	}{{8, writers, 0}, {64, writers, 0.75}, {256, writers, 1.4}, {64, 1, 5}} {
-		what := fmt.Sprintf("creates, %d clients", c.clients)
-		if c.wallets == 1 {
+		what := fmt.Sprintf("creates, %d clients", tc.clients)
+		if tc.wallets == 1 {
 			what += ", all on one wallet"
 		}
-		rate, err := b.compareCreates(ctx, large, what, c.clients, c.wallets, c.goal)
+		rate, err := b.compareCreates(ctx, large, what, tc.clients, tc.wallets, tc.goal)
 		if err != nil {
 			return err
 		}
-		if c.clients == 64 && c.wallets == writers {
+		if tc.clients == 64 && tc.wallets == writers {
 			peak = rate
 		}
 	}
@@ -49,7 +49,7 @@ func (b *bench) creates(ctx context.Context) error {
 // single creates. Both sides are measured in transactions per second, although a request of one
 // side has 500 of them.
 func (b *bench) batches(ctx context.Context) error {
-	s, err := b.stack(ctx, "large")
+	target, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (b *bench) batches(ctx context.Context) error {
 	// time, as during imports.
 	const clients, size = 8, 500
 	var imports []request
-	for _, u := range s.writers[:clients] {
+	for _, u := range target.writers[:clients] {
 		imports = append(imports, u.imports(size))
 	}
 	_, err = b.compare(ctx, comparison{
@@ -65,12 +65,12 @@ func (b *bench) batches(ctx context.Context) error {
 			size, clients),
 		unit: "/s", atLeast: 5,
 		ours: func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx, s, load{clients: clients, requests: imports, keyed: keyed})
+			a, err := b.wrk(ctx, target, load{clients: clients, requests: imports, keyed: keyed})
 			return size * a.perSecond, err
 		},
 		theirs: func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx, s, load{
-				clients: clients, requests: s.spending(writers), keyed: keyed,
+			a, err := b.wrk(ctx, target, load{
+				clients: clients, requests: target.spending(writers), keyed: keyed,
 			})
 			return a.perSecond, err
 		},
@@ -80,7 +80,7 @@ func (b *bench) batches(ctx context.Context) error {
 
 // compareCreates compares creates with the baseline, and returns the rate of the creates.
 func (b *bench) compareCreates(
-	ctx context.Context, s *stack, what string, clients, wallets int, goal float64,
+	ctx context.Context, target *stack, what string, clients, wallets int, goal float64,
 ) (float64, error) {
 	// The baseline updates as many balances as the creates.
 	script, err := baselineScript(wallets)
@@ -90,13 +90,13 @@ func (b *bench) compareCreates(
 	return b.compare(ctx, comparison{
 		what: what, unit: "/s", atLeast: goal,
 		ours: func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx, s, load{
-				clients: clients, requests: s.spending(wallets), keyed: keyed,
+			a, err := b.wrk(ctx, target, load{
+				clients: clients, requests: target.spending(wallets), keyed: keyed,
 			})
 			return a.perSecond, err
 		},
 		theirs: func(ctx context.Context) (float64, error) {
-			a, err := b.pgbench(ctx, s, script, clients, 0)
+			a, err := b.pgbench(ctx, target, script, clients, 0)
 			return a.perSecond, err
 		},
 	})
@@ -114,14 +114,14 @@ func (s *stack) spending(users int) []request {
 // halfLoad compares the 99th percentile of the latency of creates with the baseline. Each side runs
 // at half of the rate that it reaches with 64 clients. At the full rate, the latency would only
 // show the length of the queue.
-func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
+func (b *bench) halfLoad(ctx context.Context, target *stack, peak float64) error {
 	script, err := baselineScript(writers)
 	if err != nil {
 		return err
 	}
 	const clients = 64
 	// The baseline's own peak rate.
-	raw, err := b.pgbench(ctx, s, script, clients, 0)
+	raw, err := b.pgbench(ctx, target, script, clients, 0)
 	if err != nil {
 		return err
 	}
@@ -130,12 +130,15 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 		ours: func(ctx context.Context) (float64, error) {
 			// With this average pause, all clients together send half of the peak rate.
 			pause := time.Duration(clients / (peak / 2) * float64(time.Second))
-			a, err := b.wrk(ctx, s,
-				load{clients: clients, requests: s.spending(writers), keyed: keyed, pause: pause})
+			a, err := b.wrk(ctx, target,
+				load{
+					clients: clients, requests: target.spending(writers), keyed: keyed,
+					pause: pause,
+				})
 			return a.p99, err
 		},
 		theirs: func(ctx context.Context) (float64, error) {
-			a, err := b.pgbench(ctx, s, script, clients, raw.perSecond/2)
+			a, err := b.pgbench(ctx, target, script, clients, raw.perSecond/2)
 			return a.p99, err
 		},
 	})

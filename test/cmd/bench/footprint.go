@@ -22,14 +22,14 @@ const (
 // footprint measures the memory of the processes after the benchmarks, and their processor time
 // while idle.
 func (b *bench) footprint(ctx context.Context) error {
-	s, err := b.stack(ctx, "large")
+	target, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}
 	// A last load makes sure that each process has recently worked, also if only this theme is
 	// measured.
-	creates := load{clients: 64, requests: s.spending(writers), keyed: keyed}
-	if _, err := b.wrk(ctx, s, creates); err != nil {
+	creates := load{clients: 64, requests: target.spending(writers), keyed: keyed}
+	if _, err := b.wrk(ctx, target, creates); err != nil {
 		return err
 	}
 	all, err := processes()
@@ -153,27 +153,28 @@ func parseStat(line string) (process, error) {
 	if len(fields) < 22 {
 		return process{}, fmt.Errorf("%q has too few fields for /proc/PID/stat", line)
 	}
-	p := process{name: line[start+1 : end]}
+	parsed := process{name: line[start+1 : end]}
 	var user, system, reapedUser, reapedSystem, pages int
 	// fields begins with the third field of the line, so fields[11] is field 14 of the manual page.
-	for _, f := range []struct {
+	for _, tc := range []struct {
 		text string
 		into *int
 	}{
-		{strings.TrimSpace(line[:start]), &p.pid},
-		{fields[1], &p.parent},
+		{strings.TrimSpace(line[:start]), &parsed.pid},
+		{fields[1], &parsed.parent},
 		{fields[11], &user},
 		{fields[12], &system},
 		{fields[13], &reapedUser},
 		{fields[14], &reapedSystem},
 		{fields[21], &pages},
 	} {
-		n, err := strconv.Atoi(f.text)
+		n, err := strconv.Atoi(tc.text)
 		if err != nil {
 			return process{}, fmt.Errorf("parsing /proc/PID/stat: %w", err)
 		}
-		*f.into = n
+		*tc.into = n
 	}
-	p.ticks, p.reaped, p.resident = user+system, reapedUser+reapedSystem, pages*os.Getpagesize()
-	return p, nil
+	parsed.ticks, parsed.reaped = user+system, reapedUser+reapedSystem
+	parsed.resident = pages * os.Getpagesize()
+	return parsed, nil
 }

@@ -63,14 +63,14 @@ func main() {
 	// garbage collector as the programs.
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
-	o := options{
+	options := options{
 		rounds: *rounds, length: 5 * time.Second, rows: 5_000_000, only: *only,
 		vegeta: strings.Fields(*vegeta), before: *before,
 	}
 	if *short {
-		o.length, o.rows = 2*time.Second, 500_000
+		options.length, options.rows = 2*time.Second, 500_000
 	}
-	if err := profiled(*profile, func() error { return run(ctx, o, *write) }); err != nil {
+	if err := profiled(*profile, func() error { return run(ctx, options, *write) }); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -94,34 +94,34 @@ func profiled(name string, do func() error) error {
 
 // run measures the selected themes in order. A stack that a theme has started is used by the
 // following ones. Without a page, the table is only printed.
-func run(ctx context.Context, o options, page string) (err error) {
+func run(ctx context.Context, options options, page string) (err error) {
 	defer ungroup()()
-	b, err := newBench(ctx, o)
+	bench, err := newBench(ctx, options)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	if len(o.vegeta) > 0 {
-		return b.overload(ctx)
+	defer func() { err = errors.Join(err, bench.close()) }()
+	if len(options.vegeta) > 0 {
+		return bench.overload(ctx)
 	}
 	fmt.Print(heading)
-	if b.before != "" {
-		return b.compareBefore(ctx)
+	if bench.before != "" {
+		return bench.compareBefore(ctx)
 	}
 	for _, theme := range []struct {
 		name    string
 		measure func(context.Context) error
 	}{
-		{"creates", b.creates},
-		{"batches", b.batches},
-		{"costs", b.costs},
-		{"scale", b.scale},
-		{"reads", b.reads},
-		{"sync", b.sync},
-		{"receipts", b.receipts},
-		{"footprint", b.footprint},
+		{"creates", bench.creates},
+		{"batches", bench.batches},
+		{"costs", bench.costs},
+		{"scale", bench.scale},
+		{"reads", bench.reads},
+		{"sync", bench.sync},
+		{"receipts", bench.receipts},
+		{"footprint", bench.footprint},
 	} {
-		if o.only != "" && o.only != theme.name {
+		if options.only != "" && options.only != theme.name {
 			continue
 		}
 		if err := theme.measure(ctx); err != nil {
@@ -131,5 +131,5 @@ func run(ctx context.Context, o options, page string) (err error) {
 	if page == "" {
 		return nil
 	}
-	return b.write(ctx, page)
+	return bench.write(ctx, page)
 }

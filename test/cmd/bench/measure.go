@@ -30,29 +30,29 @@ const heading = "| measurement | Coffer | baseline | ratio | goal | |\n|---|---|
 
 // compare measures both sides in turn, so that other load on the machine affects both. It prints
 // the row, adds it to the table, and returns the median of our side.
-func (b *bench) compare(ctx context.Context, c comparison) (float64, error) {
+func (b *bench) compare(ctx context.Context, comparison comparison) (float64, error) {
 	rounds := b.rounds
 	// Without a baseline, ours runs for as long as it needs.
-	if c.theirs == nil {
+	if comparison.theirs == nil {
 		rounds = 1
 	}
 	var ours, theirs []float64
 	for range rounds {
-		our, err := c.ours(ctx)
+		our, err := comparison.ours(ctx)
 		if err != nil {
 			return 0, err
 		}
 		ours = append(ours, our)
-		if c.theirs == nil {
+		if comparison.theirs == nil {
 			continue
 		}
-		their, err := c.theirs(ctx)
+		their, err := comparison.theirs(ctx)
 		if err != nil {
 			return 0, err
 		}
 		theirs = append(theirs, their)
 	}
-	b.add(c, ours, theirs)
+	b.add(comparison, ours, theirs)
 	return median(ours), nil
 }
 

@@ -60,19 +60,19 @@ func (b *bench) overload(ctx context.Context) error {
 	byMultiple := map[float64][]outcome{}
 	for range min(b.rounds, overloadRounds) {
 		capacity := 0.0
-		for _, m := range multiples {
+		for _, multiple := range multiples {
 			workers := maxInFlight
-			if m == 0 {
+			if multiple == 0 {
 				workers = closedLoopClients
 			}
-			o, err := b.attack(ctx, int(capacity*m), workers)
+			o, err := b.attack(ctx, int(capacity*multiple), workers)
 			if err != nil {
 				return err
 			}
-			if m == 0 {
+			if multiple == 0 {
 				capacity = o.created
 			}
-			byMultiple[m] = append(byMultiple[m], o)
+			byMultiple[multiple] = append(byMultiple[multiple], o)
 		}
 	}
 	// best is the maximum throughput, at any rate.
@@ -83,21 +83,21 @@ func (b *bench) overload(ctx context.Context) error {
 	fmt.Println("| arrivals / capacity | sent/s | created/s | share of the maximum | rejected/s " +
 		"| unanswered/s | failed/s | p50 of creates | p99 |\n|---|---|---|---|---|---|---|---|---|")
 	share := 0.0
-	for _, m := range multiples {
-		arrivals := fmt.Sprintf("%.1f", m)
-		if m == 0 {
+	for _, multiple := range multiples {
+		arrivals := fmt.Sprintf("%.1f", multiple)
+		if multiple == 0 {
 			arrivals = fmt.Sprintf("%d clients, closed loop", closedLoopClients)
 		}
-		share = medianOf(byMultiple[m], func(o outcome) float64 { return o.created }) / best
+		share = medianOf(byMultiple[multiple], func(o outcome) float64 { return o.created }) / best
 		fmt.Printf("| %s | %.0f | %.0f | %.2f | %.0f | %.0f | %.0f | %.0f ms | %.0f ms |\n",
 			arrivals,
-			medianOf(byMultiple[m], func(o outcome) float64 { return o.sent }),
+			medianOf(byMultiple[multiple], func(o outcome) float64 { return o.sent }),
 			share*best, share,
-			medianOf(byMultiple[m], func(o outcome) float64 { return o.rejected }),
-			medianOf(byMultiple[m], func(o outcome) float64 { return o.late }),
-			medianOf(byMultiple[m], func(o outcome) float64 { return o.failed }),
-			medianOf(byMultiple[m], func(o outcome) float64 { return o.p50 }),
-			medianOf(byMultiple[m], func(o outcome) float64 { return o.p99 }))
+			medianOf(byMultiple[multiple], func(o outcome) float64 { return o.rejected }),
+			medianOf(byMultiple[multiple], func(o outcome) float64 { return o.late }),
+			medianOf(byMultiple[multiple], func(o outcome) float64 { return o.failed }),
+			medianOf(byMultiple[multiple], func(o outcome) float64 { return o.p50 }),
+			medianOf(byMultiple[multiple], func(o outcome) float64 { return o.p99 }))
 	}
 	if share < minShare {
 		return fmt.Errorf(
@@ -172,37 +172,37 @@ func parseResults(rows [][]string, length time.Duration) (outcome, error) {
 		return outcome{}, fmt.Errorf("no request succeeded; responses by status: %v", codes)
 	}
 	slices.Sort(latencies)
-	o := outcome{
+	outcome := outcome{
 		p50: float64(latencies[len(latencies)/2]) / 1e6,
 		p99: float64(latencies[len(latencies)*99/100]) / 1e6,
 	}
 	seconds := length.Seconds()
 	// Every request is counted as sent, and in one of the other figures.
 	for code, count := range codes {
-		o.sent += count / seconds
+		outcome.sent += count / seconds
 		switch code {
 		case http.StatusCreated:
-			o.created += count / seconds
+			outcome.created += count / seconds
 		// Both are rejections by a limit, which clients may retry after Retry-After.
 		case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-			o.rejected += count / seconds
+			outcome.rejected += count / seconds
 		case noResponse:
-			o.late += count / seconds
+			outcome.late += count / seconds
 		default:
-			o.failed += count / seconds
+			outcome.failed += count / seconds
 		}
 	}
-	return o, nil
+	return outcome, nil
 }
 
 // writeTargets writes the requests that vegeta sends in turn: one create of each user.
-func (b *bench) writeTargets(s *stack) error {
+func (b *bench) writeTargets(target *stack) error {
 	var targets bytes.Buffer
 	encoder := json.NewEncoder(&targets)
-	for _, u := range s.writers {
+	for _, u := range target.writers {
 		r := u.creates()
 		err := encoder.Encode(map[string]any{
-			"method": r.method, "url": s.URL + r.path, "body": []byte(r.body),
+			"method": r.method, "url": target.URL + r.path, "body": []byte(r.body),
 			"header": http.Header{
 				"Content-Type": {"application/json"}, "Authorization": {"Bearer " + r.token},
 			},

@@ -60,7 +60,7 @@ var (
 // pgbench runs a script. A rate other than 0 limits the transactions per second. The result has the
 // average latency in place of the median, which pgbench does not report.
 func (b *bench) pgbench(
-	ctx context.Context, s *stack, script string, clients int, rate float64,
+	ctx context.Context, target *stack, script string, clients int, rate float64,
 ) (result, error) {
 	dir, err := os.MkdirTemp(b.dir, "pgbench-")
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *bench) pgbench(
 	if rate > 0 {
 		args = append(args, "-R", strconv.Itoa(int(rate)))
 	}
-	cmd := exec.CommandContext(ctx, "pgbench", append(args, s.Databases[""])...)
+	cmd := exec.CommandContext(ctx, "pgbench", append(args, target.Databases[""])...)
 	cmd.Env = append(os.Environ(), "PGOPTIONS=-c search_path=ledger")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -69,11 +69,11 @@ func (b *bench) reads(ctx context.Context) error {
 
 // fill creates a user for each number in each, with that many transactions over three years. The
 // other rows belong to further owners with 1000 transactions over one year each.
-func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]user, error) {
+func (b *bench) fill(ctx context.Context, target *stack, rows int, each ...int) ([]user, error) {
 	var readers []user
 	var owners []ledgertest.Owner
 	for _, n := range each {
-		u, err := s.newUser(ctx)
+		u, err := target.newUser(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]us
 	for range rows / 1000 {
 		owners = append(owners, ledgertest.Owner{ID: uuid.New(), Transactions: 1000, Years: 1})
 	}
-	conn, err := s.superuser(ctx)
+	conn, err := target.superuser(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -132,13 +132,14 @@ func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few
 	return err
 }
 
-func listRequests(ctx context.Context, u user) ([]request, error) {
+func listRequests(ctx context.Context, created user) ([]request, error) {
 	var wallets struct{ Wallets []struct{ ID string } }
 	var categories struct{ Categories []struct{ ID string } }
-	if err := u.call(ctx, http.MethodGet, "/api/v1/wallet", nil, &wallets); err != nil {
+	if err := created.call(ctx, http.MethodGet, "/api/v1/wallet", nil, &wallets); err != nil {
 		return nil, err
 	}
-	if err := u.call(ctx, http.MethodGet, "/api/v1/categories", nil, &categories); err != nil {
+	if err := created.call(ctx, http.MethodGet, "/api/v1/categories", nil,
+		&categories); err != nil {
 		return nil, err
 	}
 	wallet, category := "walletId="+wallets.Wallets[0].ID, "categoryId="+categories.Categories[0].ID
@@ -155,7 +156,7 @@ func listRequests(ctx context.Context, u user) ([]request, error) {
 		"q=rent&" + wallet,
 	} {
 		for _, sort := range []string{"-date", "date", "-amount", "amount"} {
-			requests = append(requests, u.gets(firstPage+"&sort="+sort+"&"+filter))
+			requests = append(requests, created.gets(firstPage+"&sort="+sort+"&"+filter))
 		}
 	}
 	return requests, nil
@@ -163,17 +164,18 @@ func listRequests(ctx context.Context, u user) ([]request, error) {
 
 // comparePages compares pages with PostgreSQL, which runs the query of the same page.
 func (b *bench) comparePages(
-	ctx context.Context, s *stack, u user, what string, goal float64,
+	ctx context.Context, target *stack, created user, what string, goal float64,
 ) error {
 	const clients = 16
 	_, err := b.compare(ctx, comparison{
 		what: what, unit: "/s", atLeast: goal,
 		ours: func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx, s, load{clients: clients, requests: []request{u.gets(firstPage)}})
+			a, err := b.wrk(ctx, target,
+				load{clients: clients, requests: []request{created.gets(firstPage)}})
 			return a.perSecond, err
 		},
 		theirs: func(ctx context.Context) (float64, error) {
-			a, err := b.pgbench(ctx, s, fmt.Sprintf(pageSQL, u.id), clients, 0)
+			a, err := b.pgbench(ctx, target, fmt.Sprintf(pageSQL, created.id), clients, 0)
 			return a.perSecond, err
 		},
 	})
@@ -182,14 +184,14 @@ func (b *bench) comparePages(
 
 // compareBudgets compares a list of 50 budgets with a list of one. Both take one call to the
 // ledger.
-func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
+func (b *bench) compareBudgets(ctx context.Context, target *stack) error {
 	// One writer gets 50 budgets, the other one.
-	for i, u := range s.writers[:2] {
+	for i, created := range target.writers[:2] {
 		for n := range []int{50, 1}[i] {
-			err := u.call(ctx, http.MethodPost, "/api/v1/budgets", map[string]any{
+			err := created.call(ctx, http.MethodPost, "/api/v1/budgets", map[string]any{
 				"name": fmt.Sprintf("Budget %d", n), "currency": "EUR", "limit": 100,
 				"period": "monthly", "startDate": "2026-01-15",
-				"walletId": u.wallet, "categoryIds": []string{u.category},
+				"walletId": created.wallet, "categoryIds": []string{created.category},
 			}, nil)
 			if err != nil {
 				return err
@@ -199,11 +201,12 @@ func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
 	const path = "/api/v1/budgets?limit=50"
 	return b.compareMedians(ctx,
 		comparison{what: "list of 50 budgets, against a list of 1", atMost: 3},
-		s, s.writers[0].gets(path), s, s.writers[1].gets(path))
+		target, target.writers[0].gets(path), target, target.writers[1].gets(path))
 }
 
 func (b *bench) compareMedians(
-	ctx context.Context, c comparison, s *stack, r request, against *stack, smaller request,
+	ctx context.Context, comparison comparison, target *stack, req request, against *stack,
+	smaller request,
 ) error {
 	// side measures one request on one stack.
 	side := func(s *stack, r request) func(context.Context) (float64, error) {
@@ -212,7 +215,8 @@ func (b *bench) compareMedians(
 			return a.median, err
 		}
 	}
-	c.unit, c.ours, c.theirs = "ms", side(s, r), side(against, smaller)
-	_, err := b.compare(ctx, c)
+	comparison.unit, comparison.ours, comparison.theirs = "ms", side(target, req), side(against,
+		smaller)
+	_, err := b.compare(ctx, comparison)
 	return err
 }

@@ -13,7 +13,7 @@ import (
 // in five languages. Each round draws them with different noise, because a file that was read
 // before is answered from the cache.
 func (b *bench) receipts(ctx context.Context) error {
-	s, err := b.stack(ctx, "large")
+	target, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (b *bench) receipts(ctx context.Context) error {
 					}
 					// Drawing the photo is not measured.
 					start := time.Now()
-					if err := s.writers[0].previews(ctx, photo); err != nil {
+					if err := target.writers[0].previews(ctx, photo); err != nil {
 						return 0, err
 					}
 					took = append(took, time.Since(start).Seconds())

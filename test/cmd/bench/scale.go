@@ -110,7 +110,7 @@ func (b *bench) comparePartitions(ctx context.Context, base *stack) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, whole.stop()) }()
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		what string
 		load load
 	}{
@@ -124,12 +124,12 @@ func (b *bench) comparePartitions(ctx context.Context, base *stack) (err error) 
 		// side measures one of the two ledgers with the same users.
 		side := func(base *stack) func(context.Context) (float64, error) {
 			return func(ctx context.Context) (float64, error) {
-				a, err := b.wrk(ctx, base, c.load)
+				a, err := b.wrk(ctx, base, tc.load)
 				return a.perSecond, err
 			}
 		}
 		if _, err := b.compare(ctx, comparison{
-			what: c.what, unit: "/s", ours: side(partitioned.stack), theirs: side(whole.stack),
+			what: tc.what, unit: "/s", ours: side(partitioned.stack), theirs: side(whole.stack),
 		}); err != nil {
 			return err
 		}
@@ -139,8 +139,8 @@ func (b *bench) comparePartitions(ctx context.Context, base *stack) (err error) 
 
 // replica starts a ledger on a schema of the stack's database, and a gateway for it. It returns
 // when the gateway serves requests.
-func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica, error) {
-	database, err := url.Parse(s.Databases["ledger"])
+func (b *bench) replica(ctx context.Context, target *stack, schema string) (*replica, error) {
+	database, err := url.Parse(target.Databases["ledger"])
 	if err != nil {
 		return nil, err
 	}
@@ -149,13 +149,13 @@ func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica,
 	q.Set("search_path", schema)
 	database.RawQuery = q.Encode()
 	// Only the URL differs from the original stack.
-	started := *s.Stack
-	br := &replica{stack: &stack{Stack: &started, dir: s.dir, writers: s.writers}}
+	started := *target.Stack
+	br := &replica{stack: &stack{Stack: &started, dir: target.dir, writers: target.writers}}
 	environment := []string{
-		"DATABASE_URL=" + database.String(), "NATS_URL=" + s.NATS, "SERVICE_KEY=" + s.ServiceKey,
-		"RATE_LIMIT=0",
-		"AUTH_ADDR=" + s.GRPC["auth"], "OCR_ADDR=" + s.GRPC["ocr"],
-		"BUDGET_ADDR=" + s.GRPC["budget"],
+		"DATABASE_URL=" + database.String(), "NATS_URL=" + target.NATS,
+		"SERVICE_KEY=" + target.ServiceKey, "RATE_LIMIT=0",
+		"AUTH_ADDR=" + target.GRPC["auth"], "OCR_ADDR=" + target.GRPC["ocr"],
+		"BUDGET_ADDR=" + target.GRPC["budget"],
 		"OTEL_EXPORTER_OTLP_ENDPOINT=" + b.endpoint, "OTEL_TRACES_SAMPLER=parentbased_traceidratio",
 		"OTEL_TRACES_SAMPLER_ARG=0.01",
 	}
@@ -219,12 +219,12 @@ var listening = regexp.MustCompile(`"msg":"starting".*"address":"([^"]+)"`)
 
 func (br *replica) await(ctx context.Context) error {
 	// A list requires the gateway, the ledger and its database.
-	u := br.writers[0]
-	u.base = br.URL
+	created := br.writers[0]
+	created.base = br.URL
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
-		err := u.call(ctx, http.MethodGet, "/api/v1/transaction", nil, nil)
+		err := created.call(ctx, http.MethodGet, "/api/v1/transaction", nil, nil)
 		if err == nil {
 			return nil
 		}

@@ -52,29 +52,29 @@ func (collector) Export(
 }
 
 // newBench builds the programs and starts the collector. close removes both.
-func newBench(ctx context.Context, o options) (*bench, error) {
+func newBench(ctx context.Context, options options) (*bench, error) {
 	dir, err := os.MkdirTemp("", "coffer-bench-")
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{
-		options: o, dir: dir, programs: filepath.Join(dir, "programs"),
+	bench := &bench{
+		options: options, dir: dir, programs: filepath.Join(dir, "programs"),
 		collector: grpc.NewServer(), stacks: map[string]*stack{},
 	}
 	// The collector uses gRPC, like that of production.
 	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err == nil {
 		// PostgreSQL runs as another user if the benchmarks run as root.
-		err = errors.Join(os.Chmod(dir, 0o711), os.Mkdir(b.programs, 0o700),
-			programs.Build(ctx, b.programs))
+		err = errors.Join(os.Chmod(dir, 0o711), os.Mkdir(bench.programs, 0o700),
+			programs.Build(ctx, bench.programs))
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	b.endpoint = "http://" + lis.Addr().String()
-	collectorv1.RegisterTraceServiceServer(b.collector, collector{})
-	go func() { _ = b.collector.Serve(lis) }()
-	return b, nil
+	bench.endpoint = "http://" + lis.Addr().String()
+	collectorv1.RegisterTraceServiceServer(bench.collector, collector{})
+	go func() { _ = bench.collector.Serve(lis) }()
+	return bench, nil
 }
 
 func (b *bench) close() error {
@@ -108,19 +108,19 @@ func (b *bench) stack(ctx context.Context, name string) (*stack, error) {
 	}
 	// The stack is registered before its users are created, so that close also stops it after an
 	// error.
-	s := &stack{Stack: started, dir: filepath.Join(b.dir, name)}
-	b.stacks[name] = s
+	target := &stack{Stack: started, dir: filepath.Join(b.dir, name)}
+	b.stacks[name] = target
 	for range writers {
-		u, err := s.newUser(ctx)
+		u, err := target.newUser(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if err := u.createResources(ctx); err != nil {
 			return nil, err
 		}
-		s.writers = append(s.writers, u)
+		target.writers = append(target.writers, u)
 	}
-	return s, s.prepareBaseline(ctx)
+	return target, target.prepareBaseline(ctx)
 }
 
 func (b *bench) stop(name string) error {
@@ -132,14 +132,14 @@ func (b *bench) stop(name string) error {
 // superuser connects to the stack's database, with the ledger's schema as search_path.
 // The caller closes the connection.
 func (s *stack) superuser(ctx context.Context) (*pgx.Conn, error) {
-	u, err := url.Parse(s.Databases[""])
+	target, err := url.Parse(s.Databases[""])
 	if err != nil {
 		return nil, err
 	}
-	q := u.Query()
+	q := target.Query()
 	q.Set("search_path", "ledger")
-	u.RawQuery = q.Encode()
-	conn, err := pgx.Connect(ctx, u.String())
+	target.RawQuery = q.Encode()
+	conn, err := pgx.Connect(ctx, target.String())
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the stack's database: %w", err)
 	}

@@ -9,24 +9,24 @@ import (
 )
 
 func (b *bench) sync(ctx context.Context) error {
-	s, err := b.stack(ctx, "large")
+	target, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}
 	// 100 000 transactions, and 10 000 with -short.
 	transactions := b.rows / 50
-	followers, err := b.fill(ctx, s, transactions, transactions)
+	followers, err := b.fill(ctx, target, transactions, transactions)
 	if err != nil {
 		return err
 	}
-	u, cursor := followers[0], ""
+	created, cursor := followers[0], ""
 	_, err = b.compare(ctx, comparison{
 		what: fmt.Sprintf("full copy of %d transactions in pages of 1000", transactions), unit: "s",
 		atMost: 15,
 		ours: func(ctx context.Context) (float64, error) {
 			start := time.Now()
 			var copied int
-			if cursor, copied, err = u.copies(ctx); err == nil && copied != transactions {
+			if cursor, copied, err = created.copies(ctx); err == nil && copied != transactions {
 				err = fmt.Errorf("the copy has %d transactions instead of %d", copied, transactions)
 			}
 			return time.Since(start).Seconds(), err
@@ -38,8 +38,8 @@ func (b *bench) sync(ctx context.Context) error {
 	_, err = b.compare(ctx, comparison{
 		what: "changes without news, one client", unit: "ms", atMost: 3,
 		ours: func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx, s, load{clients: 1, requests: []request{
-				u.gets("/api/v1/changes?cursor=" + url.QueryEscape(cursor)),
+			a, err := b.wrk(ctx, target, load{clients: 1, requests: []request{
+				created.gets("/api/v1/changes?cursor=" + url.QueryEscape(cursor)),
 			}})
 			return a.median, err
 		},

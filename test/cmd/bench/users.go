@@ -22,27 +22,28 @@ type user struct {
 
 // newUser registers a user and signs in. The token is valid for an hour, and a run is shorter.
 func (s *stack) newUser(ctx context.Context) (user, error) {
-	u := user{base: s.URL}
+	created := user{base: s.URL}
 	// The e-mail is unique in all stacks, and the password is not in the list of well-known ones.
 	email := uuid.NewString() + "@example.com"
 	const password = "a long enough secret"
 	var me struct{ User struct{ ID uuid.UUID } }
 	var login struct{ AccessToken string }
 	account := map[string]any{"name": "Bench", "email": email, "password": password}
-	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/register", account, nil); err != nil {
+	if err := created.call(ctx, http.MethodPost, "/api/v1/auth/register", account,
+		nil); err != nil {
 		return user{}, err
 	}
 	signIn := map[string]any{"email": email, "password": password}
-	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/login", signIn, &login); err != nil {
+	if err := created.call(ctx, http.MethodPost, "/api/v1/auth/login", signIn, &login); err != nil {
 		return user{}, err
 	}
-	u.token = login.AccessToken
+	created.token = login.AccessToken
 	// The id is needed to fill the database with the user's transactions.
-	if err := u.call(ctx, http.MethodGet, "/api/v1/auth/me", nil, &me); err != nil {
+	if err := created.call(ctx, http.MethodGet, "/api/v1/auth/me", nil, &me); err != nil {
 		return user{}, err
 	}
-	u.id = me.User.ID
-	return u, nil
+	created.id = me.User.ID
+	return created, nil
 }
 
 func (u *user) createResources(ctx context.Context) error {
@@ -71,20 +72,20 @@ func (u user) call(ctx context.Context, method, path string, body, answer any) e
 
 func (u user) previews(ctx context.Context, photo []byte) error {
 	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	part, err := w.CreateFormFile("receipt", "receipt.jpg")
+	writer := multipart.NewWriter(&form)
+	part, err := writer.CreateFormFile("receipt", "receipt.jpg")
 	if err != nil {
 		return err
 	}
 	if _, err := part.Write(photo); err != nil {
 		return err
 	}
-	if err := errors.Join(w.WriteField("walletId", u.wallet),
-		w.WriteField("categoryId", u.category), w.Close()); err != nil {
+	if err := errors.Join(writer.WriteField("walletId", u.wallet),
+		writer.WriteField("categoryId", u.category), writer.Close()); err != nil {
 		return err
 	}
 	return u.send(ctx, http.MethodPost, "/api/v1/transaction/receipt?dryRun=true",
-		w.FormDataContentType(), form.Bytes(), nil)
+		writer.FormDataContentType(), form.Bytes(), nil)
 }
 
 // send sends a request with any body. A response with an error status is an error.

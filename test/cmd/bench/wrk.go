@@ -38,24 +38,25 @@ type result struct{ perSecond, median, p99 float64 }
 var wrkScript string
 
 // wrk runs a load. Any error response or socket error makes the run fail.
-func (b *bench) wrk(ctx context.Context, s *stack, l load) (result, error) {
+func (b *bench) wrk(ctx context.Context, target *stack, load load) (result, error) {
 	var script strings.Builder
 	script.WriteString("requests = {}\n")
-	for i, r := range l.requests {
+	for i, r := range load.requests {
 		fmt.Fprintf(&script, "requests[%d] = {%q, %q, %q, %q}\n", i+1, r.method, r.path,
 			"Bearer "+r.token, r.body)
 	}
 	// wrk.lua reads these variables. Its pause is in milliseconds.
-	fmt.Fprintf(&script, "keyed = %g\npause = %g\n%s", l.keyed, l.pause.Seconds()*1000, wrkScript)
-	name := filepath.Join(b.dir, "load"+l.name+".lua")
+	fmt.Fprintf(&script, "keyed = %g\npause = %g\n%s", load.keyed, load.pause.Seconds()*1000,
+		wrkScript)
+	name := filepath.Join(b.dir, "load"+load.name+".lua")
 	if err := os.WriteFile(name, []byte(script.String()), 0o600); err != nil {
 		return result{}, err
 	}
 	// Two threads are enough to send the load. More would take processor time from the stack.
-	threads := min(2, l.clients)
+	threads := min(2, load.clients)
 	out, err := exec.CommandContext(ctx, "wrk",
-		"-t", strconv.Itoa(threads), "-c", strconv.Itoa(l.clients), "-d", b.length.String(),
-		"--timeout", "10s", "--latency", "-s", name, s.URL).CombinedOutput()
+		"-t", strconv.Itoa(threads), "-c", strconv.Itoa(load.clients), "-d", b.length.String(),
+		"--timeout", "10s", "--latency", "-s", name, target.URL).CombinedOutput()
 	if err != nil {
 		return result{}, fmt.Errorf("wrk: %w\n%s", err, out)
 	}
@@ -77,21 +78,21 @@ func parseWrk(out []byte) (result, error) {
 	if perSecond == nil || middle == nil || slow == nil || failed {
 		return result{}, fmt.Errorf("wrk reported errors:\n%s", out)
 	}
-	var a result
+	var measured result
 	var err error
-	if a.perSecond, err = strconv.ParseFloat(string(perSecond[1]), 64); err != nil {
+	if measured.perSecond, err = strconv.ParseFloat(string(perSecond[1]), 64); err != nil {
 		return result{}, err
 	}
 	// wrk prints latencies with a unit, like time.Duration.
 	for _, latency := range []struct {
 		text [][]byte
 		into *float64
-	}{{middle, &a.median}, {slow, &a.p99}} {
+	}{{middle, &measured.median}, {slow, &measured.p99}} {
 		took, err := time.ParseDuration(string(latency.text[1]))
 		if err != nil {
 			return result{}, fmt.Errorf("wrk: %w", err)
 		}
 		*latency.into = float64(took) / float64(time.Millisecond)
 	}
-	return a, nil
+	return measured, nil
 }

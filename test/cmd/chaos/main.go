@@ -40,22 +40,22 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o chaos.Options) (err error) {
+func run(ctx context.Context, options chaos.Options) (err error) {
 	// During faults, the logs of this process contain expected errors only. The services write
 	// their logs to files.
 	app.SetLogger(slog.New(slog.DiscardHandler))
-	if o.Seed == 0 {
-		o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // The value does not matter.
+	if options.Seed == 0 {
+		options.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // The value does not matter.
 	}
-	fmt.Println("seed", o.Seed)
-	if o.Programs, err = os.MkdirTemp("", "coffer-programs-"); err != nil {
+	fmt.Println("seed", options.Seed)
+	if options.Programs, err = os.MkdirTemp("", "coffer-programs-"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(o.Programs)) }()
-	if err := programs.Build(ctx, o.Programs); err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(options.Programs)) }()
+	if err := programs.Build(ctx, options.Programs); err != nil {
 		return err
 	}
-	report, err := chaos.Run(ctx, o)
+	report, err := chaos.Run(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func run(ctx context.Context, o chaos.Options) (err error) {
 		fmt.Println(finding)
 	}
 	if len(report.Findings) > 0 {
-		return fmt.Errorf("guarantees were violated; -seed=%d repeats the faults", o.Seed)
+		return fmt.Errorf("guarantees were violated; -seed=%d repeats the faults", options.Seed)
 	}
 	return nil
 }

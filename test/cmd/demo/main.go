@@ -19,25 +19,25 @@ import (
 )
 
 func main() {
-	o := demo.Options{Now: time.Now().UTC()}
-	flag.StringVar(&o.URL, "url", "http://localhost:8080", "URL of the gateway")
-	flag.StringVar(&o.Email, "email", "ada@coffer.example", "e-mail of the account")
-	flag.StringVar(&o.PartnerEmail, "partner", "sam@coffer.example",
+	options := demo.Options{Now: time.Now().UTC()}
+	flag.StringVar(&options.URL, "url", "http://localhost:8080", "URL of the gateway")
+	flag.StringVar(&options.Email, "email", "ada@coffer.example", "e-mail of the account")
+	flag.StringVar(&options.PartnerEmail, "partner", "sam@coffer.example",
 		"e-mail of the user who shares a budget")
-	flag.IntVar(&o.Days, "days", 365, "number of days with transactions")
-	flag.IntVar(&o.Receipts, "receipts", 3, "number of photographs of receipts, at most 3")
-	flag.Uint64Var(&o.Seed, "seed", 1, "selects merchants, amounts and days")
+	flag.IntVar(&options.Days, "days", 365, "number of days with transactions")
+	flag.IntVar(&options.Receipts, "receipts", 3, "number of photographs of receipts, at most 3")
+	flag.Uint64Var(&options.Seed, "seed", 1, "selects merchants, amounts and days")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, o); err != nil {
+	if err := run(ctx, options); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, o demo.Options) error {
-	a, err := demo.Fill(ctx, o)
+func run(ctx context.Context, options demo.Options) error {
+	account, err := demo.Fill(ctx, options)
 	switch {
 	case errors.Is(err, demo.ErrExists):
 		const advice = `For another account: make demo DEMOFLAGS="-email=... -partner=..."`
@@ -47,10 +47,11 @@ func run(ctx context.Context, o demo.Options) error {
 	default:
 		fmt.Printf("Created %d wallets, %d categories, %d transactions, %d transfers, "+
 			"%d budgets, %d receipts, %d rules and %d imports.\n",
-			a.Wallets, a.Categories, a.Transactions, a.Transfers, a.Budgets, a.Receipts, a.Rules,
-			a.Imports)
+			account.Wallets, account.Categories, account.Transactions, account.Transfers,
+			account.Budgets, account.Receipts, account.Rules,
+			account.Imports)
 	}
 	fmt.Printf("Sign in at %s\n  e-mail    %s (or %s)\n  password  %s\n",
-		o.URL, o.Email, o.PartnerEmail, demo.Password)
+		options.URL, options.Email, options.PartnerEmail, demo.Password)
 	return nil
 }

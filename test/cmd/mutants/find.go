@@ -75,35 +75,35 @@ type finder struct {
 }
 
 func findIn(file string, source []byte) ([]mutant, error) {
-	f := &finder{file: file, source: source, set: token.NewFileSet()}
-	parsed, err := parser.ParseFile(f.set, file, source, 0)
+	finder := &finder{file: file, source: source, set: token.NewFileSet()}
+	parsed, err := parser.ParseFile(finder.set, file, source, 0)
 	if err != nil {
 		return nil, fmt.Errorf("parsing %s: %w", file, err)
 	}
 	ast.Inspect(parsed, func(n ast.Node) bool {
-		switch n := n.(type) {
+		switch node := n.(type) {
 		case *ast.ImportSpec:
 			// Import paths are string literals, but no SQL.
 			return false
 		case *ast.IfStmt:
-			f.check(n)
+			finder.check(node)
 		case *ast.CaseClause:
-			f.caseCheck(n)
+			finder.caseCheck(node)
 		case *ast.CallExpr:
-			f.call(n)
+			finder.call(node)
 		case *ast.AssignStmt:
-			f.lock(n)
+			finder.lock(node)
 		case *ast.BinaryExpr:
-			f.comparison(n)
+			finder.comparison(node)
 		case *ast.BasicLit:
-			if n.Kind == token.STRING {
-				f.statement(n)
+			if node.Kind == token.STRING {
+				finder.statement(node)
 			}
 		}
 		return true
 	})
-	slices.SortStableFunc(f.found, func(a, b mutant) int { return a.from - b.from })
-	return f.found, nil
+	slices.SortStableFunc(finder.found, func(a, b mutant) int { return a.from - b.from })
+	return finder.found, nil
 }
 
 func (f *finder) offset(p token.Pos) int { return f.set.Position(p).Offset }

@@ -73,19 +73,19 @@ func TestFindIn(t *testing.T) {
 func TestFindMissesNoLockOrOwner(t *testing.T) {
 	t.Parallel()
 	comment := regexp.MustCompile(`(?m)^[ \t]*//.*$`)
-	for _, c := range []struct{ text, kind string }{
+	for _, tc := range []struct{ text, kind string }{
 		{`FOR (NO KEY )?(UPDATE|SHARE)\b`, "row lock dropped"},
 		{`\bpg_advisory_xact_lock\(`, "advisory lock shared"},
 		{`(WHERE|AND) (\w+\.)?(owner_id|user_id) = [$@]`, "condition dropped"},
 	} {
-		text := regexp.MustCompile(c.text)
+		text := regexp.MustCompile(tc.text)
 		for _, dir := range packagesWithSQL(t) {
 			mutants, err := find(dir)
 			require.NoError(t, err)
 			require.NotEmpty(t, mutants)
 			lines := map[string]map[int]bool{}
 			for _, m := range mutants {
-				if m.kind == c.kind {
+				if m.kind == tc.kind {
 					if lines[m.file] == nil {
 						lines[m.file] = map[int]bool{}
 					}

@@ -124,17 +124,17 @@ func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err 
 	// machine, but a mutant that hangs is.
 	r.limit = 3*time.Since(start) + time.Minute
 	counts := map[verdictOf]int{}
-	for i, m := range mutants {
-		verdict, failed, err := r.test(ctx, &m)
+	for i, mutant := range mutants {
+		verdict, failed, err := r.test(ctx, &mutant)
 		if err != nil {
 			return survivors, err
 		}
 		counts[verdict]++
 		if verdict == survived || verdict == timedOut {
 			survivors++
-			fmt.Printf("%s  %s\n", strings.ToUpper(string(verdict)), m)
+			fmt.Printf("%s  %s\n", strings.ToUpper(string(verdict)), mutant)
 		}
-		fmt.Fprintf(os.Stderr, "%d of %d: %s  %s  %s\n", i+1, len(mutants), verdict, m, failed)
+		fmt.Fprintf(os.Stderr, "%d of %d: %s  %s  %s\n", i+1, len(mutants), verdict, mutant, failed)
 	}
 	fmt.Printf("%s: %d mutants, %d killed, %d survived, %d ended by the time limit, %d did not "+
 		"compile\n",
@@ -156,11 +156,11 @@ var failure = regexp.MustCompile(`--- FAIL: (\S+)`)
 
 // test builds the package's tests with a mutant, or without one, and runs them. failed is the name
 // of the test that killed the mutant, or empty if the whole test program ended.
-func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed string, err error) {
+func (r *runner) test(ctx context.Context, mutant *mutant) (v verdictOf, failed string, err error) {
 	program := filepath.Join(r.temp, "package.test")
 	build := []string{"test", "-c", "-o", program}
-	if m != nil {
-		overlay, err := r.overlay(*m)
+	if mutant != nil {
+		overlay, err := r.overlay(*mutant)
 		if err != nil {
 			return "", "", err
 		}
@@ -168,7 +168,7 @@ func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed strin
 	}
 	build = append(build, "./"+r.tester)
 	if out, err := exec.CommandContext(ctx, "go", build...).CombinedOutput(); err != nil {
-		if m == nil || ctx.Err() != nil {
+		if mutant == nil || ctx.Err() != nil {
 			return "", "", fmt.Errorf("building the tests: %w\n%s", err, out)
 		}
 		// A mutant that does not compile proves nothing about the tests.
@@ -185,7 +185,7 @@ func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed strin
 		return "", "", ctx.Err()
 	case limited.Err() != nil:
 		return timedOut, "", nil
-	case err != nil && m == nil:
+	case err != nil && mutant == nil:
 		return killed, "", fmt.Errorf("testing without a mutation: %w\n%s", err, out)
 	case err != nil:
 		if match := failure.FindSubmatch(out); match != nil {
@@ -197,17 +197,17 @@ func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed strin
 }
 
 // overlay writes the mutated file, and the description of it that the go command reads.
-func (r *runner) overlay(m mutant) (string, error) {
-	source, err := os.ReadFile(m.file)
+func (r *runner) overlay(mutant mutant) (string, error) {
+	source, err := os.ReadFile(mutant.file)
 	if err != nil {
 		return "", err
 	}
 	mutated := filepath.Join(r.temp, "mutated.go")
 	description := filepath.Join(r.temp, "overlay.json")
-	if err := os.WriteFile(mutated, m.apply(source), 0o600); err != nil {
+	if err := os.WriteFile(mutated, mutant.apply(source), 0o600); err != nil {
 		return "", err
 	}
-	original, err := filepath.Abs(m.file)
+	original, err := filepath.Abs(mutant.file)
 	if err != nil {
 		return "", err
 	}

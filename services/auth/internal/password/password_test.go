@@ -110,36 +110,36 @@ func TestHasherRun(t *testing.T) {
 		t.Parallel()
 		// In the bubble a request that waits instead is reported as a deadlock.
 		synctest.Test(t, func(t *testing.T) {
-			h, err := NewHasher()
+			hasher, err := NewHasher()
 			require.NoError(t, err)
-			for range cap(h.slots) {
-				h.slots <- struct{}{}
+			for range cap(hasher.slots) {
+				hasher.slots <- struct{}{}
 			}
 			var queued sync.WaitGroup
-			for range waitingPerSlot * cap(h.slots) {
-				queued.Go(func() { _ = h.Run(t.Context(), func() error { return nil }) })
+			for range waitingPerSlot * cap(hasher.slots) {
+				queued.Go(func() { _ = hasher.Run(t.Context(), func() error { return nil }) })
 			}
 			synctest.Wait()
-			require.Len(t, h.waiting, waitingPerSlot*cap(h.slots))
-			err = h.Run(t.Context(), func() error { return nil })
+			require.Len(t, hasher.waiting, waitingPerSlot*cap(hasher.slots))
+			err = hasher.Run(t.Context(), func() error { return nil })
 			require.ErrorIs(t, err, apierr.Unavailable)
 			require.Positive(t, apierr.From(err).RetryAfter)
-			for range cap(h.slots) {
-				<-h.slots
+			for range cap(hasher.slots) {
+				<-hasher.slots
 			}
 			queued.Wait()
-			require.NoError(t, h.Run(t.Context(), func() error { return nil }))
+			require.NoError(t, hasher.Run(t.Context(), func() error { return nil }))
 		})
 	})
 	t.Run("leaves a processor to other requests", func(t *testing.T) {
 		t.Parallel()
-		h, err := NewHasher()
+		hasher, err := NewHasher()
 		require.NoError(t, err)
 		var running, most atomic.Int32
 		var all sync.WaitGroup
 		for range 64 {
 			all.Go(func() {
-				_ = h.Run(t.Context(), func() error {
+				_ = hasher.Run(t.Context(), func() error {
 					n := running.Add(1)
 					old := most.Load()
 					for n > old && !most.CompareAndSwap(old, n) {
@@ -153,20 +153,20 @@ func TestHasherRun(t *testing.T) {
 		}
 		all.Wait()
 		require.LessOrEqual(t, int(most.Load()), max(1, runtime.GOMAXPROCS(0)-1))
-		require.Empty(t, h.waiting)
-		require.Empty(t, h.slots)
+		require.Empty(t, hasher.waiting)
+		require.Empty(t, hasher.slots)
 	})
 	t.Run("stops waiting when the request ends", func(t *testing.T) {
 		t.Parallel()
-		h, err := NewHasher()
+		hasher, err := NewHasher()
 		require.NoError(t, err)
-		for range cap(h.slots) {
-			h.slots <- struct{}{}
+		for range cap(hasher.slots) {
+			hasher.slots <- struct{}{}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		err = h.Run(ctx, func() error { t.Error("its turn never came"); return nil })
+		err = hasher.Run(ctx, func() error { t.Error("its turn never came"); return nil })
 		require.ErrorIs(t, err, context.Canceled)
-		require.Empty(t, h.waiting)
+		require.Empty(t, hasher.waiting)
 	})
 }

@@ -72,7 +72,7 @@ func spentKeys(keys []Key, now time.Time, accessTTL time.Duration) []string {
 // sign returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl. The jti
 // makes each token unique; no code compares it.
 func sign(
-	k privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration,
+	key privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration,
 ) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{
@@ -86,8 +86,8 @@ func sign(
 		},
 		SessionID: id.SessionID,
 	})
-	token.Header["kid"] = k.kid
-	signed, err := token.SignedString(k.key)
+	token.Header["kid"] = key.kid
+	signed, err := token.SignedString(key.key)
 	if err != nil {
 		return "", fmt.Errorf("signing an access token: %w", err)
 	}

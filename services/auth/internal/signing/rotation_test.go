@@ -22,7 +22,7 @@ func TestRotation(t *testing.T) {
 		now := time.Unix(1_800_000_000, 0)
 		var stored []Key
 		created, lastSigned := map[string]time.Time{}, map[string]time.Time{}
-		for i := range 30 {
+		for index := range 30 {
 			if from, due := nextKey(ring.open(stored), now, rotation); due {
 				k, err := ring.makeKey(from)
 				if err != nil {
@@ -37,7 +37,7 @@ func TestRotation(t *testing.T) {
 				}
 			}
 			k := signerAt(ring.open(stored), now)
-			if i > 0 && now.Before(created[k.kid].Add(activationDelay)) && len(stored) > 1 {
+			if index > 0 && now.Before(created[k.kid].Add(activationDelay)) && len(stored) > 1 {
 				t.Fatalf("key %s signed before it was known", k.kid)
 			}
 			lastSigned[k.kid] = now

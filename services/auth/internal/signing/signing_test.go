@@ -68,18 +68,18 @@ func TestRing(t *testing.T) {
 	t.Run("creates one key if two replicas rotate", func(t *testing.T) {
 		t.Parallel()
 		now := time.Now()
-		k := setup(t, &now)
-		require.NoError(t, k.Refresh(t.Context()))
+		ring := setup(t, &now)
+		require.NoError(t, ring.Refresh(t.Context()))
 		now = now.Add(rotation - activationDelay)
-		require.NoError(t, pgtest.Behind(t, k.DB, func(tx pgx.Tx) error {
+		require.NoError(t, pgtest.Behind(t, ring.DB, func(tx pgx.Tx) error {
 			if err := lock(t.Context(), tx); err != nil {
 				return err
 			}
-			made, err := k.makeKey(now.Add(activationDelay))
+			made, err := ring.makeKey(now.Add(activationDelay))
 			require.NoError(t, err)
 			return insert(t.Context(), tx, made)
-		}, func() error { return k.Refresh(t.Context()) }))
-		stored, err := Select(t.Context(), k.DB)
+		}, func() error { return ring.Refresh(t.Context()) }))
+		stored, err := Select(t.Context(), ring.DB)
 		require.NoError(t, err)
 		require.Len(t, stored, 2)
 	})

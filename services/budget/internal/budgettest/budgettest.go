@@ -50,7 +50,7 @@ func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 // State returns all rows that calls of users may change.
 func State(t *testing.T, db *pgxpool.Pool) string {
 	t.Helper()
-	var s string
+	var text string
 	require.NoError(t, db.QueryRow(t.Context(), `
 		SELECT coalesce((SELECT string_agg(b::text, ';' ORDER BY b.id) FROM budgets b), '')
 			|| coalesce((SELECT string_agg(l::text, ';' ORDER BY l.budget_id, l.last_day)
@@ -63,8 +63,8 @@ func State(t *testing.T, db *pgxpool.Pool) string {
 			|| coalesce((SELECT string_agg(d::text, ';' ORDER BY d.id)
 				FROM webhook_deliveries d), '')
 			|| (SELECT count(*) FROM outbox)::text || ' '
-			|| (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
-	return s
+			|| (SELECT count(*) FROM idempotency_keys)::text`).Scan(&text))
+	return text
 }
 
 // Refuses requires that call fails with a code and a reason, and that it changes nothing.

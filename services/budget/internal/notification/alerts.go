@@ -66,13 +66,13 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	todays := calendar.Todays(s.now())
 	due := map[check]bool{}
 	for i, event := range events {
-		for _, c := range changes[i] {
+		for _, change := range changes[i] {
 			for _, b := range budgets {
 				if b.OwnerID != event.UserID {
 					continue
 				}
 				for _, today := range todays {
-					for _, w := range b.windowsOf(c, today) {
+					for _, w := range b.windowsOf(change, today) {
 						due[check{b.ID, w.From}] = true
 					}
 				}
@@ -141,41 +141,42 @@ func (s *Server) CheckBudgets(ctx context.Context) (int, error) {
 // each threshold is raised once per window. A window that has ended is summarized: only the highest
 // threshold that was reached since the last check is published.
 func (s *Server) settle(
-	ctx context.Context, tx pgx.Tx, check claimedCheck, w calendar.Period, spent *ledgerv1.Spending,
+	ctx context.Context, tx pgx.Tx, check claimedCheck, period calendar.Period,
+	spent *ledgerv1.Spending,
 ) error {
-	b, err := lockBudget(ctx, tx, check.ID)
+	budget, err := lockBudget(ctx, tx, check.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if b.Version != check.Version {
+	if budget.Version != check.Version {
 		// The budget changed after the ledger was asked. The change has queued the check again.
 		return nil
 	}
 	today := calendar.Today(s.now(), spent.GetTimeZone())
-	if !raisesAlerts(w, today) {
+	if !raisesAlerts(period, today) {
 		return deleteCheck(ctx, tx, check)
 	}
 	// A wallet that was deleted has no amounts, so it reaches nothing.
-	amount := spending.AmountIn(spent.GetAmounts(), b.Currency)
-	hit := reached(b.AlertThresholds, amount, b.LimitMinor)
-	raised, err := insertAlerts(ctx, tx, b.ID, w.From, hit, s.now().UTC())
+	amount := spending.AmountIn(spent.GetAmounts(), budget.Currency)
+	hit := reached(budget.AlertThresholds, amount, budget.LimitMinor)
+	raised, err := insertAlerts(ctx, tx, budget.ID, period.From, hit, s.now().UTC())
 	if err != nil {
 		return err
 	}
-	if spending.PhaseOf(w, today) == spending.Recent && len(raised) > 1 {
+	if spending.PhaseOf(period, today) == spending.Recent && len(raised) > 1 {
 		raised = raised[len(raised)-1:]
 	}
 	if len(raised) > 0 {
-		members, err := selectAcceptedMembers(ctx, tx, b.ID)
+		members, err := selectAcceptedMembers(ctx, tx, budget.ID)
 		if err != nil {
 			return err
 		}
-		members = append(members, b.OwnerID)
+		members = append(members, budget.OwnerID)
 		for _, threshold := range raised {
-			event := b.thresholdReached(threshold, w, amount)
+			event := budget.thresholdReached(threshold, period, amount)
 			if err := s.Publish(ctx, tx, event, members...); err != nil {
 				return err
 			}
@@ -185,13 +186,13 @@ func (s *Server) settle(
 }
 
 func (b budget) thresholdReached(
-	threshold int32, w calendar.Period, spent int64,
+	threshold int32, period calendar.Period, spent int64,
 ) *budgetv1.BudgetThresholdReached {
 	return &budgetv1.BudgetThresholdReached{
 		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(),
 		Threshold: threshold, Currency: b.Currency,
-		WindowStart: w.From.Format(calendar.DateLayout),
-		WindowEnd:   w.LastDay().Format(calendar.DateLayout),
+		WindowStart: period.From.Format(calendar.DateLayout),
+		WindowEnd:   period.LastDay().Format(calendar.DateLayout),
 		Limit:       b.currency().Format(b.LimitMinor),
 		Spent:       b.currency().Format(spent),
 	}

@@ -42,14 +42,15 @@ func TestWindowsOf(t *testing.T) {
 		require.True(t, ok)
 		return d
 	}
-	b := budget{
+	budget := budget{
 		ID: uuid.New(), WalletID: uuid.New(), CategoryIDs: []uuid.UUID{uuid.New(), uuid.New()},
 		Period: "monthly", StartDate: day("2026-01-31"), EndDate: new(day("2026-06-15")),
 	}
-	wallet, category := b.WalletID.String(), b.CategoryIDs[0].String()
+	wallet, category := budget.WalletID.String(), budget.CategoryIDs[0].String()
 	of := func(date string) *ledgerv1.Transaction {
 		return &ledgerv1.Transaction{
-			WalletId: wallet, CategoryId: b.CategoryIDs[1].String(), Date: date + "T23:59:59.000Z",
+			WalletId: wallet, CategoryId: budget.CategoryIDs[1].String(),
+			Date: date + "T23:59:59.000Z",
 		}
 	}
 	created := func(transaction *ledgerv1.Transaction) proto.Message {
@@ -76,7 +77,7 @@ func TestWindowsOf(t *testing.T) {
 	merged := &ledgerv1.CategoryDeleted{CategoryId: uuid.NewString(), ReassignedTo: &category}
 	january, february := []string{"2026-01-31"}, []string{"2026-02-28"}
 	both := slices.Concat(january, february)
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		event proto.Message
 		want  []string
 	}{
@@ -103,11 +104,11 @@ func TestWindowsOf(t *testing.T) {
 		"an event of a wallet":  {&ledgerv1.WalletCreated{}, nil},
 	} {
 		var got []string
-		for _, changed := range changesOf(c.event) {
-			for _, w := range b.windowsOf(changed, day("2026-03-15")) {
+		for _, changed := range changesOf(tc.event) {
+			for _, w := range budget.windowsOf(changed, day("2026-03-15")) {
 				got = append(got, w.From.Format(calendar.DateLayout))
 			}
 		}
-		require.Equal(t, c.want, got, name)
+		require.Equal(t, tc.want, got, name)
 	}
 }

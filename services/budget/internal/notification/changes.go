@@ -24,19 +24,19 @@ type change struct {
 // changesOf returns the places that an event may have changed. A deleted refund raises the spending
 // like a new expense.
 func changesOf(event proto.Message) []change {
-	switch e := event.(type) {
+	switch typeswitch := event.(type) {
 	case *ledgerv1.TransactionCreated:
-		return placesOf(e.GetTransaction())
+		return placesOf(typeswitch.GetTransaction())
 	case *ledgerv1.TransactionUpdated:
-		return placesOf(e.GetBefore(), e.GetAfter())
+		return placesOf(typeswitch.GetBefore(), typeswitch.GetAfter())
 	case *ledgerv1.TransactionDeleted:
-		return placesOf(e.GetTransaction())
+		return placesOf(typeswitch.GetTransaction())
 	case *ledgerv1.CategoryDeleted:
-		return []change{{category: e.GetReassignedTo()}}
+		return []change{{category: typeswitch.GetReassignedTo()}}
 	case *ledgerv1.TransactionsImported:
-		return importedPlaces(e)
+		return importedPlaces(typeswitch)
 	case *ledgerv1.TransactionsImportUndone:
-		return importedPlaces(e)
+		return importedPlaces(typeswitch)
 	}
 	return nil
 }
@@ -68,16 +68,19 @@ func importedPlaces(event interface {
 // date is ignored: it cannot belong to a window.
 func placesOf(transactions ...*ledgerv1.Transaction) []change {
 	var changes []change
-	for _, t := range transactions {
-		at, err := time.Parse(time.RFC3339, t.GetDate())
+	for _, transaction := range transactions {
+		at, err := time.Parse(time.RFC3339, transaction.GetDate())
 		if err != nil {
 			continue
 		}
-		c := change{wallet: t.GetWalletId(), category: t.GetCategoryId(), day: calendar.DayOf(at)}
+		c := change{
+			wallet: transaction.GetWalletId(), category: transaction.GetCategoryId(),
+			day: calendar.DayOf(at),
+		}
 		if c.category != "" {
 			changes = append(changes, c)
 		}
-		for _, s := range t.GetSplits() {
+		for _, s := range transaction.GetSplits() {
 			c.category = s.GetCategoryId()
 			changes = append(changes, c)
 		}
@@ -88,24 +91,24 @@ func placesOf(transactions ...*ledgerv1.Transaction) []change {
 // windowsOf returns the budget's windows that a change falls into and whose spending may raise
 // alerts. Future windows, and windows that ended a window's length ago or earlier, raise none. So
 // an import of many years concerns at most two windows.
-func (b budget) windowsOf(c change, today time.Time) []calendar.Period {
-	if c.wallet != "" && c.wallet != b.WalletID.String() || !b.counts(c.category) {
+func (b budget) windowsOf(change change, today time.Time) []calendar.Period {
+	if change.wallet != "" && change.wallet != b.WalletID.String() || !b.counts(change.category) {
 		return nil
 	}
 	current := b.timeframe().At(today)
 	var candidates []calendar.Period
 	switch {
-	case c.day.IsZero():
+	case change.day.IsZero():
 		// The transactions of a merged category may be of any day. Only today's window is checked.
 		candidates = []calendar.Period{current}
-	case c.last.IsZero():
-		if w := b.timeframe().At(c.day); w.Contains(c.day) {
+	case change.last.IsZero():
+		if w := b.timeframe().At(change.day); w.Contains(change.day) {
 			candidates = []calendar.Period{w}
 		}
 	default:
 		previous := b.timeframe().At(current.From.AddDate(0, 0, -1))
 		for _, w := range []calendar.Period{previous, current} {
-			if !w.From.After(c.last) && w.End.After(c.day) {
+			if !w.From.After(change.last) && w.End.After(change.day) {
 				candidates = append(candidates, w)
 			}
 		}

@@ -45,7 +45,7 @@ func TestUserWithTheIDsOfAnother(t *testing.T) {
 
 // use calls every RPC that reads or changes notifications.
 func (b *bundle) use(user budgettest.User, ids []string) budgettest.Record {
-	var r budgettest.Record
+	var record budgettest.Record
 	list := func() {
 		for _, req := range []*budgetv1.ListNotificationsRequest{
 			{},
@@ -53,20 +53,21 @@ func (b *bundle) use(user budgettest.User, ids []string) budgettest.Record {
 			{Read: new(true)},
 			{Read: new(false), Limit: new(int32(1))},
 		} {
-			r.Add(b.ListNotifications(user.Ctx, req))
+			record.Add(b.ListNotifications(user.Ctx, req))
 		}
 	}
 	list()
 	b.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
-	r.Add(b.UpdateNotification(user.Ctx,
+	record.Add(b.UpdateNotification(user.Ctx,
 		&budgetv1.UpdateNotificationRequest{Id: ids[0], Read: new(true)}))
-	r.Add(b.UpdateNotification(user.Ctx,
+	record.Add(b.UpdateNotification(user.Ctx,
 		&budgetv1.UpdateNotificationRequest{Id: ids[4], Read: new(false)}))
 	list()
-	r.Add(b.DeleteNotification(user.Ctx, &budgetv1.DeleteNotificationRequest{Id: ids[1]}))
-	r.Add(b.DeleteNotification(user.Ctx, &budgetv1.DeleteNotificationRequest{Id: ids[1]}))
+	record.Add(b.DeleteNotification(user.Ctx, &budgetv1.DeleteNotificationRequest{Id: ids[1]}))
+	record.Add(b.DeleteNotification(user.Ctx, &budgetv1.DeleteNotificationRequest{Id: ids[1]}))
 	list()
-	r.Add(b.UpdateNotifications(user.Ctx, &budgetv1.UpdateNotificationsRequest{Read: new(true)}))
+	record.Add(b.UpdateNotifications(user.Ctx,
+		&budgetv1.UpdateNotificationsRequest{Read: new(true)}))
 	list()
-	return r
+	return record
 }

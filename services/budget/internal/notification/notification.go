@@ -72,25 +72,25 @@ type Server struct {
 var _ budgetv1.NotificationServiceServer = (*Server)(nil)
 
 // New returns a server. Alerts are raised while Alerts.Run is running.
-func New(d Dependencies) *Server {
-	s := &Server{
-		db:        d.DB,
-		ledger:    d.Ledger,
-		cursors:   d.Cursors,
-		bus:       d.Bus,
-		wakeRelay: d.WakeRelay,
+func New(dependencies Dependencies) *Server {
+	server := &Server{
+		db:        dependencies.DB,
+		ledger:    dependencies.Ledger,
+		cursors:   dependencies.Cursors,
+		bus:       dependencies.Bus,
+		wakeRelay: dependencies.WakeRelay,
 		streams:   streams{open: map[uuid.UUID]int{}},
-		log:       d.Log,
-		now:       d.Now,
-		newID:     d.NewID,
+		log:       dependencies.Log,
+		now:       dependencies.Now,
+		newID:     dependencies.NewID,
 	}
-	s.Alerts = jobs.NewWorker(jobs.PollInterval, d.Log, "failed to check budgets for alerts",
-		func(ctx context.Context) (more bool, err error) {
-			checked, err := s.CheckBudgets(ctx)
+	server.Alerts = jobs.NewWorker(jobs.PollInterval, dependencies.Log,
+		"failed to check budgets for alerts", func(ctx context.Context) (more bool, err error) {
+			checked, err := server.CheckBudgets(ctx)
 			// A full batch suggests that more are due.
 			return checked == checkBatch, err
 		})
-	return s
+	return server
 }
 
 // Expire deletes old notifications.

@@ -156,18 +156,18 @@ func (s *Server) unread(event, user uuid.UUID, data proto.Message) (notification
 // proto converts the notification and decodes its data. An error means that the stored data is
 // damaged.
 func (n notification) proto() (*budgetv1.Notification, error) {
-	m := &budgetv1.Notification{
+	message := &budgetv1.Notification{
 		Id:        n.ID.String(),
 		Type:      n.Type,
 		Data:      &anypb.Any{},
 		Read:      n.ReadAt != nil,
 		CreatedAt: calendar.FormatTime(n.CreatedAt),
 	}
-	if err := proto.Unmarshal(n.Data, m.GetData()); err != nil {
+	if err := proto.Unmarshal(n.Data, message.GetData()); err != nil {
 		return nil, fmt.Errorf("decoding notification %s: %w", n.ID, err)
 	}
 	if n.ReadAt != nil {
-		m.ReadAt = new(calendar.FormatTime(*n.ReadAt))
+		message.ReadAt = new(calendar.FormatTime(*n.ReadAt))
 	}
-	return m, nil
+	return message, nil
 }

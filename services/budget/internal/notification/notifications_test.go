@@ -31,42 +31,45 @@ func (b *bundle) notifications(t *testing.T, who budgettest.User) []*budgetv1.No
 
 func TestNotificationIsEvent(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, member := b.user(t, "Owner"), b.user(t, "Member")
-	event := b.invite(t, owner, member)
-	n := b.notifications(t, member)[0]
+	env := setup(t)
+	owner, member := env.user(t, "Owner"), env.user(t, "Member")
+	event := env.invite(t, owner, member)
+	notification := env.notifications(t, member)[0]
 	var published uuid.UUID
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT id FROM outbox WHERE user_id = $1`,
+	require.NoError(t, env.db.QueryRow(t.Context(), `SELECT id FROM outbox WHERE user_id = $1`,
 		member.ID).Scan(&published))
-	require.Equal(t, published.String(), n.GetId())
-	require.Equal(t, "budget.v1.invitation.sent", n.GetType())
-	require.Equal(t, "2026-03-15T12:00:00.000Z", n.GetCreatedAt())
-	data, err := n.GetData().UnmarshalNew()
+	require.Equal(t, published.String(), notification.GetId())
+	require.Equal(t, "budget.v1.invitation.sent", notification.GetType())
+	require.Equal(t, "2026-03-15T12:00:00.000Z", notification.GetCreatedAt())
+	data, err := notification.GetData().UnmarshalNew()
 	require.NoError(t, err)
 	require.True(t, proto.Equal(event, data), "%v", data)
-	require.Empty(t, b.notifications(t, owner), "the owner caused the event")
+	require.Empty(t, env.notifications(t, owner), "the owner caused the event")
 }
 
 // TestListNotificationsSize lists notifications of imports as an earlier release stored them, with
 // all names in the file.
 func TestListNotificationsSize(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	user := b.user(t, "User")
-	e := &ledgerv1.ImportFailed{OwnerId: user.ID.String(), Import: &ledgerv1.Import{
+	env := setup(t)
+	user := env.user(t, "User")
+	failed := &ledgerv1.ImportFailed{OwnerId: user.ID.String(), Import: &ledgerv1.Import{
 		Heading: []string{strings.Repeat("x", 1<<20)},
 	}}
 	const count = 20
 	for range count {
-		require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-			return b.Store(t.Context(), tx, []outbox.Received{
-				{ID: uuid.Must(uuid.NewV7()), UserID: user.ID, Data: e, Time: budgettest.Today},
+		require.NoError(t, pg.InTx(t.Context(), env.db, func(tx pgx.Tx) error {
+			return env.Store(t.Context(), tx, []outbox.Received{
+				{
+					ID: uuid.Must(uuid.NewV7()), UserID: user.ID, Data: failed,
+					Time: budgettest.Today,
+				},
 			})
 		}))
 	}
 	req, seen := &budgetv1.ListNotificationsRequest{Limit: new(int32(200))}, 0
 	for more := true; more; {
-		resp, err := b.ListNotifications(user.Ctx, req)
+		resp, err := env.ListNotifications(user.Ctx, req)
 		require.NoError(t, err)
 		require.Less(t, proto.Size(resp), rpc.MaxMessage*9/10)
 		require.EqualValues(t, 200, resp.GetPagination().GetLimit())
@@ -78,15 +81,15 @@ func TestListNotificationsSize(t *testing.T) {
 
 func TestListNotificationsPages(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, member := b.user(t, "Owner"), b.user(t, "Member")
+	env := setup(t)
+	owner, member := env.user(t, "Owner"), env.user(t, "Member")
 	for range 7 {
-		b.invite(t, owner, member)
+		env.invite(t, owner, member)
 	}
-	newestFirst := b.notifications(t, member)
+	newestFirst := env.notifications(t, member)
 	require.Len(t, newestFirst, 7)
 	for _, i := range []int{0, 3} {
-		resp, err := b.UpdateNotification(member.Ctx,
+		resp, err := env.UpdateNotification(member.Ctx,
 			&budgetv1.UpdateNotificationRequest{Id: newestFirst[i].GetId(), Read: new(true)})
 		require.NoError(t, err)
 		require.True(t, resp.GetNotification().GetRead())
@@ -95,7 +98,7 @@ func TestListNotificationsPages(t *testing.T) {
 	var got []string
 	req := &budgetv1.ListNotificationsRequest{Limit: new(int32(2))}
 	for {
-		page, err := b.ListNotifications(member.Ctx, req)
+		page, err := env.ListNotifications(member.Ctx, req)
 		require.NoError(t, err)
 		require.EqualValues(t, 5, page.GetUnreadCount())
 		for _, n := range page.GetNotifications() {
@@ -114,18 +117,18 @@ func TestListNotificationsPages(t *testing.T) {
 
 func TestUpdateNotificationReadAt(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, member := b.user(t, "Owner"), b.user(t, "Member")
-	b.invite(t, owner, member)
-	id := b.notifications(t, member)[0].GetId()
+	env := setup(t)
+	owner, member := env.user(t, "Owner"), env.user(t, "Member")
+	env.invite(t, owner, member)
+	id := env.notifications(t, member)[0].GetId()
 	mark := func(read bool) *budgetv1.Notification {
-		resp, err := b.UpdateNotification(member.Ctx,
+		resp, err := env.UpdateNotification(member.Ctx,
 			&budgetv1.UpdateNotificationRequest{Id: id, Read: &read})
 		require.NoError(t, err)
 		return resp.GetNotification()
 	}
 	first := mark(true)
-	b.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
+	env.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
 	require.Equal(t, first.GetReadAt(), mark(true).GetReadAt())
 	unread := mark(false)
 	require.False(t, unread.GetRead())
@@ -135,23 +138,23 @@ func TestUpdateNotificationReadAt(t *testing.T) {
 
 func TestNotificationOwnership(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, member := b.user(t, "Owner"), b.user(t, "Member")
-	b.invite(t, owner, member)
-	id := b.notifications(t, member)[0].GetId()
+	env := setup(t)
+	owner, member := env.user(t, "Owner"), env.user(t, "Member")
+	env.invite(t, owner, member)
+	id := env.notifications(t, member)[0].GetId()
 	mark := func(ctx context.Context, id string, read *bool) func() error {
-		return pgtest.Call(ctx, b.UpdateNotification,
+		return pgtest.Call(ctx, env.UpdateNotification,
 			&budgetv1.UpdateNotificationRequest{Id: id, Read: read})
 	}
-	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND",
+	budgettest.Refuses(t, env.db, codes.NotFound, "NOTIFICATION_NOT_FOUND",
 		mark(owner.Ctx, id, new(true)))
-	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND",
+	budgettest.Refuses(t, env.db, codes.NotFound, "NOTIFICATION_NOT_FOUND",
 		mark(member.Ctx, uuid.NewString(), new(true)))
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_NOTIFICATION_ID",
+	budgettest.Refuses(t, env.db, codes.InvalidArgument, "INVALID_NOTIFICATION_ID",
 		mark(member.Ctx, "1", new(true)))
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE", mark(member.Ctx, id, nil))
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", pgtest.Call(owner.Ctx,
-		b.ListNotifications, &budgetv1.ListNotificationsRequest{Cursor: "x"}))
+	budgettest.Refuses(t, env.db, codes.InvalidArgument, "EMPTY_UPDATE", mark(member.Ctx, id, nil))
+	budgettest.Refuses(t, env.db, codes.InvalidArgument, "INVALID_CURSOR", pgtest.Call(owner.Ctx,
+		env.ListNotifications, &budgetv1.ListNotificationsRequest{Cursor: "x"}))
 }
 
 func TestNotificationRetention(t *testing.T) {
@@ -167,14 +170,14 @@ func TestNotificationRetention(t *testing.T) {
 
 func TestListNotificationsFilter(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, member := b.user(t, "Owner"), b.user(t, "Member")
+	env := setup(t)
+	owner, member := env.user(t, "Owner"), env.user(t, "Member")
 	for range 7 {
-		b.invite(t, owner, member)
+		env.invite(t, owner, member)
 	}
-	all := b.notifications(t, member)
+	all := env.notifications(t, member)
 	for _, i := range []int{0, 3, 4} {
-		_, err := b.UpdateNotification(member.Ctx,
+		_, err := env.UpdateNotification(member.Ctx,
 			&budgetv1.UpdateNotificationRequest{Id: all[i].GetId(), Read: new(true)})
 		require.NoError(t, err)
 	}
@@ -182,7 +185,7 @@ func TestListNotificationsFilter(t *testing.T) {
 		var got, ids []string
 		req := &budgetv1.ListNotificationsRequest{Limit: new(int32(2)), Read: &read}
 		for {
-			page, err := b.ListNotifications(member.Ctx, req)
+			page, err := env.ListNotifications(member.Ctx, req)
 			require.NoError(t, err)
 			require.EqualValues(t, 4, page.GetUnreadCount())
 			for _, n := range page.GetNotifications() {
@@ -192,8 +195,8 @@ func TestListNotificationsFilter(t *testing.T) {
 			if req.Cursor = page.GetPagination().GetNextCursor(); req.GetCursor() == "" {
 				break
 			}
-			budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR",
-				pgtest.Call(member.Ctx, b.ListNotifications,
+			budgettest.Refuses(t, env.db, codes.InvalidArgument, "INVALID_CURSOR",
+				pgtest.Call(member.Ctx, env.ListNotifications,
 					&budgetv1.ListNotificationsRequest{Cursor: req.GetCursor()}))
 		}
 		for _, i := range want {
@@ -205,52 +208,52 @@ func TestListNotificationsFilter(t *testing.T) {
 
 func TestUpdateNotifications(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, member, other := b.user(t, "Owner"), b.user(t, "Member"), b.user(t, "Other")
-	b.invite(t, owner, member)
-	b.invite(t, owner, member)
-	b.invite(t, owner, other)
-	first := b.notifications(t, member)[0].GetId()
-	_, err := b.UpdateNotification(member.Ctx,
+	env := setup(t)
+	owner, member, other := env.user(t, "Owner"), env.user(t, "Member"), env.user(t, "Other")
+	env.invite(t, owner, member)
+	env.invite(t, owner, member)
+	env.invite(t, owner, other)
+	first := env.notifications(t, member)[0].GetId()
+	_, err := env.UpdateNotification(member.Ctx,
 		&budgetv1.UpdateNotificationRequest{Id: first, Read: new(true)})
 	require.NoError(t, err)
-	b.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
+	env.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
 	for _, want := range []int64{1, 0} {
-		resp, err := b.UpdateNotifications(member.Ctx,
+		resp, err := env.UpdateNotifications(member.Ctx,
 			&budgetv1.UpdateNotificationsRequest{Read: new(true)})
 		require.NoError(t, err)
 		require.Equal(t, want, resp.GetUpdatedCount())
 	}
-	for _, n := range b.notifications(t, member) {
+	for _, n := range env.notifications(t, member) {
 		require.Equal(t, n.GetId() == first, n.GetReadAt() == "2026-03-15T12:00:00.000Z")
 	}
-	require.False(t, b.notifications(t, other)[0].GetRead())
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE",
-		pgtest.Call(member.Ctx, b.UpdateNotifications, &budgetv1.UpdateNotificationsRequest{}))
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", pgtest.Call(member.Ctx,
-		b.UpdateNotifications, &budgetv1.UpdateNotificationsRequest{Read: new(false)}))
+	require.False(t, env.notifications(t, other)[0].GetRead())
+	budgettest.Refuses(t, env.db, codes.InvalidArgument, "EMPTY_UPDATE",
+		pgtest.Call(member.Ctx, env.UpdateNotifications, &budgetv1.UpdateNotificationsRequest{}))
+	budgettest.Refuses(t, env.db, codes.InvalidArgument, "VALIDATION_ERROR", pgtest.Call(member.Ctx,
+		env.UpdateNotifications, &budgetv1.UpdateNotificationsRequest{Read: new(false)}))
 }
 
 func TestDeleteNotification(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, member := b.user(t, "Owner"), b.user(t, "Member")
-	b.invite(t, owner, member)
-	b.invite(t, member, owner)
-	n := b.notifications(t, member)[0].GetId()
+	env := setup(t)
+	owner, member := env.user(t, "Owner"), env.user(t, "Member")
+	env.invite(t, owner, member)
+	env.invite(t, member, owner)
+	name := env.notifications(t, member)[0].GetId()
 	remove := func(who budgettest.User, id string) func() error {
-		return pgtest.Call(who.Ctx, b.DeleteNotification,
+		return pgtest.Call(who.Ctx, env.DeleteNotification,
 			&budgetv1.DeleteNotificationRequest{Id: id})
 	}
-	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", remove(owner, n))
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_NOTIFICATION_ID",
+	budgettest.Refuses(t, env.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", remove(owner, name))
+	budgettest.Refuses(t, env.db, codes.InvalidArgument, "INVALID_NOTIFICATION_ID",
 		remove(member, "1"))
-	resp, err := b.DeleteNotification(member.Ctx, &budgetv1.DeleteNotificationRequest{Id: n})
+	resp, err := env.DeleteNotification(member.Ctx, &budgetv1.DeleteNotificationRequest{Id: name})
 	require.NoError(t, err)
-	require.Equal(t, n, resp.GetId())
-	require.Empty(t, b.notifications(t, member))
-	require.Len(t, b.notifications(t, owner), 1)
-	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", remove(member, n))
+	require.Equal(t, name, resp.GetId())
+	require.Empty(t, env.notifications(t, member))
+	require.Len(t, env.notifications(t, owner), 1)
+	budgettest.Refuses(t, env.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", remove(member, name))
 }
 
 func TestStreamEventsPosition(t *testing.T) {

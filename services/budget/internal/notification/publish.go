@@ -35,12 +35,12 @@ func (s *Server) Publish(
 func (s *Server) PublishEach(ctx context.Context, tx pgx.Tx, events ...Addressed) error {
 	queued := make([]outbox.Event, len(events))
 	var notifications []notification
-	for i, e := range events {
-		queued[i] = outbox.Event{ID: s.newID(), UserID: e.User, Data: e.Data}
-		if !notifies(e.Data, e.User) {
+	for i, addressed := range events {
+		queued[i] = outbox.Event{ID: s.newID(), UserID: addressed.User, Data: addressed.Data}
+		if !notifies(addressed.Data, addressed.User) {
 			continue
 		}
-		n, err := s.unread(queued[i].ID, e.User, e.Data)
+		n, err := s.unread(queued[i].ID, addressed.User, addressed.Data)
 		if err != nil {
 			return err
 		}
@@ -58,15 +58,15 @@ func (s *Server) PublishEach(ctx context.Context, tx pgx.Tx, events ...Addressed
 // be the transaction that acknowledges the events. A repeated event changes nothing.
 func (s *Server) Store(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var notifications []notification
-	for _, e := range events {
-		switch e.Data.(type) {
+	for _, received := range events {
+		switch received.Data.(type) {
 		// A job has ended, minutes after the user started it. An undo has no notification: the user
 		// asked for it, and sees its end.
 		case *ledgerv1.ImportCommitted, *ledgerv1.ImportFailed:
 		default:
 			continue
 		}
-		n, err := s.unread(e.ID, e.UserID, e.Data)
+		n, err := s.unread(received.ID, received.UserID, received.Data)
 		if err != nil {
 			return err
 		}
@@ -78,23 +78,23 @@ func (s *Server) Store(ctx context.Context, tx pgx.Tx, events []outbox.Received)
 // notifies reports whether the event is also a notification of the user: it concerns them, and
 // another user caused it.
 func notifies(data proto.Message, user uuid.UUID) bool {
-	switch e := data.(type) {
+	switch event := data.(type) {
 	case *budgetv1.BudgetThresholdReached, *budgetv1.BudgetCategoriesLost:
 		return true
 	// The owner deleted the budget.
 	case *budgetv1.BudgetDeleted:
-		return user.String() != e.GetBudget().GetOwnerId()
+		return user.String() != event.GetBudget().GetOwnerId()
 	// The owner invited.
 	case *budgetv1.InvitationSent:
-		return user.String() == e.GetMemberId()
+		return user.String() == event.GetMemberId()
 	// The member answered.
 	case *budgetv1.InvitationAnswered:
-		return user.String() == e.GetOwnerId()
+		return user.String() == event.GetOwnerId()
 	// The owner changed the terms.
 	case *budgetv1.MemberUpdated:
-		return user.String() == e.GetMemberId()
+		return user.String() == event.GetMemberId()
 	case *budgetv1.MemberRemoved:
-		return user.String() != e.GetRemovedBy()
+		return user.String() != event.GetRemovedBy()
 	}
 	return false
 }

@@ -97,14 +97,14 @@ const (
 )
 
 // PhaseOf returns the phase of a window on a day.
-func PhaseOf(w calendar.Period, today time.Time) Phase {
+func PhaseOf(period calendar.Period, today time.Time) Phase {
 	switch {
-	case today.Before(w.From):
+	case today.Before(period.From):
 		return Future
-	case today.Before(w.End):
+	case today.Before(period.End):
 		return Current
 	// A time.Duration overflows after 292 years, and the years 1900 to 2200 are more.
-	case today.Unix()-w.End.Unix() < w.End.Unix()-w.From.Unix():
+	case today.Unix()-period.End.Unix() < period.End.Unix()-period.From.Unix():
 		return Recent
 	}
 	return Past
@@ -113,14 +113,14 @@ func PhaseOf(w calendar.Period, today time.Time) Phase {
 // index returns the number of windows before the one that contains a day. The day must not be
 // before the start.
 func (t Timeframe) index(today time.Time) int {
-	s := periods[t.Period]
+	step := periods[t.Period]
 	switch {
-	case s.days > 0:
+	case step.days > 0:
 		// A time.Duration overflows after 292 years, and the years 1900 to 2200 are more.
-		return int((today.Unix()-t.Start.Unix())/int64(day/time.Second)) / s.days
-	case s.months > 0:
+		return int((today.Unix()-t.Start.Unix())/int64(day/time.Second)) / step.days
+	case step.months > 0:
 		months := (today.Year()-t.Start.Year())*12 + int(today.Month()-t.Start.Month())
-		n := months / s.months
+		n := months / step.months
 		if t.startOf(n).After(today) {
 			n--
 		}

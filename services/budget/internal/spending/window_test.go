@@ -18,7 +18,7 @@ func date(t require.TestingT, s string) time.Time {
 
 func TestTimeframeAt(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, period, start, end, at, from, to string }{
+	for _, tc := range []struct{ name, period, start, end, at, from, to string }{
 		{"a day", "daily", "2026-03-01", "", "2026-03-15", "2026-03-15", "2026-03-15"},
 		{
 			"a week begins on the weekday of the start", "weekly", "2026-03-04", "", "2026-03-15",
@@ -69,13 +69,13 @@ func TestTimeframeAt(t *testing.T) {
 		},
 		{"300 years later", "daily", "1900-01-01", "", "2200-12-31", "2200-12-31", "2200-12-31"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			f := Timeframe{Period: c.period, Start: date(t, c.start)}
-			if c.end != "" {
-				f.End = new(date(t, c.end))
+			f := Timeframe{Period: tc.period, Start: date(t, tc.start)}
+			if tc.end != "" {
+				f.End = new(date(t, tc.end))
 			}
-			require.Equal(t, calendar.Days(date(t, c.from), date(t, c.to)), f.At(date(t, c.at)))
+			require.Equal(t, calendar.Days(date(t, tc.from), date(t, tc.to)), f.At(date(t, tc.at)))
 		})
 	}
 }
@@ -101,25 +101,26 @@ func TestTimeframeAtWithoutGaps(t *testing.T) {
 
 // requireSeamless walks over the days from the start. Each day must be in its window, and each
 // window must begin on the day after the previous one ended.
-func requireSeamless(t require.TestingT, f Timeframe, days int) {
-	w := f.At(f.Start)
-	require.Equal(t, f.Start, w.From)
+func requireSeamless(t require.TestingT, timeframe Timeframe, days int) {
+	period := timeframe.At(timeframe.Start)
+	require.Equal(t, timeframe.Start, period.From)
 	for i := range days {
-		today := f.Start.AddDate(0, 0, i)
-		if f.End != nil && today.After(*f.End) {
-			require.Equal(t, w, f.At(today))
-			require.Equal(t, *f.End, w.LastDay())
+		today := timeframe.Start.AddDate(0, 0, i)
+		if timeframe.End != nil && today.After(*timeframe.End) {
+			require.Equal(t, period, timeframe.At(today))
+			require.Equal(t, *timeframe.End, period.LastDay())
 			return
 		}
-		next := f.At(today)
-		if !today.Before(w.End) {
-			if !next.From.Equal(w.End) {
-				require.Equal(t, w.End, next.From)
+		next := timeframe.At(today)
+		if !today.Before(period.End) {
+			if !next.From.Equal(period.End) {
+				require.Equal(t, period.End, next.From)
 			}
-			w = next
+			period = next
 		}
-		if next != w || !w.Contains(today) {
-			require.Equal(t, w, next, "%s from %s on %s", f.Period, f.Start, today)
+		if next != period || !period.Contains(today) {
+			require.Equal(t, period, next, "%s from %s on %s", timeframe.Period, timeframe.Start,
+				today)
 			require.Fail(t, "a day outside its window", "%v", today)
 		}
 	}
@@ -131,20 +132,21 @@ func TestTimeframeAtKeepsDayOfMonth(t *testing.T) {
 		"daily", "weekly", "biweekly", "monthly", "quarterly", "half_yearly", "yearly", custom,
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		f := Timeframe{
+		timeframe := Timeframe{
 			Period: rapid.SampledFrom(names).Draw(t, "period"),
 			Start: date(t, "1900-01-01").AddDate(0, 0,
 				rapid.IntRange(0, 106_000).Draw(t, "start")),
 		}
-		if f.Period == custom || rapid.Bool().Draw(t, "ends") {
-			f.End = new(f.Start.AddDate(0, 0, rapid.IntRange(0, 3650).Draw(t, "length")))
+		if timeframe.Period == custom || rapid.Bool().Draw(t, "ends") {
+			timeframe.End = new(timeframe.Start.AddDate(0, 0,
+				rapid.IntRange(0, 3650).Draw(t, "length")))
 		}
-		field, _ := f.Problem()
+		field, _ := timeframe.Problem()
 		require.Empty(t, field)
-		requireSeamless(t, f, 1500)
-		w := f.At(f.Start.AddDate(0, 0, rapid.IntRange(0, 10_000).Draw(t, "at")))
-		if periods[f.Period].months > 0 && w.From.Day() != f.Start.Day() {
-			require.Less(t, w.From.Day(), f.Start.Day())
+		requireSeamless(t, timeframe, 1500)
+		w := timeframe.At(timeframe.Start.AddDate(0, 0, rapid.IntRange(0, 10_000).Draw(t, "at")))
+		if periods[timeframe.Period].months > 0 && w.From.Day() != timeframe.Start.Day() {
+			require.Less(t, w.From.Day(), timeframe.Start.Day())
 			require.Equal(t, 1, w.From.Add(day).Day(), "an earlier day is the last of its month")
 		}
 	})
@@ -152,7 +154,7 @@ func TestTimeframeAtKeepsDayOfMonth(t *testing.T) {
 
 func TestTimeframeProblem(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		period, start, end string
 		ok                 bool
 	}{
@@ -165,19 +167,19 @@ func TestTimeframeProblem(t *testing.T) {
 		{"yearly", "2028-02-29", "2038-03-01", false},
 		{"custom", "2026-01-01", "", false},
 	} {
-		f := Timeframe{Period: c.period, Start: date(t, c.start)}
-		if c.end != "" {
-			f.End = new(date(t, c.end))
+		f := Timeframe{Period: tc.period, Start: date(t, tc.start)}
+		if tc.end != "" {
+			f.End = new(date(t, tc.end))
 		}
 		field, problem := f.Problem()
-		require.Equal(t, c.ok, field == "", "%v", c)
-		require.Equal(t, c.ok, problem == "", "%v", c)
+		require.Equal(t, tc.ok, field == "", "%v", tc)
+		require.Equal(t, tc.ok, problem == "", "%v", tc)
 	}
 }
 
 func TestWindowPhase(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		from, to, today string
 		want            Phase
 	}{
@@ -196,16 +198,16 @@ func TestWindowPhase(t *testing.T) {
 		"a decade, more than a decade ago":    {"2000-01-01", "2009-12-31", "2020-01-02", Past},
 		"a custom window that ended recently": {"2026-03-01", "2026-03-03", "2026-03-05", Recent},
 	} {
-		require.Equal(t, c.want,
-			PhaseOf(calendar.Days(date(t, c.from), date(t, c.to)), date(t, c.today)), name)
+		require.Equal(t, tc.want,
+			PhaseOf(calendar.Days(date(t, tc.from), date(t, tc.to)), date(t, tc.today)), name)
 	}
 	// In a period of days without an end, one window is current, and the previous one is recent.
 	rapid.Check(t, func(rt *rapid.T) {
 		start := date(t, "2000-01-01").AddDate(0, 0, rapid.IntRange(0, 1000).Draw(rt, "start"))
 		period := rapid.SampledFrom([]string{"daily", "weekly", "biweekly"}).Draw(rt, "period")
-		f := Timeframe{Period: period, Start: start}
+		timeframe := Timeframe{Period: period, Start: start}
 		today := start.AddDate(0, 0, rapid.IntRange(0, 9000).Draw(rt, "today"))
-		now := f.index(today)
+		now := timeframe.index(today)
 		for n := max(0, now-20); n < now+20; n++ {
 			want := Past
 			switch {
@@ -216,7 +218,8 @@ func TestWindowPhase(t *testing.T) {
 			case n == now-1:
 				want = Recent
 			}
-			require.Equal(rt, want, PhaseOf(f.At(f.startOf(n)), today), "window %d of %d", n, now)
+			require.Equal(rt, want, PhaseOf(timeframe.At(timeframe.startOf(n)), today),
+				"window %d of %d", n, now)
 		}
 	})
 }

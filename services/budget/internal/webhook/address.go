@@ -86,23 +86,23 @@ func (d destinations) parseURL(p *apierr.Problems, s string) string {
 // may. The API checks it when a webhook is created or changed, and attempt before each request,
 // because the setting of the installation may have changed since.
 func (d destinations) urlProblem(s string) string {
-	u, err := url.Parse(s)
+	target, err := url.Parse(s)
 	switch {
 	case len(s) > maxURL:
 		return "must be at most 2048 characters"
-	case err != nil || u.Hostname() == "" || u.Opaque != "" ||
-		!slices.Contains(d.schemes(), u.Scheme):
+	case err != nil || target.Hostname() == "" || target.Opaque != "" ||
+		!slices.Contains(d.schemes(), target.Scheme):
 		return "must be an " + strings.Join(d.schemes(), " or ") + " URL"
 	// A user name would be stored in plain text, and a fragment is never sent.
-	case u.User != nil || u.Fragment != "" || strings.Contains(s, "#"):
+	case target.User != nil || target.Fragment != "" || strings.Contains(s, "#"):
 		return "must not have a user or a fragment"
-	case u.Port() != "":
-		if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
+	case target.Port() != "":
+		if port, err := strconv.ParseUint(target.Port(), 10, 16); err != nil || port == 0 {
 			return "must have a port between 1 and 65535"
 		}
 	}
 	// A trailing dot and upper case do not change the meaning of a host name.
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	host := strings.TrimSuffix(strings.ToLower(target.Hostname()), ".")
 	addr, err := netip.ParseAddr(host)
 	switch {
 	case err == nil && d.contains(addr), err != nil && (d == privateToo || publicName(host)):

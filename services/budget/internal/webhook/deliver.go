@@ -117,18 +117,18 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, d := range due {
+	for _, failed := range due {
 		began := s.now()
-		responseStatus, problem := s.attempt(ctx, claimed, d)
+		responseStatus, problem := s.attempt(ctx, claimed, failed)
 		if responseStatus == 0 && ctx.Err() != nil {
 			// The service stops and canceled the request. The attempt does not count.
 			return false, nil
 		}
 		now := s.now().UTC()
 		jitter := rand.Float64() //nolint:gosec // Jitter is no secret.
-		d = d.attempted(now, responseStatus, problem, jitter)
-		d.DurationMS = new(int32(now.Sub(began).Milliseconds()))
-		if err := updateDelivery(recording, s.db, d); err != nil {
+		failed = failed.attempted(now, responseStatus, problem, jitter)
+		failed.DurationMS = new(int32(now.Sub(began).Milliseconds()))
+		if err := updateDelivery(recording, s.db, failed); err != nil {
 			return false, err
 		}
 		claimed, paused = claimed.attempted(now, problem)
@@ -157,25 +157,28 @@ func (s *Server) claim(ctx context.Context, until time.Time) (webhook, error) {
 // problems are those of publicReason, redirect and status for a response other than 2xx, and broken
 // for a webhook that cannot be used, for example because its secret was sealed with another service
 // key.
-func (s *Server) attempt(ctx context.Context, w webhook, d delivery) (status int, problem string) {
+func (s *Server) attempt(
+	ctx context.Context, webhook webhook, failed delivery,
+) (status int, problem string) {
 	// The webhook may have been created when more destinations were allowed.
-	if s.destinations.urlProblem(w.URL) != "" {
+	if s.destinations.urlProblem(webhook.URL) != "" {
 		return 0, "address_not_public"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(d.Body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, webhook.URL,
+		bytes.NewReader(failed.Body))
 	if err != nil {
 		return 0, "broken"
 	}
-	signature, err := w.signature(s.sealer, s.now(), d.Body)
+	signature, err := webhook.signature(s.sealer, s.now(), failed.Body)
 	if err != nil {
-		s.log.ErrorContext(ctx, "failed to sign a delivery", "webhook", w.ID, "error", err)
+		s.log.ErrorContext(ctx, "failed to sign a delivery", "webhook", webhook.ID, "error", err)
 		return 0, "broken"
 	}
 	req.Header.Set("Content-Type", "application/cloudevents+json")
 	req.Header.Set("User-Agent", "Coffer-Webhooks/1")
 	req.Header.Set("Coffer-Signature", signature)
-	req.Header.Set("Coffer-Event-Id", d.EventID.String())
-	req.Header.Set("Coffer-Delivery-Id", d.ID.String())
+	req.Header.Set("Coffer-Event-Id", failed.EventID.String())
+	req.Header.Set("Coffer-Delivery-Id", failed.ID.String())
 	resp, err := s.client.Do(req)
 	if err != nil {
 		return 0, publicReason(err)
@@ -222,8 +225,8 @@ func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string,
 	if w.PreviousUntil != nil && now.Before(*w.PreviousUntil) {
 		secrets = append(secrets, w.PreviousSecret)
 	}
-	t := strconv.FormatInt(now.Unix(), 10)
-	signature := "t=" + t
+	timestamp := strconv.FormatInt(now.Unix(), 10)
+	signature := "t=" + timestamp
 	for i, sealed := range secrets {
 		secret, err := sealer.Open(sealed, w.ID.String())
 		if err != nil && i > 0 {
@@ -235,7 +238,7 @@ func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string,
 		}
 		m := hmac.New(sha256.New, secret)
 		// The time is signed, so that receivers can reject old requests that an attacker repeats.
-		m.Write([]byte(t + "."))
+		m.Write([]byte(timestamp + "."))
 		m.Write(body)
 		signature += ",v1=" + hex.EncodeToString(m.Sum(nil))
 	}

@@ -32,20 +32,20 @@ func resolver(t *testing.T, addresses ...string) *net.Resolver {
 			if err != nil {
 				return
 			}
-			var m dnsmessage.Message
-			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+			var message dnsmessage.Message
+			if message.Unpack(buf[:n]) != nil || len(message.Questions) != 1 {
 				continue
 			}
-			m.Response, m.Additionals = true, nil
-			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+			message.Response, message.Additionals = true, nil
+			if q := message.Questions[0]; q.Type == dnsmessage.TypeA {
 				a := netip.MustParseAddr(addresses[min(asked, len(addresses)-1)]).As4()
 				asked++
 				header := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
-				m.Answers = []dnsmessage.Resource{
+				message.Answers = []dnsmessage.Resource{
 					{Header: header, Body: &dnsmessage.AResource{A: a}},
 				}
 			}
-			packed, err := m.Pack()
+			packed, err := message.Pack()
 			if err == nil {
 				_, _ = conn.WriteTo(packed, from)
 			}
@@ -59,52 +59,52 @@ func resolver(t *testing.T, addresses ...string) *net.Resolver {
 
 func TestDeliverPublicOnly(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, public, "127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0")
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	endpoint := env.receiver(t, public, "127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0")
+	id := env.webhook(t, owner, endpoint.url).GetWebhook().GetId()
 	for range 4 {
-		b.queue(t, happened(owner, 1))
+		env.queue(t, happened(owner, 1))
 	}
 	for i := range 4 {
-		b.now = func() time.Time { return budgettest.Today.Add(time.Duration(i) * lastPause) }
-		b.deliverAll(t)
+		env.now = func() time.Time { return budgettest.Today.Add(time.Duration(i) * lastPause) }
+		env.deliverAll(t)
 	}
-	for _, d := range b.log(t, owner, id) {
+	for _, d := range env.log(t, owner, id) {
 		require.Equal(t, "address_not_public", d.GetError())
 		require.Nil(t, d.ResponseStatus)
 	}
-	require.Empty(t, r.deliveries())
+	require.Empty(t, endpoint.deliveries())
 }
 
 func TestDeliverChangedAddress(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1", "127.0.0.2")
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	b.queue(t, happened(owner, 1))
-	b.deliverAll(t)
-	b.client.CloseIdleConnections()
-	b.queue(t, happened(owner, 2))
-	b.deliverAll(t)
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	r := env.receiver(t, loopback, "127.0.0.1", "127.0.0.2")
+	id := env.webhook(t, owner, r.url).GetWebhook().GetId()
+	env.queue(t, happened(owner, 1))
+	env.deliverAll(t)
+	env.client.CloseIdleConnections()
+	env.queue(t, happened(owner, 2))
+	env.deliverAll(t)
 	require.Len(t, r.deliveries(), 1)
-	require.Equal(t, "address_not_public", b.log(t, owner, id)[0].GetError())
+	require.Equal(t, "address_not_public", env.log(t, owner, id)[0].GetError())
 }
 
 func TestDeliverRedirect(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	r := env.receiver(t, loopback, "127.0.0.1")
 	r.reply = func(w http.ResponseWriter, req *http.Request) {
 		http.Redirect(w, req, r.url+"/elsewhere", http.StatusTemporaryRedirect)
 	}
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	b.queue(t, happened(owner, 1))
-	b.deliverAll(t)
+	id := env.webhook(t, owner, r.url).GetWebhook().GetId()
+	env.queue(t, happened(owner, 1))
+	env.deliverAll(t)
 	require.Len(t, r.deliveries(), 1)
-	require.Equal(t, "redirect", b.log(t, owner, id)[0].GetError())
+	require.Equal(t, "redirect", env.log(t, owner, id)[0].GetError())
 }
 
 func TestDeliverUntrustedCertificate(t *testing.T) {
@@ -124,25 +124,25 @@ func TestDeliver(t *testing.T) {
 	t.Parallel()
 	t.Run("rejects a URL that is no longer allowed", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		owner := b.user(t, "Owner")
+		env := setup(t)
+		owner := env.user(t, "Owner")
 		requests := make(chan *http.Request, 2)
 		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			requests <- r
 		}))
 		t.Cleanup(server.Close)
-		b.destinations = privateToo
-		b.client = newDeliveryClient(privateToo.contains, nil, nil)
-		id := b.webhook(t, owner, server.URL).GetWebhook().GetId()
-		b.queue(t, happened(owner, 1))
-		b.deliverAll(t)
-		require.Equal(t, "delivered", b.log(t, owner, id)[0].GetStatus())
+		env.destinations = privateToo
+		env.client = newDeliveryClient(privateToo.contains, nil, nil)
+		id := env.webhook(t, owner, server.URL).GetWebhook().GetId()
+		env.queue(t, happened(owner, 1))
+		env.deliverAll(t)
+		require.Equal(t, "delivered", env.log(t, owner, id)[0].GetStatus())
 		require.Len(t, requests, 1)
 
-		b.destinations = internetOnly
-		b.queue(t, happened(owner, 2))
-		b.deliverAll(t)
-		require.Equal(t, "address_not_public", b.log(t, owner, id)[0].GetError())
+		env.destinations = internetOnly
+		env.queue(t, happened(owner, 2))
+		env.deliverAll(t)
+		require.Equal(t, "address_not_public", env.log(t, owner, id)[0].GetError())
 		require.Len(t, requests, 1)
 	})
 }

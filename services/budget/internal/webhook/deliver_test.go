@@ -37,33 +37,33 @@ func requireSigned(t *testing.T, got received, secrets ...string) {
 
 func TestDeliverSigned(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	r := b.receiver(t, loopback, "127.0.0.1")
-	owner, other := b.user(t, "Owner"), b.user(t, "Other")
-	made := b.webhook(t, owner, r.url+"/hook")
-	b.webhook(t, owner, r.url, "budget.v1.*.*")
-	off := b.webhook(t, owner, r.url)
-	b.enable(t, owner, off.GetWebhook().GetId(), false)
+	env := setup(t)
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	owner, other := env.user(t, "Owner"), env.user(t, "Other")
+	made := env.webhook(t, owner, endpoint.url+"/hook")
+	env.webhook(t, owner, endpoint.url, "budget.v1.*.*")
+	off := env.webhook(t, owner, endpoint.url)
+	env.enable(t, owner, off.GetWebhook().GetId(), false)
 	old := happened(owner, 0)
 	old.Time = budgettest.Today.Add(-time.Second)
-	e := happened(owner, 1)
-	b.queue(t, old, e, happened(other, 2))
-	b.deliverAll(t)
+	received := happened(owner, 1)
+	env.queue(t, old, received, happened(other, 2))
+	env.deliverAll(t)
 
-	require.Len(t, r.deliveries(), 1)
-	got := r.deliveries()[0]
+	require.Len(t, endpoint.deliveries(), 1)
+	got := endpoint.deliveries()[0]
 	requireSigned(t, got, made.GetSecret())
 	require.Equal(t, "application/cloudevents+json", got.header.Get("Content-Type"))
 	require.Equal(t, "Coffer-Webhooks/1", got.header.Get("User-Agent"))
-	require.Equal(t, e.ID.String(), got.header.Get("Coffer-Event-Id"))
+	require.Equal(t, received.ID.String(), got.header.Get("Coffer-Event-Id"))
 	require.JSONEq(t, fmt.Sprintf(`{
 		"specversion": "1.0", "id": %q, "source": "/coffer/ledger",
 		"type": "ledger.v1.wallet.created", "subject": %q, "time": "2026-03-15T12:00:00.000Z",
 		"datacontenttype": "application/json", "data": {"ownerId": %q, "wallet": {
 			"id": "", "name": "1", "currency": "", "balance": 1.00, "initialBalance": 1.00,
 			"archived": false, "balances": [], "createdAt": "", "updatedAt": ""}}}`,
-		e.ID, owner.ID, owner.ID), got.body)
-	log := b.log(t, owner, made.GetWebhook().GetId())
+		received.ID, owner.ID, owner.ID), got.body)
+	log := env.log(t, owner, made.GetWebhook().GetId())
 	require.Len(t, log, 1)
 	require.Equal(t, got.header.Get("Coffer-Delivery-Id"), log[0].GetId())
 	require.Equal(t, "delivered", log[0].GetStatus())
@@ -75,169 +75,170 @@ func TestDeliverSigned(t *testing.T) {
 
 func TestDeliverPreviousSecret(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	r := b.receiver(t, loopback, "127.0.0.1")
-	owner := b.user(t, "Owner")
-	made := b.webhook(t, owner, r.url)
-	rotated := b.rotate(t, owner, made.GetWebhook().GetId())
-	b.queue(t, happened(owner, 1))
-	b.deliverAll(t)
-	requireSigned(t, r.deliveries()[0], rotated, made.GetSecret())
-	b.now = func() time.Time { return budgettest.Today.Add(secretLife) }
-	b.queue(t, happened(owner, 2))
-	b.deliverAll(t)
-	requireSigned(t, r.deliveries()[1], rotated)
+	env := setup(t)
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	owner := env.user(t, "Owner")
+	made := env.webhook(t, owner, endpoint.url)
+	rotated := env.rotate(t, owner, made.GetWebhook().GetId())
+	env.queue(t, happened(owner, 1))
+	env.deliverAll(t)
+	requireSigned(t, endpoint.deliveries()[0], rotated, made.GetSecret())
+	env.now = func() time.Time { return budgettest.Today.Add(secretLife) }
+	env.queue(t, happened(owner, 2))
+	env.deliverAll(t)
+	requireSigned(t, endpoint.deliveries()[1], rotated)
 }
 
 // TestDeliverAfterNewServiceKey checks a promise of docs/operations.md: after a change of the
 // service key, deliveries wait for a new secret.
 func TestDeliverAfterNewServiceKey(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	r := b.receiver(t, loopback, "127.0.0.1")
-	owner := b.user(t, "Owner")
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	b.sealer = seal.NewKey("another", "webhook secret")
-	b.queue(t, happened(owner, 1))
-	b.deliverAll(t)
-	require.Empty(t, r.deliveries())
-	require.Equal(t, "broken", b.log(t, owner, id)[0].GetError())
+	env := setup(t)
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	owner := env.user(t, "Owner")
+	id := env.webhook(t, owner, endpoint.url).GetWebhook().GetId()
+	env.sealer = seal.NewKey("another", "webhook secret")
+	env.queue(t, happened(owner, 1))
+	env.deliverAll(t)
+	require.Empty(t, endpoint.deliveries())
+	require.Equal(t, "broken", env.log(t, owner, id)[0].GetError())
 
-	rotated := b.rotate(t, owner, id)
-	b.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
-	b.deliverAll(t)
-	requireSigned(t, r.deliveries()[0], rotated)
+	rotated := env.rotate(t, owner, id)
+	env.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
+	env.deliverAll(t)
+	requireSigned(t, endpoint.deliveries()[0], rotated)
 }
 
 func TestDeliverRetry(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	r := b.receiver(t, loopback, "127.0.0.1")
-	owner := b.user(t, "Owner")
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	r.reply = func(w http.ResponseWriter, _ *http.Request) {
-		if len(r.got) == 1 {
+	env := setup(t)
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	owner := env.user(t, "Owner")
+	id := env.webhook(t, owner, endpoint.url).GetWebhook().GetId()
+	endpoint.reply = func(w http.ResponseWriter, _ *http.Request) {
+		if len(endpoint.got) == 1 {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	}
-	b.queue(t, happened(owner, 1))
-	b.deliverAll(t)
-	log := b.log(t, owner, id)[0]
+	env.queue(t, happened(owner, 1))
+	env.deliverAll(t)
+	log := env.log(t, owner, id)[0]
 	require.Equal(t, "pending", log.GetStatus())
 	require.Equal(t, "status", log.GetError())
 	require.EqualValues(t, 500, log.GetResponseStatus())
 	next, err := time.Parse(time.RFC3339, log.GetNextAttemptAt())
 	require.NoError(t, err)
-	b.deliverAll(t)
-	require.Len(t, r.deliveries(), 1, "it is not retried before the backoff has passed")
-	b.now = func() time.Time { return next.Add(time.Millisecond) }
-	b.deliverAll(t)
-	log = b.log(t, owner, id)[0]
+	env.deliverAll(t)
+	require.Len(t, endpoint.deliveries(), 1, "it is not retried before the backoff has passed")
+	env.now = func() time.Time { return next.Add(time.Millisecond) }
+	env.deliverAll(t)
+	log = env.log(t, owner, id)[0]
 	require.Equal(t, "delivered", log.GetStatus())
 	require.EqualValues(t, 2, log.GetAttempts())
 	require.Nil(t, log.Error)
-	require.Equal(t, r.deliveries()[0].body, r.deliveries()[1].body)
+	require.Equal(t, endpoint.deliveries()[0].body, endpoint.deliveries()[1].body)
 }
 
 func TestDeliverTimeout(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	r := env.receiver(t, loopback, "127.0.0.1")
 	hang := make(chan struct{})
 	defer close(hang)
 	r.reply = func(http.ResponseWriter, *http.Request) { <-hang }
-	b.client.Timeout = 100 * time.Millisecond
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	b.queue(t, happened(owner, 1))
-	b.deliverAll(t)
-	require.Equal(t, "timeout", b.log(t, owner, id)[0].GetError())
+	env.client.Timeout = 100 * time.Millisecond
+	id := env.webhook(t, owner, r.url).GetWebhook().GetId()
+	env.queue(t, happened(owner, 1))
+	env.deliverAll(t)
+	require.Equal(t, "timeout", env.log(t, owner, id)[0].GetError())
 }
 
 func TestDeliverGone(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
-	r.reply = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	b.queue(t, happened(owner, 1), happened(owner, 2))
-	b.deliverAll(t)
-	require.Len(t, r.deliveries(), 1)
-	got, err := b.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	endpoint.reply = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
+	id := env.webhook(t, owner, endpoint.url).GetWebhook().GetId()
+	env.queue(t, happened(owner, 1), happened(owner, 2))
+	env.deliverAll(t)
+	require.Len(t, endpoint.deliveries(), 1)
+	got, err := env.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
 	require.NoError(t, err)
 	require.False(t, got.GetWebhook().GetEnabled())
 	require.Equal(t, "gone", got.GetWebhook().GetDisabledReason())
 	require.Equal(t, `"2"`, got.GetEtag())
-	require.Equal(t, "failed", b.log(t, owner, id)[1].GetStatus())
+	require.Equal(t, "failed", env.log(t, owner, id)[1].GetStatus())
 
-	r.reply = nil
-	require.Nil(t, b.enable(t, owner, id, true).DisabledReason)
-	b.deliverAll(t)
-	status := b.log(t, owner, id)[0].GetStatus()
+	endpoint.reply = nil
+	require.Nil(t, env.enable(t, owner, id, true).DisabledReason)
+	env.deliverAll(t)
+	status := env.log(t, owner, id)[0].GetStatus()
 	require.Equal(t, "delivered", status, "it was queued while the webhook was disabled")
 }
 
 func TestDeliverExpiredLease(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
-	b.webhook(t, owner, r.url)
-	b.queue(t, happened(owner, 1))
-	dead, err := b.claim(t.Context(), b.now().Add(webhookLease))
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	env.webhook(t, owner, endpoint.url)
+	env.queue(t, happened(owner, 1))
+	dead, err := env.claim(t.Context(), env.now().Add(webhookLease))
 	require.NoError(t, err)
-	b.deliverAll(t)
-	require.Empty(t, r.deliveries())
-	b.now = func() time.Time { return budgettest.Today.Add(webhookLease) }
-	b.deliverAll(t)
-	require.Len(t, r.deliveries(), 1)
+	env.deliverAll(t)
+	require.Empty(t, endpoint.deliveries())
+	env.now = func() time.Time { return budgettest.Today.Add(webhookLease) }
+	env.deliverAll(t)
+	require.Len(t, endpoint.deliveries(), 1)
 
-	b.queue(t, happened(owner, 2))
-	_, err = b.claim(t.Context(), b.now().Add(webhookLease))
+	env.queue(t, happened(owner, 2))
+	_, err = env.claim(t.Context(), env.now().Add(webhookLease))
 	require.NoError(t, err)
 	until := budgettest.Today.Add(webhookLease)
-	require.NoError(t, releaseWebhook(t.Context(), b.db, dead, until, b.now()))
-	b.deliverAll(t)
-	require.Len(t, r.deliveries(), 1, "an expired worker does not end the lease of another one")
+	require.NoError(t, releaseWebhook(t.Context(), env.db, dead, until, env.now()))
+	env.deliverAll(t)
+	require.Len(t, endpoint.deliveries(), 1,
+		"an expired worker does not end the lease of another one")
 }
 
 func TestDeliverRepetition(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	b.queue(t, happened(owner, 1))
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	id := env.webhook(t, owner, endpoint.url).GetWebhook().GetId()
+	env.queue(t, happened(owner, 1))
 	ctx, kill := context.WithCancel(t.Context())
-	r.reply = func(_ http.ResponseWriter, req *http.Request) {
-		if len(r.got) == 1 {
+	endpoint.reply = func(_ http.ResponseWriter, req *http.Request) {
+		if len(endpoint.got) == 1 {
 			kill()
 			<-req.Context().Done()
 		}
 	}
-	_, err := b.deliverBatch(ctx)
+	_, err := env.deliverBatch(ctx)
 	require.NoError(t, err)
-	require.Equal(t, "pending", b.log(t, owner, id)[0].GetStatus())
-	b.deliverAll(t)
-	got := r.deliveries()
+	require.Equal(t, "pending", env.log(t, owner, id)[0].GetStatus())
+	env.deliverAll(t)
+	got := endpoint.deliveries()
 	require.Len(t, got, 2)
 	require.Equal(t, got[0].header.Get("Coffer-Event-Id"), got[1].header.Get("Coffer-Event-Id"))
 	require.Equal(t, got[0].body, got[1].body)
-	require.Equal(t, "delivered", b.log(t, owner, id)[0].GetStatus())
+	require.Equal(t, "delivered", env.log(t, owner, id)[0].GetStatus())
 }
 
 func TestDeliverOrder(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	r := b.receiver(t, loopback, "127.0.0.1")
+	env := setup(t)
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
 	const owners, each = 3, 20
 	var want []string
 	for i := range owners {
-		owner := b.user(t, fmt.Sprintf("Owner%d", i))
-		b.webhook(t, owner, r.url+"/"+owner.ID.String())
+		owner := env.user(t, fmt.Sprintf("Owner%d", i))
+		env.webhook(t, owner, endpoint.url+"/"+owner.ID.String())
 		for n := range each {
-			b.queue(t, happened(owner, n))
+			env.queue(t, happened(owner, n))
 			want = append(want, fmt.Sprint(owner.ID, " ", n))
 		}
 	}
@@ -245,7 +246,7 @@ func TestDeliverOrder(t *testing.T) {
 	for range 4 {
 		working.Go(func() {
 			for idle := 0; idle < 20; {
-				worked, err := b.deliverBatch(t.Context())
+				worked, err := env.deliverBatch(t.Context())
 				assert.NoError(t, err)
 				if idle++; worked {
 					idle = 0
@@ -255,7 +256,7 @@ func TestDeliverOrder(t *testing.T) {
 	}
 	working.Wait()
 	got, next := []string{}, map[string]int{}
-	for _, d := range r.deliveries() {
+	for _, d := range endpoint.deliveries() {
 		var e struct {
 			Subject string
 			Data    struct{ Wallet struct{ Name string } }

@@ -34,11 +34,11 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	var deliveries []delivery
 	for _, event := range events {
 		var body []byte
-		for _, w := range webhooks {
+		for _, webhook := range webhooks {
 			// A subscription starts with the creation of the webhook. The stream may deliver older
 			// events again.
-			if w.UserID != event.UserID || !w.subscribes(event.Subject) ||
-				event.Time.Before(w.CreatedAt) {
+			if webhook.UserID != event.UserID || !webhook.subscribes(event.Subject) ||
+				event.Time.Before(webhook.CreatedAt) {
 				continue
 			}
 			// The body is encoded once and stored, so that later releases do not change a queued
@@ -48,7 +48,7 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 					return err
 				}
 			}
-			deliveries = append(deliveries, s.newDelivery(w, event, body))
+			deliveries = append(deliveries, s.newDelivery(webhook, event, body))
 		}
 	}
 	return insertDeliveries(ctx, tx, deliveries)
@@ -69,27 +69,28 @@ func eventJSON(e outbox.Received) ([]byte, error) {
 func (s *Server) ListWebhookDeliveries(
 	ctx context.Context, req *budgetv1.ListWebhookDeliveriesRequest,
 ) (*budgetv1.ListWebhookDeliveriesResponse, error) {
-	var p apierr.Problems
+	var problems apierr.Problems
 	// Invalid fields are reported before an unknown webhook.
 	limit, problem := page.Limit(req.Limit)
-	p.Field(problem)
+	problems.Field(problem)
 	switch deliveryStatus(req.GetStatus()) {
 	case "", pending, delivered, failed:
 	default:
-		p.Invalid("status", "must be pending, delivered or failed")
+		problems.Invalid("status", "must be pending, delivered or failed")
 	}
-	if err := p.Err(); err != nil {
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	w, err := s.webhookOf(ctx, s.db, req.GetWebhookId())
+	webhook, err := s.webhookOf(ctx, s.db, req.GetWebhookId())
 	if err != nil {
 		return nil, err
 	}
 	list := deliveryList{
-		user: w.UserID, webhook: w.ID, status: req.Status, before: uuid.Max, limit: limit + 1,
+		user: webhook.UserID, webhook: webhook.ID, status: req.Status, before: uuid.Max,
+		limit: limit + 1,
 	}
 	// The owner of the webhook was checked, so its id is a sufficient scope.
-	scope := "deliveries " + w.ID.String() + " " + req.GetStatus()
+	scope := "deliveries " + webhook.ID.String() + " " + req.GetStatus()
 	if req.GetCursor() != "" {
 		if err := s.cursors.Open(scope, req.GetCursor(), &list.before); err != nil {
 			return nil, err
@@ -129,20 +130,21 @@ func (s *Server) RedeliverWebhookEvent(
 	resp := &budgetv1.RedeliverWebhookEventResponse{}
 	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		w, err := s.webhookOf(ctx, tx, webhookID.String())
+		webhook, err := s.webhookOf(ctx, tx, webhookID.String())
 		if err != nil {
 			return err
 		}
-		d, err := selectDelivery(ctx, tx, w, id)
+		redelivered, err := selectDelivery(ctx, tx, webhook, id)
 		if err != nil {
 			return pg.IfNoRows(err, errDeliveryNotFound)
 		}
 		// The number is part of a unique key. It distinguishes a redelivery from a repeated event.
-		repeats, err := countRepeats(ctx, tx, d)
+		repeats, err := countRepeats(ctx, tx, redelivered)
 		if err != nil {
 			return err
 		}
-		again := s.newDelivery(w, outbox.Received{ID: d.EventID, Subject: d.Type}, d.Body)
+		again := s.newDelivery(webhook,
+			outbox.Received{ID: redelivered.EventID, Subject: redelivered.Type}, redelivered.Body)
 		again.Repeat = repeats + 1
 		// A repeated request gets the recorded response, and does not deliver again.
 		resp.Delivery = again.proto()
@@ -186,17 +188,17 @@ func (s *Server) TestWebhook(
 	return resp, nil
 }
 
-func (s *Server) testDelivery(w webhook) (delivery, error) {
-	data := &budgetv1.WebhookTested{WebhookId: w.ID.String()}
+func (s *Server) testDelivery(webhook webhook) (delivery, error) {
+	data := &budgetv1.WebhookTested{WebhookId: webhook.ID.String()}
 	e := outbox.Received{
-		ID: s.newID(), UserID: w.UserID, Source: "/coffer/budget", Time: s.now().UTC(), Data: data,
-		Subject: outbox.Type(data.ProtoReflect().Descriptor().FullName()),
+		ID: s.newID(), UserID: webhook.UserID, Source: "/coffer/budget", Time: s.now().UTC(),
+		Data: data, Subject: outbox.Type(data.ProtoReflect().Descriptor().FullName()),
 	}
 	body, err := eventJSON(e)
 	if err != nil {
 		return delivery{}, err
 	}
-	return s.newDelivery(w, e, body), nil
+	return s.newDelivery(webhook, e, body), nil
 }
 
 func (s *Server) newDelivery(w webhook, e outbox.Received, body []byte) delivery {
@@ -210,7 +212,7 @@ func (s *Server) newDelivery(w webhook, e outbox.Received, body []byte) delivery
 
 // proto converts the delivery. Only a pending one has a next attempt.
 func (d delivery) proto() *budgetv1.WebhookDelivery {
-	m := &budgetv1.WebhookDelivery{
+	message := &budgetv1.WebhookDelivery{
 		Id:             d.ID.String(),
 		WebhookId:      d.WebhookID.String(),
 		EventId:        d.EventID.String(),
@@ -223,10 +225,10 @@ func (d delivery) proto() *budgetv1.WebhookDelivery {
 		CreatedAt:      calendar.FormatTime(d.CreatedAt),
 	}
 	if d.Status == pending {
-		m.NextAttemptAt = new(calendar.FormatTime(d.NextAttemptAt))
+		message.NextAttemptAt = new(calendar.FormatTime(d.NextAttemptAt))
 	}
 	if d.LastAttemptAt != nil {
-		m.LastAttemptAt = new(calendar.FormatTime(*d.LastAttemptAt))
+		message.LastAttemptAt = new(calendar.FormatTime(*d.LastAttemptAt))
 	}
-	return m
+	return message
 }

@@ -20,51 +20,51 @@ import (
 // does not show.
 func TestListWebhookDeliveriesWithoutBodies(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	w := b.webhook(t, owner, "https://example.com/hook").GetWebhook()
-	b.queue(t, happened(owner, 1))
-	listed, err := selectDeliveries(t.Context(), b.db, deliveryList{
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	w := env.webhook(t, owner, "https://example.com/hook").GetWebhook()
+	env.queue(t, happened(owner, 1))
+	listed, err := selectDeliveries(t.Context(), env.db, deliveryList{
 		user: owner.ID, webhook: uuid.MustParse(w.GetId()), before: uuid.Max, limit: 2,
 	})
 	require.NoError(t, err)
 	require.Len(t, listed, 1)
 	require.Empty(t, listed[0].Body)
 	of := webhook{UserID: owner.ID, ID: listed[0].WebhookID}
-	stored, err := selectDelivery(t.Context(), b.db, of, listed[0].ID)
+	stored, err := selectDelivery(t.Context(), env.db, of, listed[0].ID)
 	require.NoError(t, err)
 	require.NotEmpty(t, stored.Body)
 }
 
 func TestRedeliverWebhookEvent(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	b.queue(t, happened(owner, 1))
-	b.deliverAll(t)
-	first := b.log(t, owner, id)[0]
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	id := env.webhook(t, owner, endpoint.url).GetWebhook().GetId()
+	env.queue(t, happened(owner, 1))
+	env.deliverAll(t)
+	first := env.log(t, owner, id)[0]
 	redeliver := func(delivery string) (*budgetv1.WebhookDelivery, error) {
 		req := &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: delivery}
-		resp, err := b.RedeliverWebhookEvent(owner.Ctx, req)
+		resp, err := env.RedeliverWebhookEvent(owner.Ctx, req)
 		return resp.GetDelivery(), err
 	}
 	again, err := redeliver(first.GetId())
 	require.NoError(t, err)
 	require.Equal(t, "pending", again.GetStatus())
 	require.Equal(t, first.GetEventId(), again.GetEventId())
-	b.deliverAll(t)
-	got := r.deliveries()
+	env.deliverAll(t)
+	got := endpoint.deliveries()
 	require.Len(t, got, 2)
 	require.Equal(t, got[0].body, got[1].body)
 	require.Equal(t, again.GetId(), got[1].header.Get("Coffer-Delivery-Id"))
 
-	budgettest.Refuses(t, b.db, 5, "WEBHOOK_DELIVERY_NOT_FOUND", func() error {
+	budgettest.Refuses(t, env.db, 5, "WEBHOOK_DELIVERY_NOT_FOUND", func() error {
 		_, err := redeliver(uuid.NewString())
 		return err
 	})
-	budgettest.Refuses(t, b.db, 3, "INVALID_WEBHOOK_DELIVERY_ID", func() error {
+	budgettest.Refuses(t, env.db, 3, "INVALID_WEBHOOK_DELIVERY_ID", func() error {
 		_, err := redeliver("x")
 		return err
 	})
@@ -73,10 +73,10 @@ func TestRedeliverWebhookEvent(t *testing.T) {
 // TestDeliverFromStream publishes an event through the outbox and NATS.
 func TestDeliverFromStream(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
-	b.webhook(t, owner, r.url, "ledger.v1.wallet.created")
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	env.webhook(t, owner, endpoint.url, "ledger.v1.wallet.created")
 	nats := outbox.Config{NATSURL: natstest.New(t), NATSReplicas: 1}
 	bus, err := outbox.Connect(nats, "ledger", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
@@ -85,19 +85,19 @@ func TestDeliverFromStream(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	running.Go(func() { bus.Relay(ctx, b.db) })
+	running.Go(func() { bus.Relay(ctx, env.db) })
 	running.Go(func() {
-		bus.Consume(ctx, b.db, outbox.Consumer{
+		bus.Consume(ctx, env.db, outbox.Consumer{
 			Name: "webhooks", Subject: "*.v1.*.*",
-			Apply: b.QueueDeliveries, Applied: b.Deliveries.Wake,
+			Apply: env.QueueDeliveries, Applied: env.Deliveries.Wake,
 		})
 	})
-	running.Go(func() { b.Run(ctx) })
+	running.Go(func() { env.Run(ctx) })
 	e := happened(owner, 1)
 	event := outbox.Event{ID: e.ID, UserID: e.UserID, Data: e.Data}
-	require.NoError(t, outbox.Add(t.Context(), b.db, event))
+	require.NoError(t, outbox.Add(t.Context(), env.db, event))
 	bus.Wake()
-	delivered := func() bool { return len(r.deliveries()) == 1 }
+	delivered := func() bool { return len(endpoint.deliveries()) == 1 }
 	require.Eventually(t, delivered, time.Minute, 10*time.Millisecond)
-	require.Contains(t, r.deliveries()[0].body, e.ID.String())
+	require.Contains(t, endpoint.deliveries()[0].body, e.ID.String())
 }

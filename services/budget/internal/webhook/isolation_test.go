@@ -123,7 +123,7 @@ func (s *isolated) prepare(t *testing.T, user budgettest.User) {
 // use calls every RPC and sends the due deliveries. It returns the responses.
 func (s *isolated) use(t *testing.T, user budgettest.User) budgettest.Record {
 	t.Helper()
-	var r budgettest.Record
+	var record budgettest.Record
 	ctx, webhooks := user.Ctx, s.webhooks
 	deliver := func() {
 		// The number of batches is fixed, because a statement that confuses users may claim a
@@ -131,43 +131,45 @@ func (s *isolated) use(t *testing.T, user budgettest.User) budgettest.Record {
 		for range 3 {
 			worked, err := s.deliverBatch(t.Context())
 			require.NoError(t, err)
-			r = append(r, fmt.Sprint(worked, s.sent))
+			record = append(record, fmt.Sprint(worked, s.sent))
 			s.sent = nil
 		}
 	}
 	read := func() {
 		for _, id := range webhooks[:3] {
-			r.Add(s.GetWebhook(ctx, &budgetv1.GetWebhookRequest{Id: id}))
+			record.Add(s.GetWebhook(ctx, &budgetv1.GetWebhookRequest{Id: id}))
 			req := &budgetv1.ListWebhookDeliveriesRequest{WebhookId: id}
-			r.Add(s.ListWebhookDeliveries(ctx, req))
+			record.Add(s.ListWebhookDeliveries(ctx, req))
 			req.Limit = new(int32(1))
-			r.Add(s.ListWebhookDeliveries(ctx, req))
+			record.Add(s.ListWebhookDeliveries(ctx, req))
 		}
-		r.Add(s.ListWebhooks(ctx, &budgetv1.ListWebhooksRequest{}))
-		r.Add(s.ListWebhooks(ctx, &budgetv1.ListWebhooksRequest{Limit: new(int32(3))}))
+		record.Add(s.ListWebhooks(ctx, &budgetv1.ListWebhooksRequest{}))
+		record.Add(s.ListWebhooks(ctx, &budgetv1.ListWebhooksRequest{Limit: new(int32(3))}))
 	}
 	read()
 	deliver()
 	again := &budgetv1.RedeliverWebhookEventRequest{WebhookId: webhooks[0], Id: s.deliveries[0]}
-	r.Add(s.RedeliverWebhookEvent(ctx, again))
-	r.Add(s.RedeliverWebhookEvent(ctx, again))
+	record.Add(s.RedeliverWebhookEvent(ctx, again))
+	record.Add(s.RedeliverWebhookEvent(ctx, again))
 	deliver()
-	r.Add(s.TestWebhook(ctx, &budgetv1.TestWebhookRequest{Id: webhooks[1]}))
+	record.Add(s.TestWebhook(ctx, &budgetv1.TestWebhookRequest{Id: webhooks[1]}))
 	deliver()
 	update := &budgetv1.UpdateWebhookRequest{Id: webhooks[0], Description: new("new")}
-	r.Add(s.UpdateWebhook(ctx, update))
-	r.Add(s.RotateWebhookSecret(ctx, &budgetv1.RotateWebhookSecretRequest{Id: webhooks[0]}))
+	record.Add(s.UpdateWebhook(ctx, update))
+	record.Add(s.RotateWebhookSecret(ctx, &budgetv1.RotateWebhookSecretRequest{Id: webhooks[0]}))
 	read()
 	// The receiver disables a webhook.
 	s.status = http.StatusGone
-	r.Add(s.TestWebhook(ctx, &budgetv1.TestWebhookRequest{Id: webhooks[1]}))
+	record.Add(s.TestWebhook(ctx, &budgetv1.TestWebhookRequest{Id: webhooks[1]}))
 	deliver()
 	read()
-	r.Add(s.CreateWebhook(ctx, &budgetv1.CreateWebhookRequest{Url: "https://example.com/last"}))
-	r.Add(s.CreateWebhook(ctx, &budgetv1.CreateWebhookRequest{Url: "https://example.com/too-many"}))
-	r.Add(s.DeleteWebhook(ctx, &budgetv1.DeleteWebhookRequest{Id: webhooks[2]}))
+	record.Add(s.CreateWebhook(ctx,
+		&budgetv1.CreateWebhookRequest{Url: "https://example.com/last"}))
+	record.Add(s.CreateWebhook(ctx,
+		&budgetv1.CreateWebhookRequest{Url: "https://example.com/too-many"}))
+	record.Add(s.DeleteWebhook(ctx, &budgetv1.DeleteWebhookRequest{Id: webhooks[2]}))
 	read()
-	return r
+	return record
 }
 
 // random lists the columns with random values: secrets, and the times of retries, because they have

@@ -11,15 +11,15 @@ import (
 
 // parsePatterns rejects a pattern that matches no type of event, because it would be a silent
 // mistake.
-func parsePatterns(p *apierr.Problems, patterns []string) []string {
+func parsePatterns(problems *apierr.Problems, patterns []string) []string {
 	if len(patterns) > maxPatterns {
-		p.Invalid("events", "must be at most 50 types of events")
+		problems.Invalid("events", "must be at most 50 types of events")
 		return nil
 	}
 	for i, pattern := range patterns {
 		matching := func(t string) bool { return matches(pattern, t) }
 		if !slices.ContainsFunc(outbox.Types(), matching) {
-			p.Invalid(fmt.Sprintf("events[%d]", i),
+			problems.Invalid(fmt.Sprintf("events[%d]", i),
 				"must be a type of event, in which * may stand for one part")
 		}
 	}

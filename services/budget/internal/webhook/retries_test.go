@@ -18,18 +18,19 @@ import (
 func TestDeliveryAttempted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d := delivery{CreatedAt: budgettest.Today, Status: pending}
-		for now := budgettest.Today; d.Status == pending; {
+		delivery := delivery{CreatedAt: budgettest.Today, Status: pending}
+		for now := budgettest.Today; delivery.Status == pending; {
 			before := now
-			d = d.attempted(now, 503, "status", rapid.Float64Range(0, 1).Draw(t, "jitter"))
-			require.True(t, d.NextAttemptAt.After(before))
-			require.LessOrEqual(t, d.NextAttemptAt.Sub(before), lastBackoff)
-			now = d.NextAttemptAt
+			delivery = delivery.attempted(now, 503, "status",
+				rapid.Float64Range(0, 1).Draw(t, "jitter"))
+			require.True(t, delivery.NextAttemptAt.After(before))
+			require.LessOrEqual(t, delivery.NextAttemptAt.Sub(before), lastBackoff)
+			now = delivery.NextAttemptAt
 		}
-		require.Equal(t, failed, d.Status)
-		require.Greater(t, d.NextAttemptAt, budgettest.Today.Add(deliveryLife))
-		require.Greater(t, d.Attempts, int32(15))
-		require.Less(t, d.Attempts, int32(45))
+		require.Equal(t, failed, delivery.Status)
+		require.Greater(t, delivery.NextAttemptAt, budgettest.Today.Add(deliveryLife))
+		require.Greater(t, delivery.Attempts, int32(15))
+		require.Less(t, delivery.Attempts, int32(45))
 	})
 	b := setup(t)
 	owner := b.user(t, "Owner")
@@ -45,19 +46,19 @@ func TestDeliveryAttempted(t *testing.T) {
 func TestWebhookAttempted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w, now, pause := webhook{}, budgettest.Today, time.Duration(0)
+		webhook, now, pause := webhook{}, budgettest.Today, time.Duration(0)
 		problems := rapid.SampledFrom([]string{"", "timeout", "status"})
 		for _, problem := range rapid.SliceOf(problems).Draw(t, "problems") {
 			var until time.Time
-			before := w
-			w, until = w.attempted(now, problem)
+			before := webhook
+			webhook, until = webhook.attempted(now, problem)
 			if problem == "" {
 				require.Equal(t, now, until)
-				require.Zero(t, w.Failures)
-				require.Nil(t, w.FailingSince)
+				require.Zero(t, webhook.Failures)
+				require.Nil(t, webhook.FailingSince)
 				pause = 0
 			} else {
-				require.Equal(t, before.Failures+1, w.Failures)
+				require.Equal(t, before.Failures+1, webhook.Failures)
 				require.GreaterOrEqual(t, until.Sub(now), max(firstPause, pause))
 				require.LessOrEqual(t, until.Sub(now), lastPause)
 				pause = until.Sub(now)
@@ -69,42 +70,43 @@ func TestWebhookAttempted(t *testing.T) {
 
 func TestDeliverPause(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
-	r.reply = func(w http.ResponseWriter, req *http.Request) {
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	endpoint.reply = func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/broken" {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	}
-	broken, working := b.webhook(t, owner, r.url+"/broken"), b.webhook(t, owner, r.url+"/working")
-	b.queue(t, happened(owner, 1), happened(owner, 2), happened(owner, 3))
+	broken, working := env.webhook(t, owner, endpoint.url+"/broken"), env.webhook(t, owner,
+		endpoint.url+"/working")
+	env.queue(t, happened(owner, 1), happened(owner, 2), happened(owner, 3))
 	attempts := func(w *budgetv1.CreateWebhookResponse) (n int32) {
-		for _, d := range b.log(t, owner, w.GetWebhook().GetId()) {
+		for _, d := range env.log(t, owner, w.GetWebhook().GetId()) {
 			n += d.GetAttempts()
 		}
 		return n
 	}
-	b.deliverAll(t)
+	env.deliverAll(t)
 	require.EqualValues(t, 1, attempts(broken))
 	require.EqualValues(t, 3, attempts(working))
-	b.now = func() time.Time { return budgettest.Today.Add(firstPause) }
-	b.deliverAll(t)
+	env.now = func() time.Time { return budgettest.Today.Add(firstPause) }
+	env.deliverAll(t)
 	require.EqualValues(t, 2, attempts(broken))
-	r.reply = nil
+	endpoint.reply = nil
 	req := &budgetv1.UpdateWebhookRequest{
-		Id: broken.GetWebhook().GetId(), Url: new(r.url + "/repaired"),
+		Id: broken.GetWebhook().GetId(), Url: new(endpoint.url + "/repaired"),
 	}
-	_, err := b.UpdateWebhook(owner.Ctx, req)
+	_, err := env.UpdateWebhook(owner.Ctx, req)
 	require.NoError(t, err)
-	b.deliverAll(t)
+	env.deliverAll(t)
 	require.EqualValues(t, 3, attempts(broken), "a change of the webhook ends the pause")
 }
 
 func TestWebhookDisables(t *testing.T) {
 	t.Parallel()
 	since := budgettest.Today.Add(-failingTime)
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		w      webhook
 		status int
 		reason disabledReason
@@ -115,26 +117,26 @@ func TestWebhookDisables(t *testing.T) {
 		{webhook{Failures: failingAttempts, FailingSince: new(since.Add(time.Second))}, 0, ""},
 		{webhook{Failures: 1, FailingSince: &since}, http.StatusGone, gone},
 	} {
-		reason, disabled := c.w.disables(budgettest.Today, c.status)
-		require.Equal(t, c.reason, reason)
-		require.Equal(t, c.reason != "", disabled)
+		reason, disabled := tc.w.disables(budgettest.Today, tc.status)
+		require.Equal(t, tc.reason, reason)
+		require.Equal(t, tc.reason != "", disabled)
 	}
 
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, public, "127.0.0.1")
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	r := env.receiver(t, public, "127.0.0.1")
+	id := env.webhook(t, owner, r.url).GetWebhook().GetId()
 	enabled := func() *budgetv1.Webhook {
-		got, err := b.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
+		got, err := env.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
 		require.NoError(t, err)
 		return got.GetWebhook()
 	}
 	for i := range failingAttempts {
 		require.True(t, enabled().GetEnabled(), "after %d attempts", i)
 		since := time.Duration(i) * failingTime / (failingAttempts - 1)
-		b.now = func() time.Time { return budgettest.Today.Add(since) }
-		b.queue(t, happened(owner, i))
-		worked, err := b.deliverBatch(t.Context())
+		env.now = func() time.Time { return budgettest.Today.Add(since) }
+		env.queue(t, happened(owner, i))
+		worked, err := env.deliverBatch(t.Context())
 		require.NoError(t, err)
 		require.True(t, worked)
 	}
@@ -144,20 +146,22 @@ func TestWebhookDisables(t *testing.T) {
 
 func TestClaimWebhookPerUser(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	slow, other := b.user(t, "Slow"), b.user(t, "Other")
+	env := setup(t)
+	slow, other := env.user(t, "Slow"), env.user(t, "Other")
 	for range maxWebhooks {
-		b.webhook(t, slow, "https://example.com/slow")
+		env.webhook(t, slow, "https://example.com/slow")
 	}
-	b.webhook(t, other, "https://example.com/quick")
-	b.queue(t, happened(slow, 1))
-	b.now = func() time.Time { return budgettest.Today.Add(time.Second) }
-	b.queue(t, happened(other, 2))
+	env.webhook(t, other, "https://example.com/quick")
+	env.queue(t, happened(slow, 1))
+	env.now = func() time.Time { return budgettest.Today.Add(time.Second) }
+	env.queue(t, happened(other, 2))
 	claimed := make([]webhook, 8)
 	errs := make([]error, len(claimed))
 	var racing sync.WaitGroup
 	for i := range claimed {
-		racing.Go(func() { claimed[i], errs[i] = b.claim(t.Context(), b.now().Add(webhookLease)) })
+		racing.Go(func() {
+			claimed[i], errs[i] = env.claim(t.Context(), env.now().Add(webhookLease))
+		})
 	}
 	racing.Wait()
 	held := map[uuid.UUID]int{}

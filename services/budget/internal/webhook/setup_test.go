@@ -95,15 +95,15 @@ func (b *bundle) receiver(
 	t *testing.T, allowed func(netip.Addr) bool, addresses ...string,
 ) *receiver {
 	t.Helper()
-	r := &receiver{}
+	endpoint := &receiver{}
 	record := func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		assert.NoError(t, err)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.got = append(r.got, received{req.Header, string(body)})
-		if r.reply != nil {
-			r.reply(w, req)
+		endpoint.mu.Lock()
+		defer endpoint.mu.Unlock()
+		endpoint.got = append(endpoint.got, received{req.Header, string(body)})
+		if endpoint.reply != nil {
+			endpoint.reply(w, req)
 		}
 	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(record))
@@ -114,8 +114,8 @@ func (b *bundle) receiver(
 	roots.AddCert(server.Certificate())
 	b.client = newDeliveryClient(allowed, resolver(t, addresses...), roots)
 	t.Cleanup(b.client.CloseIdleConnections)
-	r.url = strings.Replace(server.URL, "127.0.0.1", "example.com", 1)
-	return r
+	endpoint.url = strings.Replace(server.URL, "127.0.0.1", "example.com", 1)
+	return endpoint
 }
 
 func (r *receiver) deliveries() []received {

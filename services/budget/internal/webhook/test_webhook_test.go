@@ -10,24 +10,24 @@ import (
 
 func TestTestWebhook(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
-	made := b.webhook(t, owner, r.url, "ledger.v1.wallet.created")
-	b.webhook(t, owner, r.url)
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	endpoint := env.receiver(t, loopback, "127.0.0.1")
+	made := env.webhook(t, owner, endpoint.url, "ledger.v1.wallet.created")
+	env.webhook(t, owner, endpoint.url)
 	id := made.GetWebhook().GetId()
 	req := &budgetv1.TestWebhookRequest{Id: id, IdempotencyKey: "once"}
-	resp, err := b.TestWebhook(owner.Ctx, req)
+	resp, err := env.TestWebhook(owner.Ctx, req)
 	require.NoError(t, err)
 	require.Equal(t, "budget.v1.webhook.tested", resp.GetDelivery().GetType())
 	require.Equal(t, "pending", resp.GetDelivery().GetStatus())
-	again, err := b.TestWebhook(owner.Ctx, req)
+	again, err := env.TestWebhook(owner.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 
-	b.deliverAll(t)
-	require.Len(t, r.deliveries(), 1, "only to the tested webhook, once")
-	got := r.deliveries()[0]
+	env.deliverAll(t)
+	require.Len(t, endpoint.deliveries(), 1, "only to the tested webhook, once")
+	got := endpoint.deliveries()[0]
 	requireSigned(t, got, made.GetSecret())
 	require.Equal(t, resp.GetDelivery().GetEventId(), got.header.Get("Coffer-Event-Id"))
 	require.JSONEq(t, `{"specversion": "1.0", "id": "`+resp.GetDelivery().GetEventId()+`",
@@ -36,9 +36,9 @@ func TestTestWebhook(t *testing.T) {
 		"time": "2026-03-15T12:00:00.000Z", "datacontenttype": "application/json",
 		"data": {"webhookId": "`+id+`"}}`, got.body)
 	var published int
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&published))
+	require.NoError(t, env.db.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&published))
 	require.Zero(t, published)
-	log := b.log(t, owner, id)
+	log := env.log(t, owner, id)
 	require.Len(t, log, 1)
 	require.Equal(t, "delivered", log[0].GetStatus())
 }

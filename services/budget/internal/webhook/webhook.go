@@ -73,21 +73,21 @@ type Server struct {
 var _ budgetv1.WebhookServiceServer = (*Server)(nil)
 
 // New returns a server. Deliveries are sent while Run is running.
-func New(d Dependencies) *Server {
-	allowed := destinations(d.PrivateAddresses)
-	s := &Server{
-		db:           d.DB,
-		cursors:      d.Cursors,
-		sealer:       d.Sealer,
+func New(dependencies Dependencies) *Server {
+	allowed := destinations(dependencies.PrivateAddresses)
+	server := &Server{
+		db:           dependencies.DB,
+		cursors:      dependencies.Cursors,
+		sealer:       dependencies.Sealer,
 		destinations: allowed,
 		client:       newDeliveryClient(allowed.contains, nil, nil),
-		log:          d.Log,
-		now:          d.Now,
-		newID:        d.NewID,
+		log:          dependencies.Log,
+		now:          dependencies.Now,
+		newID:        dependencies.NewID,
 	}
-	s.Deliveries = jobs.NewWorker(
-		jobs.PollInterval, d.Log, "failed to deliver events", s.deliverBatch)
-	return s
+	server.Deliveries = jobs.NewWorker(
+		jobs.PollInterval, dependencies.Log, "failed to deliver events", server.deliverBatch)
+	return server
 }
 
 // Run delivers events until ctx ends, with several workers.

@@ -40,14 +40,14 @@ func (s *Server) CreateWebhook(
 		ID: s.newID(), UserID: caller.ID(ctx), Enabled: true, Version: 1, CreatedAt: s.now().UTC(),
 	}
 	created.UpdatedAt = created.CreatedAt
-	var p apierr.Problems
-	created.URL = s.destinations.parseURL(&p, req.GetUrl())
-	created.Description = parseDescription(&p, req.GetDescription())
-	created.Events = parsePatterns(&p, req.GetEvents())
+	var problems apierr.Problems
+	created.URL = s.destinations.parseURL(&problems, req.GetUrl())
+	created.Description = parseDescription(&problems, req.GetDescription())
+	created.Events = parsePatterns(&problems, req.GetEvents())
 	if req.Enabled != nil {
 		created.Enabled = req.GetEnabled()
 	}
-	if err := p.Err(); err != nil {
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	// The secret is part of the recorded response, so that a repeated request returns the same one.
@@ -120,10 +120,10 @@ func (s *Server) UpdateWebhook(
 	if err := apierr.CheckChange(req); err != nil {
 		return nil, err
 	}
-	var p apierr.Problems
+	var problems apierr.Problems
 	// Invalid fields take precedence over an unknown webhook and a stale version.
-	if (&webhook{}).change(&p, req, s.destinations); p.Err() != nil {
-		return nil, p.Err()
+	if (&webhook{}).change(&problems, req, s.destinations); problems.Err() != nil {
+		return nil, problems.Err()
 	}
 	resp := &budgetv1.UpdateWebhookResponse{}
 	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
@@ -131,7 +131,7 @@ func (s *Server) UpdateWebhook(
 		if err != nil {
 			return err
 		}
-		w.change(&p, req, s.destinations)
+		w.change(&problems, req, s.destinations)
 		w.Version++
 		w.UpdatedAt = s.now().UTC()
 		resp.Webhook, resp.Etag = w.proto(), etag.Format(w.Version)
@@ -146,15 +146,17 @@ func (s *Server) UpdateWebhook(
 
 // change sets the fields that the request has. A URL must be one of the destinations. It adds the
 // problems of invalid fields.
-func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest, to destinations) {
+func (w *webhook) change(
+	problems *apierr.Problems, req *budgetv1.UpdateWebhookRequest, to destinations,
+) {
 	if req.Url != nil {
-		w.URL = to.parseURL(p, req.GetUrl())
+		w.URL = to.parseURL(problems, req.GetUrl())
 	}
 	if req.Description != nil {
-		w.Description = parseDescription(p, req.GetDescription())
+		w.Description = parseDescription(problems, req.GetDescription())
 	}
 	if req.GetEvents() != nil {
-		w.Events = parsePatterns(p, req.GetEvents().GetValues())
+		w.Events = parsePatterns(problems, req.GetEvents().GetValues())
 	}
 	if req.Enabled != nil {
 		// The user's decision replaces that of Coffer.
@@ -194,19 +196,20 @@ func (s *Server) RotateWebhookSecret(
 	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		w, err := s.lockedWebhook(ctx, tx, req.GetId(), "")
+		webhook, err := s.lockedWebhook(ctx, tx, req.GetId(), "")
 		if err != nil {
 			return err
 		}
 		// A rotation does not change the version: no field changes that a client can read and
 		// overwrite.
-		w.PreviousSecret, w.PreviousUntil = w.Secret, new(s.now().UTC().Add(secretLife))
-		if resp.Secret, err = s.newSecret(&w); err != nil {
+		webhook.PreviousSecret = webhook.Secret
+		webhook.PreviousUntil = new(s.now().UTC().Add(secretLife))
+		if resp.Secret, err = s.newSecret(&webhook); err != nil {
 			return err
 		}
-		resp.PreviousSecretUntil = calendar.FormatTime(*w.PreviousUntil)
-		w.UpdatedAt = s.now().UTC()
-		return updateWebhook(ctx, tx, w)
+		resp.PreviousSecretUntil = calendar.FormatTime(*webhook.PreviousUntil)
+		webhook.UpdatedAt = s.now().UTC()
+		return updateWebhook(ctx, tx, webhook)
 	})
 	if err != nil {
 		return nil, err
@@ -214,7 +217,7 @@ func (s *Server) RotateWebhookSecret(
 	return resp, nil
 }
 
-func (s *Server) newSecret(w *webhook) (string, error) {
+func (s *Server) newSecret(webhook *webhook) (string, error) {
 	bits := make([]byte, 32)
 	if _, err := rand.Read(bits); err != nil {
 		return "", fmt.Errorf("making a secret: %w", err)
@@ -222,11 +225,11 @@ func (s *Server) newSecret(w *webhook) (string, error) {
 	secret := "whsec_" + base64.RawURLEncoding.EncodeToString(bits)
 	// The webhook's id is authenticated with the secret, so that a sealed secret cannot be copied
 	// to another webhook.
-	sealed, err := s.sealer.Seal([]byte(secret), w.ID.String())
+	sealed, err := s.sealer.Seal([]byte(secret), webhook.ID.String())
 	if err != nil {
 		return "", fmt.Errorf("sealing a secret: %w", err)
 	}
-	w.Secret = sealed
+	webhook.Secret = sealed
 	return secret, nil
 }
 
@@ -274,7 +277,7 @@ func parseDescription(p *apierr.Problems, s string) string {
 
 // proto converts the webhook, without its secrets.
 func (w webhook) proto() *budgetv1.Webhook {
-	m := &budgetv1.Webhook{
+	message := &budgetv1.Webhook{
 		Id:          w.ID.String(),
 		Url:         w.URL,
 		Description: w.Description,
@@ -284,7 +287,7 @@ func (w webhook) proto() *budgetv1.Webhook {
 		UpdatedAt:   calendar.FormatTime(w.UpdatedAt),
 	}
 	if w.DisabledReason != nil {
-		m.DisabledReason = new(string(*w.DisabledReason))
+		message.DisabledReason = new(string(*w.DisabledReason))
 	}
-	return m
+	return message
 }

@@ -97,56 +97,56 @@ func TestMatches(t *testing.T) {
 
 func TestWebhookOwnership(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner, other := b.user(t, "Owner"), b.user(t, "Other")
-	made := b.webhook(t, owner, "https://example.com/hook", "budget.v1.*.*")
+	env := setup(t)
+	owner, other := env.user(t, "Owner"), env.user(t, "Other")
+	made := env.webhook(t, owner, "https://example.com/hook", "budget.v1.*.*")
 	id := made.GetWebhook().GetId()
 	require.Regexp(t, `^whsec_[A-Za-z0-9_-]{43}$`, made.GetSecret())
 	require.Equal(t, `"1"`, made.GetEtag())
 	var stored []byte
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT secret FROM webhooks`).Scan(&stored))
+	require.NoError(t, env.db.QueryRow(t.Context(), `SELECT secret FROM webhooks`).Scan(&stored))
 	require.NotContains(t, string(stored), made.GetSecret())
 
 	calls := func(ctx context.Context, id string) map[string]func() error {
 		return map[string]func() error{
-			"get": pgtest.Call(ctx, b.GetWebhook, &budgetv1.GetWebhookRequest{Id: id}),
-			"update": pgtest.Call(ctx, b.UpdateWebhook,
+			"get": pgtest.Call(ctx, env.GetWebhook, &budgetv1.GetWebhookRequest{Id: id}),
+			"update": pgtest.Call(ctx, env.UpdateWebhook,
 				&budgetv1.UpdateWebhookRequest{Id: id, Enabled: new(false)}),
-			"delete": pgtest.Call(ctx, b.DeleteWebhook, &budgetv1.DeleteWebhookRequest{Id: id}),
-			"rotate": pgtest.Call(ctx, b.RotateWebhookSecret,
+			"delete": pgtest.Call(ctx, env.DeleteWebhook, &budgetv1.DeleteWebhookRequest{Id: id}),
+			"rotate": pgtest.Call(ctx, env.RotateWebhookSecret,
 				&budgetv1.RotateWebhookSecretRequest{Id: id}),
-			"test": pgtest.Call(ctx, b.TestWebhook, &budgetv1.TestWebhookRequest{Id: id}),
-			"deliveries": pgtest.Call(ctx, b.ListWebhookDeliveries,
+			"test": pgtest.Call(ctx, env.TestWebhook, &budgetv1.TestWebhookRequest{Id: id}),
+			"deliveries": pgtest.Call(ctx, env.ListWebhookDeliveries,
 				&budgetv1.ListWebhookDeliveriesRequest{WebhookId: id}),
-			"redeliver": pgtest.Call(ctx, b.RedeliverWebhookEvent,
+			"redeliver": pgtest.Call(ctx, env.RedeliverWebhookEvent,
 				&budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: uuid.NewString()}),
 		}
 	}
 	for _, call := range calls(other.Ctx, id) {
-		budgettest.Refuses(t, b.db, codes.NotFound, "WEBHOOK_NOT_FOUND", call)
+		budgettest.Refuses(t, env.db, codes.NotFound, "WEBHOOK_NOT_FOUND", call)
 	}
 	for _, call := range calls(owner.Ctx, "x") {
-		budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_WEBHOOK_ID", call)
+		budgettest.Refuses(t, env.db, codes.InvalidArgument, "INVALID_WEBHOOK_ID", call)
 	}
-	list, err := b.ListWebhooks(other.Ctx, &budgetv1.ListWebhooksRequest{})
+	list, err := env.ListWebhooks(other.Ctx, &budgetv1.ListWebhooksRequest{})
 	require.NoError(t, err)
 	require.Empty(t, list.GetWebhooks())
 }
 
 func TestUpdateWebhook(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
-	id := b.webhook(t, owner, "https://example.com/hook").GetWebhook().GetId()
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	id := env.webhook(t, owner, "https://example.com/hook").GetWebhook().GetId()
 	update := &budgetv1.UpdateWebhookRequest{
 		Id: id, Url: new("https://example.org/"), Description: new(" New "),
 		Events: &budgetv1.EventTypes{Values: []string{"auth.v1.*.*"}}, Enabled: new(false),
 		IfMatch: `"1"`,
 	}
-	updated, err := b.UpdateWebhook(owner.Ctx, update)
+	updated, err := env.UpdateWebhook(owner.Ctx, update)
 	require.NoError(t, err)
 	require.Equal(t, `"2"`, updated.GetEtag())
-	got, err := b.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
+	got, err := env.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
 	require.NoError(t, err)
 	require.Equal(t, updated.GetWebhook().String(), got.GetWebhook().String())
 	require.Equal(t, "https://example.org/", got.GetWebhook().GetUrl())
@@ -154,57 +154,58 @@ func TestUpdateWebhook(t *testing.T) {
 	require.Equal(t, []string{"auth.v1.*.*"}, got.GetWebhook().GetEvents())
 	require.False(t, got.GetWebhook().GetEnabled())
 
-	budgettest.Refuses(t, b.db, codes.FailedPrecondition, "VERSION_MISMATCH",
-		pgtest.Call(owner.Ctx, b.UpdateWebhook, update))
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE",
-		pgtest.Call(owner.Ctx, b.UpdateWebhook, &budgetv1.UpdateWebhookRequest{Id: id}))
-	e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_WEBHOOK_URL",
-		pgtest.Call(owner.Ctx, b.UpdateWebhook,
+	budgettest.Refuses(t, env.db, codes.FailedPrecondition, "VERSION_MISMATCH",
+		pgtest.Call(owner.Ctx, env.UpdateWebhook, update))
+	budgettest.Refuses(t, env.db, codes.InvalidArgument, "EMPTY_UPDATE",
+		pgtest.Call(owner.Ctx, env.UpdateWebhook, &budgetv1.UpdateWebhookRequest{Id: id}))
+	failure := budgettest.Refuses(t, env.db, codes.InvalidArgument, "INVALID_WEBHOOK_URL",
+		pgtest.Call(owner.Ctx, env.UpdateWebhook,
 			&budgetv1.UpdateWebhookRequest{Id: id, Url: new("http://example.com")}))
-	require.Equal(t, []apierr.Field{{Name: "url", Message: "must be an https URL"}}, e.Fields)
-	e = budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR",
-		pgtest.Call(owner.Ctx, b.UpdateWebhook,
+	require.Equal(t, []apierr.Field{{Name: "url", Message: "must be an https URL"}}, failure.Fields)
+	failure = budgettest.Refuses(t, env.db, codes.InvalidArgument, "VALIDATION_ERROR",
+		pgtest.Call(owner.Ctx, env.UpdateWebhook,
 			&budgetv1.UpdateWebhookRequest{Id: id, Events: &budgetv1.EventTypes{
 				Values: []string{"*.v1.*.*", "ledger.v1.transactions.created"},
 			}}))
-	require.Equal(t, "events[1]", e.Fields[0].Name)
+	require.Equal(t, "events[1]", failure.Fields[0].Name)
 
-	budgettest.Refuses(t, b.db, codes.FailedPrecondition, "VERSION_MISMATCH", pgtest.Call(owner.Ctx,
-		b.DeleteWebhook, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"1"`}))
-	_, err = b.DeleteWebhook(owner.Ctx, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"2"`})
+	budgettest.Refuses(t, env.db, codes.FailedPrecondition, "VERSION_MISMATCH",
+		pgtest.Call(owner.Ctx,
+			env.DeleteWebhook, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"1"`}))
+	_, err = env.DeleteWebhook(owner.Ctx, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"2"`})
 	require.NoError(t, err)
-	budgettest.Refuses(t, b.db, codes.NotFound, "WEBHOOK_NOT_FOUND",
-		pgtest.Call(owner.Ctx, b.GetWebhook, &budgetv1.GetWebhookRequest{Id: id}))
+	budgettest.Refuses(t, env.db, codes.NotFound, "WEBHOOK_NOT_FOUND",
+		pgtest.Call(owner.Ctx, env.GetWebhook, &budgetv1.GetWebhookRequest{Id: id}))
 }
 
 func TestCreateWebhookLimit(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	owner := env.user(t, "Owner")
 	for range maxWebhooks - 1 {
-		b.webhook(t, owner, "https://example.com/hook")
+		env.webhook(t, owner, "https://example.com/hook")
 	}
 	errs := make([]error, budgettest.Racers)
 	var racing sync.WaitGroup
 	for i := range errs {
 		racing.Go(func() {
-			_, errs[i] = b.CreateWebhook(owner.Ctx,
+			_, errs[i] = env.CreateWebhook(owner.Ctx,
 				&budgetv1.CreateWebhookRequest{Url: fmt.Sprintf("https://example.com/%d", i)})
 		})
 	}
 	racing.Wait()
 	budgettest.RequireWinners(t, 1, errWebhookLimitReached, errs)
-	b.webhook(t, b.user(t, "Other"), "https://example.com/hook")
+	env.webhook(t, env.user(t, "Other"), "https://example.com/hook")
 }
 
 func TestCreateWebhookIdempotency(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	owner := b.user(t, "Owner")
+	env := setup(t)
+	owner := env.user(t, "Owner")
 	req := &budgetv1.CreateWebhookRequest{Url: "https://example.com/hook", IdempotencyKey: "k"}
-	first, err := b.CreateWebhook(owner.Ctx, req)
+	first, err := env.CreateWebhook(owner.Ctx, req)
 	require.NoError(t, err)
-	again, err := b.CreateWebhook(owner.Ctx, req)
+	again, err := env.CreateWebhook(owner.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.Equal(t, first.GetSecret(), again.GetSecret())
@@ -212,12 +213,12 @@ func TestCreateWebhookIdempotency(t *testing.T) {
 	rotate := &budgetv1.RotateWebhookSecretRequest{
 		Id: first.GetWebhook().GetId(), IdempotencyKey: "r",
 	}
-	rotated, err := b.RotateWebhookSecret(owner.Ctx, rotate)
+	rotated, err := env.RotateWebhookSecret(owner.Ctx, rotate)
 	require.NoError(t, err)
 	require.NotEqual(t, first.GetSecret(), rotated.GetSecret())
 	require.Equal(t, calendar.FormatTime(budgettest.Today.Add(24*time.Hour)),
 		rotated.GetPreviousSecretUntil())
-	replayed, err := b.RotateWebhookSecret(owner.Ctx, rotate)
+	replayed, err := env.RotateWebhookSecret(owner.Ctx, rotate)
 	require.NoError(t, err)
 	require.Equal(t, rotated.GetSecret(), replayed.GetSecret())
 }

@@ -37,38 +37,39 @@ const (
 
 // train returns a classifier, or nil if there are no two categories to distinguish.
 func train(keys map[string]map[uuid.UUID]int, words map[string][]string) *classifier {
-	c := &classifier{vocabulary: vocabularyOf(keys, words)}
+	classifier := &classifier{vocabulary: vocabularyOf(keys, words)}
 	index := map[uuid.UUID]int{}
 	for _, uses := range keys {
 		for category := range uses {
 			if _, ok := index[category]; !ok {
-				index[category] = len(c.categories)
-				c.categories = append(c.categories, category)
+				index[category] = len(classifier.categories)
+				classifier.categories = append(classifier.categories, category)
 			}
 		}
 	}
-	if len(c.categories) < 2 {
+	if len(classifier.categories) < 2 {
 		return nil
 	}
 	// The order of a map is random, and equal scores must always give the same answer.
-	slices.SortFunc(c.categories, func(a, b uuid.UUID) int {
+	slices.SortFunc(classifier.categories, func(a, b uuid.UUID) int {
 		return strings.Compare(a.String(), b.String())
 	})
-	for i, category := range c.categories {
+	for i, category := range classifier.categories {
 		index[category] = i
 	}
-	c.totals, c.uses = make([]float64, len(c.categories)), make([]float64, len(c.categories))
-	c.counts = make([][]float64, len(c.vocabulary))
-	for i := range c.counts {
-		c.counts[i] = make([]float64, len(c.categories))
+	classifier.totals, classifier.uses = make([]float64,
+		len(classifier.categories)), make([]float64, len(classifier.categories))
+	classifier.counts = make([][]float64, len(classifier.vocabulary))
+	for i := range classifier.counts {
+		classifier.counts[i] = make([]float64, len(classifier.categories))
 	}
 	for key, uses := range keys {
 		for category, n := range uses {
-			c.add(words[key], index[category], float64(n))
+			classifier.add(words[key], index[category], float64(n))
 		}
 	}
-	c.calibrate(keys, words, index)
-	return c
+	classifier.calibrate(keys, words, index)
+	return classifier
 }
 
 func vocabularyOf(keys map[string]map[uuid.UUID]int, words map[string][]string) map[string]int {

@@ -76,20 +76,22 @@ func fit(trials []trial) calibration {
 	type block struct{ margin, correct, n float64 }
 	var blocks []block
 	for _, t := range trials {
-		b := block{margin: t.margin, n: 1}
+		group := block{margin: t.margin, n: 1}
 		if t.correct {
-			b.correct = 1
+			group.correct = 1
 		}
 		// A block joins the previous one if its share of successes is not greater.
 		for len(blocks) > 0 {
 			last := blocks[len(blocks)-1]
-			if last.correct*b.n < b.correct*last.n {
+			if last.correct*group.n < group.correct*last.n {
 				break
 			}
-			b = block{margin: last.margin, correct: last.correct + b.correct, n: last.n + b.n}
+			group = block{
+				margin: last.margin, correct: last.correct + group.correct, n: last.n + group.n,
+			}
 			blocks = blocks[:len(blocks)-1]
 		}
-		blocks = append(blocks, b)
+		blocks = append(blocks, group)
 	}
 	var c calibration
 	highest := 0.0

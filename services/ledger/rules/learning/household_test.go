@@ -48,42 +48,42 @@ func (h *household) word(syllables int) string {
 // newHousehold returns a household whose merchants have Zipf-distributed frequencies. Half of them
 // have a word for their trade, which the merchants of a category share.
 func newHousehold(seed uint64) *household {
-	h := &household{Rand: rand.New(rand.NewPCG(seed, 0))}
+	household := &household{Rand: rand.New(rand.NewPCG(seed, 0))}
 	var ids [categories]uuid.UUID
 	var trades [categories]string
 	for i := range ids {
-		ids[i], trades[i] = uuid.NewSHA1(uuid.Nil, fmt.Append(nil, seed, i)), h.word(3)
+		ids[i], trades[i] = uuid.NewSHA1(uuid.Nil, fmt.Append(nil, seed, i)), household.word(3)
 	}
 	for range 15 {
-		h.cities = append(h.cities, h.word(3))
+		household.cities = append(household.cities, household.word(3))
 	}
 	for i := range merchants {
 		category := i % categories
-		name := h.word(2 + h.IntN(2))
-		if h.IntN(2) == 0 {
+		name := household.word(2 + household.IntN(2))
+		if household.IntN(2) == 0 {
 			name += " " + trades[category]
 		}
-		h.merchants = append(h.merchants,
+		household.merchants = append(household.merchants,
 			merchant{name, ids[category], 1 / math.Pow(float64(i+1), 1)})
 	}
-	return h
+	return household
 }
 
 // purchase returns the payee on a statement, and its merchant.
-func (h *household) purchase() (payee string, m merchant) {
+func (h *household) purchase() (payee string, merchant merchant) {
 	total := 0.0
 	for _, m := range h.merchants {
 		total += m.weight
 	}
 	at := h.Float64() * total
-	m = h.merchants[len(h.merchants)-1]
+	merchant = h.merchants[len(h.merchants)-1]
 	for _, candidate := range h.merchants {
 		if at -= candidate.weight; at < 0 {
-			m = candidate
+			merchant = candidate
 			break
 		}
 	}
-	payee = m.name
+	payee = merchant.name
 	if h.IntN(25) == 0 {
 		payee = h.typo(payee)
 	}
@@ -102,7 +102,7 @@ func (h *household) purchase() (payee string, m merchant) {
 	if h.IntN(2) == 0 {
 		payee = strings.ToUpper(payee)
 	}
-	return payee, m
+	return payee, merchant
 }
 
 // typo drops, doubles or swaps a letter.
@@ -122,18 +122,18 @@ func (h *household) typo(s string) string {
 // With corrects, the user corrects each month before the next one, and otherwise only the first
 // month.
 func accuracy(seed uint64, corrects bool) (right, wrong, seen float64) {
-	h, m := newHousehold(seed), &Memory{}
+	household, memory := newHousehold(seed), &Memory{}
 	corrected := map[string]bool{}
 	rows := 0.0
 	for month := range months {
-		m.Learn()
+		memory.Learn()
 		type row struct {
 			payee string
 			merchant
 		}
 		var statement []row
 		for range perMonth {
-			payee, shop := h.purchase()
+			payee, shop := household.purchase()
 			statement = append(statement, row{payee, shop})
 			if month == 0 {
 				continue
@@ -142,7 +142,7 @@ func accuracy(seed uint64, corrects bool) (right, wrong, seen float64) {
 			if corrected[shop.name] {
 				seen++
 			}
-			switch s := m.Suggest(payee, "", true); {
+			switch s := memory.Suggest(payee, "", true); {
 			case s.Confidence < MinConfidence:
 			case s.Category == shop.category:
 				right++
@@ -152,7 +152,7 @@ func accuracy(seed uint64, corrects bool) (right, wrong, seen float64) {
 		}
 		for _, r := range statement {
 			if month == 0 || corrects {
-				m.Add(Example{
+				memory.Add(Example{
 					Payee: r.payee, Expense: true, CategoryID: r.category, Chosen: true,
 				})
 				corrected[r.name] = true
@@ -166,22 +166,22 @@ func accuracy(seed uint64, corrects bool) (right, wrong, seen float64) {
 // time.
 func TestSuggestHousehold(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		name     string
 		corrects bool
 	}{{"one month of corrections", false}, {"a correction of each month", true}} {
 		var rights, wrongs, ceiling float64
 		for seed := range uint64(10) {
-			right, wrong, seen := accuracy(seed, c.corrects)
+			right, wrong, seen := accuracy(seed, tc.corrects)
 			t.Logf(
 				"%s, household %d: %.1f %% right, %.1f %% wrong, %.1f %% with a corrected merchant",
-				c.name, seed, 100*right, 100*wrong, 100*seen,
+				tc.name, seed, 100*right, 100*wrong, 100*seen,
 			)
 			rights, wrongs, ceiling = rights+right/10, wrongs+wrong/10, ceiling+seen/10
 		}
-		t.Logf("%s: %.1f %% right, %.1f %% wrong, %.1f %% with a corrected merchant", c.name,
+		t.Logf("%s: %.1f %% right, %.1f %% wrong, %.1f %% with a corrected merchant", tc.name,
 			100*rights, 100*wrongs, 100*ceiling)
-		if c.corrects {
+		if tc.corrects {
 			assert.GreaterOrEqual(t, rights, 0.95)
 		} else {
 			assert.GreaterOrEqual(t, rights, 0.83)

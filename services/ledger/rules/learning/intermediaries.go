@@ -51,8 +51,8 @@ func merchantKey(payee, description string) string {
 	if at < 0 {
 		return ""
 	}
-	s := intermediaries[at]
-	if merchant := s.without(words); merchant != "" {
+	intermediary := intermediaries[at]
+	if merchant := intermediary.without(words); merchant != "" {
 		return merchant
 	}
 	folded = matching.Fold(description)
@@ -65,7 +65,7 @@ func merchantKey(payee, description string) string {
 	texts := slices.DeleteFunc(strings.Fields(folded), func(word string) bool {
 		return strings.ContainsFunc(word, unicode.IsDigit)
 	})
-	return s.without(strings.Fields(lettersOf(strings.Join(texts, " "))))
+	return intermediary.without(strings.Fields(lettersOf(strings.Join(texts, " "))))
 }
 
 // hasStar reports whether a star follows the words of a name in a text that starts with them.

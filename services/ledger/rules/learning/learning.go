@@ -72,26 +72,26 @@ type Example struct {
 
 // Add remembers a transaction. The first choice for a payee discards the accepted categories of its
 // transactions, and later ones are ignored.
-func (m *Memory) Add(e Example) {
-	key := keyOf(e.Payee, e.Description)
+func (m *Memory) Add(example Example) {
+	key := keyOf(example.Payee, example.Description)
 	if key == "" {
 		return
 	}
-	k := m.of(e.Expense)
-	if k.keys == nil {
-		k.keys, k.words = map[string]map[uuid.UUID]int{}, map[string][]string{}
-		k.chosen = map[string]bool{}
+	kind := m.of(example.Expense)
+	if kind.keys == nil {
+		kind.keys, kind.words = map[string]map[uuid.UUID]int{}, map[string][]string{}
+		kind.chosen = map[string]bool{}
 	}
 	switch {
-	case k.keys[key] == nil:
-		k.keys[key], k.words[key] = map[uuid.UUID]int{}, wordsOf(key)
-		k.chosen[key] = e.Chosen
-	case e.Chosen && !k.chosen[key]:
-		k.keys[key], k.chosen[key] = map[uuid.UUID]int{}, true
-	case !e.Chosen && k.chosen[key]:
+	case kind.keys[key] == nil:
+		kind.keys[key], kind.words[key] = map[uuid.UUID]int{}, wordsOf(key)
+		kind.chosen[key] = example.Chosen
+	case example.Chosen && !kind.chosen[key]:
+		kind.keys[key], kind.chosen[key] = map[uuid.UUID]int{}, true
+	case !example.Chosen && kind.chosen[key]:
 		return
 	}
-	k.keys[key][e.CategoryID]++
+	kind.keys[key][example.CategoryID]++
 }
 
 func (m *Memory) of(expense bool) *kind {
@@ -111,18 +111,18 @@ func (m *Memory) Learn() {
 // Suggest returns the category that a transaction probably has.
 func (m *Memory) Suggest(payee, description string, expense bool) Suggestion {
 	key := keyOf(payee, description)
-	k := m.of(expense)
+	kind := m.of(expense)
 	weight := 1
-	if k.chosen[key] {
+	if kind.chosen[key] {
 		weight = choiceUses
 	}
-	if s, ok := exact(k.keys[key], weight); ok {
+	if s, ok := exact(kind.keys[key], weight); ok {
 		return s
 	}
-	if key == "" || k.model == nil {
+	if key == "" || kind.model == nil {
 		return Suggestion{Reason: None}
 	}
-	return k.model.suggest(wordsOf(key))
+	return kind.model.suggest(wordsOf(key))
 }
 
 // exact returns the category of nearly all uses of a key. Each of them counts weight times.

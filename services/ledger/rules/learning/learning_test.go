@@ -19,7 +19,7 @@ func TestSuggest(t *testing.T) {
 	for range 50 {
 		accepted = append(accepted, example(fun, false))
 	}
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		examples   []Example
 		category   uuid.UUID
 		confidence float64
@@ -36,20 +36,20 @@ func TestSuggest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := &Memory{}
-			for _, e := range c.examples {
+			for _, e := range tc.examples {
 				m.Add(e)
 			}
 			m.Learn()
 			got := m.Suggest("BAKERY SUN", "", true)
-			require.Equal(t, c.category, got.Category)
-			require.InDelta(t, c.confidence, got.Confidence, 0.0001)
+			require.Equal(t, tc.category, got.Category)
+			require.InDelta(t, tc.confidence, got.Confidence, 0.0001)
 		})
 	}
 }
 
 func TestKeyOf(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ payee, description, want string }{
+	for _, tc := range []struct{ payee, description, want string }{
 		{"REWE 4711", "card 12", "rewe"},
 		{"", "REWE 4711", "rewe"},
 		{"PAYPAL *SPOTIFY 35314369001", "", "spotify"},
@@ -73,6 +73,7 @@ func TestKeyOf(t *testing.T) {
 		{"Stripe Payments Europe", "Newspaper 12/2026", "newspaper"},
 		{"12 34", "Bakery", ""},
 	} {
-		require.Equal(t, c.want, keyOf(c.payee, c.description), "%s, %s", c.payee, c.description)
+		require.Equal(t, tc.want, keyOf(tc.payee, tc.description), "%s, %s", tc.payee,
+			tc.description)
 	}
 }

@@ -12,7 +12,7 @@ import (
 func TestPropose(t *testing.T) {
 	t.Parallel()
 	food, fun := uuid.UUID{1}, uuid.UUID{2}
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		choices []Choice
 		want    []Proposal
 	}{
@@ -33,7 +33,7 @@ func TestPropose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, Propose(c.choices))
+			require.Equal(t, tc.want, Propose(tc.choices))
 		})
 	}
 }

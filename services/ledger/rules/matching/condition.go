@@ -55,40 +55,40 @@ func (c condition) met(sub *subject) bool {
 
 // compileCondition prepares a condition. The API has validated the condition before, so an error
 // means that a stored rule is broken.
-func compileCondition(c Condition) (condition, error) {
-	if !slices.Contains(Ops[c.Field], c.Op) {
-		return condition{}, fmt.Errorf("%s does not fit %s", c.Op, c.Field)
+func compileCondition(cond Condition) (condition, error) {
+	if !slices.Contains(Ops[cond.Field], cond.Op) {
+		return condition{}, fmt.Errorf("%s does not fit %s", cond.Op, cond.Field)
 	}
-	if least, most := Count(c.Op); len(c.Values) < least || len(c.Values) > most {
-		return condition{}, fmt.Errorf("%s has %d values", c.Op, len(c.Values))
+	if least, most := Count(cond.Op); len(cond.Values) < least || len(cond.Values) > most {
+		return condition{}, fmt.Errorf("%s has %d values", cond.Op, len(cond.Values))
 	}
-	if c.Op == Matches {
-		return compilePattern(c)
+	if cond.Op == Matches {
+		return compilePattern(cond)
 	}
 	var test func(*subject) bool
 	var err error
-	switch c.Field {
+	switch cond.Field {
 	case Amount:
-		test, err = compileAmount(c)
+		test, err = compileAmount(cond)
 	case WalletID:
-		test, err = compileWallets(c.Values)
+		test, err = compileWallets(cond.Values)
 	case Currency:
-		codes := upper(c.Values)
+		codes := upper(cond.Values)
 		test = func(sub *subject) bool { return slices.Contains(codes, sub.Currency) }
 	case Type:
-		values := slices.Clone(c.Values)
+		values := slices.Clone(cond.Values)
 		test = func(sub *subject) bool { return slices.Contains(values, sub.kind()) }
 	case Tag:
-		values := foldAll(c.Values)
+		values := foldAll(cond.Values)
 		test = func(sub *subject) bool {
 			return slices.ContainsFunc(sub.tags, func(tag string) bool {
 				return slices.Contains(values, tag)
 			})
 		}
 	default:
-		test, err = compileText(c)
+		test, err = compileText(cond)
 	}
-	return condition{test: test, not: c.Not}, err
+	return condition{test: test, not: cond.Not}, err
 }
 
 // Count returns the minimum and the maximum number of values of an operator. in compares with each
@@ -124,13 +124,13 @@ func anyText(texts []int, compare func(*folded) bool) func(*subject) bool {
 	}
 }
 
-func compileComparison(c Condition) (func(*folded) bool, error) {
-	values := foldAll(c.Values)
+func compileComparison(condition Condition) (func(*folded) bool, error) {
+	values := foldAll(condition.Values)
 	if slices.Contains(values, "") {
 		return nil, errors.New("an empty text is no value")
 	}
 	value := values[0]
-	switch c.Op {
+	switch condition.Op {
 	case Contains:
 		return func(t *folded) bool { return strings.Contains(t.folded, value) }, nil
 	case StartsWith:
@@ -173,33 +173,33 @@ func programSize(pattern string) (int, error) {
 	return len(program.Inst), nil
 }
 
-func compilePattern(c Condition) (condition, error) {
-	size, err := programSize(c.Values[0])
+func compilePattern(cond Condition) (condition, error) {
+	size, err := programSize(cond.Values[0])
 	if err != nil {
 		return condition{}, err
 	}
-	pattern, err := CompilePattern(c.Values[0])
+	pattern, err := CompilePattern(cond.Values[0])
 	if err != nil {
 		return condition{}, err
 	}
-	texts := textsOf[c.Field]
+	texts := textsOf[cond.Field]
 	test := anyText(texts, func(t *folded) bool { return pattern.MatchString(t.plain) })
-	return condition{test: test, not: c.Not, program: size, texts: texts}, nil
+	return condition{test: test, not: cond.Not, program: size, texts: texts}, nil
 }
 
 // Steps returns the number of steps that the patterns of some conditions take on a transaction with
 // texts of the maximum length. The conditions are valid.
 func Steps(conditions []Condition) int64 {
 	var steps int64
-	for _, c := range conditions {
-		if c.Op != Matches || len(c.Values) == 0 {
+	for _, condition := range conditions {
+		if condition.Op != Matches || len(condition.Values) == 0 {
 			continue
 		}
-		size, err := programSize(c.Values[0])
+		size, err := programSize(condition.Values[0])
 		if err != nil {
 			continue
 		}
-		for _, i := range textsOf[c.Field] {
+		for _, i := range textsOf[condition.Field] {
 			steps += stepsOn(size, maxTexts[i])
 		}
 	}
@@ -221,9 +221,9 @@ func ParseAmount(s string) (int64, error) {
 
 // compileAmount prepares a comparison of the amount. Values are not negative, so UnknownAmount
 // needs a check for less only.
-func compileAmount(c Condition) (func(*subject) bool, error) {
+func compileAmount(condition Condition) (func(*subject) bool, error) {
 	var values [2]int64
-	for i, s := range c.Values {
+	for i, s := range condition.Values {
 		n, err := ParseAmount(s)
 		if err != nil {
 			return nil, err
@@ -231,7 +231,7 @@ func compileAmount(c Condition) (func(*subject) bool, error) {
 		values[i] = n
 	}
 	first, second := values[0], values[1]
-	switch c.Op {
+	switch condition.Op {
 	case Less:
 		return func(sub *subject) bool {
 			return sub.AmountE4 != UnknownAmount && sub.AmountE4 < first

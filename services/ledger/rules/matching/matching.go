@@ -147,27 +147,27 @@ type compiled struct {
 // Compile prepares rules, in the order in which they run. It returns an error for a condition or an
 // action that is not valid.
 func Compile(rules []Rule) (*Set, error) {
-	s := &Set{rules: make([]compiled, len(rules)), left: math.MaxInt64}
-	for i, r := range rules {
-		c := compiled{Rule: r, conditions: make([]condition, len(r.Conditions))}
-		for j, given := range r.Conditions {
+	set := &Set{rules: make([]compiled, len(rules)), left: math.MaxInt64}
+	for index, rule := range rules {
+		compiled := compiled{Rule: rule, conditions: make([]condition, len(rule.Conditions))}
+		for j, given := range rule.Conditions {
 			var err error
-			if c.conditions[j], err = compileCondition(given); err != nil {
+			if compiled.conditions[j], err = compileCondition(given); err != nil {
 				return nil, err
 			}
 		}
-		for _, a := range r.Actions {
+		for _, a := range rule.Actions {
 			if a.Kind == SetCategory || a.Kind == TransferTo {
 				id, err := uuid.Parse(a.Value)
 				if err != nil {
 					return nil, err
 				}
-				c.decision = id
+				compiled.decision = id
 			}
 		}
-		s.rules[i] = c
+		set.rules[index] = compiled
 	}
-	return s, nil
+	return set, nil
 }
 
 // Empty reports whether the set has no rules.
@@ -182,31 +182,31 @@ func (s *Set) Limit(steps int64) { s.left = steps }
 // on the transaction or exceed the limit of the set, and the error of ctx when it ends. A caller
 // then uses no part of the outcome.
 func (s *Set) Run(ctx context.Context, t Transaction) (Outcome, error) {
-	var o Outcome
+	var outcome Outcome
 	steps := min(MaxSteps, s.left)
 	sub := newSubject(t, steps)
 	for i := range s.rules {
 		if err := ctx.Err(); err != nil {
 			return Outcome{}, err
 		}
-		r := &s.rules[i]
-		matches := r.matches(&sub)
+		compiled := &s.rules[i]
+		matches := compiled.matches(&sub)
 		if sub.left < 0 {
 			return Outcome{}, ErrSteps
 		}
 		if !matches {
 			continue
 		}
-		o.Matched = append(o.Matched, r.ID)
-		for _, a := range r.Actions {
-			r.act(a, &sub, &o)
+		outcome.Matched = append(outcome.Matched, compiled.ID)
+		for _, a := range compiled.Actions {
+			compiled.act(a, &sub, &outcome)
 		}
-		if r.Stop {
+		if compiled.Stop {
 			break
 		}
 	}
 	s.left -= steps - sub.left
-	return o, nil
+	return outcome, nil
 }
 
 func (c *compiled) matches(sub *subject) bool {
@@ -221,31 +221,31 @@ func (c *compiled) matches(sub *subject) bool {
 // act adds an action to the outcome, and to what later rules see. A tag that the transaction
 // already has is not added again, ignoring case. Later rules still set texts and tags after another
 // rule has decided.
-func (c *compiled) act(a Action, sub *subject, o *Outcome) {
-	switch a.Kind {
+func (c *compiled) act(action Action, sub *subject, outcome *Outcome) {
+	switch action.Kind {
 	case SetPayee:
-		o.Payee = &a.Value
-		sub.texts[payeeText] = newFolded(a.Value)
+		outcome.Payee = &action.Value
+		sub.texts[payeeText] = newFolded(action.Value)
 	case SetDescription:
-		o.Description = &a.Value
-		sub.texts[descriptionText] = newFolded(a.Value)
+		outcome.Description = &action.Value
+		sub.texts[descriptionText] = newFolded(action.Value)
 	case SetNotes:
-		o.Notes = &a.Value
-		sub.texts[notesText] = newFolded(a.Value)
+		outcome.Notes = &action.Value
+		sub.texts[notesText] = newFolded(action.Value)
 	case AddTag:
-		if key := Fold(a.Value); !slices.Contains(sub.tags, key) {
-			sub.tags, o.Tags = append(sub.tags, key), append(o.Tags, a.Value)
+		if key := Fold(action.Value); !slices.Contains(sub.tags, key) {
+			sub.tags, outcome.Tags = append(sub.tags, key), append(outcome.Tags, action.Value)
 		}
 	}
-	if o.DecidedBy != uuid.Nil {
+	if outcome.DecidedBy != uuid.Nil {
 		return
 	}
-	switch a.Kind {
+	switch action.Kind {
 	case SetCategory:
-		o.Category, o.DecidedBy = c.decision, c.ID
+		outcome.Category, outcome.DecidedBy = c.decision, c.ID
 	case TransferTo:
-		o.TransferTo, o.DecidedBy = c.decision, c.ID
+		outcome.TransferTo, outcome.DecidedBy = c.decision, c.ID
 	case Skip:
-		o.Skip, o.DecidedBy = true, c.ID
+		outcome.Skip, outcome.DecidedBy = true, c.ID
 	}
 }

@@ -21,7 +21,7 @@ var bought = Transaction{
 
 func TestConditionMet(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		field, op string
 		values    []string
 		met       bool
@@ -59,15 +59,15 @@ func TestConditionMet(t *testing.T) {
 		{Tag, Is, []string{"TRIP"}, true},
 		{Tag, In, []string{"work"}, false},
 	} {
-		t.Run(fmt.Sprint(c.field, " ", c.op, " ", c.values), func(t *testing.T) {
+		t.Run(fmt.Sprint(tc.field, " ", tc.op, " ", tc.values), func(t *testing.T) {
 			t.Parallel()
 			sub := newSubject(bought, MaxSteps)
 			for _, not := range []bool{false, true} {
 				compiled, err := compileCondition(Condition{
-					Field: c.field, Op: c.op, Values: c.values, Not: not,
+					Field: tc.field, Op: tc.op, Values: tc.values, Not: not,
 				})
 				require.NoError(t, err)
-				require.Equal(t, c.met != not, compiled.met(&sub))
+				require.Equal(t, tc.met != not, compiled.met(&sub))
 			}
 		})
 	}
@@ -75,7 +75,7 @@ func TestConditionMet(t *testing.T) {
 
 func TestCompileRejects(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]Condition{
+	for name, condition := range map[string]Condition{
 		"an operator of another field": {Field: Amount, Op: Contains, Values: []string{"1"}},
 		"no value":                     {Field: Payee, Op: Is},
 		"two values":                   {Field: Payee, Op: Is, Values: []string{"a", "b"}},
@@ -87,7 +87,7 @@ func TestCompileRejects(t *testing.T) {
 		"a negative amount":            {Field: Amount, Op: Is, Values: []string{"-1"}},
 		"a malformed wallet":           {Field: WalletID, Op: Is, Values: []string{"x"}},
 	} {
-		_, err := Compile([]Rule{{Conditions: []Condition{c}}})
+		_, err := Compile([]Rule{{Conditions: []Condition{condition}}})
 		require.Error(t, err, name)
 	}
 }
@@ -114,7 +114,7 @@ func TestSetRun(t *testing.T) {
 	}
 	t.Run("the first category wins and tags accumulate", func(t *testing.T) {
 		t.Parallel()
-		o := run(
+		outcome := run(
 			Rule{ID: first, Conditions: all, Actions: []Action{
 				{SetCategory, food.String()}, {AddTag, "Coffee"},
 			}},
@@ -125,22 +125,23 @@ func TestSetRun(t *testing.T) {
 		)
 		require.Equal(t, Outcome{Category: food, DecidedBy: first, Tags: []string{
 			"Coffee", "Sweet",
-		}, Matched: []uuid.UUID{first, second, third}}, o)
+		}, Matched: []uuid.UUID{first, second, third}}, outcome)
 	})
 	t.Run("a later rule sees the texts of an earlier one", func(t *testing.T) {
 		t.Parallel()
-		o := run(
+		outcome := run(
 			Rule{ID: first, Conditions: all, Actions: []Action{
 				{SetPayee, "Müller"}, {AddTag, "Coffee"},
 			}},
 			Rule{ID: second, Conditions: all, Actions: []Action{{SetNotes, "never"}}},
 			Rule{ID: third, Conditions: []Condition{
-				{Field: Payee, Op: Is, Values: []string{"müller"}}, {Field: Tag, Op: Is, Values: []string{"coffee"}},
+				{Field: Payee, Op: Is, Values: []string{"müller"}},
+				{Field: Tag, Op: Is, Values: []string{"coffee"}},
 			}, Actions: []Action{{SetCategory, food.String()}}},
 		)
-		require.Equal(t, []uuid.UUID{first, third}, o.Matched)
-		require.Nil(t, o.Notes)
-		require.Equal(t, "Müller", *o.Payee)
+		require.Equal(t, []uuid.UUID{first, third}, outcome.Matched)
+		require.Nil(t, outcome.Notes)
+		require.Equal(t, "Müller", *outcome.Payee)
 	})
 	t.Run("stop ends the run", func(t *testing.T) {
 		t.Parallel()
@@ -182,18 +183,20 @@ func TestSetRunProperties(t *testing.T) {
 		s, err := Compile(rules)
 		require.NoError(t, err)
 		before := bought
-		o := mustRun(t, s)
+		outcome := mustRun(t, s)
 		require.Equal(t, before, bought)
 		decisions := 0
-		for _, decided := range []bool{o.Category != uuid.Nil, o.TransferTo != uuid.Nil, o.Skip} {
+		for _, decided := range []bool{
+			outcome.Category != uuid.Nil, outcome.TransferTo != uuid.Nil, outcome.Skip,
+		} {
 			if decided {
 				decisions++
 			}
 		}
 		require.LessOrEqual(t, decisions, 1)
-		require.Equal(t, decisions == 1, o.DecidedBy != uuid.Nil)
+		require.Equal(t, decisions == 1, outcome.DecidedBy != uuid.Nil)
 		if decisions == 1 {
-			require.Contains(t, o.Matched, o.DecidedBy)
+			require.Contains(t, outcome.Matched, outcome.DecidedBy)
 		}
 	})
 }

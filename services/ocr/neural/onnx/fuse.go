@@ -15,17 +15,17 @@ import (
 // A value within a pattern must have no other use. Other operations remain as they are. The results
 // differ by rounding only.
 func Fuse(model []byte) ([]byte, error) {
-	g, err := parseGraph(model)
+	graph, err := parseGraph(model)
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range g.nodes {
-		g.foldScale(n)
+	for _, n := range graph.nodes {
+		graph.foldScale(n)
 	}
-	for _, n := range g.nodes {
-		g.fuseHardSwish(n)
+	for _, n := range graph.nodes {
+		graph.fuseHardSwish(n)
 	}
-	return g.encode(), nil
+	return graph.encode(), nil
 }
 
 // foldScale includes the factor and the term that follow a convolution in its weights.
@@ -54,13 +54,13 @@ func (g *graph) fuseHardSwish(conv *node) {
 	if conv.operator != "Conv" || len(conv.inputs) != 3 || len(conv.outputs) != 1 {
 		return
 	}
-	weights, x := g.tensor(conv.inputs[1]), conv.outputs[0]
-	users := g.users(x)
+	weights, input := g.tensor(conv.inputs[1]), conv.outputs[0]
+	users := g.users(input)
 	if weights == nil || len(users) != 2 {
 		return
 	}
 	add, product := users[0], users[1]
-	if other, three := g.split(add); add.operator != "Add" || other != x || three != 3 {
+	if other, three := g.split(add); add.operator != "Add" || other != input || three != 3 {
 		return
 	}
 	clip := g.user(add)
@@ -78,9 +78,9 @@ func (g *graph) fuseHardSwish(conv *node) {
 		return g.constant(tensor{dimensions, slices.Repeat([]float32{v}, int(channels))})
 	}
 	scale, shift := perChannel(factor, channels, 1, 1, 1), perChannel(term, channels)
-	add.change("HardSigmoid", []string{x}, add.outputs,
+	add.change("HardSigmoid", []string{input}, add.outputs,
 		floatAttribute("alpha", 1./6), floatAttribute("beta", 0.5))
-	product.change("Mul", []string{x, add.outputs[0]}, product.outputs)
+	product.change("Mul", []string{input, add.outputs[0]}, product.outputs)
 	quotient.change("Conv", []string{product.outputs[0], scale, shift}, shifted.outputs,
 		intAttribute("group", channels))
 	remove(clip, scaled, shifted)
@@ -118,18 +118,18 @@ func (g *graph) user(n *node) *node {
 	return users[0]
 }
 
-// next returns the only operation that uses the output of n, and its constant, if it has the
-// operator and a single constant as its other input. Otherwise, or if n is nil, it returns nil.
-func (g *graph) next(n *node, operator string) (*node, float32) {
-	if n == nil {
+// next returns the only operation that uses the output of node, and its constant, if it has the
+// operator and a single constant as its other input. Otherwise, or if node is nil, it returns nil.
+func (g *graph) next(node *node, operator string) (*node, float32) {
+	if node == nil {
 		return nil, 0
 	}
-	user := g.user(n)
+	user := g.user(node)
 	if user == nil || user.operator != operator {
 		return nil, 0
 	}
 	x, constant := g.split(user)
-	if x != n.outputs[0] || operator == "Div" && user.inputs[0] != x {
+	if x != node.outputs[0] || operator == "Div" && user.inputs[0] != x {
 		return nil, 0
 	}
 	return user, constant
@@ -150,16 +150,16 @@ func (g *graph) split(n *node) (string, float32) {
 
 // clips reports whether an operation limits its input to values from low to high. Older models have
 // the limits as attributes.
-func (g *graph) clips(n *node, low, high float32) bool {
-	if n.operator != "Clip" {
+func (g *graph) clips(node *node, low, high float32) bool {
+	if node.operator != "Clip" {
 		return false
 	}
-	if len(n.inputs) != 3 {
-		return n.float("min") == low && n.float("max") == high
+	if len(node.inputs) != 3 {
+		return node.float("min") == low && node.float("max") == high
 	}
 	is := func(name string, v float32) bool {
 		t := g.tensor(name)
 		return t != nil && slices.Equal(t.values, []float32{v})
 	}
-	return is(n.inputs[1], low) && is(n.inputs[2], high)
+	return is(node.inputs[1], low) && is(node.inputs[2], high)
 }

@@ -15,26 +15,26 @@ import (
 // are names of constants are in the model.
 func testModel(t *testing.T, constants map[string]tensor, operations ...string) []byte {
 	t.Helper()
-	g := &graph{constants: map[string][]byte{}}
+	graph := &graph{constants: map[string][]byte{}}
 	names := map[string]string{}
 	for name, value := range constants {
-		names[name] = g.constant(value)
+		names[name] = graph.constant(value)
 	}
 	for _, o := range operations {
 		f := strings.Fields(o)
-		n := &node{operator: f[0], inputs: f[1 : len(f)-2], outputs: f[len(f)-1:]}
-		for i, name := range n.inputs {
+		node := &node{operator: f[0], inputs: f[1 : len(f)-2], outputs: f[len(f)-1:]}
+		for i, name := range node.inputs {
 			if constant, ok := names[name]; ok {
-				n.inputs[i] = constant
+				node.inputs[i] = constant
 			}
 		}
-		if n.operator == "Clip" && len(n.inputs) == 1 {
-			n.attributes = [][]byte{floatAttribute("min", 0), floatAttribute("max", 6)}
+		if node.operator == "Clip" && len(node.inputs) == 1 {
+			node.attributes = [][]byte{floatAttribute("min", 0), floatAttribute("max", 6)}
 		}
-		g.nodes = append(g.nodes, n)
+		graph.nodes = append(graph.nodes, node)
 	}
-	g.fields = appendBytes(g.fields, graphOutput, appendBytes(nil, 1, []byte("result")))
-	return g.encode()
+	graph.fields = appendBytes(graph.fields, graphOutput, appendBytes(nil, 1, []byte("result")))
+	return graph.encode()
 }
 
 // scalar is a constant of one number.

@@ -77,25 +77,25 @@ func fieldsOf(message []byte) ([]field, error) {
 		if length < 0 {
 			return nil, fmt.Errorf("%w: %w", errModel, protowire.ParseError(length))
 		}
-		f := field{number: number, encoded: message[:tag+length]}
+		field := field{number: number, encoded: message[:tag+length]}
 		switch kind {
 		case protowire.VarintType:
-			f.bits, _ = protowire.ConsumeVarint(message[tag:])
+			field.bits, _ = protowire.ConsumeVarint(message[tag:])
 		case protowire.Fixed32Type:
 			bits, _ := protowire.ConsumeFixed32(message[tag:])
-			f.bits = uint64(bits)
+			field.bits = uint64(bits)
 		case protowire.BytesType:
-			f.bytes, _ = protowire.ConsumeBytes(message[tag:])
+			field.bytes, _ = protowire.ConsumeBytes(message[tag:])
 		default:
 		}
-		out = append(out, f)
+		out = append(out, field)
 		message = message[tag+length:]
 	}
 	return out, nil
 }
 
 func parseGraph(model []byte) (*graph, error) {
-	g := &graph{constants: map[string][]byte{}}
+	graph := &graph{constants: map[string][]byte{}}
 	top, err := fieldsOf(model)
 	if err != nil {
 		return nil, err
@@ -103,62 +103,63 @@ func parseGraph(model []byte) (*graph, error) {
 	var inner []field
 	for _, f := range top {
 		if f.number != modelGraph {
-			g.model = append(g.model, f.encoded...)
+			graph.model = append(graph.model, f.encoded...)
 		} else if inner, err = fieldsOf(f.bytes); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range inner {
-		if err := g.add(f); err != nil {
+		if err := graph.add(f); err != nil {
 			return nil, err
 		}
 	}
-	if len(g.nodes) == 0 {
+	if len(graph.nodes) == 0 {
 		return nil, fmt.Errorf("%w: no operations", errModel)
 	}
-	return g, nil
+	return graph, nil
 }
 
-func (g *graph) add(f field) error {
-	if f.number != graphNode {
-		g.fields = append(g.fields, f.encoded...)
+func (g *graph) add(field field) error {
+	if field.number != graphNode {
+		g.fields = append(g.fields, field.encoded...)
 	}
-	if f.number != graphNode && f.number != graphInitializer && f.number != graphOutput {
+	if field.number != graphNode && field.number != graphInitializer &&
+		field.number != graphOutput {
 		return nil
 	}
-	fields, err := fieldsOf(f.bytes)
+	fields, err := fieldsOf(field.bytes)
 	if err != nil {
 		return err
 	}
-	if f.number == graphNode {
-		g.addNode(fields, f.bytes)
+	if field.number == graphNode {
+		g.addNode(fields, field.bytes)
 	}
-	if f.number == graphInitializer {
+	if field.number == graphInitializer {
 		for _, name := range texts(fields, tensorName) {
-			g.constants[name] = f.bytes
+			g.constants[name] = field.bytes
 		}
 	}
-	if f.number == graphOutput {
+	if field.number == graphOutput {
 		g.results = append(g.results, texts(fields, valueName)...)
 	}
 	return nil
 }
 
 func (g *graph) addNode(fields []field, encoded []byte) {
-	n := &node{
+	node := &node{
 		inputs: texts(fields, nodeInput), outputs: texts(fields, nodeOutput), encoded: encoded,
 	}
-	n.operator = strings.Join(texts(fields, nodeOperator), "")
+	node.operator = strings.Join(texts(fields, nodeOperator), "")
 	for _, f := range fields {
 		if f.number == nodeAttribute {
-			n.attributes = append(n.attributes, f.bytes)
+			node.attributes = append(node.attributes, f.bytes)
 		}
 	}
-	g.nodes = append(g.nodes, n)
-	if n.operator == "Constant" && len(n.outputs) == 1 {
-		for _, f := range n.attribute("value") {
+	g.nodes = append(g.nodes, node)
+	if node.operator == "Constant" && len(node.outputs) == 1 {
+		for _, f := range node.attribute("value") {
 			if f.number == attributeTensor {
-				g.constants[n.outputs[0]] = f.bytes
+				g.constants[node.outputs[0]] = f.bytes
 			}
 		}
 	}
@@ -200,35 +201,36 @@ func (g *graph) tensor(name string) *tensor {
 	if err != nil {
 		return nil
 	}
-	var t tensor
+	var tensor tensor
 	size := uint64(1)
-	for _, f := range fields {
+	for _, field := range fields {
 		switch {
-		case f.number == tensorDimension && f.bytes == nil:
-			t.dimensions = append(t.dimensions, f.bits)
-			size *= f.bits
-		case f.number == tensorType && f.bits != tensorOfFloats:
+		case field.number == tensorDimension && field.bytes == nil:
+			tensor.dimensions = append(tensor.dimensions, field.bits)
+			size *= field.bits
+		case field.number == tensorType && field.bits != tensorOfFloats:
 			return nil
-		case f.number == tensorRaw:
-			for raw := f.bytes; len(raw) >= 4; raw = raw[4:] {
-				t.values = append(t.values, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+		case field.number == tensorRaw:
+			for raw := field.bytes; len(raw) >= 4; raw = raw[4:] {
+				tensor.values = append(tensor.values,
+					math.Float32frombits(binary.LittleEndian.Uint32(raw)))
 			}
 		}
 	}
-	if len(t.values) == 0 || uint64(len(t.values)) != size {
+	if len(tensor.values) == 0 || uint64(len(tensor.values)) != size {
 		return nil
 	}
-	return &t
+	return &tensor
 }
 
-func (g *graph) constant(t tensor) string {
+func (g *graph) constant(tensor tensor) string {
 	name := fmt.Sprintf("fused_%d", len(g.constants))
 	var raw []byte
-	for _, v := range t.values {
+	for _, v := range tensor.values {
 		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
 	}
 	var encoded []byte
-	for _, d := range t.dimensions {
+	for _, d := range tensor.dimensions {
 		encoded = appendNumber(encoded, tensorDimension, d)
 	}
 	encoded = appendNumber(encoded, tensorType, tensorOfFloats)
@@ -245,20 +247,20 @@ func (n *node) change(operator string, inputs, outputs []string, attributes ...[
 
 func (g *graph) encode() []byte {
 	var operations []byte
-	for _, n := range g.nodes {
-		if n.operator == "" {
+	for _, node := range g.nodes {
+		if node.operator == "" {
 			continue
 		}
-		encoded := n.encoded
+		encoded := node.encoded
 		if encoded == nil {
-			for _, name := range n.inputs {
+			for _, name := range node.inputs {
 				encoded = appendBytes(encoded, nodeInput, []byte(name))
 			}
-			for _, name := range n.outputs {
+			for _, name := range node.outputs {
 				encoded = appendBytes(encoded, nodeOutput, []byte(name))
 			}
-			encoded = appendBytes(encoded, nodeOperator, []byte(n.operator))
-			for _, a := range n.attributes {
+			encoded = appendBytes(encoded, nodeOperator, []byte(node.operator))
+			for _, a := range node.attributes {
 				encoded = appendBytes(encoded, nodeAttribute, a)
 			}
 		}

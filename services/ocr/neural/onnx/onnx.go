@@ -146,21 +146,23 @@ func (r *Runtime) load(model []byte) (*Network, error) {
 		return nil, err
 	}
 	defer purego.SyscallN(r.table[releaseSessionOptions], options)
-	n := &Network{runtime: r}
+	network := &Network{runtime: r}
 	err := errors.Join(
 		r.call(setIntraOpThreads, options, 1),
 		r.call(setGraphOptimization, options, allOptimizations),
 		// Every input has another size, so the memory pattern of the previous run is of no use.
 		r.call(disableMemPattern, options),
 		r.call(createSessionFromArray, r.environment, uintptr(unsafe.Pointer(&model[0])),
-			uintptr(len(model)), options, uintptr(unsafe.Pointer(&n.session))),
+			uintptr(len(model)), options, uintptr(unsafe.Pointer(&network.session))),
 	)
 	if err != nil {
 		return nil, err
 	}
-	return n, errors.Join(
-		r.call(sessionGetInputName, n.session, 0, r.allocator, uintptr(unsafe.Pointer(&n.input))),
-		r.call(sessionGetOutputName, n.session, 0, r.allocator, uintptr(unsafe.Pointer(&n.output))),
+	return network, errors.Join(
+		r.call(sessionGetInputName, network.session, 0, r.allocator,
+			uintptr(unsafe.Pointer(&network.input))),
+		r.call(sessionGetOutputName, network.session, 0, r.allocator,
+			uintptr(unsafe.Pointer(&network.output))),
 	)
 }
 
@@ -176,7 +178,7 @@ func (n *Network) Run(
 	if size != int64(len(input)) || size <= 0 {
 		return fmt.Errorf("the shape %v does not fit an input of %d values", shape, len(input))
 	}
-	r := n.runtime
+	library := n.runtime
 	// ONNX Runtime keeps the addresses of the data until the value is released.
 	var pinned runtime.Pinner
 	defer pinned.Unpin()
@@ -184,22 +186,22 @@ func (n *Network) Run(
 	pinned.Pin(&shape[0])
 	var in, out uintptr
 	const float = 4
-	err := r.call(createTensorWithData, r.memory,
+	err := library.call(createTensorWithData, library.memory,
 		uintptr(unsafe.Pointer(&input[0])), uintptr(len(input)*float),
 		uintptr(unsafe.Pointer(&shape[0])), uintptr(len(shape)),
 		elementFloat, uintptr(unsafe.Pointer(&in)))
 	if err != nil {
 		return err
 	}
-	defer purego.SyscallN(r.table[releaseValue], in)
-	err = r.call(run, n.session, 0,
+	defer purego.SyscallN(library.table[releaseValue], in)
+	err = library.call(run, n.session, 0,
 		uintptr(unsafe.Pointer(&n.input)), uintptr(unsafe.Pointer(&in)), 1,
 		uintptr(unsafe.Pointer(&n.output)), 1, uintptr(unsafe.Pointer(&out)))
 	if err != nil {
 		return err
 	}
-	defer purego.SyscallN(r.table[releaseValue], out)
-	dimensions, err := r.shape(out)
+	defer purego.SyscallN(library.table[releaseValue], out)
+	dimensions, err := library.shape(out)
 	if err != nil {
 		return err
 	}
@@ -208,7 +210,7 @@ func (n *Network) Run(
 		size *= d
 	}
 	var data uintptr
-	if err := r.call(getTensorMutableData, out, uintptr(unsafe.Pointer(&data))); err != nil {
+	if err := library.call(getTensorMutableData, out, uintptr(unsafe.Pointer(&data))); err != nil {
 		return err
 	}
 	if size <= 0 || data == 0 {

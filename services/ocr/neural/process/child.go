@@ -41,34 +41,34 @@ func start(dir string) (*child, error) {
 		}
 		name = prlimit
 	}
-	c := &child{complaint: &sandbox.Buffer{Limit: 4 << 10}, ended: make(chan struct{})}
-	c.cmd = exec.Command(name, args...) //nolint:noctx // The process survives the request.
-	c.cmd.Env = sandbox.Environment()
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.cmd.Stderr = c.complaint
+	child := &child{complaint: &sandbox.Buffer{Limit: 4 << 10}, ended: make(chan struct{})}
+	child.cmd = exec.Command(name, args...) //nolint:noctx // The process survives the request.
+	child.cmd.Env = sandbox.Environment()
+	child.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	child.cmd.Stderr = child.complaint
 	// A child that left the group must not keep the pipe open.
-	c.cmd.WaitDelay = time.Second
+	child.cmd.WaitDelay = time.Second
 	var err error
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
+	if child.in, err = child.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
 	// Wait would close the pipe of StdoutPipe while a response is read.
-	out, w, err := os.Pipe()
+	out, file, err := os.Pipe()
 	if err != nil {
-		return nil, errors.Join(err, c.in.Close())
+		return nil, errors.Join(err, child.in.Close())
 	}
-	c.cmd.Stdout, c.out, c.buffered = w, out, bufio.NewReader(out)
-	err = c.cmd.Start()
-	_ = w.Close()
+	child.cmd.Stdout, child.out, child.buffered = file, out, bufio.NewReader(out)
+	err = child.cmd.Start()
+	_ = file.Close()
 	if err != nil {
 		err = fmt.Errorf("%w: %w", sandbox.ErrNotStarted, err)
-		return nil, errors.Join(err, out.Close(), c.in.Close())
+		return nil, errors.Join(err, out.Close(), child.in.Close())
 	}
 	go func() {
-		_ = c.cmd.Wait()
-		close(c.ended)
+		_ = child.cmd.Wait()
+		close(child.ended)
 	}()
-	return c, nil
+	return child, nil
 }
 
 func (c *child) hasEnded() bool {

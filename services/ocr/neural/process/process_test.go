@@ -42,11 +42,11 @@ func TestNeuralProcessServesSeveralPages(t *testing.T) {
 	t.Parallel()
 	starts := t.TempDir()
 	// The process may not write files.
-	p := fake(t, "mkdir "+starts+"/$$; while true; do "+responds+"done")
+	process := fake(t, "mkdir "+starts+"/$$; while true; do "+responds+"done")
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			_, err := p.Read(t.Context(), page8(t))
+			_, err := process.Read(t.Context(), page8(t))
 			require.NoError(t, err)
 		})
 	}
@@ -54,7 +54,7 @@ func TestNeuralProcessServesSeveralPages(t *testing.T) {
 	started, err := os.ReadDir(starts)
 	require.NoError(t, err)
 	require.Len(t, started, 1)
-	require.True(t, p.Available())
+	require.True(t, process.Available())
 }
 
 func TestNeuralProcessRestartsAfterFailure(t *testing.T) {
@@ -89,15 +89,15 @@ func TestNeuralProcessRestartsAfterFailure(t *testing.T) {
 func TestNeuralProcessMeasuresProcessorTime(t *testing.T) {
 	t.Parallel()
 	const busy = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; "
-	p := fake(t, "while true; do "+busy+responds+"done")
-	p.limit = time.Minute
-	page, err := p.Read(t.Context(), page8(t))
+	process := fake(t, "while true; do "+busy+responds+"done")
+	process.limit = time.Minute
+	page, err := process.Read(t.Context(), page8(t))
 	require.NoError(t, err)
 	require.Greater(t, page.Processor, 20*time.Millisecond)
 
-	p = fake(t, "while true; do :; done")
-	p.limit = 3 * time.Second
-	page, err = p.Read(t.Context(), page8(t))
+	process = fake(t, "while true; do :; done")
+	process.limit = 3 * time.Second
+	page, err = process.Read(t.Context(), page8(t))
 	require.ErrorIs(t, err, ErrFailed)
 	require.Greater(t, page.Processor, 20*time.Millisecond)
 }
@@ -175,17 +175,17 @@ func TestNeuralProcessFailsIfAttemptTakesTooLong(t *testing.T) {
 
 func TestNeuralProcessEndsWhenIdle(t *testing.T) {
 	t.Parallel()
-	p := fake(t, "while true; do "+responds+"done")
-	p.idle = 50 * time.Millisecond
-	_, err := p.Read(t.Context(), page8(t))
+	process := fake(t, "while true; do "+responds+"done")
+	process.idle = 50 * time.Millisecond
+	_, err := process.Read(t.Context(), page8(t))
 	require.NoError(t, err)
-	p.turn <- struct{}{}
-	child := p.child
-	<-p.turn
+	process.turn <- struct{}{}
+	child := process.child
+	<-process.turn
 	if child != nil {
 		<-child.ended
 	}
-	_, err = p.Read(t.Context(), page8(t))
+	_, err = process.Read(t.Context(), page8(t))
 	require.NoError(t, err)
 }
 
@@ -214,7 +214,7 @@ func installed(t *testing.T) *Process {
 // requires that the engine responds within its limits of time and memory.
 func TestNeuralProcessReadsHostileImages(t *testing.T) {
 	t.Parallel()
-	p := installed(t)
+	process := installed(t)
 	// maxEdge is the largest edge of an image that package media decodes.
 	const maxEdge = 20_000
 	dashes := image.NewGray(image.Rect(0, 0, 2000, 2000))
@@ -234,8 +234,8 @@ func TestNeuralProcessReadsHostileImages(t *testing.T) {
 		"one row": fixture.Static(maxEdge, 40), "one column": fixture.Static(40, maxEdge),
 		"one pixel": fixture.Static(1, 1), "black": image.NewGray(image.Rect(0, 0, 3000, 4000)),
 	} {
-		_, err := p.Read(t.Context(), request(t, img))
+		_, err := process.Read(t.Context(), request(t, img))
 		require.NoError(t, err, name)
 	}
-	require.Less(t, fixture.PeakMemory(t, p.child.cmd.Process.Pid), 400)
+	require.Less(t, fixture.PeakMemory(t, process.child.cmd.Process.Pid), 400)
 }

@@ -81,16 +81,16 @@ func Pick(all []Date, lines []*printed.Line, currency string, now time.Time) (pr
 // because they tend to repeat the same error.
 func groupByDay(all []Date, monthFirst bool, now time.Time) []dateCandidate {
 	var out []dateCandidate
-	for _, d := range all {
-		day, ambiguous, ok := d.resolve(monthFirst, now)
+	for _, read := range all {
+		day, ambiguous, ok := read.resolve(monthFirst, now)
 		if !ok {
 			continue
 		}
-		score := d.score
+		score := read.score
 		// A matching weekday confirms the digits, and another weekday contradicts them.
-		if d.weekday != nil && *d.weekday == day.Weekday() {
+		if read.weekday != nil && *read.weekday == day.Weekday() {
 			score += 0.8
-		} else if d.weekday != nil {
+		} else if read.weekday != nil {
 			score -= 0.8
 		}
 		// An older year is more likely misread.
@@ -99,19 +99,19 @@ func groupByDay(all []Date, monthFirst bool, now time.Time) []dateCandidate {
 		}
 		i := slices.IndexFunc(out, func(o dateCandidate) bool { return o.day.Equal(day) })
 		if i < 0 {
-			out = append(out, dateCandidate{day, score, d, ambiguous})
+			out = append(out, dateCandidate{day, score, read, ambiguous})
 			continue
 		}
-		o := &out[i]
-		if score > o.score {
-			o.from = d
+		candidate := &out[i]
+		if score > candidate.score {
+			candidate.from = read
 		}
 		more := 0.5
-		if d.fromRow {
+		if read.fromRow {
 			more = 0.35
 		}
-		o.score = max(score, o.score) + more
-		o.ambiguous = o.ambiguous && ambiguous
+		candidate.score = max(score, candidate.score) + more
+		candidate.ambiguous = candidate.ambiguous && ambiguous
 	}
 	return out
 }
@@ -180,31 +180,31 @@ func dayMonthOrder(all []Date, lines []*printed.Line, currency string) (monthFir
 // day that does not exist, that is more than two days in the future, or before 1995: tills did not
 // print the words that this package looks for then.
 func (d Date) resolve(monthFirst bool, now time.Time) (day time.Time, ambiguous, ok bool) {
-	a, b := d.a, d.b
+	first, second := d.a, d.b
 	if !d.ordered {
-		ambiguous = a <= 12 && b <= 12 && a != b
-		if b > 12 || monthFirst && a <= 12 {
-			a, b = b, a
+		ambiguous = first <= 12 && second <= 12 && first != second
+		if second > 12 || monthFirst && first <= 12 {
+			first, second = second, first
 		}
 	}
 	if tens := d.year / 10 % 10; d.year > now.Year() && d.year < 2100 && (tens == 4 || tens == 7) {
 		// A 4 or 7 in a year in the future is a misread 1.
 		d.year -= 10 * (tens - 1)
 	}
-	day = date(d.year, b, a)
-	other := date(d.year, a, b)
+	day = date(d.year, second, first)
+	other := date(d.year, first, second)
 	if ambiguous && d.weekday != nil && day.Weekday() != other.Weekday() {
 		// The weekday matches at most one of the two days.
 		if other.Weekday() == *d.weekday {
-			a, b, day = b, a, other
+			first, second, day = second, first, other
 		}
 		ambiguous = day.Weekday() != *d.weekday
 	}
-	exists := a >= 1 && b >= 1 && b <= 12 && day.Day() == a
+	exists := first >= 1 && second >= 1 && second <= 12 && day.Day() == first
 	if !exists || d.year < 1995 || day.After(now.AddDate(0, 0, 2)) {
 		if ambiguous {
 			// The other order may be valid, for example if this one is in the future.
-			swapped := Date{year: d.year, a: b, b: a, ordered: true}
+			swapped := Date{year: d.year, a: second, b: first, ordered: true}
 			day, _, ok = swapped.resolve(false, now)
 			return day, false, ok
 		}

@@ -237,25 +237,25 @@ func TestPickRandomText(t *testing.T) {
 	found := 0
 	for seed := range uint64(1500) {
 		random := rand.New(rand.NewPCG(seed, 2))
-		var b []byte
+		var data []byte
 		for range 3 + random.IntN(3) {
 			part := parts[random.IntN(len(parts))]
 			if random.IntN(2) == 0 {
 				part = strconv.Itoa(random.IntN(35))
 			}
-			b = append(append(b, part...), separators[random.IntN(len(separators))])
+			data = append(append(data, part...), separators[random.IntN(len(separators))])
 		}
-		got, confidence, ambiguous := pick(string(b), []string{"", "EUR", "USD"}[random.IntN(3)])
+		got, confidence, ambiguous := pick(string(data), []string{"", "EUR", "USD"}[random.IntN(3)])
 		if got == "" {
-			require.Zero(t, confidence, string(b))
-			require.False(t, ambiguous, string(b))
+			require.Zero(t, confidence, string(data))
+			require.False(t, ambiguous, string(data))
 			continue
 		}
 		found++
 		day, err := time.Parse(time.DateOnly, got)
-		require.NoError(t, err, string(b))
-		require.False(t, day.Year() < 1995 || day.After(now.AddDate(0, 0, 2)), "%s: %s", b, got)
-		require.True(t, confidence >= 0.1 && confidence <= 0.98, string(b))
+		require.NoError(t, err, string(data))
+		require.False(t, day.Year() < 1995 || day.After(now.AddDate(0, 0, 2)), "%s: %s", data, got)
+		require.True(t, confidence >= 0.1 && confidence <= 0.98, string(data))
 	}
 	require.Greater(t, found, 100, "texts with a date")
 }

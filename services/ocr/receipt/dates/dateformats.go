@@ -144,31 +144,31 @@ func numericDates(text string) []Date {
 // numericDate converts the groups of numeric: day and month in either order, and the year. Points
 // may be misread as commas if a time of day follows. It returns a second date if a two-digit year
 // may also come first.
-func numericDate(m []string, timed bool) []Date {
-	short, same := len(m[5]) == 2, m[2] == m[4]
-	d := Date{year: fullYear(m[5]), a: atoi(m[1]), b: atoi(m[3])}
-	switch twoDigits := len(m[1])+len(m[3]) == 4; {
-	case same && m[2] == "," && (!timed || !twoDigits):
+func numericDate(match []string, timed bool) []Date {
+	short, same := len(match[5]) == 2, match[2] == match[4]
+	day := Date{year: fullYear(match[5]), a: atoi(match[1]), b: atoi(match[3])}
+	switch twoDigits := len(match[1])+len(match[3]) == 4; {
+	case same && match[2] == "," && (!timed || !twoDigits):
 		return nil
-	case !same && (!pointOrComma(m[2]) || !pointOrComma(m[4]) || !twoDigits):
+	case !same && (!pointOrComma(match[2]) || !pointOrComma(match[4]) || !twoDigits):
 		return nil
-	case !same, m[2] == ",":
+	case !same, match[2] == ",":
 		// Mixed separators, or commas, are points with dirt.
-		d.score = -0.6
-	case len(m[5]) == 3:
-		d.score = -0.5
+		day.score = -0.6
+	case len(match[5]) == 3:
+		day.score = -0.5
 	case !short:
-		d.score = 0.5
-	case m[2] == "." && !twoDigits:
+		day.score = 0.5
+	case match[2] == "." && !twoDigits:
 		// More likely a section number, or a price with dirt.
-		d.score = -1.5
+		day.score = -1.5
 	}
-	d.fixRoundDigits()
+	day.fixRoundDigits()
 	// Points occur in European dates only, where the day comes first.
-	d.ordered = m[2] == "." && !short
-	out := []Date{d}
-	if same && short && atoi(m[1]) >= 13 && atoi(m[5]) <= 31 && atoi(m[5]) >= 1 {
-		out = append(out, ordered(m[1], atoi(m[3]), m[5], d.score-0.4))
+	day.ordered = match[2] == "." && !short
+	out := []Date{day}
+	if same && short && atoi(match[1]) >= 13 && atoi(match[5]) <= 31 && atoi(match[5]) >= 1 {
+		out = append(out, ordered(match[1], atoi(match[3]), match[5], day.score-0.4))
 	}
 	return out
 }
@@ -257,18 +257,18 @@ func dateDigits(text string) string {
 
 // mostlyDigits replaces misread digits if at least two thirds of the characters are digits.
 // Otherwise the text is a word.
-func mostlyDigits(s string) string {
+func mostlyDigits(text string) string {
 	digits, others := 0, 0
-	for i := range len(s) {
+	for i := range len(text) {
 		switch {
-		case printed.IsDigit(s[i]):
+		case printed.IsDigit(text[i]):
 			digits++
-		case s[i] != '-' && s[i] != '/' && s[i] != '.':
+		case text[i] != '-' && text[i] != '/' && text[i] != '.':
 			others++
 		}
 	}
 	if digits < others*2 {
-		return s
+		return text
 	}
-	return dateDigit.Replace(s)
+	return dateDigit.Replace(text)
 }

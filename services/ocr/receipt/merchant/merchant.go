@@ -28,30 +28,30 @@ func Find(lines []*printed.Line) []printed.Field {
 	var out []printed.Field
 	// below is set for the lines below the first line of an address.
 	below := false
-	for i, line := range head {
+	for index, line := range head {
 		above := ""
-		if i > 0 {
-			above = head[i-1].Text
+		if index > 0 {
+			above = head[index-1].Text
 			// The line is the second part of a name that was added below.
-			if beginsContinued(line) && continues(head[i-1], line) {
+			if beginsContinued(line) && continues(head[index-1], line) {
 				continue
 			}
 		}
-		score := nameScore(line, i, typical)
+		score := nameScore(line, index, typical)
 		name := merchantName(line.Text)
 		switch {
 		case score <= 0 || name == "":
 			continue
-		case otherParty.MatchString(above) || ownerOf(head, i, typical):
+		case otherParty.MatchString(above) || ownerOf(head, index, typical):
 			continue
 		}
 		inAddress := address.MatchString(above) && !legal.MatchString(above)
 		below = below || streetNumber.MatchString(above) || inAddress
 		score = lessAddress(score, line.Text, above, below)
 		name = soldBy.ReplaceAllString(name, "")
-		last := i
+		last := index
 		// A name often has a second line: "GREEN RESTAURANTS / SDN BHD".
-		for last+1 < len(head) && last < i+2 && continues(head[last], head[last+1]) {
+		for last+1 < len(head) && last < index+2 && continues(head[last], head[last+1]) {
 			last++
 			name += " " + merchantName(head[last].Text)
 			score += 1

@@ -43,19 +43,20 @@ var (
 
 // merchantName cleans a line to the name on it: it repairs the legal form and removes registration
 // numbers, document titles and dirt.
-func merchantName(s string) string {
-	s = fixLegalForm(sdnBhdForm.ReplaceAllString(registration.ReplaceAllString(s, ""), "SDN BHD"))
+func merchantName(text string) string {
+	text = fixLegalForm(sdnBhdForm.ReplaceAllString(registration.ReplaceAllString(text, ""),
+		"SDN BHD"))
 	// Text with digits after the legal form is a registration number.
-	if at := legal.FindAllStringIndex(s, -1); at != nil {
-		name, rest := s[:at[len(at)-1][1]], s[at[len(at)-1][1]:]
+	if at := legal.FindAllStringIndex(text, -1); at != nil {
+		name, rest := text[:at[len(at)-1][1]], text[at[len(at)-1][1]:]
 		if strings.ContainsAny(rest, "0123456789") || openNumber.MatchString(rest) {
-			s = name
+			text = name
 		}
 	}
-	if m := title.FindStringSubmatch(s); m != nil && printed.Lettered.MatchString(m[1]+m[2]) {
-		s = m[1] + m[2]
+	if m := title.FindStringSubmatch(text); m != nil && printed.Lettered.MatchString(m[1]+m[2]) {
+		text = m[1] + m[2]
 	}
-	words := joinSpaced(strings.Fields(s))
+	words := joinSpaced(strings.Fields(text))
 	// Dirt at the edges of the paper is read as single characters.
 	for len(words) > 1 && words[1] != "&" && !printed.Lettered.MatchString(words[0]) &&
 		utf8.RuneCountInString(strings.Trim(words[0], edgeMarks)) <= 1 {
@@ -72,18 +73,18 @@ func merchantName(s string) string {
 // "A L D I".
 func joinSpaced(words []string) []string {
 	var out []string
-	for i := 0; i < len(words); {
-		n := i
+	for index := 0; index < len(words); {
+		n := index
 		for n < len(words) && spacedLetter.MatchString(words[n]) {
 			n++
 		}
-		if n-i >= 3 {
-			out = append(out, strings.Join(words[i:n], ""))
-			i = n
+		if n-index >= 3 {
+			out = append(out, strings.Join(words[index:n], ""))
+			index = n
 			continue
 		}
-		out = append(out, words[i])
-		i++
+		out = append(out, words[index])
+		index++
 	}
 	return out
 }
@@ -116,16 +117,16 @@ type Reading struct {
 func Pick(readings []Reading) printed.Field {
 	var best printed.Field
 	for i, r := range readings {
-		for _, m := range r.Names {
-			score := m.Confidence
-			same := func(o printed.Field) bool { return sameName(o.Value, m.Value) }
+		for _, field := range r.Names {
+			score := field.Confidence
+			same := func(o printed.Field) bool { return sameName(o.Value, field.Value) }
 			for j, other := range readings {
 				if i != j && slices.ContainsFunc(other.Names, same) {
 					score += 0.5
 				}
 			}
 			if score > best.Confidence {
-				best = printed.Field{Value: m.Value, Confidence: score, At: m.At}
+				best = printed.Field{Value: field.Value, Confidence: score, At: field.At}
 			}
 		}
 	}

@@ -182,14 +182,14 @@ func MarkPrices(lines []*Line, currency string) {
 	hasPrice := func(l *Line) bool { return l.PriceCount() > 0 }
 	decimals := c.Decimals()
 	other := known && (decimals == 0 || decimals == 3) && !slices.ContainsFunc(lines, hasPrice)
-	for _, l := range lines {
-		n := len(l.Amounts)
+	for _, line := range lines {
+		n := len(line.Amounts)
 		if n == 0 {
 			continue
 		}
-		switch last := &l.Amounts[n-1]; {
+		switch last := &line.Amounts[n-1]; {
 		case !other:
-			last.markedPrice = l.Exact && !hasPrice(l) && last.marked(l.Text, currency)
+			last.markedPrice = line.Exact && !hasPrice(line) && last.marked(line.Text, currency)
 			if last.markedPrice && last.Decimals == 3 && (!known || decimals < 3) {
 				// "$1,250" is 1250 dollars without cents.
 				last.Value *= 1000
@@ -244,21 +244,21 @@ func fixDigits(word string) string {
 	if m := afterCode.FindStringSubmatch(word); m != nil {
 		return m[1] + lookalike.Replace(m[2]+m[3])
 	}
-	m := almostPrice.FindStringSubmatch(word)
-	if m == nil {
+	match := almostPrice.FindStringSubmatch(word)
+	if match == nil {
 		return word
 	}
 	digits := 0
-	for i := range len(m[2]) {
-		if IsDigit(m[2][i]) {
+	for i := range len(match[2]) {
+		if IsDigit(match[2][i]) {
 			digits++
 		}
 	}
 	// With more letters than digits, the word is a name.
-	if digits*2 < len(m[2])-1 {
+	if digits*2 < len(match[2])-1 {
 		return word
 	}
-	return m[1] + lookalike.Replace(m[2]) + m[3]
+	return match[1] + lookalike.Replace(match[2]) + match[3]
 }
 
 // Format formats thousandths as a decimal string with two decimals, or three if needed.

@@ -87,23 +87,23 @@ func FindCurrency(lines []*Line) Field {
 	scores := map[string]float64{}
 	where := map[string]*Line{}
 	total := 0.0
-	for _, c := range hints {
-		n := 0.0
+	for _, hint := range hints {
+		count := 0.0
 		for _, l := range lines {
-			if !c.pattern.MatchString(l.Text) {
+			if !hint.pattern.MatchString(l.Text) {
 				continue
 			}
-			if where[c.code] == nil {
-				where[c.code] = l
+			if where[hint.code] == nil {
+				where[hint.code] = l
 			}
-			n++
+			count++
 		}
-		if c.weight <= 1 {
+		if hint.weight <= 1 {
 			// Other countries print this symbol, too.
-			n = min(n, 1)
+			count = min(count, 1)
 		}
-		points := c.weight * min(n, 4)
-		scores[c.code] += points
+		points := hint.weight * min(count, 4)
+		scores[hint.code] += points
 		total += points
 	}
 	if total == 0 {

@@ -66,39 +66,40 @@ func Classify(lines []*Line) {
 // kindOf returns the kind of a line. The order of the cases matters: many lines have words of
 // several kinds.
 func kindOf(line *Line) Kind {
-	t := line.Tokens
-	if len(line.Amounts) == 0 && isHeader(t) {
+	tokens := line.Tokens
+	if len(line.Amounts) == 0 && isHeader(tokens) {
 		return KindHeader
 	}
-	switch total := totalWords.Has(t) || isBalance(t); {
-	case changeWords.Has(t):
+	switch total := totalWords.Has(tokens) || isBalance(tokens); {
+	case changeWords.Has(tokens):
 		return KindChange
-	case roundingWords.Has(t):
+	case roundingWords.Has(tokens):
 		if total && isRoundedTotal(line) {
 			return KindTotal
 		}
 		return KindRounding
-	case total && (totalOfRate.MatchString(line.Text) || ofSupplies.Has(t)):
+	case total && (totalOfRate.MatchString(line.Text) || ofSupplies.Has(tokens)):
 		return KindSubtotal
-	case total && taxInBrackets.MatchString(line.Text) && taxWords.Has(t) && !exclusiveWords.Has(t):
+	case total && taxInBrackets.MatchString(line.Text) && taxWords.Has(tokens) &&
+		!exclusiveWords.Has(tokens):
 		return KindTotal
 	case total:
-		return totalKind(t)
-	case subtotalWords.Has(t):
+		return totalKind(tokens)
+	case subtotalWords.Has(tokens):
 		return KindSubtotal
 	// Words for tips, payments and counts also occur in other meanings, so they only classify short
 	// lines.
-	case tipWords.Has(t) && len(t) <= 4:
+	case tipWords.Has(tokens) && len(tokens) <= 4:
 		return KindTip
-	case afterDiscount.Has(t):
+	case afterDiscount.Has(tokens):
 		return KindSubtotal
-	case discountWords.Has(t):
+	case discountWords.Has(tokens):
 		return KindDiscount
-	case taxWords.Has(t):
+	case taxWords.Has(tokens):
 		return KindTax
-	case cashWords.Has(t) && len(t) <= 5:
+	case cashWords.Has(tokens) && len(tokens) <= 5:
 		return KindCash
-	case countWords.Has(t) && (len(t) <= 3 || OnlyCountWords(t)):
+	case countWords.Has(tokens) && (len(tokens) <= 3 || OnlyCountWords(tokens)):
 		return KindCount
 	}
 	return KindNone
@@ -138,24 +139,24 @@ func OnlyCountWords(t []string) bool {
 
 // totalKind returns the kind of a line with a word for total: "total tax", "total before tax",
 // "total incl. tax" and "total items" are not the total of the receipt.
-func totalKind(t []string) Kind {
-	tax := taxWords.Has(t)
+func totalKind(tokens []string) Kind {
+	tax := taxWords.Has(tokens)
 	switch {
 	// "Total paid" is a payment, and "total to be paid" is the total.
-	case paidWords.Has(t) && !owedWords.Has(t):
+	case paidWords.Has(tokens) && !owedWords.Has(tokens):
 		return KindCash
-	case tax && containedWords.Has(t):
+	case tax && containedWords.Has(tokens):
 		return KindTax
-	case tax && inclusiveWords.Has(t):
+	case tax && inclusiveWords.Has(tokens):
 		return KindTotal
-	case exclusiveWords.Has(t), subtotalWords.Has(t):
+	case exclusiveWords.Has(tokens), subtotalWords.Has(tokens):
 		return KindSubtotal
-	case tipWords.Has(t):
+	case tipWords.Has(tokens):
 		return KindTip
 	case tax:
 		return KindTax
 	// Discounts are among countWords as savings, but "total after discount" is the total.
-	case countWords.Has(t) && !amountWords.Has(t) && !afterDiscount.Has(t):
+	case countWords.Has(tokens) && !amountWords.Has(tokens) && !afterDiscount.Has(tokens):
 		return KindCount
 	}
 	return KindTotal

@@ -61,18 +61,18 @@ func linesOf(pages []Page, rows func([]Word) [][]Word) []*Line {
 // newLine joins the words, repairs misread digits, and finds tokens and amounts.
 func newLine(words []Word, exact bool) *Line {
 	line := &Line{Words: words, Exact: exact}
-	var b strings.Builder
+	var builder strings.Builder
 	var heights []int
 	for i, w := range words {
 		if i > 0 {
-			b.WriteByte(' ')
+			builder.WriteByte(' ')
 		}
-		line.starts = append(line.starts, b.Len())
+		line.starts = append(line.starts, builder.Len())
 		// The repair keeps the length, which Evidence and MinConfidence require.
-		b.WriteString(fixDigits(w.Text))
+		builder.WriteString(fixDigits(w.Text))
 		heights = append(heights, w.Box.H)
 	}
-	line.Text = b.String()
+	line.Text = builder.String()
 	line.Height = Median(heights)
 	line.Tokens = Tokens(line.Text)
 	line.Amounts = FindAmounts(line)
@@ -106,27 +106,27 @@ func rows(words []Word) [][]Word {
 	return out
 }
 
-// nearestRow returns the index of the row that w continues, or -1.
-func nearestRow(rows [][]Word, w Word, typical int) int {
+// nearestRow returns the index of the row that text continues, or -1.
+func nearestRow(rows [][]Word, text Word, typical int) int {
 	best, nearest := -1, math.MaxFloat64
-	for i, row := range rows {
+	for index, row := range rows {
 		last := row[len(row)-1]
 		// Some boxes extend over the next word. Only a word that ends clearly before that box
 		// belongs to another row.
-		end := last.Box.X + last.Box.W - w.Box.X
-		if end > max(w.Box.W/2, typical/2) && end > w.Box.W+typical/8 {
+		end := last.Box.X + last.Box.W - text.Box.X
+		if end > max(text.Box.W/2, typical/2) && end > text.Box.W+typical/8 {
 			continue
 		}
-		off := math.Abs(float64(middle(last) - middle(w)))
+		off := math.Abs(float64(middle(last) - middle(text)))
 		if n := len(row); n > 1 {
 			// A comma or dash is not in the middle of the row, so its left neighbor counts, too.
 			// One pixel prefers the direct neighbor.
-			off = min(off, math.Abs(float64(middle(row[n-2])-middle(w)))+1)
+			off = min(off, math.Abs(float64(middle(row[n-2])-middle(text)))+1)
 		}
 		// limit, in pixels, is half of the taller box, but from 3/8 to 1 of the typical height.
-		limit := 0.5 * float64(min(max(last.Box.H, w.Box.H, typical*3/4), typical*2))
+		limit := 0.5 * float64(min(max(last.Box.H, text.Box.H, typical*3/4), typical*2))
 		if off < limit && off < nearest {
-			best, nearest = i, off
+			best, nearest = index, off
 		}
 	}
 	return best
@@ -158,21 +158,21 @@ func (l *Line) Evidence(field string, start, end int) Evidence {
 	if end == 0 {
 		end = len(l.Text)
 	}
-	e := Evidence{Field: field, Page: l.Page, Text: l.Text[start:end]}
+	evidence := Evidence{Field: field, Page: l.Page, Text: l.Text[start:end]}
 	if l.plain {
-		return e
+		return evidence
 	}
 	first := true
 	for i, w := range l.Words {
 		switch {
 		case !l.overlaps(i, start, end):
 		case first:
-			e.Box, first = w.Box, false
+			evidence.Box, first = w.Box, false
 		default:
-			e.Box = union(e.Box, w.Box)
+			evidence.Box = union(evidence.Box, w.Box)
 		}
 	}
-	return e
+	return evidence
 }
 
 func (l *Line) overlaps(i, start, end int) bool {
@@ -224,7 +224,7 @@ func FromText(text string) []Page {
 
 // textWords returns the words of one line of text. Cells have 10 by 24 pixels, and a tab has the
 // width of eight cells.
-func textWords(s string, row int) []Word {
+func textWords(text string, row int) []Word {
 	// A box is 16 pixels high. Rows join below half of that, so rows 24 pixels apart stay separate.
 	const cell, leading = 10, 24
 	var words []Word
@@ -238,18 +238,18 @@ func textWords(s string, row int) []Word {
 			start = -1
 		}
 	}
-	for _, r := range s {
-		switch r {
+	for _, char := range text {
+		switch char {
 		case ' ', '\t', '\n', '\r', '\u00a0', '\u202f':
 			flush()
-			if r == '\t' {
+			if char == '\t' {
 				column += 7
 			}
 		default:
 			if start < 0 {
 				start = column
 			}
-			current.WriteRune(r)
+			current.WriteRune(char)
 		}
 		column++
 	}

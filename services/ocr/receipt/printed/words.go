@@ -129,17 +129,17 @@ var gst = regexp.MustCompile(`^[g6o0c][s58]t$`)
 var letterFor = strings.NewReplacer("0", "o", "1", "l", "5", "s", "8", "b", "|", "l")
 
 // asLetters repairs misread letters in a word. It returns "" for a number.
-func asLetters(f string) string {
-	if gst.MatchString(f) {
+func asLetters(field string) string {
+	if gst.MatchString(field) {
 		return "gst"
 	}
 	// In "change10", the engine has lost the space before an amount.
-	word := strings.TrimRight(f, "0123456789")
-	if len(word) >= 4 && len(f)-len(word) >= 2 && !strings.ContainsAny(word, "0123456789") {
+	word := strings.TrimRight(field, "0123456789")
+	if len(word) >= 4 && len(field)-len(word) >= 2 && !strings.ContainsAny(word, "0123456789") {
 		return word
 	}
 	letters, digits := 0, 0
-	for _, r := range f {
+	for _, r := range field {
 		if unicode.IsLetter(r) {
 			letters++
 		} else {
@@ -150,13 +150,13 @@ func asLetters(f string) string {
 	case letters == 0:
 		return ""
 	case digits == 0:
-		return f
+		return field
 	// A word may have one misread letter in four. With more digits, it is a code.
 	case letters >= 3 && digits*3 <= letters:
-		return letterFor.Replace(f)
+		return letterFor.Replace(field)
 	}
 	// In "rm12", the letters are a currency code.
-	return strings.TrimRightFunc(f, unicode.IsDigit)
+	return strings.TrimRightFunc(field, unicode.IsDigit)
 }
 
 // Has reports whether the words contain one of the phrases, also misspelled.
@@ -208,24 +208,24 @@ func similar(want, got string) bool {
 }
 
 // Distance returns the Levenshtein distance of two strings, in bytes.
-func Distance(a, b string) int {
-	row := make([]int, len(b)+1)
+func Distance(a, other string) int {
+	row := make([]int, len(other)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1
-		for j := range len(b) {
+		for j := range len(other) {
 			cost := diagonal
-			if a[i] != b[j] {
+			if a[i] != other[j] {
 				cost++
 			}
 			diagonal = row[j+1]
 			row[j+1] = min(cost, row[j]+1, diagonal+1)
 		}
 	}
-	return row[len(b)]
+	return row[len(other)]
 }
 
 // Lettered matches a word of at least three letters.

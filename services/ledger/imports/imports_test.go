@@ -2,6 +2,7 @@ package imports
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -104,6 +105,18 @@ func TestCreateImport(t *testing.T) {
 		require.NoError(t, s.DB.QueryRow(t.Context(),
 			`SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&left))
 		require.Zero(t, left)
+	})
+	t.Run("names the place of a defect", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		encrypted := "PK\x03\x04\x14\x00\x01\x00" + strings.Repeat("\x00", 18) + "\x05\x00\x00\x00a.csv"
+		for file, place := range map[string]string{
+			"OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS>": "line 3", encrypted: "file",
+		} {
+			_, err := p.upload(&ledgerv1.CreateImportRequest{}, file)
+			problem := fixture.RequireReason(t, err, codes.InvalidArgument, "IMPORT_PARSE_FAILED")
+			require.Equal(t, place, problem.Fields[0].Name)
+		}
 	})
 	t.Run("rejects an eleventh open import", func(t *testing.T) {
 		t.Parallel()

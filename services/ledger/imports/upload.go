@@ -255,7 +255,7 @@ func uploadError(err error) error {
 	var parse *scan.ParseError
 	switch {
 	case errors.As(err, &parse):
-		return errParseFailed.With(fmt.Sprintf("line %d", parse.Line), parse.Message)
+		return errParseFailed.With(place(parse.Line), parse.Message)
 	case errors.Is(err, scan.ErrEmpty):
 		return errFileRequired
 	case errors.Is(err, formats.ErrUnknownFormat):
@@ -266,6 +266,14 @@ func uploadError(err error) error {
 		return apierr.PayloadTooLarge
 	}
 	return err
+}
+
+// place names the place of a defect. A workbook and a zip file have no lines.
+func place(line int) string {
+	if line == 0 {
+		return "file"
+	}
+	return fmt.Sprintf("line %d", line)
 }
 
 // counted is a reader that computes the size and the hash of what it reads.

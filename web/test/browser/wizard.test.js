@@ -61,18 +61,53 @@ test("the keyboard continues in the import after the upload", async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), "Right");
 });
 
-test("a row that may be here says so in the list", async (t) => {
+/** statement is an OFX file with a payment of 12.00 on a day of the CSV file. */
+const statement = `OFXHEADER:100
+DATA:OFXSGML
+
+<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>EUR<BANKACCTFROM><ACCTID>DE12345678</BANKACCTFROM><BANKTRANLIST>
+<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260414<TRNAMT>-12.00<FITID>1<NAME>Lawn mower</STMTTRN>
+</BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>
+`;
+
+test("a row that may be here says so in the list, also if an import has created the payment", async (t) => {
   const user = await account();
   const { wallets, categories } = await household(user, 0);
-  await user.post("/transaction", { walletId: wallets[0].id, categoryId: categories[0].id, amount: 12, type: "expense", currency: "EUR", date: "2026-04-14", description: "Lawn mower" });
+  const form = new FormData();
+  form.append("walletId", wallets[0].id);
+  form.append("file", new Blob([statement]), "card.ofx");
+  const response = await fetch(`${url}/api/v1/imports`, { method: "POST", headers: { Authorization: `Bearer ${user.token}` }, body: form });
+  const { id } = (await response.json()).import;
+  await user.patch(`/imports/${id}`, { defaults: { expenseCategoryId: categories[0].id } });
+  await user.post(`/imports/${id}/commit`, {});
+  await until(async () => (await user.get(`/imports/${id}`)).import.status === "done");
+
   const page = await open(t, user, "/imports");
   await toReview(page, signed, { wallets, categories });
   await page.getByRole("button", { name: /^Edit: .*Cinema.*Perhaps already here/ }).click();
   await page.getByText("Is it the same payment?").waitFor();
   await page.getByLabel("What happens").selectOption({ label: "It is the same payment" });
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("tab", { name: "Matched 1" }).waitFor();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("tab", { name: "New 1" }).waitFor();
   assert.equal(await page.getByText("Perhaps already here").count(), 0);
+  await page.getByRole("button", { name: /^Book 1 transaction/ }).click();
+  await page.getByText("1 transaction was added.").waitFor();
+  assert.equal((await user.get("/transaction?limit=10")).transactions.length, 2);
+});
+
+test("rows of another currency than their wallet's are announced", async (t) => {
+  const user = await account();
+  const { wallets } = await household(user, 0);
+  const { wallet } = await user.post("/wallet", { name: "Dollars", currency: "USD" });
+  const page = await open(t, user, "/imports", phone);
+  await upload(page, csv("Date,Payee,Amount,Currency", "2026-04-13,Bakery,-3.50,USD"));
+  await next(page).click();
+  await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
+  await page.getByText("Checking account is kept in EUR.").waitFor();
+  await page.getByRole("button", { name: /Dollars/ }).click();
+  await page.getByText("Checking account is kept in EUR.").waitFor({ state: "detached" });
+  assert.equal(await page.getByLabel(/^Wallet for/).inputValue(), wallet.id);
 });
 
 test("each file that cannot be imported says what to do", async (t) => {
@@ -200,5 +235,50 @@ test("a connection or session that ends loses nothing", async (t) => {
   await page.keyboard.press("Enter");
   await page.getByRole("tab", { name: "New 2" }).waitFor();
   await page.getByRole("button", { name: "Book 2 transactions" }).click();
+  await page.getByText("2 transactions were added.").waitFor();
+});
+
+/** tabTo presses Tab until the element with a name has the focus. */
+async function tabTo(page, name) {
+  for (let i = 0; i < 80; i++) {
+    const focused = await page.evaluate(() => {
+      const { labels, textContent, ariaLabel } = document.activeElement;
+      return (labels?.[0]?.textContent ?? ariaLabel ?? textContent).trim();
+    });
+    if (name.test(focused)) return;
+    await page.keyboard.press("Tab");
+  }
+  assert.fail(`${name} cannot be reached`);
+}
+
+test("a file is imported with the keyboard only", async (t) => {
+  const user = await account();
+  await household(user, 0);
+  const page = await open(t, user, "/imports");
+  await page.getByRole("button", { name: "Choose a file" }).waitFor();
+  const press = async (name, key = "Enter") => {
+    await tabTo(page, name);
+    await page.keyboard.press(key);
+  };
+  const chooser = page.waitForEvent("filechooser");
+  await press(/^Choose a file$/);
+  await (await chooser).setFiles([card]);
+  await page.waitForFunction(() => document.activeElement.textContent === "Please check");
+  await press(/^Turn all signs round$/);
+  await page.getByRole("button", { name: "Right" }).waitFor({ state: "detached" });
+  await press(/^Continue$/);
+  await page.waitForFunction(() => document.activeElement.id === "step-places");
+  for (const [name, letters] of [[/^Wallet for/, "Checking"], [/^Expenses without/, "Groceries"]]) {
+    await tabTo(page, name);
+    await page.keyboard.type(letters);
+  }
+  await press(/^Continue$/);
+  await page.waitForFunction(() => document.activeElement.id === "step-review");
+  await press(/Cinema/);
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /Cinema/, "the focus returns to the row");
+  await press(/^Book 2 transactions$/);
   await page.getByText("2 transactions were added.").waitFor();
 });

@@ -57,13 +57,13 @@ var rendered sync.Map
 func render(t *testing.T, overlay string) []runtime.Object {
 	t.Helper()
 	once, _ := rendered.LoadOrStore(overlay,
-		sync.OnceValues(func() ([]runtime.Object, error) { return build(overlay) }))
+		sync.OnceValues(func() ([]runtime.Object, error) { return build("overlays/" + overlay) }))
 	objects, err := once.(func() ([]runtime.Object, error))()
 	require.NoError(t, err)
 	return objects
 }
 
-func build(overlay string) ([]runtime.Object, error) {
+func build(folder string) ([]runtime.Object, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		appsv1.AddToScheme, autoscalingv2.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme,
@@ -77,7 +77,7 @@ func build(overlay string) ([]runtime.Object, error) {
 	}
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).
-		Run(filesys.MakeFsOnDisk(), "overlays/"+overlay)
+		Run(filesys.MakeFsOnDisk(), folder)
 	if err != nil {
 		return nil, err
 	}

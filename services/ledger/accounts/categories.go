@@ -229,6 +229,9 @@ func (s *Accounts) DeleteCategory(
 // target's totals. The caller holds the owner's lock. It returns errCategoryOverflow if a total
 // would be out of range.
 func (s *Accounts) merge(ctx context.Context, tx pgx.Tx, owner, from, target uuid.UUID) error {
+	if err := keepChosen(ctx, tx, owner, from, target); err != nil {
+		return err
+	}
 	if err := reassignTransactions(ctx, tx, owner, from, target, s.Now()); err != nil {
 		return err
 	}

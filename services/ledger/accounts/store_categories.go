@@ -142,6 +142,24 @@ func reassignRules(
 		WHERE owner_id = $1 AND category_id = $2`, owner, from, to, at)
 }
 
+// keepChosen makes the undo of rules keep the categories that users have chosen instead of the
+// written one, if the two are merged: afterwards it cannot distinguish them. The former category of
+// such a transaction becomes the nil UUID, like one that was deleted. It must precede
+// reassignTransactions.
+func keepChosen(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
+	return pg.Exec(ctx, q, `
+		UPDATE rule_changes c
+		SET category_id = $4
+		FROM rule_jobs j
+		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = j.wrote_category
+		JOIN transactions t ON t.owner_id = $1 AND t.category_id IN ($2, $3)
+			AND t.category_id <> coalesce(m.category_id, j.wrote_category)
+		WHERE j.owner_id = $1 AND coalesce(m.category_id, j.wrote_category) IN ($2, $3)
+			AND c.owner_id = $1 AND c.rule_id = j.rule_id AND c.transaction_id = t.id
+			AND c.applied_at = j.applied_at AND c.category_id IS NOT NULL`,
+		owner, from, to, uuid.Nil)
+}
+
 // mergeTotals adds the monthly totals of one category to those of another, and deletes the former.
 // It violates monthly_totals_amount_range if a total would be out of range. The rows are inserted
 // in the same order as in the statement of package posting that updates the totals of transactions.

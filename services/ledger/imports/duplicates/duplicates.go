@@ -5,12 +5,13 @@
 //
 // The work is linear in the rows of the import and in the transactions of its days, also if
 // PostgreSQL has no statistics, and if all payments have one day and amount: each statement reads
-// rows of one index in order, and the number of transactions that a row is compared with is limited
-// by maxCandidates. A row that reaches a limit without a match names a transaction like one whose
+// rows of one index in order, and the number of comparisons is limited by maxCandidates and
+// maxComparisons. A row that reaches a limit without a match names a transaction like one whose
 // texts differ.
 //
 //   - duplicates.go: Find and Search, which reads rows and transactions in steps. Start here
-//   - match.go: which row is which transaction, without a database
+//   - match.go: which row is which transaction, without a database. near.go: the transactions that a
+//     row is compared with
 //   - pending.go and store_pending.go: rows that book a payment that was pending in an earlier file
 //   - similarity.go and agreement.go: the comparison of texts
 //   - store_duplicates.go: the statements. stretches.go: the days whose transactions are read

@@ -10,15 +10,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const (
-	// maxCandidates is the maximum number of transactions that are compared with a row, and that of
-	// the imported ones. More have the same wallet, amount and days only in unusual books.
-	maxCandidates = 20
-	// maxPairs is the number of pairs of rows and transactions with the same wallet and amount that
-	// are all compared.
-	maxPairs = 10_000
-)
-
 // The outcomes of rows.
 const (
 	duplicate = "duplicate"
@@ -92,55 +83,6 @@ func compareInGroup(a, b existing) int {
 	return -1
 }
 
-// near returns the transactions of a group that may be the payment of a row of a day, the nearest
-// days first, at most limit imported and at most limit other ones, and whether there are more. The
-// group has n transactions in the order of compareInGroup. Its work does not depend on the number
-// of transactions of other days.
-func near(day time.Time, n int, at func(i int) *existing, limit int) (indexes []int, more bool) {
-	imported := sort.Search(n, func(i int) bool { return at(i).Imported })
-	own, moreOwn := nearest(day, 0, imported, at, maxDays, limit)
-	ofDay, moreOfDay := nearest(day, imported, n, at, 0, limit)
-	return append(own, ofDay...), moreOwn || moreOfDay
-}
-
-// nearest returns up to limit of the transactions from first to before end that are at most
-// distance days from a day, and whether there are more.
-func nearest(
-	of time.Time, first, end int, at func(i int) *existing, distance, limit int,
-) (indexes []int, more bool) {
-	right := first + sort.Search(end-first, func(i int) bool {
-		return !at(first + i).Day.Before(of)
-	})
-	left := right - 1
-	days := func(i int) int {
-		if i < first || i >= end {
-			return distance + 1
-		}
-		return int(at(i).Day.Sub(of).Abs() / day)
-	}
-	for {
-		earlier, later := days(left), days(right)
-		if min(earlier, later) > distance {
-			return indexes, false
-		}
-		if len(indexes) == limit {
-			return indexes, true
-		}
-		if earlier < later {
-			indexes = append(indexes, left)
-			left--
-		} else {
-			indexes = append(indexes, right)
-			right++
-		}
-	}
-}
-
-// in returns the function that reads a group.
-func in(group []existing) func(i int) *existing {
-	return func(i int) *existing { return &group[i] }
-}
-
 // pair is a row and a transaction that may be the same payment.
 type pair struct {
 	row   *wanted
@@ -154,21 +96,37 @@ type pair struct {
 // receipt takes all its transactions. Pairs of one day whose texts differ are only possible, and so
 // are those that were not compared because there are too many.
 func match(rows []wanted, found map[key][]existing, taken map[uuid.UUID]bool) []result {
+	m := matching{taken: taken, used: map[uuid.UUID]bool{}, done: map[int32]bool{}}
+	m.match(rows, found)
+	return m.results
+}
+
+// matching is the state of match.
+type matching struct {
+	taken, used map[uuid.UUID]bool
+	done        map[int32]bool
+	// limit is the maximum number of transactions that are compared with a row.
+	limit    int
+	compared int
+	results  []result
+}
+
+func (m *matching) match(rows []wanted, found map[key][]existing) {
 	groups := map[key][]*wanted{}
 	for i := range rows {
 		groups[rows[i].key()] = append(groups[rows[i].key()], &rows[i])
 	}
+	m.limit = limitOf(groups, found)
 	var pairs []pair
 	partly := map[key][]*wanted{}
 	for k, group := range groups {
-		of, cut := pairsOf(group, found[k])
+		of, cut := m.pairsOf(group, found[k])
 		pairs, partly[k] = append(pairs, of...), cut
 	}
 	slices.SortFunc(pairs, func(a, b pair) int {
 		return cmp.Or(cmp.Compare(a.days, b.days), cmp.Compare(b.score, a.score),
 			a.other.compare(*b.other), cmp.Compare(a.row.N, b.row.N))
 	})
-	m := matching{taken: taken, used: map[uuid.UUID]bool{}, done: map[int32]bool{}}
 	for _, status := range []string{matched, possible} {
 		for _, p := range pairs {
 			if p.agrees == (status == matched) && !m.done[p.row.N] && m.isFree(p.other) {
@@ -180,14 +138,6 @@ func match(rows []wanted, found map[key][]existing, taken map[uuid.UUID]bool) []
 		m.assignRest(group, found[k])
 	}
 	slices.SortFunc(m.results, func(a, b result) int { return cmp.Compare(a.n, b.n) })
-	return m.results
-}
-
-// matching is the state of match.
-type matching struct {
-	taken, used map[uuid.UUID]bool
-	done        map[int32]bool
-	results     []result
 }
 
 func (m *matching) isFree(e *existing) bool {
@@ -233,15 +183,17 @@ func (m *matching) assignRest(rows []*wanted, found []existing) {
 // pairsOf returns the pairs of rows and transactions with the same key that may be the same
 // payment. In a large group, a row with the day and the payee of a transaction is paired with it
 // alone. partly has the rows that were compared with some of the near transactions only.
-func pairsOf(rows []*wanted, found []existing) (pairs []pair, partly []*wanted) {
-	limit := len(found)
+func (m *matching) pairsOf(rows []*wanted, found []existing) (pairs []pair, partly []*wanted) {
+	limit := min(len(found), m.limit)
 	var equal map[*wanted]int
 	if len(rows)*len(found) > maxPairs {
-		limit, equal = maxCandidates, equalTexts(rows, found)
+		limit = min(limit, maxCandidates)
+	}
+	if limit < len(found) {
+		equal = equalTexts(rows, found)
 	}
 	texts := make([]words, len(found))
 	for _, r := range rows {
-		own := wordsOf(r.facts)
 		indexes, more := near(r.Day, len(found), in(found), limit)
 		if i, ok := equal[r]; ok {
 			more = more || len(indexes) > 1
@@ -250,11 +202,16 @@ func pairsOf(rows []*wanted, found []existing) (pairs []pair, partly []*wanted) 
 		if more {
 			partly = append(partly, r)
 		}
+		if len(indexes) == 0 {
+			continue
+		}
+		own := wordsOf(r.facts)
 		for _, i := range indexes {
 			e := &found[i]
 			if texts[i].all == nil {
 				texts[i] = wordsOf(e.facts)
 			}
+			m.compared++
 			p := pair{r, e, int(e.Day.Sub(r.Day).Abs() / day), compare(own, texts[i])}
 			if p.days == 0 || p.agrees && p.score > 0 {
 				pairs = append(pairs, p)
@@ -275,7 +232,8 @@ func equalTexts(rows []*wanted, found []existing) map[*wanted]int {
 	}
 	waiting := map[string][]int{}
 	for i, e := range found {
-		waiting[text(e.facts)] = append(waiting[text(e.facts)], i)
+		t := text(e.facts)
+		waiting[t] = append(waiting[t], i)
 	}
 	equal := map[*wanted]int{}
 	for _, r := range rows {

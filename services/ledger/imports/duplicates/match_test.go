@@ -154,7 +154,8 @@ func TestMatchLarge(t *testing.T) {
 	for i := range rows {
 		groups[i] = &rows[i]
 	}
-	pairs, partly := pairsOf(groups, all)
+	m := matching{limit: maxPairs}
+	pairs, partly := m.pairsOf(groups, all)
 	require.Len(t, pairs, n*maxCandidates)
 	require.Len(t, partly, n)
 	for name, c := range map[string]struct {

@@ -44,3 +44,26 @@ func TestCommitImportPendingWithoutDay(t *testing.T) {
 	require.Equal(t, "-44.50", p.balance(t))
 	s.RequireConsistent(t)
 }
+
+// TestCommitImportReplacesOldPending books a pending payment that is older than thousands of other
+// ones.
+func TestCommitImportReplacesOldPending(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	_, pending := p.reserved(t)
+	_, err := s.DB.Exec(t.Context(), `
+		INSERT INTO transactions (owner_id, id, wallet_id, category_id, amount_minor, amount_e4,
+			currency, date, description, version, created_at, updated_at, external_id)
+		SELECT owner_id, gen_random_uuid(), wallet_id, category_id, -100 * n, -10000 * n,
+			currency, date + interval '30 days', description, 1, created_at, created_at,
+			'pending:' || n
+		FROM transactions, generate_series(1, 5500) AS n
+		WHERE id = $1`, pending.ID)
+	require.NoError(t, err)
+	for _, row := range []string{"2026-02-04,Shell 123,-40.00,EUR,", "2026-02-06,Shell,-41.00,EUR,"} {
+		m := p.mustUpload(t, statusHeading+row+"Completed\n")
+		require.Equal(t, staging.Matched, p.rows(t, m)[0].GetStatus(), row)
+		require.Equal(t, pending.ID.String(), p.rows(t, m)[0].GetDuplicateOf(), row)
+	}
+}

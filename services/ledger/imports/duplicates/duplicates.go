@@ -10,8 +10,8 @@
 // texts differ.
 //
 //   - duplicates.go: Find and Search, which reads rows and transactions in steps. Start here
-//   - match.go: which row is which transaction, without a database. near.go: the transactions that a
-//     row is compared with
+//   - match.go: which row is which transaction, without a database. near.go: the transactions that
+//     a row is compared with
 //   - pending.go and store_pending.go: rows that book a payment that was pending in an earlier file
 //   - similarity.go and agreement.go: the comparison of texts
 //   - store_duplicates.go: the statements. stretches.go: the days whose transactions are read
@@ -66,6 +66,10 @@ type Search struct {
 	// wanted are the rows that may be a transaction in found. after is the last row that was read.
 	wanted []wanted
 	after  int32
+	// pending are the bookings of pending payments so far, and lastPending is the last of these
+	// payments that was read.
+	pending     replacements
+	lastPending pendingTransaction
 	// results are the outcomes that are not written yet.
 	results []result
 }
@@ -136,7 +140,7 @@ func (s *Search) readRows(
 		return false, err
 	}
 	if len(rows) == 0 {
-		s.next = s.matchRows
+		s.next = s.readPending
 		return false, nil
 	}
 	s.after = rows[len(rows)-1].N
@@ -163,46 +167,59 @@ func (s *Search) hasNear(r wanted) bool {
 	return len(indexes) > 0
 }
 
+// readPending compares the next transactions of pending payments with all rows.
+func (s *Search) readPending(
+	ctx context.Context, q pg.Querier, _ int,
+) (finished bool, err error) {
+	page, err := selectPending(ctx, q, s.owner, s.id, s.lastPending, pendingPage)
+	if err != nil {
+		return false, err
+	}
+	if len(page) < pendingPage {
+		s.next = s.matchRows
+	}
+	if len(page) == 0 {
+		return false, nil
+	}
+	s.lastPending = page[len(page)-1]
+	if err := s.loadTaken(ctx, q); err != nil {
+		return false, err
+	}
+	s.pending.load(slices.DeleteFunc(page, func(t pendingTransaction) bool {
+		return s.taken[t.ID]
+	}))
+	return false, s.pending.selectRows(ctx, q, s.owner, s.id, s.span)
+}
+
 // matchRows matches rows with the transactions of pending payments that they book, and then the
 // others.
 func (s *Search) matchRows(
 	ctx context.Context, q pg.Querier, _ int,
 ) (finished bool, err error) {
-	booked, err := s.matchPending(ctx, q)
-	if err != nil {
+	if err := s.pending.selectTexts(ctx, q, s.owner, s.id); err != nil {
 		return false, err
 	}
-	replaced := map[int32]bool{}
-	for _, r := range booked {
-		replaced[r.n], s.taken[r.transaction.ID] = true, true
+	booked := s.pending.assign()
+	if err := setReplacements(ctx, q, s.owner, s.id, booked); err != nil {
+		return false, err
 	}
-	s.wanted = slices.DeleteFunc(s.wanted, func(r wanted) bool { return replaced[r.N] })
+	done := map[int32]bool{}
+	for _, r := range booked {
+		done[r.n], s.taken[r.transaction.ID] = true, true
+	}
+	s.wanted = slices.DeleteFunc(s.wanted, func(r wanted) bool { return done[r.N] })
 	s.results = match(s.wanted, s.found, s.taken)
+	for _, r := range s.results {
+		done[r.n] = true
+	}
+	for _, r := range s.pending.possible(booked) {
+		if !done[r.n] {
+			s.results = append(s.results, r)
+		}
+	}
+	s.pending = replacements{}
 	s.wanted, s.found, s.next = nil, nil, s.write
 	return false, nil
-}
-
-// matchPending matches ready rows with the transactions of pending payments that they book, and
-// returns them. It loads the taken transactions if one is pending.
-func (s *Search) matchPending(ctx context.Context, q pg.Querier) ([]replacement, error) {
-	pending, err := selectPending(ctx, q, s.owner, s.id)
-	if err != nil || len(pending) == 0 {
-		return nil, err
-	}
-	if err := s.loadTaken(ctx, q); err != nil {
-		return nil, err
-	}
-	c := &replacements{pending: slices.DeleteFunc(pending, func(t pendingTransaction) bool {
-		return s.taken[t.ID]
-	})}
-	if err := c.selectRows(ctx, q, s.owner, s.id, s.span); err != nil {
-		return nil, err
-	}
-	booked := c.assign()
-	if err := setReplacements(ctx, q, s.owner, s.id, booked); err != nil {
-		return nil, err
-	}
-	return booked, setResults(ctx, q, s.owner, s.id, c.possible(booked))
 }
 
 // markDuplicates marks the rows whose external id a transaction of the wallet has, and returns

@@ -3,6 +3,7 @@ package duplicates
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,8 +27,6 @@ type payment struct {
 	// Day is the number of days since 2000-01-01.
 	Day        int32
 	ExternalID string `db:"external_id"`
-	// Text joins the payee and the description.
-	Text string
 }
 
 // pendingTransaction is a transaction of a payment that was pending in an earlier file.
@@ -58,41 +57,111 @@ type replacement struct {
 	similarity float64
 }
 
+// compareFacts orders replacements: equal external ids first, then the nearest amount and day.
+func (r replacement) compareFacts(o replacement) int {
+	rank := map[bool]int{true: 0, false: 1}
+	return cmp.Or(rank[r.same]-rank[o.same], cmp.Compare(r.difference, o.difference),
+		cmp.Compare(r.days, o.days))
+}
+
 // maxCompared limits the comparisons of texts. Only rows that all have near amounts and days reach
 // it; the later ones then stay ready, and name a transaction that they may book.
 const maxCompared = 100_000
 
-// replacements collects the rows that may be bookings of pending transactions.
-type replacements struct {
-	pending  []pendingTransaction
-	compared int
-	found    []replacement
-	// rest are the rows that were not compared with all near transactions, without their texts.
-	rest []bookedRow
+// slot has what must be equal in a row and its pending transaction, except that the day of the row
+// may be another one.
+type slot struct {
+	wallet          uuid.UUID
+	currency        string
+	negative, fixed bool
+	day             int32
 }
 
-// add compares a row with all pending transactions. A different external id needs texts that do not
-// disagree.
+// externalKey identifies a transaction that has an external id.
+type externalKey struct {
+	wallet uuid.UUID
+	id     string
+}
+
+// replacements collects the rows that may be bookings of pending transactions. The transactions are
+// read in pages, and each page is compared with all rows.
+type replacements struct {
+	// slots holds the transactions of the page, by amount.
+	slots map[slot][]*pendingTransaction
+	// ids holds the transactions of the page by wallet and external id.
+	ids      map[externalKey]*pendingTransaction
+	compared int
+	found    []replacement
+	// rest holds the nearest transaction of each row that was not compared with all near ones.
+	rest map[int32]replacement
+}
+
+// load replaces the page of transactions.
+func (c *replacements) load(page []pendingTransaction) {
+	c.slots, c.ids = map[slot][]*pendingTransaction{}, map[externalKey]*pendingTransaction{}
+	if c.rest == nil {
+		c.rest = map[int32]replacement{}
+	}
+	for i := range page {
+		t := &page[i]
+		k := slot{t.WalletID, t.Currency, t.AmountMinor < 0, t.Fixed, t.Day}
+		c.slots[k] = append(c.slots[k], t)
+		c.ids[externalKey{t.WalletID, t.ExternalID}] = t
+	}
+	for _, all := range c.slots {
+		slices.SortStableFunc(all, func(a, b *pendingTransaction) int {
+			return cmp.Compare(magnitude(a.AmountMinor), magnitude(b.AmountMinor))
+		})
+	}
+}
+
+// add finds the transactions of the page that a row may book. The work depends on the number of
+// these only.
 func (c *replacements) add(r bookedRow) {
-	isRest := false
-	for i := range c.pending {
-		t := &c.pending[i]
-		found, ok := r.near(t)
-		if ok && !found.same {
-			if c.compared == maxCompared {
-				isRest = true
-				continue
-			}
-			c.compared++
-			ok, found.similarity = agree(r.Text, t.Text), similarity(r.Text, t.Text)
-		}
-		if ok {
+	if t := c.ids[externalKey{r.WalletID, statement.PendingID + r.ExternalID}]; t != nil {
+		if found, ok := r.near(t); ok {
 			c.found = append(c.found, found)
 		}
 	}
-	if isRest {
-		r.Text = ""
-		c.rest = append(c.rest, r)
+	for _, fixed := range []bool{false, true} {
+		for day := r.Day - maxPendingDays; day <= r.Day+maxPendingDays; day++ {
+			all := c.slots[slot{r.WalletID, r.Currency, r.AmountMinor < 0, fixed, day}]
+			if len(all) > 0 {
+				c.addNear(r, all)
+			}
+		}
+	}
+}
+
+// addNear adds the transactions of a slot whose amounts are near that of a row.
+func (c *replacements) addNear(r bookedRow, all []*pendingTransaction) {
+	amount := magnitude(r.AmountMinor)
+	first := sort.Search(len(all), func(i int) bool {
+		t := magnitude(all[i].AmountMinor)
+		return all[i].Fixed && t >= amount || !all[i].Fixed && t+t/pendingShare >= amount
+	})
+	end := first + sort.Search(len(all)-first, func(i int) bool {
+		t := magnitude(all[first+i].AmountMinor)
+		return all[first+i].Fixed && t > amount || !all[first+i].Fixed && t-t/pendingShare > amount
+	})
+	for i := first; i < end && c.compared < maxCompared; i++ {
+		if found, ok := r.near(all[i]); ok && !found.same {
+			c.found = append(c.found, found)
+			c.compared++
+		}
+	}
+	if first == end || c.compared < maxCompared {
+		return
+	}
+	nearest := first + sort.Search(end-first, func(i int) bool {
+		return magnitude(all[first+i].AmountMinor) >= amount
+	})
+	for i := max(nearest-1, first); i < min(nearest+1, end); i++ {
+		found, ok := r.near(all[i])
+		best, exists := c.rest[r.N]
+		if ok && (!exists || found.compareFacts(best) < 0) {
+			c.rest[r.N] = found
+		}
 	}
 }
 
@@ -113,13 +182,25 @@ func (r bookedRow) near(t *pendingTransaction) (replacement, bool) {
 
 func magnitude(amount int64) int64 { return max(amount, -amount) }
 
+// compare compares the texts of rows and transactions, and removes the replacements whose texts
+// disagree. Equal external ids need no texts.
+func (c *replacements) compare(rows map[int32]string, transactions map[uuid.UUID]string) {
+	c.found = slices.DeleteFunc(c.found, func(r replacement) bool {
+		return !r.same && !agree(rows[r.n], transactions[r.transaction.ID])
+	})
+	for i, r := range c.found {
+		if !r.same {
+			c.found[i].similarity = similarity(rows[r.n], transactions[r.transaction.ID])
+		}
+	}
+}
+
 // assign assigns each pending transaction to at most one row and each row to at most one of them:
 // equal external ids first, then the nearest amount, the nearest day and the most similar text.
 func (c *replacements) assign() []replacement {
-	rank := map[bool]int{true: 0, false: 1}
 	slices.SortStableFunc(c.found, func(a, b replacement) int {
-		return cmp.Or(rank[a.same]-rank[b.same], cmp.Compare(a.difference, b.difference),
-			cmp.Compare(a.days, b.days), cmp.Compare(b.similarity, a.similarity))
+		return cmp.Or(a.compareFacts(b), cmp.Compare(b.similarity, a.similarity),
+			cmp.Compare(a.n, b.n))
 	})
 	rows, transactions := map[int32]bool{}, map[uuid.UUID]bool{}
 	return slices.DeleteFunc(c.found, func(r replacement) bool {
@@ -131,25 +212,16 @@ func (c *replacements) assign() []replacement {
 	})
 }
 
-// possible returns the transaction that each other row of the rest may book: the one with the
-// nearest amount and day among those that no row in booked replaces.
+// possible returns the nearest transaction of each other row of the rest, unless a row in booked
+// replaces it.
 func (c *replacements) possible(booked []replacement) (results []result) {
 	rows, transactions := map[int32]bool{}, map[uuid.UUID]bool{}
 	for _, r := range booked {
 		rows[r.n], transactions[r.transaction.ID] = true, true
 	}
-	for _, r := range c.rest {
-		var best *replacement
-		for i := range c.pending {
-			found, ok := r.near(&c.pending[i])
-			if ok && !transactions[found.transaction.ID] && (best == nil || cmp.Or(
-				cmp.Compare(found.difference, best.difference),
-				cmp.Compare(found.days, best.days)) < 0) {
-				best = &found
-			}
-		}
-		if best != nil && !rows[r.N] {
-			results = append(results, result{r.N, best.transaction.ID, possible})
+	for n, r := range c.rest {
+		if !rows[n] && !transactions[r.transaction.ID] {
+			results = append(results, result{n, r.transaction.ID, possible})
 		}
 	}
 	return results

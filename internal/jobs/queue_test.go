@@ -18,7 +18,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/jobs"
-	"github.com/coffer-budget/coffer/internal/jobs/jobstest"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
@@ -110,16 +109,6 @@ func (s *tasks) state(t *testing.T) state {
 	row, err := pg.One[state](t.Context(), s, `SELECT status, attempts, pause FROM tasks`)
 	require.NoError(t, err)
 	return row
-}
-
-func TestTableLease(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	first, second, id := uuid.New(), uuid.New(), uuid.New()
-	s.add(t, first, id, "queued", 0)
-	s.add(t, second, id, "queued", 0)
-	s.add(t, first, uuid.New(), "queued", 0)
-	jobstest.Leases(t, s.Pool, table, s.end, first, second)
 }
 
 // TestRunQueued runs a job of one chunk.

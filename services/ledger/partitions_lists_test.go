@@ -10,8 +10,7 @@ var acrossOwners = map[string]string{
 	"staging.emptyUndone":       "finds the next import that was undone, of all owners",
 	"rules.selectEnded":         "finds the changes that have expired, of all owners",
 	"sync.Sweep":                "of all owners: to do, it locks several",
-	"jobs.Yield":                "of all owners: to do, it reads them in an UPDATE",
-	"jobs.Lease":                "of all owners: to do, it locks what it finds",
+	"jobs.selectWaiting":        "finds the next jobs, of all owners",
 
 	// Requests.
 	"posting.insertSQL":   "to do: a group of several owners",
@@ -24,8 +23,7 @@ var unrecorded = map[string]string{
 	"distribution.distribute":     "distributes the tables on Citus, see package distribution",
 	"distribution.replaceActions": "alters foreign keys on Citus, see package distribution",
 	"distribution.selectTables":   "reads the catalog, see package distribution",
-	"jobs.Due":                    "reports whether a job of any owner waits, in the background",
-	"jobs.Release":                "ends a lease after a failure, with the owner as jobs.Renew",
+	"jobs.Due":                    "of the budget service, which is not distributed",
 	"jobstest.Leases":             "for tests only",
 	"sync.numberRows":             "numbers rows of a release before ADR 83",
 	"verify.selectOwnerAfter":     "finds the next owner of all, in the background",

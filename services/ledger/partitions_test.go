@@ -7,23 +7,15 @@ import (
 	"slices"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/accounts"
-	"github.com/coffer-budget/coffer/services/ledger/attachments"
-	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
-	"github.com/coffer-budget/coffer/services/ledger/rules"
-	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
-	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
 
 //go:embed testdata/partition.sql
@@ -108,26 +100,6 @@ func TestRunRejectsDistributions(t *testing.T) {
 	t.Parallel()
 	require.EqualError(t, Run(t.Context(), Config{Distributed: "shards"}, nil),
 		`LEDGER_DISTRIBUTED is "shards": must be empty or "citus"`)
-}
-
-// runInBackground runs what requests and jobs do not, and a request with an idempotency key.
-func (s *isolated) runInBackground(t *testing.T) {
-	t.Helper()
-	ctx, now := t.Context(), time.Now()
-	for range 2 {
-		_, err := s.CreateWallet(s.user.Ctx, &ledgerv1.CreateWalletRequest{
-			Name: "Repeated", Currency: "EUR", IdempotencyKey: "a key",
-		})
-		require.NoError(t, err)
-	}
-	require.NoError(t, idem.Expire(ctx, s.db))
-	require.NoError(t, accounts.ExpireReferences(ctx, s.db, now))
-	require.NoError(t, staging.Expire(ctx, s.db, now))
-	require.NoError(t, rules.Expire(ctx, s.db, now))
-	require.NoError(t, sync.Sweep(ctx, s.db, now))
-	require.NoError(t, attachments.Expire(ctx, s.db, now))
-	_, err := verify.RepairOwner(ctx, s.db, s.user.ID)
-	require.NoError(t, err)
 }
 
 // useBudgets calls the RPCs for the budgets of several owners, who are in several partitions.

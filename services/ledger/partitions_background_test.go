@@ -1,0 +1,54 @@
+package ledger
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/jobs"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/attachments"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
+	"github.com/coffer-budget/coffer/services/ledger/sync"
+	"github.com/coffer-budget/coffer/services/ledger/verify"
+)
+
+// runInBackground runs what requests and jobs do not, and a request with an idempotency key.
+func (s *isolated) runInBackground(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	for range 2 {
+		_, err := s.CreateWallet(s.user.Ctx, &ledgerv1.CreateWalletRequest{
+			Name: "Repeated", Currency: "EUR", IdempotencyKey: "a key",
+		})
+		require.NoError(t, err)
+	}
+	s.endLeases(t)
+	require.NoError(t, idem.Expire(ctx, s.db))
+	later := time.Now()
+	require.NoError(t, accounts.ExpireReferences(ctx, s.db, later))
+	require.NoError(t, staging.Expire(ctx, s.db, later))
+	require.NoError(t, rules.Expire(ctx, s.db, later))
+	require.NoError(t, sync.Sweep(ctx, s.db, later))
+	require.NoError(t, attachments.Expire(ctx, s.db, later))
+	_, err := verify.RepairOwner(ctx, s.db, s.user.ID)
+	require.NoError(t, err)
+}
+
+// endLeases ends leases of a job as if imports in preview were waiting jobs.
+func (s *isolated) endLeases(t *testing.T) {
+	t.Helper()
+	table := jobs.Table{
+		Name: "imports", ID: "id", Unfinished: "status = 'preview'", QueuedAt: "updated_at",
+		Remaining: "0",
+	}
+	j := jobs.Job{OwnerID: s.user.ID, ID: s.env.NewID(), Lease: s.env.NewID()}
+	yielded, err := table.Yield(t.Context(), s.db, j)
+	require.NoError(t, err)
+	require.False(t, yielded, "the job does not exist")
+	require.NoError(t, table.Release(t.Context(), s.db, j, 0))
+}

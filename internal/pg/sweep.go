@@ -1,9 +1,13 @@
 package pg
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // sweepInterval is the time between deletions of expired rows.
@@ -28,6 +32,36 @@ func SweepEvery(
 		case <-ctx.Done():
 			return
 		case <-time.After(interval):
+		}
+	}
+}
+
+// SweepOwners deletes the expired rows of all owners with statements of one owner each, because a
+// distributed database rejects a statement that writes rows of several (ADR 124). next returns the
+// owners of some expired rows, also repeatedly. sweep deletes expired rows of one owner, and
+// reports whether there were any. SweepOwners ends when next returns no owner with such rows.
+func SweepOwners(
+	next func() ([]uuid.UUID, error), sweep func(owner uuid.UUID) (found bool, err error),
+) error {
+	for {
+		owners, err := next()
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(owners, func(a, b uuid.UUID) int {
+			return bytes.Compare(a[:], b[:])
+		})
+		ended := true
+		for _, owner := range slices.Compact(owners) {
+			for found := true; found; {
+				if found, err = sweep(owner); err != nil {
+					return err
+				}
+				ended = ended && !found
+			}
+		}
+		if ended {
+			return nil
 		}
 	}
 }

@@ -1,13 +1,16 @@
 package pg_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -32,5 +35,52 @@ func TestSweepRunsImmediatelyAndHourlyDespiteErrors(t *testing.T) {
 		stop()
 		synctest.Wait()
 		require.True(t, ended)
+	})
+}
+
+// TestSweepOwners has rows of two owners, of which each statement reads or deletes two.
+func TestSweepOwners(t *testing.T) {
+	t.Parallel()
+	a, b := uuid.UUID{1}, uuid.UUID{2}
+	broken := errors.New("broken")
+	for name, c := range map[string]struct {
+		next, sweep error
+		left        []uuid.UUID
+	}{
+		"deletes all rows":             {},
+		"returns the error of a read":  {next: broken, left: []uuid.UUID{a, b, a, b, b}},
+		"returns the error of a sweep": {sweep: broken, left: []uuid.UUID{a, b, a, b, b}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rows := []uuid.UUID{a, b, a, b, b}
+			next := func() ([]uuid.UUID, error) {
+				return slices.Clone(rows[:min(2, len(rows))]), c.next
+			}
+			err := pg.SweepOwners(next, func(owner uuid.UUID) (bool, error) {
+				if c.sweep != nil {
+					return false, c.sweep
+				}
+				before := len(rows)
+				for range 2 {
+					if i := slices.Index(rows, owner); i >= 0 {
+						rows = slices.Delete(rows, i, i+1)
+					}
+				}
+				return len(rows) < before, nil
+			})
+			require.Equal(t, cmp.Or(c.next, c.sweep), err)
+			require.Equal(t, c.left, append([]uuid.UUID(nil), rows...))
+		})
+	}
+	t.Run("ends if no row can be deleted", func(t *testing.T) {
+		t.Parallel()
+		var swept []uuid.UUID
+		next := func() ([]uuid.UUID, error) { return []uuid.UUID{b, a, b}, nil }
+		require.NoError(t, pg.SweepOwners(next, func(owner uuid.UUID) (bool, error) {
+			swept = append(swept, owner)
+			return false, nil
+		}))
+		require.Equal(t, []uuid.UUID{a, b}, swept, "once for each owner")
 	})
 }

@@ -114,14 +114,14 @@ var elsewhere = map[string]string{
 	"fixture":    "fills databases of tests",
 }
 
-// background are the functions whose statements concern rows of all owners on purpose.
+// background are the functions that are called for the rows of all owners.
 var background = map[string]string{
-	"accounts.ExpireReferences": "deletes what has expired, of all owners",
-	"attachments.Expire":        "deletes what has expired, of all owners",
-	"staging.Expire":            "marks what has expired, of all owners",
+	"accounts.ExpireReferences": "deletes what has expired, of one owner after the other",
+	"attachments.Expire":        "deletes what has expired, of one owner after the other",
+	"staging.Expire":            "marks what has expired, of one owner after the other",
 	"staging.emptyUndone":       "deletes the rows of imports that were undone, of all owners",
-	"sync.Sweep":                "deletes what has expired, of all owners",
-	"rules.deleteChanges":       "deletes what has expired, of all owners",
+	"sync.sweepOwner":           "deletes what has expired, of one owner after the other",
+	"rules.deleteChanges":       "deletes what has expired, of one owner after the other",
 }
 
 // writtenStatements returns the texts of the Go source that write rows, by their place. The parts

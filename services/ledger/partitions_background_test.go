@@ -29,13 +29,20 @@ func (s *isolated) runInBackground(t *testing.T) {
 	}
 	s.endLeases(t)
 	require.NoError(t, idem.Expire(ctx, s.db))
-	later := time.Now()
+	_, err := s.db.Exec(ctx, `
+		INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at)
+		SELECT owner_id, gen_random_uuid(), transaction_id, 'uploading', name, created_at
+		FROM attachments
+		WHERE owner_id = $1`, s.user.ID)
+	require.NoError(t, err)
+	// In a year everything has expired.
+	later := time.Now().AddDate(1, 0, 0)
 	require.NoError(t, accounts.ExpireReferences(ctx, s.db, later))
 	require.NoError(t, staging.Expire(ctx, s.db, later))
 	require.NoError(t, rules.Expire(ctx, s.db, later))
 	require.NoError(t, sync.Sweep(ctx, s.db, later))
 	require.NoError(t, attachments.Expire(ctx, s.db, later))
-	_, err := verify.RepairOwner(ctx, s.db, s.user.ID)
+	_, err = verify.RepairOwner(ctx, s.db, s.user.ID)
 	require.NoError(t, err)
 }
 

@@ -3,13 +3,13 @@ package ledger
 // acrossOwners has the statements that read rows of several owners, or of an owner that the planner
 // cannot derive from the parameters, and the reason.
 var acrossOwners = map[string]string{
-	// Background statements.
-	"accounts.ExpireReferences": "deletes what has expired, of all owners",
-	"attachments.Expire":        "deletes what has expired, of all owners",
-	"staging.Expire":            "marks what has expired, of all owners",
+	// Background statements, which only read.
+	"accounts.selectExpired":    "finds what has expired, of all owners",
+	"attachments.selectStopped": "finds what has expired, of all owners",
+	"staging.selectAbandoned":   "finds what has expired, of all owners",
 	"staging.emptyUndone":       "finds the next import that was undone, of all owners",
-	"rules.selectEnded":         "finds the changes that have expired, of all owners",
-	"sync.Sweep":                "of all owners: to do, it locks several",
+	"rules.selectApplications":  "finds the changes that have expired, of all owners",
+	"sync.selectSwept":          "finds what has expired, of all owners",
 	"jobs.selectWaiting":        "finds the next jobs, of all owners",
 
 	// Requests.

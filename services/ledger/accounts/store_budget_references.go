@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -219,10 +220,32 @@ func deleteExpiredReservations(
 }
 
 // ExpireReferences deletes the expired reservations that were never settled, and the expired
-// versions of deleted budgets. The hourly cleanup of the service calls it. Partial indexes contain
-// only the rows that can expire, so the recorded categories of all budgets cost it nothing.
+// versions of deleted budgets. The hourly cleanup of the service calls it.
 func ExpireReferences(ctx context.Context, q pg.Querier, now time.Time) error {
-	return pg.Exec(ctx, q, `
-		WITH expired AS (DELETE FROM referencing_budgets WHERE expires_at <= $1)
-		DELETE FROM budget_references WHERE expires_at <= $1`, now)
+	return errors.Join(
+		pg.SweepOwners(func() ([]uuid.UUID, error) {
+			return pg.Values[uuid.UUID](ctx, q, selectExpired("budget_references"), now)
+		}, func(owner uuid.UUID) (bool, error) {
+			return pg.Affected(ctx, q, `
+				DELETE FROM budget_references
+				WHERE owner_id = $1 AND expires_at <= $2`, owner, now)
+		}),
+		pg.SweepOwners(func() ([]uuid.UUID, error) {
+			return pg.Values[uuid.UUID](ctx, q, selectExpired("referencing_budgets"), now)
+		}, func(owner uuid.UUID) (bool, error) {
+			return pg.Affected(ctx, q, `
+				DELETE FROM referencing_budgets
+				WHERE owner_id = $1 AND expires_at <= $2`, owner, now)
+		}))
+}
+
+// selectExpired returns the statement that selects the owners of expired rows of a table. Partial
+// indexes contain only the rows that can expire, so the recorded categories of all budgets cost it
+// nothing.
+func selectExpired(table string) string {
+	return `
+		SELECT owner_id
+		FROM ` + table + `
+		WHERE expires_at <= $1 AND expires_at < 'infinity'
+		LIMIT 1000`
 }

@@ -176,8 +176,24 @@ const ExpireInterval = 10 * time.Minute
 const uploadAge = 2 * rpc.UploadTimeout
 
 // Expire deletes the uploads that began before uploadAge and have not ended. Their process stopped,
-// or could not discard them. The partial index attachments_uploading contains only such rows.
+// or could not discard them.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
-	return pg.Exec(ctx, q, `DELETE FROM attachments WHERE status = 'uploading' AND created_at < $1`,
-		now.Add(-uploadAge))
+	before := now.Add(-uploadAge)
+	return pg.SweepOwners(func() ([]uuid.UUID, error) {
+		return selectStopped(ctx, q, before)
+	}, func(owner uuid.UUID) (bool, error) {
+		return pg.Affected(ctx, q, `
+			DELETE FROM attachments
+			WHERE owner_id = $1 AND status = 'uploading' AND created_at < $2`, owner, before)
+	})
+}
+
+// selectStopped returns the owners of uploads that began before a time and have not ended. The
+// partial index attachments_uploading contains only uploads.
+func selectStopped(ctx context.Context, q pg.Querier, before time.Time) ([]uuid.UUID, error) {
+	return pg.Values[uuid.UUID](ctx, q, `
+		SELECT owner_id
+		FROM attachments
+		WHERE status = 'uploading' AND created_at < $1
+		LIMIT 1000`, before)
 }

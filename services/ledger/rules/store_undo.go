@@ -163,47 +163,45 @@ type application struct {
 
 // Expire deletes the changes of applications that can no longer be undone.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
-	ended, err := selectEnded(ctx, q, now.Add(-retention))
-	if err != nil {
-		return err
-	}
-	for _, a := range ended {
-		for more := true; more; {
-			if more, err = deleteChanges(ctx, q, a); err != nil {
-				return err
+	for after := (application{}); ; {
+		changes, err := selectApplications(ctx, q, now.Add(-retention), after)
+		if err != nil || len(changes) == 0 {
+			return err
+		}
+		for _, c := range changes {
+			for more := c.Ended && c.application != after; more; {
+				if more, err = deleteChanges(ctx, q, c.application); err != nil {
+					return err
+				}
 			}
+			after = c.application
 		}
 	}
-	return nil
 }
 
-// selectEnded returns the applications with changes that can no longer be undone: they began before
-// a time, another application of the rule followed, or the rule was deleted. The index
-// rule_changes_applied_at finds the next application without reading the changes of the previous
-// one.
-func selectEnded(ctx context.Context, q pg.Querier, before time.Time) ([]application, error) {
-	return pg.All[application](ctx, q, `
-		WITH RECURSIVE a AS (
-			(SELECT applied_at, owner_id, rule_id
-			FROM rule_changes
-			ORDER BY applied_at, owner_id, rule_id
-			LIMIT 1)
-			UNION ALL
-			SELECT next.*
-			FROM a, LATERAL (
-				SELECT applied_at, owner_id, rule_id
-				FROM rule_changes c
-				WHERE (c.applied_at, c.owner_id, c.rule_id) > (a.applied_at, a.owner_id, a.rule_id)
-				ORDER BY applied_at, owner_id, rule_id
-				LIMIT 1) AS next
-		)
-		SELECT owner_id, rule_id, applied_at
-		FROM a
-		WHERE applied_at < $1 OR NOT EXISTS (
-			SELECT
-			FROM rule_jobs j
-			WHERE j.owner_id = a.owner_id AND j.rule_id = a.rule_id
-				AND j.applied_at = a.applied_at)`, before)
+// appliedChange is the application of a change. Ended reports whether it can no longer be undone.
+type appliedChange struct {
+	application
+	Ended bool
+}
+
+// selectApplications returns the applications of the next changes after those of an application,
+// one row per change. An application can no longer be undone if it began before a time, another
+// application of the rule followed, or the rule was deleted. The index rule_changes_applied_at
+// finds the next application without reading the changes of the previous one, and a small limit
+// returns few changes of a large one.
+func selectApplications(
+	ctx context.Context, q pg.Querier, before time.Time, after application,
+) ([]appliedChange, error) {
+	return pg.All[appliedChange](ctx, q, `
+		SELECT c.owner_id, c.rule_id, c.applied_at,
+			c.applied_at < $1 OR j.owner_id IS NULL AS ended
+		FROM rule_changes c
+		LEFT JOIN rule_jobs j ON j.owner_id = c.owner_id AND j.rule_id = c.rule_id
+			AND j.applied_at = c.applied_at
+		WHERE (c.applied_at, c.owner_id, c.rule_id) > ($2, $3, $4)
+		ORDER BY c.applied_at, c.owner_id, c.rule_id
+		LIMIT 100`, before, after.AppliedAt, after.OwnerID, after.RuleID)
 }
 
 // deleteChanges deletes the next changes of an application, and reports whether there were any. It

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -101,6 +102,40 @@ func TestExpire(t *testing.T) {
 	require.NoError(t, err)
 	_, err = me.UndoRule(me.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
 	require.ErrorIs(t, err, errNotUndoable)
+}
+
+// TestExpireManyChanges has applications with more changes than a statement reads.
+func TestExpireManyChanges(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	begin := s.Service.Ledger.Now()
+	insert := func(at time.Time, changes int) (owner uuid.UUID) {
+		owner = uuid.New()
+		_, err := s.DB.Exec(t.Context(), `
+			INSERT INTO rule_changes (owner_id, rule_id, transaction_id, applied_at, tagged)
+			SELECT $1, $1, gen_random_uuid(), $2, false FROM generate_series(1, $3)`,
+			owner, at, changes)
+		require.NoError(t, err)
+		return owner
+	}
+	p := newPerson(t.Context(), t, s)
+	id := p.rule(t, sets("cinema", p.Category)).GetId()
+	p.apply(t, id)
+	_, err := s.DB.Exec(t.Context(), `UPDATE rule_jobs SET applied_at = $1`, begin)
+	require.NoError(t, err)
+	live := insert(begin, 250)
+	_, err = s.DB.Exec(t.Context(), `
+		UPDATE rule_changes SET owner_id = $1, rule_id = $2 WHERE owner_id = $3`, p.ID, id, live)
+	require.NoError(t, err)
+	// Of deleted rules, before, at the same time as and after those of the live one.
+	for _, after := range []time.Duration{-time.Hour, 0, 0, 0, time.Hour} {
+		insert(begin.Add(after), 150)
+	}
+	require.NoError(t, Expire(t.Context(), s.DB, begin))
+	owners, err := pg.Values[uuid.UUID](t.Context(), s.DB, `SELECT owner_id FROM rule_changes`)
+	require.NoError(t, err)
+	require.Len(t, owners, 250)
+	require.Equal(t, []uuid.UUID{p.ID}, slices.Compact(owners))
 }
 
 func TestChangeRestore(t *testing.T) {

@@ -135,6 +135,13 @@ func TestSweep(t *testing.T) {
 	insert(u, "wallet", "c", -1, old)
 	insert(u, "tag", "a", -1, old)
 	insert(other, "wallet", "a", -1, old)
+	// More than a sweep reads, and deletes at once.
+	many := s.NewUser(t.Context(), t)
+	_, err := s.DB.Exec(t.Context(), `
+		INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at)
+		SELECT $1, 'wallet', n, n, $2 FROM generate_series(1, 2 * $3::integer + 1) AS n`,
+		many.ID, old.Add(-time.Hour), maxSwept)
+	require.NoError(t, err)
 	require.NoError(t, Sweep(t.Context(), s.DB, now))
 	var left []string
 	require.NoError(t, s.DB.QueryRow(t.Context(),
@@ -145,7 +152,9 @@ func TestSweep(t *testing.T) {
 		u.ID).Scan(&left))
 	require.Equal(t,
 		[]string{"tag a true", "wallet a false", "wallet b true", "wallet c true"}, left)
-	for of, want := range map[uuid.UUID]int64{u.ID: 5, other.ID: 0} {
+	for of, want := range map[uuid.UUID]int64{
+		u.ID: 5, other.ID: 0, many.ID: 2*maxSwept + 1,
+	} {
 		current, err := selectState(t.Context(), s.DB, of)
 		require.NoError(t, err)
 		require.Equal(t, want, current.SweptSeq)

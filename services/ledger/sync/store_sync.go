@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -119,47 +118,58 @@ func selectTombstones(
 		LIMIT $5`, owner, seq, kind, id, limit)
 }
 
-// maxSwept is the number of tombstones whose owners a sweep locks together.
+// maxSwept is the number of tombstones that a sweep reads, or deletes under an owner's lock.
 const maxSwept = 1000
 
 // Sweep deletes the tombstones that are older than 180 days, and records for each owner that older
-// cursors have expired. Both happen in one statement, so no reader misses a tombstone without
-// SYNC_CURSOR_EXPIRED. It locks the owners first, in the order of their ids, because each write
+// cursors have expired. A tombstone without a number stays until a reader has numbered it, because
+// no device has received it.
+func Sweep(ctx context.Context, q pg.Querier, now time.Time) error {
+	before := now.Add(-retention)
+	return pg.SweepOwners(func() ([]uuid.UUID, error) {
+		return selectSwept(ctx, q, before)
+	}, func(owner uuid.UUID) (bool, error) {
+		return sweepOwner(ctx, q, owner, before)
+	})
+}
+
+// selectSwept returns the owners of the oldest numbered tombstones from before a time.
+func selectSwept(ctx context.Context, q pg.Querier, before time.Time) ([]uuid.UUID, error) {
+	return pg.Values[uuid.UUID](ctx, q, `
+		SELECT owner_id
+		FROM tombstones
+		WHERE deleted_at < $1 AND seq >= 0
+		ORDER BY deleted_at
+		LIMIT $2`, before, maxSwept)
+}
+
+// sweepOwner deletes up to maxSwept numbered tombstones of an owner from before a time, and reports
+// whether there were any. One statement deletes them and records the highest number, so no reader
+// misses a tombstone without SYNC_CURSOR_EXPIRED. It locks the owner first, because each write
 // locks its owner first: a writer that holds a tombstone cannot wait for a sweep that waits for the
-// owner. Reading the count of locked makes PostgreSQL take these locks before the DELETE. A
-// tombstone without a number stays until a reader has numbered it, because no device has received
-// it.
-func Sweep(ctx context.Context, db *pgxpool.Pool, now time.Time) error {
-	for {
-		swept, err := db.Exec(ctx, `
-			WITH due AS MATERIALIZED (
-				SELECT owner_id, kind, id
-				FROM tombstones
-				WHERE deleted_at < $1 AND seq >= 0
-				ORDER BY deleted_at
-				LIMIT $2
-			), locked AS MATERIALIZED (
-				SELECT owner_id
-				FROM owners
-				WHERE owner_id IN (SELECT owner_id FROM due)
-				ORDER BY owner_id
-				FOR UPDATE
-			), swept AS (
-				DELETE FROM tombstones t
-				USING due, (SELECT count(*) FROM locked) AS l
-				WHERE t.owner_id = due.owner_id AND t.kind = due.kind AND t.id = due.id
-					AND t.deleted_at < $1
-				RETURNING t.owner_id, t.seq
-			)
-			UPDATE owners o
-			SET swept_seq = greatest(o.swept_seq, s.seq)
-			FROM (SELECT owner_id, max(seq) AS seq FROM swept GROUP BY owner_id) AS s
-			WHERE o.owner_id = s.owner_id`, now.Add(-retention), maxSwept)
-		if err != nil {
-			return fmt.Errorf("deleting old tombstones: %w", err)
-		}
-		if swept.RowsAffected() == 0 {
-			return nil
-		}
-	}
+// owner. Reading the count of locked makes PostgreSQL take this lock before the DELETE.
+func sweepOwner(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, before time.Time,
+) (found bool, err error) {
+	return pg.Affected(ctx, q, `
+		WITH due AS MATERIALIZED (
+			SELECT kind, id
+			FROM tombstones
+			WHERE owner_id = $1 AND deleted_at < $2 AND seq >= 0
+			LIMIT $3
+		), locked AS MATERIALIZED (
+			SELECT owner_id
+			FROM owners
+			WHERE owner_id = $1
+			FOR UPDATE
+		), swept AS (
+			DELETE FROM tombstones t
+			USING due, (SELECT count(*) FROM locked) AS l
+			WHERE t.owner_id = $1 AND t.kind = due.kind AND t.id = due.id AND t.deleted_at < $2
+			RETURNING t.seq
+		)
+		UPDATE owners
+		SET swept_seq = greatest(swept_seq, s.seq)
+		FROM (SELECT max(seq) AS seq FROM swept) AS s
+		WHERE owner_id = $1 AND s.seq IS NOT NULL`, owner, before, maxSwept)
 }

@@ -38,11 +38,16 @@ func DeleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error 
 // committed within 7 days. Jobs delete them in chunks, because an import may have 200 000 rows. It
 // deletes the rows of imports that were undone 7 days ago.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
-	err := pg.Exec(ctx, q, `
-		UPDATE imports
-		SET status = 'deleting', updated_at = $3, attempts = 0
-		WHERE status = 'uploading' AND updated_at < $1 OR status = 'preview' AND updated_at < $2`,
-		now.Add(-time.Hour), now.Add(-keepTime), now)
+	stopped, abandoned := now.Add(-time.Hour), now.Add(-keepTime)
+	err := pg.SweepOwners(func() ([]uuid.UUID, error) {
+		return selectAbandoned(ctx, q, stopped, abandoned)
+	}, func(owner uuid.UUID) (bool, error) {
+		return pg.Affected(ctx, q, `
+			UPDATE imports
+			SET status = 'deleting', updated_at = $4, attempts = 0
+			WHERE owner_id = $1 AND (status = 'uploading' AND updated_at < $2
+				OR status = 'preview' AND updated_at < $3)`, owner, stopped, abandoned, now)
+	})
 	if err != nil {
 		return err
 	}
@@ -51,6 +56,18 @@ func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
 			return err
 		}
 	}
+}
+
+// selectAbandoned returns the owners of imports whose upload stopped before a time, and of imports
+// that were not committed since a time.
+func selectAbandoned(
+	ctx context.Context, q pg.Querier, stopped, abandoned time.Time,
+) ([]uuid.UUID, error) {
+	return pg.Values[uuid.UUID](ctx, q, `
+		SELECT owner_id
+		FROM imports
+		WHERE status = 'uploading' AND updated_at < $1 OR status = 'preview' AND updated_at < $2
+		LIMIT 1000`, stopped, abandoned)
 }
 
 const (

@@ -67,6 +67,7 @@ func TestStatementsOnPartitions(t *testing.T) {
 			sources := sourceStatements(t)
 			plans.requireOnePartition(t, sources, distributed)
 			if distributed {
+				isolated.requireOwners(t, plans.sent, sources)
 				plans.requireAll(t, sources)
 			}
 		})

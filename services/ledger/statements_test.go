@@ -94,7 +94,11 @@ func textParts(expr ast.Expr) []string {
 			return filled.Split(text, -1)
 		}
 	case *ast.BinaryExpr:
-		return append(textParts(event.X), textParts(event.Y)...)
+		last := textParts(event.Y)
+		if last == nil {
+			last = []string{""}
+		}
+		return append(textParts(event.X), last...)
 	case *ast.ParenExpr:
 		return textParts(event.X)
 	case *ast.CallExpr:
@@ -129,9 +133,12 @@ func (s sourceStatement) match(sql string) (length int) {
 	return length
 }
 
+// unnamed is the name of a statement that no source matches.
+const unnamed = "a trigger or a test"
+
 // nameOf returns the name of the source that matches most of a statement.
 func nameOf(sources []sourceStatement, sql string) string {
-	name, longest := "a trigger or a test", 20
+	name, longest := unnamed, 20
 	for _, s := range sources {
 		if n := s.match(sql); n > longest {
 			name, longest = s.name, n

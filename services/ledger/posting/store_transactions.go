@@ -98,6 +98,6 @@ func DeleteUnusedReceipt(ctx context.Context, tx pgx.Tx, owner, receipt uuid.UUI
 		DELETE FROM receipts r
 		WHERE r.owner_id = $1 AND r.id = $2
 			AND NOT EXISTS (
-				SELECT FROM transactions t WHERE t.owner_id = r.owner_id AND t.receipt_id = r.id)`,
+				SELECT FROM transactions t WHERE t.owner_id = $1 AND t.receipt_id = r.id)`,
 		owner, receipt)
 }

@@ -221,6 +221,31 @@ func TestCommitImportExistingLegs(t *testing.T) {
 		require.Equal(t, map[string]int64{"Visa": 15000}, p.walletBalances(t))
 		require.Zero(t, p.legs(t))
 	})
+	t.Run("from the file of the other account, as a transfer of another day", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t) // Other subtests would change what is stored.
+		p := newPerson(t, s)
+		p.MakeWallet(p.Ctx, t, "Visa", "EUR")
+		p.MakeWallet(p.Ctx, t, "Checking", "EUR")
+		defaults := &ledgerv1.ImportDefaultsChange{
+			Currency: new("EUR"), IncomeCategoryId: new(p.Category.String()),
+		}
+		m := p.uploaded(t, checking).GetImport()
+		p.committed(t, p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: defaults}))
+		want := map[string]int64{"Checking": 282588, "Visa": 15000}
+		require.Equal(t, want, p.walletBalances(t))
+		before := s.stored(t)
+		later := strings.NewReplacer("D01/21", "D01/24", "T100.00\n", "T100.00\nMThank you\n").
+			Replace(visa)
+		m = p.uploaded(t, later).GetImport()
+		m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: defaults})
+		require.EqualValues(t, 2, m.GetCounts().GetMatched())
+		p.committed(t, m)
+		require.Equal(t, want, p.walletBalances(t))
+		require.Equal(t, 4, p.legs(t))
+		p.undo(t, m, false)
+		require.Equal(t, before, s.stored(t))
+	})
 	t.Run("entered by hand", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)

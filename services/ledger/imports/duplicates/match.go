@@ -50,6 +50,9 @@ type existing struct {
 	CreatedAt time.Time `db:"created_at"`
 	// Parts are the transactions of a receipt, whose oldest one is ID. Otherwise it is ID alone.
 	Parts []uuid.UUID
+	// OtherWallet is the wallet at the other side of a transfer, or nil. The texts of a leg without
+	// an external id may be those of the statement of that wallet.
+	OtherWallet *uuid.UUID `db:"other_wallet_id"`
 	// Imported is set if an import of another format has created the transaction. It matches a row
 	// of its day only: its external id has another source, but regular payments are often a few
 	// days apart.
@@ -69,6 +72,8 @@ type wanted struct {
 	ExternalID string `db:"external_id"`
 	// Pending is set if the bank has not booked the payment. Then only its external id counts.
 	Pending bool
+	// TransferWalletID is the wallet at the other side of a transfer, or nil.
+	TransferWalletID *uuid.UUID `db:"transfer_wallet_id"`
 }
 
 // compareInGroup orders the transactions of a group. Imported ones follow the others, because they
@@ -94,7 +99,9 @@ type pair struct {
 // match assigns each transaction to at most one row and each row to at most one transaction: the
 // nearest day first, then the most similar text, then the transaction that was created first. A
 // receipt takes all its transactions. Pairs of one day whose texts differ are only possible, and so
-// are those that were not compared because there are too many.
+// are those that were not compared because there are too many. A leg of a transfer that another
+// file has created is the payment of a row that is a transfer with the same wallet, and a possible
+// one of other rows, also a few days apart.
 func match(rows []wanted, found map[key][]existing, taken map[uuid.UUID]bool) []result {
 	m := matching{taken: taken, used: map[uuid.UUID]bool{}, done: map[int32]bool{}}
 	m.match(rows, found)
@@ -213,7 +220,11 @@ func (m *matching) pairsOf(rows []*wanted, found []existing) (pairs []pair, part
 			}
 			m.compared++
 			p := pair{r, e, int(e.Day.Sub(r.Day).Abs() / day), compare(own, texts[i])}
-			if p.days == 0 || p.agrees && p.score > 0 {
+			isLeg := e.OtherWallet != nil && !e.Imported
+			if isLeg && r.TransferWalletID != nil && *r.TransferWalletID == *e.OtherWallet {
+				p.likeness = likeness{1, true}
+			}
+			if p.days == 0 || isLeg || p.agrees && p.score > 0 {
 				pairs = append(pairs, p)
 			}
 		}

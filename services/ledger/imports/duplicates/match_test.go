@@ -112,6 +112,20 @@ func TestMatch(t *testing.T) {
 			require.Equal(t, []result{{1, stored(1, c.transaction).ID, c.want}}, results)
 		})
 	}
+	t.Run("a leg of a transfer", func(t *testing.T) {
+		t.Parallel()
+		bank, other := uuid.UUID{1}, uuid.UUID{2}
+		leg := stored(1, on(5, "", "To savings"))
+		leg.OtherWallet = &bank
+		row := wanted{facts: on(8, "", "From current account"), N: 1}
+		require.Equal(t, []result{{1, leg.ID, possible}}, match([]wanted{row}, grouped(leg), nil))
+		row.TransferWalletID = &other
+		require.Equal(t, []result{{1, leg.ID, possible}}, match([]wanted{row}, grouped(leg), nil))
+		row.TransferWalletID = &bank
+		require.Equal(t, []result{{1, leg.ID, matched}}, match([]wanted{row}, grouped(leg), nil))
+		leg.OtherWallet = nil
+		require.Empty(t, match([]wanted{row}, grouped(leg), nil))
+	})
 	t.Run("a transaction of another row is not named", func(t *testing.T) {
 		t.Parallel()
 		netflix := stored(1, on(5, "Netflix", ""))

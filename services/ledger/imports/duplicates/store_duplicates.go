@@ -80,7 +80,8 @@ func selectReceipts(
 			(min(t.date) AT TIME ZONE 'UTC')::date AS day, max(t.payee) AS payee,
 			string_agg(t.description, ' ' ORDER BY t.created_at, t.id) AS description,
 			(array_agg(t.id ORDER BY t.created_at, t.id))[1] AS id, min(t.created_at) AS created_at,
-			array_agg(t.id ORDER BY t.created_at, t.id) AS parts, false AS imported
+			array_agg(t.id ORDER BY t.created_at, t.id) AS parts, false AS imported,
+			NULL::uuid AS other_wallet_id
 		FROM transactions t
 		WHERE t.owner_id = $1 AND t.receipt_id IS NOT NULL AND t.date >= $2 AND t.date < $3
 		GROUP BY t.receipt_id, t.wallet_id, t.currency
@@ -107,12 +108,16 @@ func selectExisting(
 	lookup := batch.Queue(`
 		SELECT t.wallet_id, t.currency, t.amount_minor, (t.date AT TIME ZONE 'UTC')::date AS day,
 			t.payee, t.description, t.id, t.created_at, ARRAY[t.id] AS parts,
-			t.external_id IS NOT NULL AS imported
+			t.external_id IS NOT NULL AS imported, (
+				SELECT o.wallet_id
+				FROM transactions o
+				WHERE o.owner_id = $1 AND o.transfer_id = t.transfer_id AND o.id <> t.id
+				LIMIT 1) AS other_wallet_id
 		FROM unnest($3::uuid[], $4::timestamptz[], $5::timestamptz[])
 			WITH ORDINALITY AS s (wallet_id, first, "end", position)
 		CROSS JOIN LATERAL (
 			SELECT id, wallet_id, currency, amount_minor, date, payee, description, created_at,
-				external_id
+				external_id, transfer_id
 			FROM transactions
 			WHERE owner_id = $1 AND wallet_id = s.wallet_id AND date >= s.first AND date < s."end"
 				AND import_id IS DISTINCT FROM $2
@@ -140,6 +145,7 @@ func selectWanted(
 	return pg.All[wanted](ctx, q, `
 		SELECT n, wallet_id, booked_currency AS currency, coalesce(amount_minor, 0) AS amount_minor,
 			(date AT TIME ZONE 'UTC')::date AS day, external_id, status = 'pending' AS pending,
+			transfer_wallet_id,
 			coalesce(chosen_payee, payee) AS payee,
 			coalesce(chosen_description, description) AS description
 		FROM import_rows

@@ -1,12 +1,10 @@
 package ledger
 
 import (
-	_ "embed"
-	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"testing"
-	"testing/fstest"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/assert"
@@ -15,25 +13,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 )
-
-//go:embed testdata/partition.sql
-var partitionSQL []byte
-
-// partitioned returns the migrations with a last one that partitions all tables by owner.
-func partitioned(t *testing.T) fs.FS {
-	t.Helper()
-	files := fstest.MapFS{"migrations/9999_partition.sql": {Data: partitionSQL}}
-	names, err := fs.Glob(Migrations, "migrations/*.sql")
-	require.NoError(t, err)
-	for _, name := range names {
-		text, err := fs.ReadFile(Migrations, name)
-		require.NoError(t, err)
-		files[name] = &fstest.MapFile{Data: text}
-	}
-	return files
-}
 
 // TestStatementsOnPartitions runs each RPC and job of the ledger on tables with 16 partitions by
 // owner, and compares the plans with the rule of ADR 124: a statement of a request or a job reads
@@ -51,7 +33,7 @@ func TestStatementsOnPartitions(t *testing.T) {
 	for name, distributed := range map[string]bool{"plain": false, "distributed": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db, plans := explained(t, pgtest.New(t, partitioned(t)))
+			db, plans := explained(t, pgtest.New(t, fixture.Partitioned(t, os.DirFS("."))))
 			isolated := isolatedOn(t, db)
 			isolated.env.Ledger.Distributed = distributed
 			isolated.Transactions = transactions.New(isolated.env.Ledger, isolated.env.Cursors,
@@ -79,7 +61,8 @@ func TestStatementsOnPartitions(t *testing.T) {
 func TestViolationsOnPartitions(t *testing.T) {
 	t.Parallel()
 	type constraint struct{ Name, Parent string }
-	copies, err := pg.All[constraint](t.Context(), pgtest.New(t, partitioned(t)), `
+	db := pgtest.New(t, fixture.Partitioned(t, os.DirFS(".")))
+	copies, err := pg.All[constraint](t.Context(), db, `
 		SELECT c.conname AS name, p.conname AS parent
 		FROM pg_constraint c JOIN pg_constraint p ON p.oid = c.conparentid
 		UNION ALL

@@ -150,24 +150,28 @@ func (p pausedServer) runFirst(t *testing.T, first request, plain bool) {
 	t.Helper()
 	var reached []string
 	for _, pause := range pauses {
+		installPauses(t, p.DB, pause)
 		if p.reaches(t, pause, first) {
 			reached = append(reached, pause)
 		}
 	}
 	for i, pause := range reached {
-		switch {
-		case i == 0 || i == len(reached)-1:
-			p.runPairs(t, pause, first, writes)
-		case plain:
-			p.runPairs(t, pause, first, plainWrites)
+		seconds := writes
+		if i > 0 && i < len(reached)-1 {
+			if !plain {
+				continue
+			}
+			seconds = plainWrites
 		}
+		installPauses(t, p.DB, pause)
+		p.runPairs(t, pause, first, seconds)
 	}
 }
 
-// runPairs runs the first write with each second one. Each pair has separate holdings.
+// runPairs runs the first write with each second one. Each pair has separate holdings. The pause
+// must be installed.
 func (p pausedServer) runPairs(t *testing.T, pause string, first request, seconds []request) {
 	t.Helper()
-	installPauses(t, p.DB, pause)
 	owners := map[uuid.UUID]string{}
 	all := p.newHoldings(t, len(seconds))
 	for i, second := range seconds {

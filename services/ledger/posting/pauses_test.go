@@ -27,7 +27,7 @@ var pauses = []string{
 
 // installPauses makes a write of an owner wait at the points for as long as hold keeps that point's
 // lock for the owner. It removes the triggers of other points, because each trigger costs processor
-// time for each row. Triggers fire in the order of their names, so "A_pause" precedes the "RI_"
+// time for each row. Triggers fire in the order of their names, so "A_pause_" precedes the "RI_"
 // triggers that check foreign keys.
 func installPauses(t *testing.T, db *pgxpool.Pool, points ...string) {
 	t.Helper()
@@ -44,14 +44,14 @@ func installPauses(t *testing.T, db *pgxpool.Pool, points ...string) {
 			owner = "user_id"
 		}
 		_, err = db.Exec(t.Context(), fmt.Sprintf(`
-			CREATE FUNCTION pauses.%[2]s() RETURNS trigger LANGUAGE plpgsql AS $$
+			CREATE FUNCTION pauses.%[1]s_%[2]s() RETURNS trigger LANGUAGE plpgsql AS $$
 			BEGIN
 				PERFORM pg_advisory_xact_lock_shared(hashtext('%[1]s %[2]s'),
 					hashtext(coalesce(NEW.%[3]s, OLD.%[3]s)::text));
 				RETURN coalesce(NEW, OLD);
 			END $$;
-			CREATE TRIGGER "A_pause" %[1]s INSERT OR UPDATE OR DELETE ON %[2]s
-			FOR EACH ROW EXECUTE FUNCTION pauses.%[2]s()`, when, table, owner),
+			CREATE TRIGGER "A_pause_%[1]s" %[1]s INSERT OR UPDATE OR DELETE ON %[2]s
+			FOR EACH ROW EXECUTE FUNCTION pauses.%[1]s_%[2]s()`, when, table, owner),
 			pgx.QueryExecModeSimpleProtocol)
 		require.NoError(t, err)
 	}
@@ -146,10 +146,9 @@ func (p pausedServer) start(t *testing.T, n int, write func() error) <-chan erro
 	}
 }
 
-// reaches reports whether a write stops at a point.
+// reaches reports whether a write stops at a point whose pause is installed.
 func (p pausedServer) reaches(t *testing.T, pause string, first request) bool {
 	t.Helper()
-	installPauses(t, p.DB, pause)
 	h := p.newHoldings(t, 1)[0]
 	first.setUp(t, &h)
 	release := p.hold(t, pause, h.ID)

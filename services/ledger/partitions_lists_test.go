@@ -23,8 +23,13 @@ var unrecorded = map[string]string{
 	"distribution.distribute":     "distributes the tables on Citus, see package distribution",
 	"distribution.replaceActions": "alters foreign keys on Citus, see package distribution",
 	"distribution.selectTables":   "reads the catalog, see package distribution",
-	"jobs.Due":                    "of the budget service, which is not distributed",
-	"jobstest.Leases":             "for tests only",
 	"sync.numberRows":             "numbers rows of a release before ADR 83",
 	"verify.selectOwnerAfter":     "finds the next owner of all, in the background",
+}
+
+// undistributed has the statements of shared packages that do not run on a distributed database,
+// and the reason.
+var undistributed = map[string]string{
+	"jobs.Due":        "of the budget service",
+	"jobstest.Leases": "for tests only",
 }

@@ -62,10 +62,10 @@ func selectDerivations(
 ) (map[uuid.UUID]bool, error) {
 	type row struct{ Derivation uuid.UUID }
 	rows, err := pg.All[row](ctx, q, `
-		SELECT derivation
-		FROM imports
-		WHERE (owner_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
-			AND derivation IS NOT NULL AND status IN ('updating', 'queued')`, owners, imports)
+		SELECT i.derivation
+		FROM unnest($1::uuid[], $2::uuid[]) AS u (owner_id, id)
+		JOIN imports i ON i.owner_id = u.owner_id AND i.id = u.id
+		WHERE i.derivation IS NOT NULL AND i.status IN ('updating', 'queued')`, owners, imports)
 	active := map[uuid.UUID]bool{}
 	for _, r := range rows {
 		active[r.Derivation] = true

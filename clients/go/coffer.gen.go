@@ -1254,24 +1254,29 @@ func (e ImportStatus) Valid() bool {
 // Defines values for ImportAssumptionReason.
 const (
 	AMOUNTSDIFFER       ImportAssumptionReason = "AMOUNTS_DIFFER"
+	AMOUNTSUNREAD       ImportAssumptionReason = "AMOUNTS_UNREAD"
 	BALANCESOFDEBT      ImportAssumptionReason = "BALANCES_OF_DEBT"
 	BALANCESOFFILE      ImportAssumptionReason = "BALANCES_OF_FILE"
 	BALANCESOFROWS      ImportAssumptionReason = "BALANCES_OF_ROWS"
 	CARDBALANCE         ImportAssumptionReason = "CARD_BALANCE"
 	CARDBALANCENEGATIVE ImportAssumptionReason = "CARD_BALANCE_NEGATIVE"
 	DATESAMBIGUOUS      ImportAssumptionReason = "DATES_AMBIGUOUS"
+	DATESDIFFER         ImportAssumptionReason = "DATES_DIFFER"
 	DATESMIXED          ImportAssumptionReason = "DATES_MIXED"
 	DECIMALSAMBIGUOUS   ImportAssumptionReason = "DECIMALS_AMBIGUOUS"
 	EARLIERWALLET       ImportAssumptionReason = "EARLIER_WALLET"
 	FEESUNPROVEN        ImportAssumptionReason = "FEES_UNPROVEN"
 	FEWNEGATIVEIN       ImportAssumptionReason = "FEW_NEGATIVE_IN"
 	FEWNEGATIVEOUT      ImportAssumptionReason = "FEW_NEGATIVE_OUT"
+	MONTHSAMBIGUOUS     ImportAssumptionReason = "MONTHS_AMBIGUOUS"
 	NOSIGNS             ImportAssumptionReason = "NO_SIGNS"
 	ONLYCREDITS         ImportAssumptionReason = "ONLY_CREDITS"
 	OTHERSHEETS         ImportAssumptionReason = "OTHER_SHEETS"
 	PAIRUNNAMED         ImportAssumptionReason = "PAIR_UNNAMED"
 	PAYMENTTYPE         ImportAssumptionReason = "PAYMENT_TYPE"
+	ROWOFBALANCE        ImportAssumptionReason = "ROW_OF_BALANCE"
 	ROWOFTOTAL          ImportAssumptionReason = "ROW_OF_TOTAL"
+	ROWSUNBOOKED        ImportAssumptionReason = "ROWS_UNBOOKED"
 	SAVEDMAPPING        ImportAssumptionReason = "SAVED_MAPPING"
 	SIDESAPART          ImportAssumptionReason = "SIDES_APART"
 	SIDESMIXED          ImportAssumptionReason = "SIDES_MIXED"
@@ -1279,6 +1284,8 @@ const (
 	SIDESWHOLE          ImportAssumptionReason = "SIDES_WHOLE"
 	SPLITWITHTRANSFERS  ImportAssumptionReason = "SPLIT_WITH_TRANSFERS"
 	STATUSESUNKNOWN     ImportAssumptionReason = "STATUSES_UNKNOWN"
+	TYPEIN              ImportAssumptionReason = "TYPE_IN"
+	TYPEOUT             ImportAssumptionReason = "TYPE_OUT"
 	UNPROVENIN          ImportAssumptionReason = "UNPROVEN_IN"
 	UNPROVENOUT         ImportAssumptionReason = "UNPROVEN_OUT"
 )
@@ -1287,6 +1294,8 @@ const (
 func (e ImportAssumptionReason) Valid() bool {
 	switch e {
 	case AMOUNTSDIFFER:
+		return true
+	case AMOUNTSUNREAD:
 		return true
 	case BALANCESOFDEBT:
 		return true
@@ -1300,6 +1309,8 @@ func (e ImportAssumptionReason) Valid() bool {
 		return true
 	case DATESAMBIGUOUS:
 		return true
+	case DATESDIFFER:
+		return true
 	case DATESMIXED:
 		return true
 	case DECIMALSAMBIGUOUS:
@@ -1312,6 +1323,8 @@ func (e ImportAssumptionReason) Valid() bool {
 		return true
 	case FEWNEGATIVEOUT:
 		return true
+	case MONTHSAMBIGUOUS:
+		return true
 	case NOSIGNS:
 		return true
 	case ONLYCREDITS:
@@ -1322,7 +1335,11 @@ func (e ImportAssumptionReason) Valid() bool {
 		return true
 	case PAYMENTTYPE:
 		return true
+	case ROWOFBALANCE:
+		return true
 	case ROWOFTOTAL:
+		return true
+	case ROWSUNBOOKED:
 		return true
 	case SAVEDMAPPING:
 		return true
@@ -1337,6 +1354,10 @@ func (e ImportAssumptionReason) Valid() bool {
 	case SPLITWITHTRANSFERS:
 		return true
 	case STATUSESUNKNOWN:
+		return true
+	case TYPEIN:
+		return true
+	case TYPEOUT:
 		return true
 	case UNPROVENIN:
 		return true
@@ -5111,7 +5132,7 @@ type Import struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again.
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again.
 	Warnings []string `json:"warnings"`
 }
 

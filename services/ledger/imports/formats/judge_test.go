@@ -106,10 +106,10 @@ func (r *reading) judge(l layout) (result, wrong string) {
 		"sign": pair(func(a, b row) bool {
 			return a.Date == b.Date && absolute(a.Amount) == absolute(b.Amount)
 		}),
-		"date":   pair(func(a, b row) bool { return a.Amount == b.Amount }),
-		"amount": pair(func(a, b row) bool { return a.Date == b.Date }),
+		"date": pair(func(a, b row) bool { return a.Amount == b.Amount }),
 	}
 	both := pair(func(a, b row) bool { return absolute(a.Amount) == absolute(b.Amount) })
+	found["amount"] = pair(func(a, b row) bool { return a.Date == b.Date })
 	found["date"], found["sign"] = found["date"]+both, found["sign"]+both
 	other := pair(func(_, _ row) bool { return true })
 	found["date"], found["amount"] = found["date"]+other, found["amount"]+other

@@ -36,10 +36,7 @@ type row struct {
 // silent are layouts that are read wrongly without a word, with the reason. A layout that is no
 // longer silent must be removed. Those of held only have the kind of the error, because a reason
 // would need a look at them.
-var silent = map[string]string{
-	"fresh/fr-lcl.csv":       "rows that are no transactions",
-	"fresh/pl-santander.csv": "rows that are no transactions",
-}
+var silent = map[string]string{}
 
 // floors are the lowest accepted shares of exact layouts, in percent.
 var floors = map[string]int{"known": 95, "unseen": 95, "fresh": 95, "held": 90}

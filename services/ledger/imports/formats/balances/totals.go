@@ -16,6 +16,8 @@ type Totals struct {
 	accounts map[string]*sums
 	last     int // The number of the last total.
 	since    int // Rows after it.
+	rows     int
+	top, end [2]Row // The first two rows, and the last two.
 }
 
 // sums are the totals of an account.
@@ -40,6 +42,11 @@ func (t *Totals) Add(r Row) {
 		t.accounts[r.Account] = s
 	}
 	t.since++
+	if t.rows < len(t.top) {
+		t.top[t.rows] = r
+	}
+	t.end = [2]Row{r, t.end[0]}
+	t.rows++
 	moved := r.Stated && s.stated && r.Balance.Plus(s.balance.Negated()) == r.Amount
 	s.balance, s.stated = r.Balance, r.Stated
 	if !moved && s.explains(r.Amount) {
@@ -55,6 +62,20 @@ func (t *Totals) Last() int {
 		return 0
 	}
 	return t.last
+}
+
+// Edge returns the number of the first or the last row if it seems to state a balance, or 0: its
+// amount is also its balance, or its balance is that of the next row.
+func (t *Totals) Edge() int {
+	for _, pair := range [][2]Row{t.top, t.end} {
+		row, next := pair[0], pair[1]
+		repeats := next.Stated && !next.Balance.Differs(row.Balance)
+		isBalance := row.Stated && row.Amount.Units != 0 && !row.Balance.Unknown
+		if isBalance && (repeats || row.Amount == row.Balance) && t.rows > minTerms {
+			return row.N
+		}
+	}
+	return 0
 }
 
 // side returns the index of a direction.

@@ -50,10 +50,16 @@ func Plausible(word string) int {
 // isOutsideLatin reports whether a character belongs to another alphabet than ours.
 func isOutsideLatin(r rune) bool { return !unicode.Is(unicode.Latin, r) }
 
-// breaksWord reports whether two neighboring characters are letters of different alphabets, or a
-// capital letter after a small one, and not both are ASCII.
+// breaksWord reports whether two neighboring characters are letters of different alphabets, a
+// capital letter after a small one or a letter after a digit, and not both are ASCII.
 func breaksWord(a, b rune) bool {
-	if a < utf8.RuneSelf && b < utf8.RuneSelf || !unicode.IsLetter(a) || !unicode.IsLetter(b) {
+	if a < utf8.RuneSelf && b < utf8.RuneSelf {
+		return false
+	}
+	if unicode.IsDigit(a) && unicode.Is(unicode.Latin, b) {
+		return true // A space without a break, decoded wrongly.
+	}
+	if !unicode.IsLetter(a) || !unicode.IsLetter(b) {
 		return false
 	}
 	x, y := alphabetOf(a), alphabetOf(b)
@@ -82,5 +88,5 @@ func alphabetOf(r rune) int {
 func isWordRune(r rune) bool {
 	isWide := r >= 0x3000 && r < 0x3040 || r >= 0xff00 && r < 0xff66
 	return unicode.IsLetter(r) && !strings.ContainsRune("ªºƒ", r) || isWide ||
-		strings.ContainsRune("€£’–°", r)
+		strings.ContainsRune("€£’–°\u00a0", r)
 }

@@ -12,6 +12,7 @@ import (
 type Check struct {
 	trail  balances.Trail
 	totals balances.Totals
+	edges  edges
 }
 
 // Add adds the next record of the file, as a Reader has filled it.
@@ -29,6 +30,7 @@ func (c *Check) Add(r *statement.Record) {
 		}
 		c.trail.Add(row)
 		c.totals.Add(row)
+		c.edges.add(r)
 	}
 }
 
@@ -48,8 +50,9 @@ func (c *Check) Debt() (statement.Assumption, bool) {
 	}, true
 }
 
-// Mismatch returns the evidence that amounts are wrong, if the balances contradict them, or if rows
-// without a balance seem to be totals. mayOwe is that of the mapping.
+// Mismatch returns the evidence that amounts are wrong, if the balances contradict them, if rows
+// without a balance seem to be totals, or if the first or the last row seems to be a balance.
+// mayOwe is that of the mapping.
 func (c *Check) Mismatch(mayOwe bool) (statement.Assumption, bool) {
 	v := c.trail.Verdict()
 	if n := c.totals.Last(); n > 0 {
@@ -59,8 +62,12 @@ func (c *Check) Mismatch(mayOwe bool) (statement.Assumption, bool) {
 			Rows:     []int{n},
 		}, true
 	}
+	if n := c.totals.Edge(); n > 0 && v.Agreed > 1 {
+		return rowOfBalance(n), true
+	}
 	if !v.Contradicts(mayOwe) {
-		return statement.Assumption{}, false
+		n := c.edges.bare()
+		return rowOfBalance(n), n > 0
 	}
 	before, _ := v.First.Before.Text()
 	balance, _ := v.First.Balance.Text()
@@ -71,4 +78,13 @@ func (c *Check) Mismatch(mayOwe bool) (statement.Assumption, bool) {
 			"row", strconv.Itoa(v.First.Row), "balance", balance),
 		Rows: []int{v.First.Previous, v.First.Row},
 	}, true
+}
+
+// rowOfBalance returns the assumption that a row which seems to state a balance is a payment.
+func rowOfBalance(n int) statement.Assumption {
+	return statement.Assumption{
+		Code:     statement.BalanceMismatch,
+		Evidence: statement.Shows("ROW_OF_BALANCE", "row", strconv.Itoa(n)),
+		Rows:     []int{n},
+	}
 }

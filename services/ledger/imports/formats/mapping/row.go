@@ -80,9 +80,11 @@ func (r *Reader) Row(record *statement.Record) {
 			record.Problem = "the date is missing"
 		}
 	}
-	if !record.Skip && (record.Amount == "" || filled(cells)*2 <= len(cells)) {
+	// A row with a day may be a payment whose amount is in another column than the mapping says.
+	hasAmount := r.hasAmount(cells)
+	if !record.Skip && (!hasAmount || filled(cells)*2 <= len(cells)) {
 		record.Skip = slices.ContainsFunc(cells, func(cell string) bool {
-			return written.StatesBalance(cell, record.Amount != "")
+			return written.StatesBalance(cell, hasAmount, hasAmount || ok)
 		})
 	}
 	for _, cell := range cells {
@@ -153,6 +155,17 @@ func (r *Reader) setTexts(record *statement.Record) {
 	if id := r.cell(cells, FieldExternalID); id != "" {
 		record.ExternalID = "csv:" + id
 	}
+}
+
+// hasAmount reports whether a row has a number in a column of amounts, perhaps one that cannot be
+// read.
+func (r *Reader) hasAmount(cells []string) bool {
+	for _, field := range []string{FieldAmount, FieldDebit, FieldCredit} {
+		if strings.ContainsAny(r.cell(cells, field), "0123456789") {
+			return true
+		}
+	}
+	return false
 }
 
 // noTransaction reports whether a row without a date is a total, a heading or a remark.

@@ -154,6 +154,9 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 		return rank == 1 || rank < 1<<30 && t.equal(amount, i)*2 < len(t.records)
 	})
 	others = slices.DeleteFunc(others, func(i int) bool { return p.rankOf(i) > rank })
+	if ok && rank == 1<<30 && p.proof == nil {
+		p.warnOfUnread(in, amount)
+	}
 	if ok && p.proof == nil && !p.settled {
 		for _, i := range append(others, unnamed...) {
 			if rows := t.different(amount, i); len(rows) > 0 {
@@ -170,6 +173,19 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 		if rows := t.nonzero(i); len(rows) > 0 && p.mayLower(i) {
 			in.Assume(statement.AmountAssumed,
 				statement.Shows("FEES_UNPROVEN", "column", p.name(i)), rows...)
+			return
+		}
+	}
+}
+
+// warnOfUnread adds the warning that another column seems to have amounts that cannot be read. No
+// heading names the column of the amounts.
+func (p *Profile) warnOfUnread(in *statement.Input, amount int) {
+	for i := range p.columns {
+		if c := &p.columns[i]; i != amount && c.unread > 0 && c.unread*2 >= c.filled {
+			example, rows := p.examples(i, isUnread)
+			in.Assume(statement.AmountAssumed, statement.Shows("AMOUNTS_UNREAD",
+				"column", p.name(amount), "other", p.name(i), "value", quoted(example)), rows...)
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 type column struct {
 	filled     int
 	dashes     int    // Cells that only have a dash.
+	unread     int    // Cells with an amount among other characters.
 	days       [3]int // Dates by order: ymd, dmy, mdy.
 	last       [3]time.Time
 	up, down   [3]int // Dates after and before the previous row's.
@@ -53,6 +54,9 @@ func (c *column) count(cell string) {
 	// "2024" and "01.02" can be a date's parts and a number, so a date without doubt is no number.
 	if !isDate {
 		c.number(cell)
+		if isUnread(cell) {
+			c.unread++
+		}
 	}
 	if len(cell) == 3 {
 		if _, ok := money.ParseCurrency(cell); ok {
@@ -62,6 +66,22 @@ func (c *column) count(cell string) {
 			c.codes++
 		}
 	}
+}
+
+// maxAmount is the maximum length of an amount among other characters.
+const maxAmount = 32
+
+// isUnread reports whether a cell seems to have an amount that cannot be read: two decimals at the
+// start or the end of a short text that is no number, such as "12.50 Eurodollars".
+func isUnread(cell string) bool {
+	if _, ok := written.ScanNumber(cell); ok || len(cell) > maxAmount {
+		return false
+	}
+	inside := strings.TrimFunc(cell, func(r rune) bool { return r < '0' || r > '9' })
+	at := strings.LastIndexAny(inside, ".,")
+	isDecimal := at > 0 && at == len(inside)-3 && written.IsDigitsOnly(inside[at+1:])
+	return isDecimal && !strings.ContainsFunc(inside, unicode.IsLetter) &&
+		!strings.ContainsAny(inside, ":/")
 }
 
 // isDash reports whether a cell has a dash in place of a number.

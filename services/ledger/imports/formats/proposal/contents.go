@@ -22,6 +22,9 @@ func (p *Profile) directs(i int, columns Columns) bool {
 	return known > 0 && (p.rank(i, mapping.FieldType) == 1 || c.signs() == 2 && known*2 >= c.filled)
 }
 
+// maxUnits is the maximum number of units of a column of amounts that no heading names.
+const maxUnits = 3
+
 // pick assigns the column with the highest score to a field that no heading names.
 func (p *Profile) pick(
 	columns Columns, taken map[int]bool, field string, score func(i int, c *column) int,
@@ -60,7 +63,8 @@ func (p *Profile) byContents(columns Columns, taken map[int]bool) {
 	_, credit := columns[mapping.FieldCredit]
 	if !debit && !credit {
 		p.pick(columns, taken, mapping.FieldAmount, func(i int, c *column) int {
-			if !c.fits(mapping.FieldAmount) || c.dates()*2 > c.filled {
+			// "Shop 7" and "Bus 12" look like amounts with many currencies.
+			if !c.fits(mapping.FieldAmount) || c.dates()*2 > c.filled || len(c.units) > maxUnits {
 				return 0
 			}
 			score := c.numbers*4 + c.decimals*8 - i

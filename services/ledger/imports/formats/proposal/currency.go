@@ -64,11 +64,11 @@ func (p *Profile) byCurrency(columns Columns, taken map[int]bool) {
 		return
 	}
 	others := p.amountsBeside(amount)
-	t := p.newTable(columns, append([]int{amount}, others...))
+	t := p.newTable(withoutStatus(columns), append([]int{amount}, others...))
 	for _, other := range others {
 		own, foreign := p.currencies(amount, other)
 		home, decided := p.isHome(t, own, foreign)
-		if !decided && p.proof == nil {
+		if !decided && p.mayBe(other) {
 			if home, decided = p.isHome(t, foreign, own); decided {
 				own = foreign
 			}
@@ -88,6 +88,21 @@ func (p *Profile) byCurrency(columns Columns, taken map[int]bool) {
 		}
 		return
 	}
+}
+
+// mayBe reports whether the balances do not contradict the amounts of a column. Pending payments
+// change no balance, so two columns may explain all of them.
+func (p *Profile) mayBe(amount int) bool {
+	if p.proof == nil {
+		return true
+	}
+	with := *p.proof
+	with.debit, with.credit = amount, amount
+	if with.table.numbers[amount] == nil {
+		return false
+	}
+	measured, _ := with.table.measure(with)
+	return measured.matches == p.proof.matches
 }
 
 // accountsHaveCurrencies reports whether each of several accounts of a file has one currency.

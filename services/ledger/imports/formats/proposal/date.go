@@ -1,9 +1,13 @@
 package proposal
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
@@ -21,7 +25,10 @@ func (c *column) order(locale string, daysFirst bool) (order written.Orders, ass
 	}
 	all := []written.Orders{written.YMD, written.DMY, written.MDY}
 	if len(possible) > 1 && possible[0] == 0 {
-		possible = possible[1:] // Years of two digits are rarely first.
+		// The years have two digits. They rarely are first.
+		if possible, assumed = c.withYear(possible[1:]); assumed || len(possible) == 1 {
+			return all[possible[0]], assumed
+		}
 	}
 	if len(possible) == 1 || most == 0 {
 		return all[possible[0]], false
@@ -44,6 +51,27 @@ func (c *column) order(locale string, daysFirst bool) (order written.Orders, ass
 	return written.MDY, true
 }
 
+// minGap is the span of dates that is longer than that of most files. A wrong order of years and
+// days spreads the days of a month over years.
+const minGap = 300 * 24 * time.Hour
+
+// withYear decides whether the year is the first part of dates that have other orders, too. It
+// returns the best order that remains first, and whether it is assumed.
+func (c *column) withYear(others []int) (possible []int, assumed bool) {
+	span := func(i int) time.Duration { return c.spanTo[i].Sub(c.spanFrom[i]) }
+	shortest := slices.MinFunc(others, func(a, b int) int { return cmp.Compare(span(a), span(b)) })
+	first, last := span(0), span(shortest)
+	switch {
+	case first > max(minGap, 3*last):
+		return others, false
+	case last > max(minGap, 3*first):
+		return []int{0}, false
+	case first < last:
+		return []int{0}, true
+	}
+	return []int{shortest}, true
+}
+
 // localeOrder returns the order of a locale's dates, or 0 for ymd and for no locale.
 func localeOrder(locale string) written.Orders {
 	language, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
@@ -54,6 +82,34 @@ func localeOrder(locale string) written.Orders {
 		return written.MDY
 	}
 	return written.DMY
+}
+
+// warnOfDates adds the warning that another column may have the days of the payments, if no heading
+// decides, or that the name of a month is another month in another language.
+func (p *Profile) warnOfDates(in *statement.Input, date int, order written.Orders) {
+	isNamed := p.rank(date, mapping.FieldDate) == 1
+	for i := range p.columns {
+		isOther := p.rank(i, mapping.FieldDate) == secondRank || p.isOther(i) ||
+			isNamed && p.title(i) != p.title(date)
+		if i == date || isOther || p.columns[i].dates()*2 < p.columns[date].filled {
+			continue
+		}
+		_, rows := p.examples(i, func(string) bool { return true })
+		rows = slices.DeleteFunc(rows, func(n int) bool {
+			a, isDay := written.ParseDate(at(p.sample[n-1], date), order)
+			b, ok := written.ParseDate(at(p.sample[n-1], i), order)
+			return !isDay || !ok || a.Equal(b)
+		})
+		if len(rows) > 0 {
+			in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_DIFFER",
+				"column", p.name(date), "other", p.name(i)), rows...)
+		}
+	}
+	if example, rows := p.examples(date, written.HasAmbiguousMonth); example != "" {
+		day, _ := written.ParseDate(example, order)
+		in.Assume(statement.DateOrderAssumed, statement.Shows("MONTHS_AMBIGUOUS",
+			"example", quoted(example), "date", day.Format(time.DateOnly)), rows...)
+	}
 }
 
 // isTransaction reports whether a row has a date and a number, and does not state a balance. The

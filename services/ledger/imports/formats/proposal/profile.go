@@ -15,10 +15,14 @@
 //     which payments are booked. amount.go, date.go, currency.go: amounts, dates and currencies
 //   - texts.go: payee, description and notes. cells.go: their counts. parties.go: who pays whom
 //   - chain.go: how a column of balances follows from columns of amounts. table.go: their numbers
-//   - sign.go: which amounts are money out, with the witness. words.go: texts that show it
+//   - sign.go: which amounts are money out, with the witness. words.go: texts that show it.
+//     unproven.go: amounts that no balance proves
 package proposal
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
@@ -39,7 +43,8 @@ type Profile struct {
 	sample  [][]string // The first rows, with the heading.
 	bytes   int
 	columns []column
-	heading int // Position of the heading in the sample, -1 without one.
+	heading int      // Position of the heading in the sample, -1 without one.
+	second  []string // Its second line, or nil.
 	decided bool
 	proof   *chain // The way in which the balances follow from the amounts, or nil.
 	// settled is set if currencies show which column has the amounts. home is the account's, or "".
@@ -89,9 +94,29 @@ func (p *Profile) decide() {
 	}
 	p.decided = true
 	p.heading = findHeading(p.sample)
+	p.second = p.secondLine()
 	for _, cells := range p.sample[p.heading+1:] {
 		p.count(cells)
 	}
+}
+
+// secondLine returns the second line of the heading, or nil: the next row is one if it is narrower
+// than the rows below it and has a heading of its own.
+func (p *Profile) secondLine() []string {
+	if p.heading < 0 || p.heading+1 >= len(p.sample) {
+		return nil
+	}
+	cells := p.sample[p.heading+1]
+	isNumber := func(cell string) bool { return strings.ContainsAny(cell, "0123456789") }
+	if slices.ContainsFunc(cells, isNumber) || len(cells) != len(p.sample[p.heading]) {
+		return nil
+	}
+	for i, cell := range cells {
+		if cell != "" && (isWhole(cell) || isWhole(both(p.sample[p.heading][i], cell))) {
+			return cells
+		}
+	}
+	return nil
 }
 
 // MaxPreamble is the maximum number of rows before the heading.
@@ -101,8 +126,14 @@ const MaxPreamble = 40
 // account, the period and balances before the heading. A row with dates or numbers is not a
 // heading.
 func findHeading(sample [][]string) int {
-	best, bestScore := -1, 1
+	best, bestScore, below := -1, 1, 0
 	for i, cells := range sample[:min(len(sample), MaxPreamble)] {
+		// Statements of several pages repeat the heading, perhaps with more words.
+		if best >= 0 && isTransaction(cells) {
+			if below++; below == 2 {
+				break
+			}
+		}
 		fields := make(map[string]bool)
 		for _, c := range cells {
 			if c == "" || len(c) > 80 {
@@ -127,7 +158,7 @@ func findHeading(sample [][]string) int {
 			score += 2
 		}
 		if score > bestScore && len(fields) >= 2 {
-			best, bestScore = i, score
+			best, bestScore, below = i, score, 0
 		}
 	}
 	return best

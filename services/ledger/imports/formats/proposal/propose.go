@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
@@ -95,6 +96,7 @@ func (p *Profile) compare(in *statement.Input, m *mapping.Mapping) {
 func (p *Profile) ProposeForms(in *statement.Input, m *mapping.Mapping, columns Columns) {
 	if i, ok := columns[mapping.FieldDate]; ok && p.columns[i].dates() > 0 {
 		order, assumed := p.columns[i].order(in.Options.Locale, p.prefersDays())
+		defer p.warnOfDates(in, i, order)
 		if m.DateLayout = p.columns[i].example.Layout(order); assumed {
 			example, rows := p.examples(i, isDate)
 			in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_AMBIGUOUS",
@@ -128,11 +130,37 @@ func (p *Profile) examples(i int, fits func(cell string) bool) (first string, re
 	return first, records
 }
 
+// title returns the heading of a column. Of one in two lines, it is the line that says more: both
+// together, or otherwise the second one.
 func (p *Profile) title(i int) string {
-	if p.heading < 0 || i >= len(p.sample[p.heading]) {
+	if p.heading < 0 {
 		return ""
 	}
-	return p.sample[p.heading][i]
+	first, second := at(p.sample[p.heading], i), at(p.second, i)
+	if second == "" {
+		return first
+	}
+	whole := both(first, second)
+	if isWhole(second) && (isSide(second) || !isWhole(whole)) {
+		return second
+	}
+	return whole
+}
+
+// isSide reports whether a heading names debits or credits. Below "Amount", it says more than both
+// lines together.
+func isSide(title string) bool {
+	field := headings.Meanings(title)[0].Field
+	return field == mapping.FieldDebit || field == mapping.FieldCredit
+}
+
+// both returns the two lines of a heading together.
+func both(first, second string) string { return strings.TrimSpace(first + " " + second) }
+
+// isWhole reports whether the vocabulary has a heading as a whole.
+func isWhole(title string) bool {
+	m := headings.Meanings(title)
+	return len(m) > 0 && m[0].Rank <= wholeRank
 }
 
 // fits reports whether the contents of a column can have a field. The shares are lower than 100 %

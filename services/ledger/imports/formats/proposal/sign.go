@@ -1,9 +1,6 @@
 package proposal
 
 import (
-	"cmp"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +21,7 @@ const (
 	ByMarks   Witness = "marks"   // Only money in has a mark: "+" or "CR".
 	ByTexts   Witness = "texts"   // Payments to a card's issuer, salaries and refunds.
 	ByCard    Witness = "card"    // Headings of a card's statement: most amounts are purchases.
-	BySigns   Witness = "signs"   // Amounts have both signs, at least as many of them negative.
+	BySigns   Witness = "signs"   // Amounts have both signs, and most are negative.
 )
 
 // assumed is the result of a rule that has found no witness.
@@ -134,6 +131,10 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 		if evidence, ok := p.deviation(amount, m.Invert); ok {
 			return "", assumed{evidence, amount}
 		}
+		if c.negative == 0 && !p.hasPlus(amount) {
+			// No balance proves the direction of the first amount.
+			return "", assumed{p.fewNegative(m, amount), amount}
+		}
 		return ByBalance, assumed{}
 	}
 	agreed, opposed := p.typeVotes(amount)
@@ -146,22 +147,55 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 	case spends:
 		m.Invert = true
 		return ByTexts, assumed{}
-	case c.negative > 0 && v.normal > 0 && v.inverted == 0:
+	case c.negative > 0 && v.normal*minShare >= c.positive && v.normal > 0 && v.inverted == 0:
 		return ByTexts, assumed{}
 	case purchases:
 		m.Invert = true
 		return ByCard, assumed{}
 	case v.inverted*2 <= c.negative &&
-		(c.negative > 0 && c.negative >= c.positive || p.hasPlus(amount)):
+		(c.negative > c.positive || p.hasPlus(amount) || p.mostIsIn(amount)):
 		return BySigns, assumed{}
 	case c.negative == 0:
 		return "", assumed{statement.Shows("NO_SIGNS", "column", p.name(amount)), amount}
 	}
 	m.Invert = v.weak > 0 && c.positive > c.negative
-	return "", assumed{statement.Shows("FEW_NEGATIVE_"+direction(m.Invert),
-		"positive", strconv.Itoa(c.positive), "column", p.name(amount),
-		"negative", strconv.Itoa(c.negative)), amount}
+	return "", assumed{p.fewNegative(m, amount), amount}
 }
+
+// mostIsIn reports whether a column has as many negative as positive amounts, and none is larger
+// than the largest positive one, like a salary. A card has payments that are larger than its
+// purchases.
+func (p *Profile) mostIsIn(amount int) bool {
+	c := &p.columns[amount]
+	if c.negative == 0 || c.negative != c.positive {
+		return false
+	}
+	mark := p.guessMark()
+	var out, in written.Sum
+	for _, cells := range p.transactions {
+		n := numberOf(at(cells, amount), mark)
+		switch {
+		case n.Unknown:
+			return false
+		case n.Units < 0:
+			out.Units = max(out.Units, -n.Units)
+		default:
+			in.Units = max(in.Units, n.Units)
+		}
+	}
+	return in.Units >= out.Units
+}
+
+// fewNegative returns the evidence that signs do not show which amounts are money out.
+func (p *Profile) fewNegative(m *mapping.Mapping, amount int) statement.Evidence {
+	c := &p.columns[amount]
+	return statement.Shows("FEW_NEGATIVE_"+direction(m.Invert),
+		"positive", strconv.Itoa(c.positive), "column", p.name(amount),
+		"negative", strconv.Itoa(c.negative))
+}
+
+// minShare is the number of positive amounts for which the text of one says that it is money in.
+const minShare = 4
 
 // direction returns the direction of positive amounts, as a part of the code of an evidence.
 func direction(inverted bool) string {
@@ -169,53 +203,6 @@ func direction(inverted bool) string {
 		return "OUT"
 	}
 	return "IN"
-}
-
-// maxDirections is the maximum number of values of a type column with unknown words: money out,
-// money in and neither.
-const maxDirections = 3
-
-// deviation returns the evidence that a row may have the other direction than those whose direction
-// the balances prove. The balances do not prove the oldest amount of an account, or one that is
-// pending. Without signs, a column that differs in such a row may be a type column with unknown
-// words.
-func (p *Profile) deviation(amount int, inverted bool) (e statement.Evidence, ok bool) {
-	if p.columns[amount].negative > 0 || p.hasPlus(amount) {
-		return e, false
-	}
-	for i := range p.columns {
-		if usual, other := p.deviating(i); other != "" {
-			return statement.Shows("UNPROVEN_"+direction(inverted), "column", p.name(amount),
-				"other", p.name(i), "value", quoted(other), "usual", quoted(usual)), true
-		}
-	}
-	return e, false
-}
-
-// deviating returns two of the few values of a column if no balance proves the direction of the
-// rows with the other one, or "".
-func (p *Profile) deviating(i int) (usual, other string) {
-	c := &p.columns[i]
-	few := len(c.values) == 2 || len(c.values) == maxDirections && c.filled >= 2*maxDirections
-	if !c.textual() || !few {
-		return "", ""
-	}
-	proven := maps.Clone(c.values)
-	for row, cells := range p.sample[p.heading+1:] {
-		_, isBooked := slices.BinarySearch(p.proof.table.records, p.heading+row+2)
-		if value := at(cells, i); !isBooked && value != "" && isTransaction(cells) {
-			proven[value]--
-		}
-	}
-	values := slices.SortedFunc(maps.Keys(proven), func(a, b string) int {
-		return cmp.Or(cmp.Compare(proven[b], proven[a]), strings.Compare(a, b))
-	})
-	accounts := slices.Compact(slices.Sorted(slices.Values(p.proof.table.accounts)))
-	last := len(values) - 1
-	if proven[values[last]] > len(accounts) {
-		return "", ""
-	}
-	return values[0], values[last]
 }
 
 // typeVotes compares the signs of the amounts with columns whose headings name a direction. It

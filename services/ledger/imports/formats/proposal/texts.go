@@ -243,8 +243,7 @@ func (p *Profile) furtherTexts(columns Columns) []mapping.Column {
 
 // isNamed reports whether the vocabulary has the heading as a whole.
 func (p *Profile) isNamed(i int) bool {
-	m := headings.Meanings(p.title(i))
-	return len(m) > 0 && m[0].Rank <= wholeRank
+	return isWhole(p.title(i))
 }
 
 // kindOfPayment returns the free column that is headed like a description and has only kinds of

@@ -69,8 +69,6 @@ func (p *Profile) textVotes(amount int) votes {
 			v.normal++
 		case n.Negative && says(text, "transfer"):
 			v.weak++
-		case says(text, "transfer"):
-			v.normal++
 		}
 	}
 	return v

@@ -42,7 +42,8 @@ const (
 const (
 	// CurrencyAssumed means that at least one record has no currency in the file.
 	CurrencyAssumed = "CURRENCY_ASSUMED"
-	// DateOrderAssumed means that no date shows whether the day or the month is first.
+	// DateOrderAssumed means that no date shows whether the day or the month is first, or that no
+	// heading shows which column has the days of the payments.
 	DateOrderAssumed = "DATE_ORDER_ASSUMED"
 	// DecimalsAssumed means that no amount shows which character is the decimal mark.
 	DecimalsAssumed = "DECIMALS_ASSUMED"
@@ -54,7 +55,8 @@ const (
 	// StatusAssumed means that a column seems to have statuses, but most of them are not known. All
 	// payments count as booked.
 	StatusAssumed = "STATUS_ASSUMED"
-	// BalanceMismatch means that the records do not add up to the balances in the file.
+	// BalanceMismatch means that the records do not add up to the balances in the file, or that a
+	// record seems to be a balance.
 	BalanceMismatch = "BALANCE_MISMATCH"
 	// ColumnsUnread means that a saved mapping does not read columns that a new one would read.
 	ColumnsUnread = "COLUMNS_UNREAD"

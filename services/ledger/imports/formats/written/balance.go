@@ -13,6 +13,9 @@ const (
 	Closing = "closing"
 )
 
+// shop is the section of the names of balances that shops have, too.
+const shop = "shop"
+
 // maxBalanceText is the maximum length in bytes of a text that states a balance.
 const maxBalanceText = 64
 
@@ -67,17 +70,20 @@ func balanceName(text string) string {
 
 // StatesBalance reports whether a text begins with the name of a balance. A row without an amount
 // or with few cells is then no transaction. If the row has an amount, a name of one word must be
-// the whole text, perhaps with a day after it: "Total Tankstelle" is a payee.
-func StatesBalance(text string, hasAmount bool) bool {
+// the whole text, perhaps with a day after it: "Saldo Tankstelle" is a payee. mayPay is set if the
+// row has an amount or a day: then it must not be the name of a shop.
+func StatesBalance(text string, hasAmount, mayPay bool) bool {
 	if len(text) > 2*maxBalanceText {
 		return false
 	}
 	text = Fold(text)
-	if balanceName(text) != "" {
+	names := func(section string) bool { return section != "" && (section != shop || !mayPay) }
+	if names(balanceName(text)) {
 		return true
 	}
 	for end := range len(text) + 1 {
-		if (end == len(text) || text[end] == ' ') && balances[text[:end]] != "" &&
+		isWord := end == len(text) || text[end] == ' '
+		if isWord && names(balances[text[:end]]) &&
 			(!hasAmount || strings.Contains(text[:end], " ")) {
 			return true
 		}

@@ -36,10 +36,11 @@ func TestStatedBalance(t *testing.T) {
 		require.Equal(t, want, written.StatedBalance(text), text)
 	}
 	for text, want := range map[string]bool{
-		"Total": true, "Saldo per 31.01.2024": true, "Opening balance of an account": true,
+		"Total": false, "New Balance": false, "Saldo per 31.01.2024": true, "Opening balance of an account": true,
 		"Total Tankstelle": false, "Report Verlag": false,
 	} {
-		require.Equal(t, want, written.StatesBalance(text, true), text)
+		require.Equal(t, want, written.StatesBalance(text, true, true), text)
 	}
-	require.True(t, written.StatesBalance("Total of 5 rows", false))
+	require.False(t, written.StatesBalance("Total of 5 rows", false, true))
+	require.True(t, written.StatesBalance("Total of 5 rows", false, false))
 }

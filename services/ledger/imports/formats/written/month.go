@@ -29,6 +29,21 @@ func monthTable() map[string]int {
 	return t
 }
 
+// ambiguousMonths are the names of months that are other months in other languages: in Croatian,
+// "listopad" is October and "lip" is June, and in Polish they are November and July.
+var ambiguousMonths = WordSet("listopad listopada lis lip srp")
+
+// HasAmbiguousMonth reports whether a date has a name of a month that depends on the language.
+func HasAmbiguousMonth(date string) bool {
+	isOther := func(r rune) bool { return !unicode.IsLetter(r) }
+	for word := range strings.FieldsFuncSeq(date, isOther) {
+		if ambiguousMonths[foldMonth(word)] {
+			return true
+		}
+	}
+	return false
+}
+
 // foldMonth returns a month's name in lower case without accents.
 func foldMonth(s string) string { return stripAccents(strings.ToLower(s)) }
 

@@ -189,8 +189,12 @@ func partsOf(word string) (parts []string) {
 }
 
 // Currency returns the currency that a heading names, or "". A unit in brackets is one: "Debit
-// (RM)".
+// (RM)". A single word that is a heading is none: "MNT" is an amount.
 func Currency(text string) string {
+	if key := written.Fold(text); len(table[key]) > 0 && !strings.Contains(key, " ") &&
+		len(key) == len(text) {
+		return ""
+	}
 	if open := strings.IndexAny(text, "([（"); open >= 0 {
 		if code := written.CurrencyOf(strings.Trim(text[open:], "([（)]） ")); code != "" {
 			return code

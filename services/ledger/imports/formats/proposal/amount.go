@@ -137,6 +137,9 @@ func (p *Profile) rankOf(i int) int {
 	return cmp.Or(p.rank(i, mapping.FieldAmount), 1<<30)
 }
 
+// grossRank is the rank of the headings of gross amounts.
+const grossRank = 3
+
 // warnOfAmount adds the warning that another column may have the amounts, or that fees may lower
 // them, if neither balances nor headings decide.
 func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
@@ -153,7 +156,11 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 		// Beside a column that a heading names, amounts are equal in most rows.
 		return rank == 1 || rank < 1<<30 && t.equal(amount, i)*2 < len(t.records)
 	})
-	others = slices.DeleteFunc(others, func(i int) bool { return p.rankOf(i) > rank })
+	// Of a net amount, a tax may be missing instead of a fee.
+	isTaxed := len(fees) == 0 && rank == 1
+	others = slices.DeleteFunc(others, func(i int) bool {
+		return p.rankOf(i) > rank && (!isTaxed || p.rankOf(i) != grossRank)
+	})
 	if ok && rank == 1<<30 && p.proof == nil {
 		p.warnOfUnread(in, amount)
 	}

@@ -32,9 +32,13 @@ func (p *Profile) Currency(columns Columns) string {
 		return p.home
 	}
 	found := ""
-	for _, cells := range p.sample[:max(p.heading+1, p.firstTransaction())] {
+	for row, cells := range p.sample[:max(p.heading+1, p.firstTransaction())] {
+		currencyIn := written.CurrencyIn
+		if row == p.heading {
+			currencyIn = headings.Currency
+		}
 		for _, cell := range cells {
-			if code := written.CurrencyIn(cell); code != "" && len(cell) < 100 {
+			if code := currencyIn(cell); code != "" && len(cell) < 100 {
 				if found != "" && found != code {
 					return ""
 				}

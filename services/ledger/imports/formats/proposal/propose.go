@@ -86,7 +86,8 @@ func (p *Profile) compare(in *statement.Input, m *mapping.Mapping) {
 	if a, ok := check.Mismatch(m.MayOwe()); ok {
 		in.Assume(a.Code, a.Evidence, a.Rows...)
 	}
-	if a, ok := check.Debt(); ok && !p.isCard() {
+	_, mayBeCard := p.isCard()
+	if a, ok := check.Debt(); ok && !mayBeCard {
 		in.Assume(a.Code, a.Evidence, a.Rows...)
 	}
 }

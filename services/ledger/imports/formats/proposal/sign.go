@@ -88,6 +88,11 @@ func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) (Witness, assu
 			return "", assumed{statement.Shows("PAYMENT_TYPE",
 				"value", quoted(value), "column", p.name(kind)), amount}
 		}
+		if value := p.doubtfulType(kind); value != "" {
+			out, _ := written.SignOf(value)
+			return "", assumed{statement.Shows("TYPE_"+direction(out),
+				"value", quoted(value), "column", p.name(kind)), amount}
+		}
 		return ByType, assumed{}
 	}
 	return "", assumed{column: none}
@@ -112,10 +117,11 @@ func (p *Profile) ambiguousType(i int) string {
 
 // signed decides whether positive amounts of a signed column are money out.
 func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
-	c, v, card := &p.columns[amount], p.textVotes(amount), p.isCard()
+	c, v := &p.columns[amount], p.textVotes(amount)
+	card, mayBeCard := p.isCard()
 	spends := v.inverted > 0 && v.normal == 0 && c.positive >= c.negative &&
 		v.inverted*2 >= c.negative
-	purchases := card && c.positive > c.negative
+	purchases := mayBeCard && c.positive > c.negative
 	if p.proof != nil && (p.proof.matches > 1 || !p.proof.inverted && c.negative > 0) {
 		m.Invert = p.proof.inverted
 		if m.Invert && c.negative >= c.positive && v.inverted <= v.normal {
@@ -149,9 +155,12 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 		return ByTexts, assumed{}
 	case c.negative > 0 && v.normal*minShare >= c.positive && v.normal > 0 && v.inverted == 0:
 		return ByTexts, assumed{}
-	case purchases:
+	case purchases && card:
 		m.Invert = true
 		return ByCard, assumed{}
+	case purchases:
+		m.Invert = true
+		return "", assumed{p.fewNegative(m, amount), amount}
 	case v.inverted*2 <= c.negative &&
 		(c.negative > c.positive || p.hasPlus(amount) || p.mostIsIn(amount)):
 		return BySigns, assumed{}
@@ -207,13 +216,13 @@ func direction(inverted bool) string {
 
 // typeVotes compares the signs of the amounts with columns whose headings name a direction. It
 // counts the rows in which they agree and in which they do not. The direction of a payment depends
-// on the kind of the account.
+// on the kind of the account, and a single value in all rows may be the kind of a card.
 func (p *Profile) typeVotes(amount int) (agreed, opposed int) {
 	if p.columns[amount].negative == 0 {
 		return 0, 0
 	}
 	for i := range p.columns {
-		if p.rank(i, mapping.FieldType) == 0 {
+		if p.rank(i, mapping.FieldType) == 0 || len(p.columns[i].values) == 1 {
 			continue
 		}
 		for _, cells := range p.sample[p.heading+1:] {

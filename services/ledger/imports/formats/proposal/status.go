@@ -3,6 +3,7 @@ package proposal
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
@@ -63,6 +64,34 @@ func (p *Profile) warnOfStatus(in *statement.Input, m *mapping.Mapping, columns 
 			"column", p.name(i), "value", quoted(value)), rows...)
 		return
 	}
+	if title, rows := p.unbookedRows(); title > 0 && !ok {
+		in.Assume(statement.StatusAssumed,
+			statement.Shows("ROWS_UNBOOKED", "row", strconv.Itoa(title)), rows...)
+	}
+}
+
+// unbookedRows returns the number of a row that only says that the payments below it are not
+// booked, such as "Pending transactions", and the numbers of these payments.
+func (p *Profile) unbookedRows() (title int, rows []int) {
+	for i, cells := range p.sample {
+		isFilled := func(cell string) bool { return cell != "" }
+		first := slices.IndexFunc(cells, isFilled)
+		switch {
+		case isTransaction(cells) && title > 0:
+			rows = append(rows, i+1)
+		case len(rows) > 0:
+			return title, rows
+		case first >= 0 && !slices.ContainsFunc(cells[first+1:], isFilled):
+			title = 0
+			if status, known := written.StatusOf(cells[first]); known && status != written.Booked {
+				title = i + 1
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	return title, rows
 }
 
 // unknown returns the values that are no known statuses, sorted.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // maxDirections is the maximum number of values of a type column with unknown words: money out,
@@ -54,4 +55,23 @@ func (p *Profile) deviating(i int) (usual, other string) {
 		return "", ""
 	}
 	return values[0], values[last]
+}
+
+// doubtfulType returns a value of a type column that may have another meaning than money in or out,
+// or "": one of its words is known, but not the whole value, or it is the only direction of the
+// file. "Credit" in all rows may be the kind of a card.
+func (p *Profile) doubtfulType(i int) string {
+	c := &p.columns[i]
+	values := slices.Sorted(maps.Keys(c.values))
+	for _, value := range values {
+		if _, known := written.SignOf(value); known && !written.IsSign(value) {
+			return value
+		}
+	}
+	isIn := func(value string) bool { out, known := written.SignOf(value); return known && !out }
+	at := slices.IndexFunc(values, isIn)
+	if at < 0 || c.signs() != 1 {
+		return ""
+	}
+	return values[at]
 }

@@ -74,18 +74,18 @@ func (p *Profile) textVotes(amount int) votes {
 	return v
 }
 
-// isCard reports whether the headings are those of a card's statement.
-func (p *Profile) isCard() bool {
+// isCard reports whether the headings are those of a card's statement. mayBe is set if accounts may
+// have them, too.
+func (p *Profile) isCard() (card, mayBe bool) {
 	if p.heading < 0 {
-		return false
+		return false, false
 	}
-	card := false
 	for _, title := range p.sample[p.heading] {
 		text := " " + written.Fold(headings.SplitCamel(title)) + " "
 		if says(text, "account") {
-			return false
+			return false, false
 		}
-		card = card || says(text, "card")
+		card, mayBe = card || says(text, "card"), mayBe || says(text, "merchant")
 	}
-	return card
+	return card, card || mayBe
 }

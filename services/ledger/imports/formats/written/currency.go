@@ -67,8 +67,8 @@ func CurrencyIn(text string) string {
 			}
 			word = strings.TrimRightFunc(word, isSymbol)
 			isCode := len(word) == 3 && word == strings.ToUpper(word)
-			isWord := word != part && part == strings.ToUpper(part) &&
-				currencyUnits[strings.ToLower(word)] != ""
+			isWord := word != part && currencyUnits[strings.ToLower(word)] != "" &&
+				(part == strings.ToUpper(part) || len(strings.Fields(part)) > 2)
 			if !isCode || isWord {
 				continue
 			}

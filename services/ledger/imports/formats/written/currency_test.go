@@ -15,7 +15,8 @@ func TestCurrencyIn(t *testing.T) {
 		`יתרה בש"ח`: "ILS", "Amount (CAD$)": "CAD", "Betrag in EUR": "EUR", "Kurs US$": "USD",
 		"Conta a vista": "", "Importe $": "", "金额(元)": "", "Compra en sol y sombra": "",
 		"ALL TRANSACTIONS": "", "BOB SMITH": "", "Shuma ALL": "ALL", "SALDO (PEN)": "PEN",
-		"SALDO EUR": "EUR", "Filijala Nis": "",
+		"SALDO EUR": "EUR", "Ana Lei": "", "MAD Finance Ltd": "", "Konto Kč": "",
+		"Filijala Nis": "",
 	} {
 		require.Equal(t, want, written.CurrencyIn(text), text)
 	}

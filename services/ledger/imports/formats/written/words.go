@@ -65,6 +65,12 @@ func SignOf(value string) (negative, known bool) {
 	return out, out != in
 }
 
+// IsSign reports whether the vocabulary has a value of a type column as a whole.
+func IsSign(value string) bool {
+	word := Fold(value)
+	return outWords[word] || inWords[word]
+}
+
 // Parts applies change to the parts of a text between semicolons, tabs and vertical bars, and joins
 // them again. Programs that open a CSV file may split its cells there.
 func Parts(s string, change func(string) string) string {

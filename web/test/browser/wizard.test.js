@@ -258,6 +258,8 @@ test("a file is imported with the keyboard only", async (t) => {
   await page.getByRole("button", { name: "Choose a file" }).waitFor();
   const press = async (name, key = "Enter") => {
     await tabTo(page, name);
+    // A busy button ignores presses.
+    await page.waitForFunction(() => !document.querySelector("button[aria-busy=true]"));
     await page.keyboard.press(key);
   };
   const chooser = page.waitForEvent("filechooser");
@@ -268,17 +270,39 @@ test("a file is imported with the keyboard only", async (t) => {
   await page.getByRole("button", { name: "Right" }).waitFor({ state: "detached" });
   await press(/^Continue$/);
   await page.waitForFunction(() => document.activeElement.id === "step-places");
-  for (const [name, letters] of [[/^Wallet for/, "Checking"], [/^Expenses without/, "Groceries"]]) {
-    await tabTo(page, name);
-    await page.keyboard.type(letters);
-  }
+  for (const name of [/^Wallet for/, /^Expenses without/]) await press(name, "ArrowDown");
   await press(/^Continue$/);
   await page.waitForFunction(() => document.activeElement.id === "step-review");
-  await press(/Cinema/);
+  await press(/^Edit:.*Cinema/s);
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   assert.match(await page.evaluate(() => document.activeElement.textContent), /Cinema/, "the focus returns to the row");
   await press(/^Book 2 transactions$/);
   await page.getByText("2 transactions were added.").waitFor();
+});
+
+test("a page of rows that arrives late is not shown in another tab", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const rows = Array.from({ length: 60 }, (_, i) => `2026-04-${10 + (i % 18)},Shop ${i},-${1 + i}.50,EUR`);
+  const page = await open(t, user, "/imports");
+  await upload(page, csv("Date,Payee,Amount,Currency", "2026-04-31,Nobody,-1.00,EUR", ...rows));
+  await next(page).click();
+  await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
+  await page.getByLabel("Expenses without a category").selectOption(categories[0].id);
+  await next(page).click();
+  let answer;
+  const held = new Promise((resolve) => (answer = resolve));
+  await page.route(/cursor=/, async (route) => {
+    const response = await route.fetch();
+    await held;
+    await route.fulfill({ response }).catch(() => {});
+  });
+  await page.getByRole("button", { name: "Show more rows" }).click();
+  await page.getByRole("tab", { name: "Problems 1" }).click();
+  await page.getByRole("button", { name: /^Edit: –/ }).waitFor();
+  answer();
+  await page.evaluate(() => fetch("/livez"));
+  assert.equal(await page.getByRole("tabpanel").getByRole("listitem").count(), 1);
 });

@@ -257,6 +257,11 @@ bench-web: web/node_modules/.installed web/bench/node_modules/.installed ## Meas
 	@devstack/install.sh web
 	ROWS="$(ROWS)" node web/bench/bench.js
 
+.PHONY: bench-web-import
+bench-web-import: web/node_modules/.installed ## Measure an import in the web console from upload to undo: time, frames, memory (ROWS=10000: fewer)
+	@devstack/install.sh web
+	ROWS="$(ROWS)" node web/bench/import.js
+
 %/node_modules/.installed: %/package-lock.json
 	npm --prefix $* ci --no-fund --no-audit
 	@touch $@

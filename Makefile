@@ -2,7 +2,7 @@ BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
 # APART lists the modules with code of this repository that are not in the workspace.
 APART := deploy/k8s deploy/telemetry tools/generate tools/images tools/prose
-TOOLS := $(APART) tools/actionlint tools/benchstat tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta tools/vulns
+TOOLS := $(APART) tools/actionlint tools/benchstat tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta tools/versitygw tools/vulns
 # PROTOS is the last release of grpc-gateway with a copy of the googleapis protos. No current Go module contains them.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 COFFER = tools/progress.sh coffer go build -o $(BIN)/coffer ./devstack/cmd/coffer
@@ -62,6 +62,12 @@ else
 	@tools/failures.sh $(BIN)/with-postgres go test -vet=off -timeout=30m $(TESTFLAGS) ./test/... work
 endif
 
+.PHONY: s3-test
+s3-test: $(BIN)/versitygw ## Test files in an object store with a real S3 server, versitygw, and with kills
+	@devstack/install.sh database
+	@$(WITH_POSTGRES)
+	@VERSITYGW=$(BIN)/versitygw tools/failures.sh $(BIN)/with-postgres go -C services/ledger test -count=1 $(TESTFLAGS) ./files/...
+
 .PHONY: chaos
 chaos: ## Inject faults into a stack under load for three minutes and check every guarantee (CHAOSFLAGS=-seed=1)
 	@devstack/install.sh
@@ -105,12 +111,12 @@ fuzz: ## Fuzz each parser of data from outside, a minute each (FUZZTIME=10m; FUZ
 	done
 
 .PHONY: mutants
-mutants: ## Change one check, lock or limit at a time, and report changes that no test notices (PKG=services/auth; MUTANTSFLAGS=-list)
+mutants: $(BIN)/versitygw ## Change one check, lock or limit at a time, and report changes that no test notices (PKG=services/auth; MUTANTSFLAGS=-list)
 	@devstack/install.sh test
 	@$(NEURAL)
 	@$(WITH_POSTGRES)
 	@go build -o $(BIN)/mutants ./test/cmd/mutants
-	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/auth/internal/,password signing) $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify attachments export imports rules rules/learning settings sync tags transfers) internal/jobs services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr $(addprefix services/ocr/,recognition neural/process media tesseract sandbox worker) gateway $(addprefix gateway/internal/,cookie decode) $(addsuffix =gateway,$(addprefix gateway/internal/,admission console response transcoding)))
+	@VERSITYGW=$(BIN)/versitygw $(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/auth/internal/,password signing) $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify attachments files export imports rules rules/learning settings sync tags transfers) internal/jobs services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr $(addprefix services/ocr/,recognition neural/process media tesseract sandbox worker) gateway $(addprefix gateway/internal/,cookie decode) $(addsuffix =gateway,$(addprefix gateway/internal/,admission console response transcoding)))
 
 .PHONY: bench-compare
 bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of another commit (BASE=origin/main)
@@ -341,6 +347,7 @@ $(eval $(call TOOL,oapi-codegen,oapi-codegen))
 $(eval $(call TOOL,oasdiff,oasdiff))
 $(eval $(call TOOL,benchstat,benchstat))
 $(eval $(call TOOL,vegeta,vegeta))
+$(eval $(call TOOL,versitygw,versitygw))
 $(eval $(call TOOL,govulncheck,vulns))
 
 .PHONY: FORCE

@@ -31,6 +31,11 @@ func (s *isolated) prepareAttachments(t *testing.T) {
 		require.NoError(t, err)
 		s.attached = append(s.attached, resp.GetAttachment().GetId())
 	}
+	// The quota counts the objects of deleted files.
+	_, err := s.db.Exec(t.Context(), `
+		INSERT INTO unreferenced_objects (owner_id, id, size, created_at)
+		VALUES ($1, $2, 1200, $3)`, s.user.ID, s.files.NewID(), fixture.Today)
+	require.NoError(t, err)
 }
 
 // useAttachments calls every RPC of attachments. The quota would be too small for the files of both

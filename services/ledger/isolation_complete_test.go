@@ -109,6 +109,7 @@ var (
 
 // elsewhere are the folders whose statements no RPC of a user runs.
 var elsewhere = map[string]string{
+	"files":      "moves files of all owners, one owner per statement, see package files",
 	"verify":     "repairs one owner under the owner's lock, see verify_test.go",
 	"ledgertest": "fills databases of tests",
 	"fixture":    "fills databases of tests",

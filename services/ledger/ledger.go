@@ -23,7 +23,7 @@
 //   - transfers, receipts, reports (the dashboard and the spending of budgets), accounts (wallets
 //     and categories)
 //   - settings: the preferences of a user on all devices. tags: the names and colors of tags.
-//     attachments: files with transactions
+//     attachments: files with transactions. files: their content in an object store
 //   - rules: the rules of users and the categories that their history suggests. rules/matching and
 //     rules/learning: the pure parts
 //   - posting: applies transactions to balances and totals, and defines the order of locks
@@ -61,8 +61,8 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
-	"github.com/coffer-budget/coffer/services/ledger/distribution"
 	"github.com/coffer-budget/coffer/services/ledger/export"
+	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/imports"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -71,7 +71,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
-	"github.com/coffer-budget/coffer/services/ledger/storage"
 	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
@@ -84,26 +83,6 @@ import (
 //
 //go:embed migrations/*.sql
 var Migrations embed.FS
-
-// Config is the service's configuration, read from the environment.
-type Config struct {
-	rpc.Config
-	Events outbox.Config
-	// DatabaseURL is a postgres:// URL with the service's own role. Its search_path names the
-	// service's schema.
-	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// AuthAddr is the host:port of the auth service: it publishes the keys of access tokens.
-	// OCRAddr is the host:port of the ocr service: it recognizes receipts.
-	AuthAddr string `env:"AUTH_ADDR,required,notEmpty"`
-	OCRAddr  string `env:"OCR_ADDR,required,notEmpty"`
-	// AttachmentQuota is the maximum total size of a user's attachments, in bytes.
-	AttachmentQuota int64 `env:"ATTACHMENT_QUOTA" envDefault:"1073741824"`
-	// StorageFolder is a folder on PostgreSQL's volume, if the service runs on the same machine.
-	// Empty: the free space is unknown.
-	StorageFolder string `env:"STORAGE_FOLDER"`
-	// Distributed is distribution.Citus if the tables of the schema are distributed by owner.
-	Distributed string `env:"LEDGER_DISTRIBUTED"`
-}
 
 type server struct {
 	// An RPC without a method here is a compile error.
@@ -122,7 +101,7 @@ var _ ledgerv1.LedgerServiceServer = (*server)(nil)
 // if the schema lacks a migration.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "ledger")
-	db, err := config.open(ctx)
+	db, store, err := config.open(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -153,7 +132,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	go verifier.Run(ctx)
-	startSweeps(ctx, db, log)
+	startSweeps(ctx, db, store, log)
 	go bus.Relay(ctx, db)
 	scrubber := &verify.Scrubber{DB: db, Log: log}
 	go scrubber.Run(ctx)
@@ -167,6 +146,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
+	receiving.Files = store
 	server := &server{
 		Accounts:     &accounts.Accounts{Ledger: book, Cursors: cursors},
 		Transactions: transactions.New(book, cursors, gates),
@@ -190,25 +170,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterLedgerServiceServer(srv, server)
 	ledgerv1.RegisterImportServiceServer(srv, importing)
 	ledgerv1.RegisterRuleServiceServer(srv, ruling)
-	registerResources(srv, config, server.Accounts, gates)
+	registerResources(srv, config, store, server.Accounts, gates)
 	return srv.Serve(ctx, lis, healthCheck(srv, book, ocrConn))
-}
-
-// open returns a pool on the database.
-func (c Config) open(ctx context.Context) (*pgxpool.Pool, error) {
-	if err := distribution.Check(c.Distributed); err != nil {
-		return nil, err
-	}
-	return pg.Open(ctx, c.DatabaseURL)
-}
-
-// newBook returns the ledger on a database.
-func (c Config) newBook(db *pgxpool.Pool, wake func()) *posting.Ledger {
-	return &posting.Ledger{
-		DB: db, Wake: wake, Now: time.Now, NewID: newID,
-		Distributed: c.Distributed == distribution.Citus,
-		Volume:      storage.Volume{Folder: c.StorageFolder, Minimum: storage.Minimum},
-	}
 }
 
 func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
@@ -268,13 +231,18 @@ func healthCheck(
 	}
 }
 
-// startSweeps starts the regular deletion of expired rows. It ends with ctx.
-func startSweeps(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) {
+// startSweeps starts the regular deletion of expired rows, and the moves of files into the store.
+// They end with ctx.
+func startSweeps(ctx context.Context, db *pgxpool.Pool, store *files.Store, log *slog.Logger) {
+	go store.Run(ctx, db)
 	go pg.Sweep(ctx, log, func(ctx context.Context) error {
 		now := time.Now()
 		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, now),
 			staging.Expire(ctx, db, now), rules.Expire(ctx, db, now),
 			sync.Sweep(ctx, db, now))
+	})
+	go pg.SweepEvery(ctx, files.SweepInterval, log, func(ctx context.Context) error {
+		return store.Sweep(ctx, db, time.Now())
 	})
 	go pg.SweepEvery(ctx, attachments.ExpireInterval, log, func(ctx context.Context) error {
 		return attachments.Expire(ctx, db, time.Now())
@@ -283,15 +251,17 @@ func startSweeps(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) {
 
 // registerResources registers the services of the resources that need the database only.
 func registerResources(
-	srv grpc.ServiceRegistrar, config Config, resources *accounts.Accounts, gates *reads.Gates,
+	srv grpc.ServiceRegistrar, config Config, store *files.Store, resources *accounts.Accounts,
+	gates *reads.Gates,
 ) {
 	ledgerv1.RegisterExportServiceServer(srv, export.New(resources.Ledger))
 	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: resources.Ledger})
 	ledgerv1.RegisterSyncServiceServer(srv,
 		&sync.Server{Ledger: resources.Ledger, Cursors: resources.Cursors})
 	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: resources.Ledger, Reads: gates})
-	ledgerv1.RegisterAttachmentServiceServer(srv,
-		&attachments.Attachments{Ledger: resources.Ledger, Quota: config.AttachmentQuota})
+	ledgerv1.RegisterAttachmentServiceServer(srv, &attachments.Attachments{
+		Ledger: resources.Ledger, Quota: config.AttachmentQuota, Files: store,
+	})
 	ledgerv1.RegisterTransferServiceServer(srv,
 		&transfers.Transfers{Ledger: resources.Ledger, Cursors: resources.Cursors, Reads: gates})
 }

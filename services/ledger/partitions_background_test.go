@@ -1,16 +1,19 @@
 package ledger
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/jobs"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
+	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/sync"
@@ -42,6 +45,9 @@ func (s *isolated) runInBackground(t *testing.T) {
 	require.NoError(t, rules.Expire(ctx, s.db, later))
 	require.NoError(t, sync.Sweep(ctx, s.db, later))
 	require.NoError(t, attachments.Expire(ctx, s.db, later))
+	store, err := files.Open("s3://127.0.0.1:1/none?http=true", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	require.ErrorIs(t, store.Sweep(ctx, s.db, later), apierr.Unavailable)
 	_, err = verify.RepairOwner(ctx, s.db, s.user.ID)
 	require.NoError(t, err)
 }

@@ -6,6 +6,7 @@ var acrossOwners = map[string]string{
 	// Background statements, which only read.
 	"accounts.selectExpired":    "finds what has expired, of all owners",
 	"attachments.selectStopped": "finds what has expired, of all owners",
+	"files.selectExpired":       "finds what has expired, of all owners",
 	"staging.selectAbandoned":   "finds what has expired, of all owners",
 	"staging.emptyUndone":       "finds the next import that was undone, of all owners",
 	"rules.selectApplications":  "finds the changes that have expired, of all owners",
@@ -25,6 +26,24 @@ var unrecorded = map[string]string{
 	"distribution.selectTables":   "reads the catalog, see package distribution",
 	"sync.numberRows":             "numbers rows of a release before ADR 83",
 	"verify.selectOwnerAfter":     "finds the next owner of all, in the background",
+
+	// Moves of files, which need a store.
+	"files.selectEmbeddedAttachments": "finds the next files of all owners, in the background",
+	"files.selectEmbeddedImages":      "finds the next files of all owners, in the background",
+	"files.selectStoredAttachments":   "finds the next files of all owners, for a command",
+	"files.selectStoredImages":        "finds the next files of all owners, for a command",
+	"files.selectAttachmentContent":   "needs a store; its owner is a parameter",
+	"files.selectImageContent":        "needs a store; its owner is a parameter",
+	"files.storeAttachment":           "needs a store; its owner is a parameter",
+	"files.storeImage":                "needs a store; its owner is a parameter",
+	"files.embedAttachment":           "needs a store; its owner is a parameter",
+	"files.embedImage":                "needs a store; its owner is a parameter",
+	"files.insertChunks":              "needs a store; its owner is a parameter",
+	"files.deleteChunks":              "needs a store; its owner is a parameter",
+	"files.insertUnreferenced":        "needs a store; its owner is a parameter",
+	"files.insertUnknown":             "needs a store; its owner is a parameter",
+	"files.deleteListed":              "needs a store; its owner is a parameter",
+	"files.deleteRemoved":             "needs a store; its owner is a parameter",
 }
 
 // undistributed has the statements of shared packages that do not run on a distributed database,

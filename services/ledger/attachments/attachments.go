@@ -1,7 +1,8 @@
 // Package attachments stores files with transactions, byte for byte as they were sent.
 //
 //   - attachments.go: the RPC methods
-//   - upload.go: receives a file and detects its type
+//   - upload.go: receives a file and detects its type. quota.go: the limits of an owner
+//   - content.go: reads a file
 //   - store_attachments.go: the statements
 //
 // A file is stored in chunks, each in a separate short database transaction, so that none stays
@@ -16,6 +17,9 @@
 // attachments, also by the deletion of a transaction, which deletes the attachments by a foreign
 // key and without their events.
 //
+// If there is a store of files, package files moves the content of ready attachments into it, and
+// back.
+//
 // A created or deleted attachment publishes its event in the same database transaction. The event
 // is the attachment's and not a TransactionUpdated, because the transaction keeps its version, and
 // consumers of TransactionUpdated check the spending again.
@@ -25,6 +29,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -37,6 +42,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -50,6 +56,8 @@ type Attachments struct {
 
 	// Quota is the maximum total size of an owner's attachments, in bytes.
 	Quota int64
+	// Files has the content of attachments that files.Store has moved there.
+	Files *files.Store
 }
 
 var _ ledgerv1.AttachmentServiceServer = (*Attachments)(nil)
@@ -77,8 +85,7 @@ func (s *Attachments) ListAttachments(
 	return resp, nil
 }
 
-// DownloadAttachment sends one of the caller's attachments, chunk by chunk. Each chunk is a
-// separate query, so that a slow client holds no connection. If the attachment is deleted
+// DownloadAttachment sends one of the caller's attachments. If it is in PostgreSQL and deleted
 // meanwhile, the stream ends with an error.
 func (s *Attachments) DownloadAttachment(
 	req *ledgerv1.DownloadAttachmentRequest,
@@ -93,6 +100,11 @@ func (s *Attachments) DownloadAttachment(
 	if err != nil {
 		return err
 	}
+	content, err := s.open(ctx, file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Close() }()
 	header := &restv1.FileHeader{MediaType: file.MediaType, FileName: file.Name, Size: file.Size}
 	if err := stream.Send(&ledgerv1.DownloadAttachmentResponse{Header: header}); err != nil {
 		return err
@@ -100,16 +112,8 @@ func (s *Attachments) DownloadAttachment(
 	w := rpc.NewFileWriter(func(piece []byte) error {
 		return stream.Send(&ledgerv1.DownloadAttachmentResponse{Content: piece})
 	})
-	sent := int64(0)
-	for n := 0; sent < file.Size; n++ {
-		chunk, err := selectChunk(ctx, s.DB, file, n)
-		if err != nil {
-			return pg.IfNoRows(err, errAttachmentNotFound)
-		}
-		if _, err := w.Write(chunk); err != nil {
-			return err
-		}
-		sent += int64(len(chunk))
+	if _, err := io.Copy(w, content); err != nil {
+		return err
 	}
 	return w.Flush()
 }

@@ -22,9 +22,12 @@ type attachment struct {
 	Size      int64
 	SHA256    []byte
 	CreatedAt time.Time `db:"created_at"`
+	// Object is the id of the object with the content, and nil if the content is in chunks.
+	Object *uuid.UUID
 }
 
-const attachmentColumns = `id, owner_id, transaction_id, name, media_type, size, sha256, created_at`
+const attachmentColumns = `id, owner_id, transaction_id, name, media_type, size, sha256,
+	created_at, object`
 
 type transaction struct {
 	TransferID      *uuid.UUID `db:"transfer_id"`

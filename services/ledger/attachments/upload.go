@@ -214,13 +214,8 @@ func (s *Attachments) complete(
 		return false, errLimitReached.With("file",
 			fmt.Sprintf("a transaction may have at most %d attachments", maxPerTransaction))
 	}
-	used, err := selectUsage(ctx, tx, uploaded.OwnerID)
-	if err != nil {
+	if err := s.checkQuota(ctx, tx, uploaded); err != nil {
 		return false, err
-	}
-	if used+uploaded.Size > s.Quota {
-		return false, errLimitReached.With("file",
-			fmt.Sprintf("all attachments may have at most %d bytes together", s.Quota))
 	}
 	updated, err := updateReady(ctx, tx, uploaded)
 	if err != nil {

@@ -43,6 +43,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/page"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -62,9 +63,11 @@ const (
 // Receipts implements the RPCs of receipts.
 type Receipts struct {
 	*posting.Ledger
-	OCR       ocrv1.OCRServiceClient
-	Log       *slog.Logger
-	Cursors   page.Cursors
+	OCR     ocrv1.OCRServiceClient
+	Log     *slog.Logger
+	Cursors page.Cursors
+	// Files has the images that files.Store has moved there.
+	Files     *files.Store
 	corrected metric.Int64Counter
 }
 

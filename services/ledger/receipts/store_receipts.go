@@ -112,13 +112,22 @@ func insertReceiptImages(
 		FROM unnest($3::bytea[]) WITH ORDINALITY AS p (content, page)`, owner, receipt, images)
 }
 
-// selectReceiptImage returns the image of a page, nil if none was stored for the page, or
-// pgx.ErrNoRows if the receipt is unknown or belongs to another owner.
+// receiptImage is the image of a page: its content, or the object with its content. Both are nil if
+// no image was stored for the page.
+type receiptImage struct {
+	Content []byte
+	Object  *uuid.UUID
+	Size    int64
+	SHA256  []byte
+}
+
+// selectReceiptImage returns the image of a page, or pgx.ErrNoRows if the receipt is unknown or
+// belongs to another owner.
 func selectReceiptImage(
 	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, page int32,
-) ([]byte, error) {
-	return pg.Value[[]byte](ctx, q, `
-		SELECT i.content
+) (receiptImage, error) {
+	return pg.One[receiptImage](ctx, q, `
+		SELECT i.content, i.object, coalesce(i.size, 0) AS size, i.sha256
 		FROM receipts r
 		LEFT JOIN receipt_images i
 			ON i.owner_id = r.owner_id AND i.receipt_id = r.id AND i.page = $3::int

@@ -16,6 +16,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -121,12 +122,20 @@ func (s *Receipts) GetReceiptImage(
 	if !ok {
 		return nil, errInvalidReceiptID
 	}
-	image, err := selectReceiptImage(ctx, s.DB, caller.ID(ctx), id, cmp.Or(req.GetPage(), 1))
+	owner := caller.ID(ctx)
+	image, err := selectReceiptImage(ctx, s.DB, owner, id, cmp.Or(req.GetPage(), 1))
 	switch {
 	case err != nil:
 		return nil, pg.IfNoRows(err, errReceiptNotFound)
-	case image == nil:
+	case image.Object != nil:
+		image.Content, err = s.Files.Read(ctx, files.Object{
+			OwnerID: owner, ID: *image.Object, Size: image.Size, SHA256: image.SHA256,
+		})
+		if err != nil {
+			return nil, err
+		}
+	case image.Content == nil:
 		return nil, errReceiptImageMissing
 	}
-	return &ledgerv1.GetReceiptImageResponse{Image: image}, nil
+	return &ledgerv1.GetReceiptImageResponse{Image: image.Content}, nil
 }

@@ -231,7 +231,8 @@ func TestCommitImportExistingLegs(t *testing.T) {
 			Currency: new("EUR"), IncomeCategoryId: new(p.Category.String()),
 		}
 		m := p.uploaded(t, checking).GetImport()
-		p.committed(t, p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: defaults}))
+		m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: defaults})
+		p.committed(t, m)
 		want := map[string]int64{"Checking": 282588, "Visa": 15000}
 		require.Equal(t, want, p.walletBalances(t))
 		before := s.stored(t)
@@ -245,6 +246,30 @@ func TestCommitImportExistingLegs(t *testing.T) {
 		require.Equal(t, 4, p.legs(t))
 		p.undo(t, m, false)
 		require.Equal(t, before, s.stored(t))
+	})
+	t.Run("from the file of the other account since the preview", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		p.MakeWallet(p.Ctx, t, "Visa", "EUR")
+		p.MakeWallet(p.Ctx, t, "Checking", "EUR")
+		defaults := &ledgerv1.ImportDefaultsChange{
+			Currency: new("EUR"), IncomeCategoryId: new(p.Category.String()),
+		}
+		later := strings.NewReplacer("D01/21", "D01/24", "T100.00\n", "T100.00\nMThank you\n").
+			Replace(visa)
+		var all []*ledgerv1.Import
+		for _, file := range []string{checking, later} {
+			m := p.uploaded(t, file).GetImport()
+			all = append(all, p.update(t,
+				&ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: defaults}))
+		}
+		require.Zero(t, all[1].GetCounts().GetMatched())
+		for _, m := range all {
+			p.committed(t, m)
+		}
+		require.EqualValues(t, 2, p.get(t, all[1]).GetCounts().GetMatched())
+		require.Equal(t, map[string]int64{"Checking": 282588, "Visa": 15000}, p.walletBalances(t))
+		require.Equal(t, 4, p.legs(t))
 	})
 	t.Run("entered by hand", func(t *testing.T) {
 		t.Parallel()

@@ -88,9 +88,9 @@ type chunk struct {
 // book writes the transactions of rows with their outcome, the progress of the import and one
 // event. The steps have this order:
 //
-//  1. Rows that match the transaction of a pending payment replace it, other rows that match a
-//     transaction are linked to it, and rows that have become duplicates since the preview are
-//     skipped.
+//  1. Rows whose leg of a transfer another file has created since the preview match it. Rows that
+//     match the transaction of a pending payment replace it, other rows that match a transaction
+//     are linked to it, and rows that have become duplicates since the preview are skipped.
 //  2. The other rows become transactions, and those are inserted with one statement, or with two if
 //     the other legs of transfers may exist.
 //  3. The outcomes of the rows, the counts of rules and the progress are stored, and the event is
@@ -111,6 +111,9 @@ func (x *executor) book(
 		return err
 	}
 	before := slices.Clone(c.rows)
+	if err := c.recognize(ctx, tx); err != nil {
+		return err
+	}
 	if err := c.replace(ctx, tx, x.Ledger); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@
 //   - book.go: a chunk of a commit. existing.go: its rows whose transaction exists already.
 //     replace.go: its rows whose payment was pending in an earlier file, and their undo.
 //     transaction.go: the transactions of a row. pair.go: rows whose transfer has its other leg
-//     already
+//     already. legs.go: rows that are a leg already
 //   - undo.go: a chunk of an undo. delete.go: a chunk of a deletion
 package booking
 

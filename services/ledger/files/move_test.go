@@ -1,6 +1,7 @@
 package files_test
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -161,7 +162,10 @@ func TestRun(t *testing.T) {
 	p.attach(t, 100)
 	p.keep(t, 100)
 	readOnly := openStore(t, bucket.URL("&readonly=true"))
-	readOnly.Run(t.Context(), s.DB)
+	ending, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	readOnly.Run(ending, s.DB)
+	require.NoError(t, ending.Err(), "Run waits")
 	require.Zero(t, s.stored(t))
 	later := time.Now().Add(files.Retention + time.Minute)
 	require.NoError(t, readOnly.Sweep(t.Context(), s.DB, later))

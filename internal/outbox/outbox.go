@@ -25,6 +25,10 @@
 // A row must be inserted after the changed rows are locked. Then of two changes to one row, the
 // earlier one has the lower seq and is visible whenever the later one is, so that publishing the
 // visible rows by seq keeps the order.
+//
+// The rows of a user are independent of those of other users, so the table may be distributed over
+// servers by user_id, with the primary key (user_id, seq), an index of seq, and one sequence for
+// all. RelayDistributed is the relay of such a table.
 package outbox
 
 import (

@@ -19,6 +19,8 @@ import (
 // becomes visible when its transaction commits. The cursor must not pass a number whose row may
 // still appear. The watermark is the highest safe number.
 type progress struct {
+	// distributed is set by RelayDistributed. The cursor and the watermark then stay 0.
+	distributed bool
 	// acknowledged holds the time at which NATS acknowledged each event that is still in the
 	// outbox.
 	acknowledged map[int64]time.Time

@@ -53,7 +53,16 @@ type entry struct {
 // Relay publishes the events of the pool's schema until ctx ends, whenever NATS and PostgreSQL are
 // both available. Every replica of a service runs it. The replica that holds an advisory lock does
 // the work; the others try for the lock every second.
-func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
+func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) { b.relayFrom(ctx, pool, false) }
+
+// RelayDistributed is Relay for an outbox whose rows are distributed over servers by user_id. The
+// snapshot of one server does not show the transactions that run on the others, so there is no
+// watermark: each query starts at the first row, and skips the acknowledged ones.
+func (b *Bus) RelayDistributed(ctx context.Context, pool *pgxpool.Pool) {
+	b.relayFrom(ctx, pool, true)
+}
+
+func (b *Bus) relayFrom(ctx context.Context, pool *pgxpool.Pool, distributed bool) {
 	stop := b.observe("coffer.outbox.age", attribute.String("service", b.service), oldestAge(pool),
 		metric.WithUnit("s"),
 		metric.WithDescription("Age of the oldest event in the outbox. Some seconds are normal."))
@@ -61,7 +70,7 @@ func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
 	for ctx.Err() == nil {
 		err := b.EnsureStream(ctx)
 		if err == nil {
-			err = b.relay(ctx, pool)
+			err = b.relay(ctx, pool, distributed)
 		}
 		if err != nil && ctx.Err() == nil {
 			b.log.WarnContext(ctx, "failed to relay events", "error", err)
@@ -74,7 +83,7 @@ func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
 // relay polls the outbox and publishes its events until an error. It returns nil at once if another
 // replica holds the lock. The lock belongs to the session of one connection, so that PostgreSQL
 // releases it when the process dies.
-func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
+func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool, distributed bool) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("acquiring a connection: %w", err)
@@ -88,7 +97,10 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	if err != nil || !locked {
 		return err
 	}
-	progress := progress{acknowledged: map[int64]time.Time{}, reconnects: b.conn.Stats().Reconnects}
+	progress := progress{
+		distributed: distributed, acknowledged: map[int64]time.Time{},
+		reconnects: b.conn.Stats().Reconnects,
+	}
 	woken := make(chan struct{}, 1)
 	sub, err := b.conn.Subscribe(wakeSubject(b.service), func(*nats.Msg) {
 		select {
@@ -149,8 +161,10 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, done *progress)
 	if b.conn.Stats().Reconnects != done.reconnects {
 		return 0, errReconnected
 	}
-	if last, err := done.advanceWatermark(ctx, conn); err != nil || last == 0 {
-		return 0, err
+	if !done.distributed {
+		if last, err := done.advanceWatermark(ctx, conn); err != nil || last == 0 {
+			return 0, err
+		}
 	}
 	entries, err := pg.All[entry](ctx, conn, `
 		SELECT seq, id, user_id, subject, data, created_at, traceparent
@@ -158,10 +172,13 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, done *progress)
 			SELECT seq, id, user_id, subject, data, created_at,
 				coalesce(traceparent, '') AS traceparent,
 				sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before
-			FROM outbox
-			WHERE seq > $1 AND seq <> ALL($2)
-			ORDER BY seq
-			LIMIT $3
+			FROM (
+				SELECT *
+				FROM outbox
+				WHERE seq > $1 AND seq <> ALL($2)
+				ORDER BY seq
+				LIMIT $3
+			) AS first
 		) AS o
 		WHERE before < $4
 		ORDER BY seq`, done.cursor, done.acknowledgedAfter(done.cursor), relayBatch, maxBatch)

@@ -153,6 +153,44 @@ func TestRelayPublishesLateCommits(t *testing.T) {
 	require.EqualValues(t, 1, n(follow(t, bus, late, 0, 1)[0]))
 }
 
+// TestRelayDistributedPublishesHiddenCommits commits an event with a low seq after later ones have
+// been published and deleted. No snapshot has shown its transaction, as if it ran on another
+// server.
+func TestRelayDistributedPublishesHiddenCommits(t *testing.T) {
+	t.Parallel()
+	pool, bus := setup(t)
+	_, err := pool.Exec(t.Context(), `
+		ALTER TABLE outbox RENAME TO plain;
+		CREATE TABLE outbox (LIKE plain INCLUDING DEFAULTS INCLUDING IDENTITY,
+			PRIMARY KEY (user_id, seq)) PARTITION BY HASH (user_id);
+		CREATE TABLE first PARTITION OF outbox FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+		CREATE TABLE second PARTITION OF outbox FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+		CREATE INDEX ON outbox (seq)`, pgx.QueryExecModeSimpleProtocol)
+	require.NoError(t, err)
+	background(t, func(ctx context.Context) { bus.RelayDistributed(ctx, pool) })
+	late, prompt := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
+	require.Error(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		require.NoError(t, Add(t.Context(), tx, numbered(late, 1)))
+		return fmt.Errorf("not committed")
+	}))
+	for i := range int64(relayBatch + 1) {
+		add(t, pool, prompt, i)
+	}
+	follow(t, bus, prompt, 0, relayBatch+1)
+	require.Eventually(t, func() bool {
+		left, err := pg.Value[int](t.Context(), pool, `SELECT count(*) FROM outbox`)
+		require.NoError(t, err)
+		return left == 0
+	}, time.Minute, retryInterval)
+	rows, err := Encode(numbered(late, 1))
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `
+		INSERT INTO outbox (seq, id, user_id, subject, data) OVERRIDING SYSTEM VALUE
+		VALUES (1, $1, $2, $3, $4)`, rows.IDs[0], late, rows.Subjects[0], rows.Data[0])
+	require.NoError(t, err)
+	require.EqualValues(t, 1, n(follow(t, bus, late, 0, 1)[0]))
+}
+
 // TestRelayResendsUnsyncedEventsAfterReconnect restarts NATS without an event that it had
 // acknowledged but not synced.
 func TestRelayResendsUnsyncedEventsAfterReconnect(t *testing.T) {

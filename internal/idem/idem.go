@@ -4,7 +4,7 @@
 //
 // Use InTx for a write in its own transaction, or Call.Record for a statement that inserts the
 // record together with the write. Replay answers a repeat before expensive work starts. Run Expire
-// regularly, see pg.Sweep.
+// or ExpireOwned regularly, see pg.Sweep.
 //
 // Each service that uses it has this table in its schema:
 //
@@ -18,6 +18,10 @@
 //	);
 //	CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);
 //
+// If the tables of the service can be distributed by owner, it also has a column owner_id uuid, and
+// each Call names its Owner. The primary key may then begin with the owner, because statements name
+// the constraint instead of its columns (ADR 126).
+//
 // The key itself is not stored, only its hash. The request's MAC and the encrypted response use the
 // key as their secret, so that passwords and tokens cannot be read from the table.
 package idem
@@ -30,6 +34,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
@@ -46,7 +51,11 @@ const maxKey = 255
 
 // Call is one request that may be repeated.
 type Call struct {
-	// Scope is the namespace of the key: a user's id, or a substitute for requests without a user.
+	// Owner is the user to whom the record belongs, in a service whose table has a column owner_id.
+	// Its text is then the scope.
+	Owner uuid.UUID
+	// Scope is the namespace of the key in other services: a user's id, or a substitute for
+	// requests without a user.
 	Scope string
 	// Key is the client's Idempotency-Key. If it is empty, no record is written.
 	Key string
@@ -140,6 +149,28 @@ func Expire(ctx context.Context, q pg.Querier) error {
 		`DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`)
 }
 
+// ExpireOwned is Expire for a table with owners, with statements of one owner each. Their
+// conditions are the beginning of either primary key.
+func ExpireOwned(ctx context.Context, q pg.Querier) error {
+	return pg.SweepOwners(func() ([]uuid.UUID, error) {
+		return selectExpired(ctx, q)
+	}, func(owner uuid.UUID) (bool, error) {
+		return pg.Affected(ctx, q, `
+			DELETE FROM idempotency_keys
+			WHERE owner_id = $1::uuid AND scope = $1::uuid::text
+				AND created_at < now() - interval '24 hours'`, owner)
+	})
+}
+
+// selectExpired returns the owners of up to 1000 expired records.
+func selectExpired(ctx context.Context, q pg.Querier) ([]uuid.UUID, error) {
+	return pg.Values[uuid.UUID](ctx, q, `
+		SELECT owner_id
+		FROM idempotency_keys
+		WHERE created_at < now() - interval '24 hours'
+		LIMIT 1000`)
+}
+
 // checkKey returns an error unless the key is empty or up to 255 printable ASCII characters.
 func checkKey(key string) error {
 	if len(key) > maxKey {
@@ -154,15 +185,20 @@ func checkKey(key string) error {
 }
 
 // claim inserts the record of a key and reports whether this call did so. It waits for a
-// transaction that has inserted the same key but not committed.
+// transaction that has inserted the same key but not committed. ON CONFLICT calls no function that
+// reads the clock, because a distributed database rejects that.
 func claim(ctx context.Context, tx pgx.Tx, call Call) (bool, error) {
+	columns, values := "scope", "$1"
+	if call.owned() {
+		columns, values = "owner_id, scope", "$1::uuid, $1::uuid::text"
+	}
 	return pg.Affected(ctx, tx, `
-		INSERT INTO idempotency_keys AS k (scope, key_hash, request_mac)
-		VALUES ($1, $2, $3)
-		ON CONFLICT (scope, key_hash) DO UPDATE
-		SET request_mac = EXCLUDED.request_mac, response = NULL, created_at = now()
-		WHERE k.created_at < now() - interval '24 hours'`,
-		call.Scope, call.keyHash(), call.requestMAC())
+		INSERT INTO idempotency_keys AS k (`+columns+`, key_hash, request_mac)
+		VALUES (`+values+`, $2, $3)
+		ON CONFLICT ON CONSTRAINT idempotency_keys_pkey DO UPDATE
+		SET request_mac = EXCLUDED.request_mac, response = NULL, created_at = EXCLUDED.created_at
+		WHERE EXCLUDED.created_at - k.created_at > interval '24 hours'`,
+		call.namespace(), call.keyHash(), call.requestMAC())
 }
 
 func store(ctx context.Context, tx pgx.Tx, call Call, response proto.Message) error {
@@ -171,8 +207,8 @@ func store(ctx context.Context, tx pgx.Tx, call Call, response proto.Message) er
 		return err
 	}
 	return pg.Exec(ctx, tx,
-		`UPDATE idempotency_keys SET response = $3 WHERE scope = $1 AND key_hash = $2`, call.Scope,
-		call.keyHash(), sealed)
+		`UPDATE idempotency_keys SET response = $3 WHERE key_hash = $2 AND `+call.condition(),
+		call.namespace(), call.keyHash(), sealed)
 }
 
 // load fills response with the first response of the key. It returns pgx.ErrNoRows if the key was
@@ -185,8 +221,8 @@ func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) 
 	found, err := pg.One[row](ctx, q, `
 		SELECT request_mac, response
 		FROM idempotency_keys
-		WHERE scope = $1 AND key_hash = $2 AND created_at >= now() - interval '24 hours'`,
-		call.Scope, call.keyHash())
+		WHERE key_hash = $2 AND created_at >= now() - interval '24 hours' AND `+call.condition(),
+		call.namespace(), call.keyHash())
 	if err != nil {
 		return fmt.Errorf("looking up an idempotency key: %w", err)
 	}
@@ -198,6 +234,23 @@ func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) 
 		return fmt.Errorf("decrypting a stored response: %w", err)
 	}
 	return proto.Unmarshal(plain, response)
+}
+
+func (c Call) owned() bool { return c.Owner != uuid.Nil }
+
+// condition returns the condition for the records of the call's namespace, which is $1.
+func (c Call) condition() string {
+	if c.owned() {
+		return `owner_id = $1::uuid AND scope = $1::uuid::text`
+	}
+	return `scope = $1`
+}
+
+func (c Call) namespace() any {
+	if c.owned() {
+		return c.Owner
+	}
+	return c.Scope
 }
 
 func (c Call) keyHash() []byte {

@@ -10,12 +10,14 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
@@ -179,4 +181,63 @@ func TestInTxExpiresKeyAfter24Hours(t *testing.T) {
 	require.NoError(t,
 		pool.QueryRow(t.Context(), `SELECT count(*) FROM idempotency_keys`).Scan(&left))
 	require.Equal(t, 1, left)
+}
+
+// TestInTxOfOwner runs calls on the table of a service whose tables have owners, with the primary
+// key of one database and with that of a distributed one.
+func TestInTxOfOwner(t *testing.T) {
+	t.Parallel()
+	for name, key := range map[string]string{"by scope": "scope", "by owner": "owner_id"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := pgtest.New(t, schema)
+			_, err := pool.Exec(t.Context(), `
+				ALTER TABLE idempotency_keys ADD COLUMN owner_id uuid,
+					DROP CONSTRAINT idempotency_keys_pkey,
+					ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (`+key+`, key_hash)`)
+			require.NoError(t, err)
+			ada, grace := uuid.New(), uuid.New()
+			write := func(owner uuid.UUID, name string) (bool, error) {
+				req := &ledgerv1.CreateCategoryRequest{Name: name}
+				resp := &ledgerv1.CreateCategoryResponse{Code: name}
+				call := Call{Owner: owner, Key: "k", Request: req}
+				written := func(pgx.Tx) error { return nil }
+				replayed, err := InTx(t.Context(), pool, call, resp, written)
+				if err == nil {
+					require.Equal(t, name, resp.GetCode())
+				}
+				return replayed, err
+			}
+			for _, owner := range []uuid.UUID{ada, grace} {
+				for _, want := range []bool{false, true} {
+					replayed, err := write(owner, "Food")
+					require.NoError(t, err)
+					require.Equal(t, want, replayed)
+				}
+			}
+			_, err = write(ada, "Fun")
+			require.ErrorIs(t, err, apierr.IdempotencyKeyUsed)
+			expired, err := pool.Exec(t.Context(), `
+				UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 second'
+				WHERE owner_id = $1 AND scope = $1::text`, ada)
+			require.NoError(t, err)
+			require.EqualValues(t, 1, expired.RowsAffected())
+			replayed, err := write(ada, "Fun")
+			require.NoError(t, err)
+			require.False(t, replayed)
+			replayed, err = write(ada, "Fun")
+			require.NoError(t, err)
+			require.True(t, replayed)
+
+			_, err = pool.Exec(t.Context(), `
+				UPDATE idempotency_keys SET created_at = now() - interval '25 hours'
+				WHERE owner_id = $1`, grace)
+			require.NoError(t, err)
+			require.NoError(t, ExpireOwned(t.Context(), pool))
+			left, err := pg.Values[uuid.UUID](t.Context(), pool,
+				`SELECT owner_id FROM idempotency_keys`)
+			require.NoError(t, err)
+			require.Equal(t, []uuid.UUID{ada}, left)
+		})
+	}
 }

@@ -61,6 +61,7 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
+	"github.com/coffer-budget/coffer/services/ledger/distribution"
 	"github.com/coffer-budget/coffer/services/ledger/export"
 	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/imports"
@@ -133,7 +134,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	go verifier.Run(ctx)
 	startSweeps(ctx, db, store, log)
-	go bus.Relay(ctx, db)
+	go distribution.Relay(ctx, config.Distributed, bus, db)
 	scrubber := &verify.Scrubber{DB: db, Log: log}
 	go scrubber.Run(ctx)
 
@@ -237,7 +238,7 @@ func startSweeps(ctx context.Context, db *pgxpool.Pool, store *files.Store, log 
 	go store.Run(ctx, db)
 	go pg.Sweep(ctx, log, func(ctx context.Context) error {
 		now := time.Now()
-		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, now),
+		return errors.Join(idem.ExpireOwned(ctx, db), accounts.ExpireReferences(ctx, db, now),
 			staging.Expire(ctx, db, now), rules.Expire(ctx, db, now),
 			sync.Sweep(ctx, db, now))
 	})

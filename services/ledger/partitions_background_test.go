@@ -20,19 +20,27 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
 
-// runInBackground runs what requests and jobs do not, and a request with an idempotency key.
+// runInBackground runs what requests and jobs do not, and requests with idempotency keys.
 func (s *isolated) runInBackground(t *testing.T) {
 	t.Helper()
 	ctx := t.Context()
+	user := s.env.NewUser(ctx, t)
 	for range 2 {
-		_, err := s.CreateWallet(s.user.Ctx, &ledgerv1.CreateWalletRequest{
+		_, err := s.CreateWallet(user.Ctx, &ledgerv1.CreateWalletRequest{
 			Name: "Repeated", Currency: "EUR", IdempotencyKey: "a key",
 		})
 		require.NoError(t, err)
+		req := user.Spends("1")
+		req.IdempotencyKey = "another key"
+		user.Create(t, req)
 	}
 	s.endLeases(t)
-	require.NoError(t, idem.Expire(ctx, s.db))
-	_, err := s.db.Exec(ctx, `
+	_, err := s.db.Exec(ctx,
+		`UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE owner_id = $1`,
+		user.ID)
+	require.NoError(t, err)
+	require.NoError(t, idem.ExpireOwned(ctx, s.db))
+	_, err = s.db.Exec(ctx, `
 		INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at)
 		SELECT owner_id, gen_random_uuid(), transaction_id, 'uploading', name, created_at
 		FROM attachments

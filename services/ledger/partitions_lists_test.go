@@ -8,13 +8,13 @@ var acrossOwners = map[string]string{
 	"attachments.selectStopped": "finds what has expired, of all owners",
 	"files.selectExpired":       "finds what has expired, of all owners",
 	"staging.selectAbandoned":   "finds what has expired, of all owners",
+	"idem.selectExpired":        "finds what has expired, of all owners",
 	"staging.emptyUndone":       "finds the next import that was undone, of all owners",
 	"rules.selectApplications":  "finds the changes that have expired, of all owners",
 	"sync.selectSwept":          "finds what has expired, of all owners",
 	"jobs.selectWaiting":        "finds the next jobs, of all owners",
 
 	// Requests.
-	"posting.insertSQL":   "to do: a group of several owners",
 	"posting.IsOfAnother": "without a lock, for an id that the owner does not have",
 }
 
@@ -49,6 +49,7 @@ var unrecorded = map[string]string{
 // undistributed has the statements of shared packages that do not run on a distributed database,
 // and the reason.
 var undistributed = map[string]string{
+	"idem.Expire":     "of services whose tables have no owners",
 	"jobs.Due":        "of the budget service",
 	"jobstest.Leases": "for tests only",
 }

@@ -42,6 +42,9 @@ type plans struct {
 
 // explained returns a pool on the same database whose executions are planned for any parameters,
 // and explained. The server sends the plans as notices, also those of statements in functions.
+//
+// Joins are nested loops: a trigger on statements is planned for the number of rows of its first
+// statement in a connection, and a hash join would read the partitions of other owners.
 func explained(t *testing.T, db *pgxpool.Pool) (*pgxpool.Pool, *plans) {
 	t.Helper()
 	db, sent := traced(t, db)
@@ -69,7 +72,9 @@ func explained(t *testing.T, db *pgxpool.Pool) (*pgxpool.Pool, *plans) {
 			SET auto_explain.log_nested_statements = on;
 			SET auto_explain.log_format = json;
 			SET auto_explain.log_level = notice;
-			SET plan_cache_mode = force_generic_plan`, pgx.QueryExecModeSimpleProtocol)
+			SET plan_cache_mode = force_generic_plan;
+			SET enable_hashjoin = off;
+			SET enable_mergejoin = off`, pgx.QueryExecModeSimpleProtocol)
 		return err
 	}
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)

@@ -10,10 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 )
 
@@ -51,6 +53,8 @@ func TestStatementsOnPartitions(t *testing.T) {
 			if distributed {
 				isolated.requireOwners(t, plans.sent, sources)
 				plans.requireAll(t, sources)
+			} else {
+				isolated.insertForTwo(t)
 			}
 		})
 	}
@@ -105,6 +109,27 @@ func (s *isolated) useBudgets(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.SumSpending(t.Context(), sum)
 	require.NoError(t, err)
+}
+
+// insertForTwo inserts the transactions of two users with one statement, as the batcher does on one
+// server. It is the only statement of requests that writes to several partitions.
+func (s *isolated) insertForTwo(t *testing.T) {
+	t.Helper()
+	var ts []posting.Transaction
+	for range 2 {
+		u := s.env.NewUser(t.Context(), t)
+		ts = append(ts, posting.Transaction{
+			ID: s.env.NewID(), OwnerID: u.ID, WalletID: u.Wallet, CategoryID: &u.Category,
+			AmountMinor: -100, Currency: "EUR", Date: fixture.Today, CreatedAt: fixture.Today,
+		})
+	}
+	written, err := posting.Insert(t.Context(), s.db, 0, ts, outbox.Rows{}, nil)
+	require.NoError(t, err)
+	require.Len(t, written, 2)
+	differences := s.env.Differences(t)
+	for i := range ts {
+		require.Empty(t, differences[ts[i].OwnerID])
+	}
 }
 
 // requireOnePartition requires that no statement reads several partitions or, if the database is

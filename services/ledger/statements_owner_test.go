@@ -103,6 +103,9 @@ func TestQueriesOf(t *testing.T) {
 		`SELECT * FROM rows WHERE ¤`:                                                    true,
 		`SELECT * FROM rows ¤`:                                                          true,
 		`SELECT x IS DISTINCT FROM rows`:                                                true,
+		`SELECT * FROM unnest($1, $2) AS u (x, rows)`:                                   true,
+		`SELECT * FROM unnest(ARRAY(SELECT x FROM rows)) AS u`:                          false,
+		`SELECT * FROM (rows JOIN parts ON true)`:                                       false,
 		`SELECT * FROM rows WHERE owner_id = ¤`:                                         true,
 		// Each query needs a condition.
 		`SELECT * FROM rows r WHERE ` + owner + ` AND EXISTS (
@@ -187,10 +190,14 @@ func queriesOf(sql string) []*query {
 		case strings.HasPrefix(text, "--"):
 		case text == "(":
 			open = append(open, current)
-			if i+1 < len(tokens) && slices.Contains(beginnings, tokens[i+1]) {
+			switch before := current.last(1); {
+			case i+1 < len(tokens) && slices.Contains(beginnings, tokens[i+1]):
 				current = &query{expression: !current.inTables &&
 					!slices.Contains([]string{"AS", "MATERIALIZED", "ALL", ""}, current.last(1))}
 				found = append(found, current)
+			case current.inTables && before != "," && !slices.Contains(beforeTable, before):
+				// The arguments of a function, or the names of columns.
+				current = &query{}
 			}
 		case text == ")" && len(open) > 0:
 			current, open = open[len(open)-1], open[:len(open)-1]

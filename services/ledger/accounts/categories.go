@@ -32,7 +32,7 @@ func (s *Accounts) CreateCategory(
 	if err != nil {
 		return nil, err
 	}
-	call := idem.Call{Scope: c.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: c.OwnerID, Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, c.OwnerID); err != nil {

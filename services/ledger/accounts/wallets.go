@@ -35,7 +35,7 @@ func (s *Accounts) CreateWallet(
 	if err != nil {
 		return nil, err
 	}
-	call := idem.Call{Scope: w.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: w.OwnerID, Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, w.OwnerID); err != nil {

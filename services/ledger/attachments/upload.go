@@ -143,7 +143,7 @@ func (s *Attachments) store(
 func (a *attachment) call(first *ledgerv1.CreateAttachmentRequest) idem.Call {
 	same := proto.CloneOf(first)
 	same.File = a.SHA256
-	return idem.Call{Scope: a.OwnerID.String(), Key: first.GetIdempotencyKey(), Request: same}
+	return idem.Call{Owner: a.OwnerID, Key: first.GetIdempotencyKey(), Request: same}
 }
 
 // receive passes the file to keep in chunks, numbered from 0, and sets its type, size and hash. It

@@ -1,9 +1,9 @@
 // Package distribution distributes the tables of the ledger over the servers of a cluster of Citus.
 //
 // `ledger migrate` calls Run after the migrations. It does nothing unless LEDGER_DISTRIBUTED=citus
-// is set. Each table with a column owner_id becomes a distributed table, in the shard of its owner,
-// so that the rows of an owner are on one server. All other tables stay on the coordinator: no
-// table is read together with the rows of many owners, so there are no reference tables. Run can be
+// is set. Each table with rows of owners becomes a distributed table, so that the rows of an owner,
+// also the events and the idempotency records, are in one shard. No table is read together with the
+// rows of many owners, so there are no reference tables. Run can be
 // repeated: it distributes the tables that are not distributed yet, in one transaction.
 //
 // docs/scale.md describes the operation of a cluster.
@@ -17,8 +17,10 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/coffer-budget/coffer/internal/app"
+	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
@@ -51,6 +53,16 @@ func Check(distributed string) error {
 		return fmt.Errorf("LEDGER_DISTRIBUTED is %q: must be empty or %q", distributed, Citus)
 	}
 	return nil
+}
+
+// Relay publishes the events of the pool's schema until ctx ends. The outbox is distributed like
+// the other tables.
+func Relay(ctx context.Context, distributed string, bus *outbox.Bus, pool *pgxpool.Pool) {
+	if distributed == Citus {
+		bus.RelayDistributed(ctx, pool)
+	} else {
+		bus.Relay(ctx, pool)
+	}
 }
 
 // Run distributes the tables of a schema if distributed is Citus, and does nothing if it is empty.
@@ -118,13 +130,17 @@ func distribute(ctx context.Context, tx pgx.Tx) error {
 		if table.Distributed {
 			continue
 		}
+		_, err := tx.Exec(ctx, Keys[table.Name], pgx.QueryExecModeSimpleProtocol)
+		if err != nil {
+			return fmt.Errorf("replacing the key of table %s: %w", table.Name, err)
+		}
 		colocated := ordered[0].Name
 		if table.Name == colocated {
 			colocated = "none"
 		}
-		_, err := tx.Exec(ctx, `
-			SELECT create_distributed_table($1::text::regclass, 'owner_id', colocate_with => $2)`,
-			table.Name, colocated)
+		_, err = tx.Exec(ctx, `
+			SELECT create_distributed_table($1::text::regclass, $2, colocate_with => $3)`,
+			table.Name, table.Owner, colocated)
 		if err != nil {
 			return fmt.Errorf("distributing table %s: %w", table.Name, err)
 		}
@@ -132,19 +148,35 @@ func distribute(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// table is a table with a column owner_id.
+// Keys has statements for the tables whose primary keys do not contain the owner in one database.
+// They replace a key with one that does, and keep its name, which statements of the service use. An
+// owner's events are few, so the relay reads them by an index of their numbers (ADR 126).
+var Keys = map[string]string{
+	"idempotency_keys": `
+		ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey,
+			ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (owner_id, key_hash)`,
+	"outbox": `
+		ALTER TABLE outbox DROP CONSTRAINT outbox_pkey,
+			ADD CONSTRAINT outbox_pkey PRIMARY KEY (user_id, seq);
+		CREATE INDEX outbox_seq ON outbox (seq)`,
+}
+
+// table is a table with a column for the owner.
 type table struct {
 	Name        string
 	Distributed bool
+	// Owner is the name of the column.
+	Owner string
 	// References are the other tables that its foreign keys name.
 	References []string
 }
 
-// selectTables returns the tables of the schema with a column owner_id. The ones that are
-// distributed come first, so that the first of all determines the shards of the others.
+// selectTables returns the tables of the schema with a column for the owner: owner_id, or user_id
+// in the outbox, which has the same form in all services. The ones that are distributed come first,
+// so that the first of all determines the shards of the others.
 func selectTables(ctx context.Context, tx pgx.Tx) ([]table, error) {
 	tables, err := pg.All[table](ctx, tx, `
-		SELECT c.relname AS name,
+		SELECT c.relname AS name, a.attname AS owner,
 			EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = c.oid) AS distributed,
 			ARRAY(
 				SELECT DISTINCT f.confrelid::regclass::text
@@ -152,7 +184,8 @@ func selectTables(ctx context.Context, tx pgx.Tx) ([]table, error) {
 				WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid
 				ORDER BY 1) AS references
 		FROM pg_class c
-		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'owner_id' AND NOT a.attisdropped
+		JOIN pg_attribute a ON a.attrelid = c.oid AND NOT a.attisdropped
+			AND a.attname = CASE c.relname WHEN 'outbox' THEN 'user_id' ELSE 'owner_id' END
 		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
 		ORDER BY distributed DESC, c.relname`)
 	if err != nil {

@@ -58,13 +58,20 @@ func TestRunOnCitus(t *testing.T) {
 	require.NoError(t, run(t, db, distribution.Citus))
 	tables := calls(t, db)
 	owned, err := pg.Values[string](t.Context(), db, `
-		SELECT attrelid::regclass::text FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
-		WHERE attname = 'owner_id' AND relkind = 'r'
-			AND relnamespace = current_schema()::regnamespace`)
+		SELECT oid::regclass::text FROM pg_class
+		WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+			AND relname NOT IN ('goose_db_version', 'pg_dist_partition')`)
 	require.NoError(t, err)
 	require.ElementsMatch(t, owned, tables)
 	require.Less(t, slices.Index(tables, "wallets"), slices.Index(tables, "transactions"))
 	require.Less(t, slices.Index(tables, "transactions"), slices.Index(tables, "splits"))
+	keys, err := pg.Values[string](t.Context(), db, `
+		SELECT pg_get_constraintdef(oid) FROM pg_constraint
+		WHERE conname IN ('idempotency_keys_pkey', 'outbox_pkey') ORDER BY conname`)
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"PRIMARY KEY (owner_id, key_hash)", "PRIMARY KEY (user_id, seq)",
+	}, keys)
 	groups, err := pg.Values[string](t.Context(), db,
 		`SELECT DISTINCT colocated FROM pg_dist_partition ORDER BY 1`)
 	require.NoError(t, err)

@@ -27,7 +27,7 @@ func (s *Imports) CancelImport(
 		return nil, errInvalidID
 	}
 	resp := &ledgerv1.CancelImportResponse{}
-	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: caller.ID(ctx), Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		e, err := lock(ctx, tx, id, "")

@@ -37,7 +37,7 @@ func (s *Imports) CommitImport(
 		return nil, errInvalidID
 	}
 	resp := &ledgerv1.CommitImportResponse{}
-	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: caller.ID(ctx), Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		e, err := lock(ctx, tx, id, "")
@@ -81,7 +81,7 @@ func (s *Imports) UndoImport(
 		return nil, errInvalidID
 	}
 	resp := &ledgerv1.UndoImportResponse{}
-	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: caller.ID(ctx), Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		e, err := lock(ctx, tx, id, "")

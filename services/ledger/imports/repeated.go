@@ -18,7 +18,7 @@ import (
 func uploadCall(ctx context.Context, first *ledgerv1.CreateImportRequest, sha256 []byte) idem.Call {
 	same := proto.CloneOf(first)
 	same.File = sha256
-	return idem.Call{Scope: caller.ID(ctx).String(), Key: first.GetIdempotencyKey(), Request: same}
+	return idem.Call{Owner: caller.ID(ctx), Key: first.GetIdempotencyKey(), Request: same}
 }
 
 // replayRejected sends the response of the first upload with the same key, and returns rejected for

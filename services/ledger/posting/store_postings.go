@@ -3,6 +3,7 @@ package posting
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -62,26 +63,39 @@ const applyPostingsSQL = `balance AS (
 const sumsSQL = `sum(sign * greatest(amount_minor, 0))::bigint,
 				sum(sign * greatest(-amount_minor, 0))::bigint, sum(sign)::bigint`
 
-// insertSQL is the statement of Insert, which describes it.
-var insertSQL = `
+// insertSQL is the statement of Insert for transactions of several owners. insertOwnedSQL is the
+// statement for a single owner, who is its last parameter: on a distributed database the planner
+// must know the owner of each table that a statement reads (ADR 124).
+var (
+	insertSQL      = insertStatement("i.owner_id")
+	insertOwnedSQL = insertStatement(
+		"$" + strconv.Itoa(2+len(rowColumns)+len(partColumns)) + "::uuid")
+)
+
+// insertStatement returns the statement of Insert, which describes it. owner is the expression for
+// the owner of the wallets and categories.
+func insertStatement(owner string) string {
+	return `
 		WITH own AS MATERIALIZED (
 			SELECT i.*
 			FROM unnest(` + rowColumns.parameters(2) + `) WITH ORDINALITY
 				AS i (` + rowColumns.names() + `, position),
 				(SELECT set_config('lock_timeout', $1, true)) AS lock_timeout
 			WHERE EXISTS (
-				SELECT FROM wallets w WHERE w.owner_id = i.owner_id AND w.id = i.wallet_id)
+				SELECT FROM wallets w WHERE w.owner_id = ` + owner + ` AND w.id = i.wallet_id)
 				AND (i.category_id IS NULL OR EXISTS (
-				SELECT FROM categories c WHERE c.owner_id = i.owner_id AND c.id = i.category_id))
+				SELECT FROM categories c WHERE c.owner_id = ` + owner + ` AND c.id = i.category_id))
 		), claim AS (
-			INSERT INTO idempotency_keys AS k (scope, key_hash, request_mac, response)
-			SELECT DISTINCT ON (owner_id, key_hash) owner_id::text, key_hash, request_mac, response
+			INSERT INTO idempotency_keys AS k (owner_id, scope, key_hash, request_mac, response)
+			SELECT DISTINCT ON (owner_id, key_hash)
+				owner_id, owner_id::text AS scope, key_hash, request_mac, response
 			FROM own
 			WHERE key_hash IS NOT NULL
 			ORDER BY owner_id, key_hash, position
-			ON CONFLICT (scope, key_hash) DO UPDATE
-			SET request_mac = EXCLUDED.request_mac, response = EXCLUDED.response, created_at = now()
-			WHERE k.created_at < now() - interval '24 hours'
+			ON CONFLICT ON CONSTRAINT idempotency_keys_pkey DO UPDATE
+			SET request_mac = EXCLUDED.request_mac, response = EXCLUDED.response,
+				created_at = EXCLUDED.created_at
+			WHERE EXCLUDED.created_at - k.created_at > interval '24 hours'
 			RETURNING response
 		), accepted AS MATERIALIZED (
 			SELECT *
@@ -131,6 +145,7 @@ var insertSQL = `
 		SELECT ` + transactionColumns.names() + `, string_to_array(tags, ','), 1, created_at, seq
 		FROM item
 		RETURNING id`
+}
 
 // Insert inserts the transactions whose wallet and category belong to their owner, with splits,
 // balances, totals, events and idempotency records, in one statement, and returns their ids. events
@@ -169,7 +184,11 @@ func Insert(
 ) (map[uuid.UUID]bool, error) {
 	type row struct{ ID uuid.UUID }
 	in := insertion{ts, events, records, partsOf(ts)}
-	written, err := pg.All[row](ctx, q, insertSQL, insertArgs(lockTimeout, in)...)
+	sql, args := insertSQL, insertArgs(lockTimeout, in)
+	if owner, ok := singleOwner(ts); ok {
+		sql, args = insertOwnedSQL, append(args, owner)
+	}
+	written, err := pg.All[row](ctx, q, sql, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -180,11 +199,22 @@ func Insert(
 	return ids, nil
 }
 
+// singleOwner returns the owner of all transactions, if it is one.
+func singleOwner(ts []Transaction) (owner uuid.UUID, ok bool) {
+	for i := range ts {
+		if ts[i].OwnerID != ts[0].OwnerID {
+			return uuid.Nil, false
+		}
+		owner = ts[i].OwnerID
+	}
+	return owner, true
+}
+
 // insertArgs returns the parameters of insertSQL. They are positional, because pgx would parse the
 // statement for each execution to find named ones. The timeout is text with a unit, as set_config
 // takes it.
 func insertArgs(lockTimeout time.Duration, in insertion) []any {
-	args := make([]any, 0, 1+len(rowColumns)+len(partColumns))
+	args := make([]any, 0, 2+len(rowColumns)+len(partColumns))
 	args = append(args, fmt.Sprintf("%dms", lockTimeout.Milliseconds()))
 	return partColumns.values(rowColumns.values(args, in), in)
 }

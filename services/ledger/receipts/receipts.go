@@ -97,7 +97,7 @@ func New(
 func (s *Receipts) CreateTransactionsFromReceipt(
 	ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest,
 ) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
-	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: caller.ID(ctx), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{}
 	// A repetition of a request is answered before the expensive recognition.
 	if !req.GetDryRun() {

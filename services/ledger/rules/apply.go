@@ -54,7 +54,7 @@ func (s *Rules) ApplyRule(
 	window := parseWindow(&problems, req)
 	owner := caller.ID(ctx)
 	resp := &ledgerv1.ApplyRuleResponse{}
-	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: owner, Key: req.GetIdempotencyKey(), Request: req}
 	err := request.CheckOwned(ctx, s.DB, problems, owner, request.References{Wallet: window.Wallet})
 	switch {
 	case err != nil && req.GetDryRun():

@@ -29,7 +29,7 @@ func (s *Rules) OrderRules(
 	}
 	owner := caller.ID(ctx)
 	resp := &ledgerv1.OrderRulesResponse{}
-	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: owner, Key: req.GetIdempotencyKey(), Request: req}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
 			return err

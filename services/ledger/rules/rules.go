@@ -75,7 +75,7 @@ func (s *Rules) CreateRule(
 	rule := parseRule(&problems, req)
 	rule.ID, rule.OwnerID, rule.Version, rule.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
 	rule.UpdatedAt = rule.CreatedAt
-	call := idem.Call{Scope: rule.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: rule.OwnerID, Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateRuleResponse{}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {

@@ -27,7 +27,7 @@ func (s *Rules) UndoRule(
 	}
 	owner := caller.ID(ctx)
 	resp := &ledgerv1.UndoRuleResponse{}
-	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: owner, Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		rule, err := lockIdle(ctx, tx, id)

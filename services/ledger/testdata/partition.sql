@@ -1,11 +1,11 @@
--- Replaces each table that has a column owner_id with a table of 16 partitions by the owner. The partitions are in the schemas owners_0
+-- Replaces each table that has a column for the owner with a table of 16 partitions by it. The partitions are in the schemas owners_0
 -- to owners_15, so that their indexes have the names of the table's indexes, by which code recognizes violations.
 DO $$
 DECLARE
 	tables CONSTANT name[] := ARRAY(
 		SELECT c.relname
 		FROM pg_class c
-		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'owner_id'
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = CASE c.relname WHEN 'outbox' THEN 'user_id' ELSE 'owner_id' END
 		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r');
 	here CONSTANT text := quote_ident(current_schema());
 	statements text[];
@@ -35,7 +35,8 @@ BEGIN
 	END LOOP;
 	FOREACH plain IN ARRAY tables LOOP
 		EXECUTE format('ALTER TABLE %I RENAME TO plain', plain);
-		EXECUTE format('CREATE TABLE %I (LIKE plain INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED) PARTITION BY HASH (owner_id)', plain);
+		EXECUTE format('CREATE TABLE %I (LIKE plain INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING CONSTRAINTS INCLUDING GENERATED) PARTITION BY HASH (%I)',
+			plain, CASE plain WHEN 'outbox' THEN 'user_id' ELSE 'owner_id' END);
 		EXECUTE 'DROP TABLE plain CASCADE';
 		FOR i IN 0..15 LOOP
 			EXECUTE format('CREATE TABLE owners_%s.%I PARTITION OF %2$I FOR VALUES WITH (MODULUS 16, REMAINDER %1$s)', i, plain);

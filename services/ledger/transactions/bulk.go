@@ -61,7 +61,7 @@ func (s *Transactions) CreateTransactions(
 		return nil, bulkProblems(ctx, s.DB, owner, parsed)
 	}
 	// The idempotency record covers the whole request.
-	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: owner, Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsResponse{}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		// The statement does not check the categories of parts.

@@ -92,9 +92,7 @@ func (s *Transactions) CreateTransaction(
 	resp := &ledgerv1.CreateTransactionResponse{
 		Transaction: transaction.Proto(), Etag: etag.Format(transaction.Version),
 	}
-	call := idem.Call{
-		Scope: transaction.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req,
-	}
+	call := idem.Call{Owner: transaction.OwnerID, Key: req.GetIdempotencyKey(), Request: req}
 	if len(transaction.Splits) > 0 {
 		// The statement does not check the categories of parts: a foreign key would reject the
 		// transactions of other requests with them.

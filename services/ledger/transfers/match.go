@@ -48,7 +48,7 @@ func (s *Transfers) MatchTransfer(
 	}
 	var err error
 	resp := &ledgerv1.MatchTransferResponse{}
-	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: owner, Key: req.GetIdempotencyKey(), Request: req}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, owner); err != nil {
 			return err
@@ -180,7 +180,7 @@ func (s *Transfers) UnlinkTransfer(
 	}
 	var err error
 	resp := &ledgerv1.UnlinkTransferResponse{}
-	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: owner, Key: req.GetIdempotencyKey(), Request: req}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, owner); err != nil {
 			return err

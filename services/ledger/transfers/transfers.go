@@ -73,7 +73,7 @@ func (s *Transfers) CreateTransfer(
 	}
 	transfer := parsed.apply(&problems, parsed.start(currencies), currencies)
 	resp := &ledgerv1.CreateTransferResponse{}
-	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Owner: owner, Key: req.GetIdempotencyKey(), Request: req}
 	if err := problems.Err(); err != nil {
 		if valid { // A wallet may have been deleted after the first request with the key.
 			resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err)

@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 func testServer(t *testing.T) string {
@@ -70,9 +72,8 @@ func TestStopDropsDatabaseOfEphemeralStack(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, running.Stop())
 
-	var left int
-	require.NoError(t, connect(t, url).QueryRow(t.Context(),
-		`SELECT count(*) FROM pg_database WHERE datname = $1`, config.Database).Scan(&left))
+	left := pgtest.Value[int](t, connect(t, url),
+		`SELECT count(*) FROM pg_database WHERE datname = $1`, config.Database)
 	require.Zero(t, left)
 	require.Error(t, ready(t.Context(), running.URL[len("http://"):]))
 }
@@ -82,8 +83,7 @@ func TestDatabaseRolesAccessOnlyTheirSchema(t *testing.T) {
 	s := ephemeral(t)
 	for _, own := range schemas {
 		conn := connect(t, s.Databases[own.name])
-		_, err := conn.Exec(t.Context(), `SELECT count(*) FROM goose_db_version`)
-		require.NoError(t, err)
+		pgtest.Exec(t, conn, `SELECT count(*) FROM goose_db_version`)
 		refused := []string{
 			`CREATE TABLE mine (id int)`, `CREATE TABLE public.mine (id int)`,
 			`CREATE SCHEMA mine`, `CREATE TEMP TABLE mine (id int)`,
@@ -152,9 +152,8 @@ func TestStartKeepsData(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	require.Equal(t, http.StatusCreated, resp.StatusCode)
-	_, err = connect(t, first.Databases[""]).Exec(t.Context(),
+	pgtest.Exec(t, connect(t, first.Databases[""]),
 		`CREATE TABLE ledger.kept AS SELECT 1; ALTER TABLE ledger.kept OWNER TO `+owner)
-	require.NoError(t, err)
 
 	_, err = Start(t.Context(), config)
 	require.ErrorContains(t, err, "another Coffer (process ")
@@ -164,9 +163,7 @@ func TestStartKeepsData(t *testing.T) {
 	second, err := Start(t.Context(), config)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, second.Stop()) }()
-	var n int
-	require.NoError(t, connect(t, second.Databases[""]).QueryRow(t.Context(),
-		`SELECT count(*) FROM ledger.kept`).Scan(&n))
+	n := pgtest.Value[int](t, connect(t, second.Databases[""]), `SELECT count(*) FROM ledger.kept`)
 	require.Equal(t, 1, n)
 	require.Equal(t, first.ServiceKey, second.ServiceKey)
 	for _, name := range []string{"secrets.json", "lock"} {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 func TestChanges(t *testing.T) {
@@ -70,9 +72,8 @@ func TestChangesExpiredCursor(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), stack.Databases[""])
 	require.NoError(t, err)
 	defer conn.Close(t.Context())
-	_, err = conn.Exec(t.Context(), `UPDATE ledger.owners SET swept_seq = seq WHERE owner_id = $1`,
+	pgtest.Exec(t, conn, `UPDATE ledger.owners SET swept_seq = seq WHERE owner_id = $1`,
 		me.get("/api/v1/auth/me").text("user.id"))
-	require.NoError(t, err)
 	me.get("/api/v1/changes?cursor="+cursor).fails(410, "SYNC_CURSOR_EXPIRED")
 	fresh := me.get("/api/v1/changes").ok("CHANGES_FETCHED")
 	require.Empty(t, fresh.list("changes.transactions"))

@@ -16,6 +16,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 // folder returns a temporary folder that every account can enter, unlike that of t.TempDir.
@@ -42,8 +44,7 @@ func ask(t *testing.T, url, sql string) string {
 	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(context.WithoutCancel(t.Context()))) }()
-	var answer string
-	require.NoError(t, conn.QueryRow(t.Context(), sql).Scan(&answer))
+	answer := pgtest.Value[string](t, conn, sql)
 	return answer
 }
 
@@ -53,8 +54,7 @@ func TestStartKeepsDataAndAddress(t *testing.T) {
 	first := run(t, dir)
 	conn, err := pgx.Connect(t.Context(), first.URL)
 	require.NoError(t, err)
-	_, err = conn.Exec(t.Context(), `CREATE TABLE kept AS SELECT 'still here' AS word`)
-	require.NoError(t, err)
+	pgtest.Exec(t, conn, `CREATE TABLE kept AS SELECT 'still here' AS word`)
 	require.NoError(t, first.Stop())
 
 	second := run(t, dir)

@@ -146,9 +146,8 @@ func TestInTxStoresNeitherKeyNorPlainResponse(t *testing.T) {
 	pool := pgtest.New(t, schema)
 	_, err := create(t.Context(), pool, "ada", "a very long key", "a secret answer")
 	require.NoError(t, err)
-	var row []byte
-	require.NoError(t, pool.QueryRow(t.Context(),
-		`SELECT key_hash || request_mac || response FROM idempotency_keys`).Scan(&row))
+	row := pgtest.Value[[]byte](t, pool,
+		`SELECT key_hash || request_mac || response FROM idempotency_keys`)
 	require.False(t,
 		bytes.Contains(row, []byte("secret")) || bytes.Contains(row, []byte("long key")))
 }
@@ -160,10 +159,9 @@ func TestInTxExpiresKeyAfter24Hours(t *testing.T) {
 		_, err := create(t.Context(), pool, scope, "k", "Food")
 		require.NoError(t, err)
 	}
-	_, err := pool.Exec(t.Context(), `
+	pgtest.Exec(t, pool, `
 		UPDATE idempotency_keys
 		SET created_at = now() - interval '24 hours 1 second' WHERE scope = 'ada'`)
-	require.NoError(t, err)
 	found, err := Replay(t.Context(), pool,
 		Call{Scope: "ada", Key: "k", Request: &ledgerv1.CreateCategoryRequest{Name: "Food"}},
 		&ledgerv1.CreateCategoryResponse{})
@@ -173,13 +171,10 @@ func TestInTxExpiresKeyAfter24Hours(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, resp.GetReplayed())
 
-	_, err = pool.Exec(t.Context(),
+	pgtest.Exec(t, pool,
 		`UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE scope = 'ada'`)
-	require.NoError(t, err)
 	require.NoError(t, Expire(t.Context(), pool))
-	var left int
-	require.NoError(t,
-		pool.QueryRow(t.Context(), `SELECT count(*) FROM idempotency_keys`).Scan(&left))
+	left := pgtest.Value[int](t, pool, `SELECT count(*) FROM idempotency_keys`)
 	require.Equal(t, 1, left)
 }
 

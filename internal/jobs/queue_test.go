@@ -57,11 +57,10 @@ func setup(t *testing.T) *tasks {
 // add queues a job. Jobs are queued one second after the other.
 func (s *tasks) add(t *testing.T, owner, id uuid.UUID, status string, attempts int) {
 	t.Helper()
-	_, err := s.Exec(t.Context(), `
+	pgtest.Exec(t, s, `
 		INSERT INTO tasks
 		SELECT $1, $2, $3, now() + make_interval(secs => -100 + (SELECT count(*) FROM tasks)), $4`,
 		owner, id, status, attempts)
-	require.NoError(t, err)
 }
 
 // queue returns the queue of a replica.

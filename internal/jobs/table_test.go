@@ -14,6 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/jobs/jobstest"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 func TestTableLease(t *testing.T) {
@@ -33,12 +34,11 @@ func TestTableLeaseConcurrently(t *testing.T) {
 	t.Parallel()
 	const replicas, owners, perOwner = 24, 30, 10
 	s := setup(t)
-	_, err := s.Exec(t.Context(), `
+	pgtest.Exec(t, s, `
 		INSERT INTO tasks
 		SELECT md5((n % $1)::text)::uuid, gen_random_uuid(), 'queued',
 			now() - make_interval(secs => 1000 - n), 0
 		FROM generate_series(1, $1 * $2::integer) AS n`, owners, perOwner)
-	require.NoError(t, err)
 	var mu sync.Mutex
 	leased := map[jobs.Job]int{}
 	var running sync.WaitGroup

@@ -130,8 +130,7 @@ func TestConsumeReceivesPublishedEvent(t *testing.T) {
 	require.EqualValues(t, 42, n(e))
 	require.WithinDuration(t, time.Now(), e.Time, time.Minute)
 	require.Eventually(t, func() bool {
-		var left int
-		require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&left))
+		left := pgtest.Value[int](t, pool, `SELECT count(*) FROM outbox`)
 		return left == 0
 	}, time.Minute, 10*time.Millisecond)
 	cancel()

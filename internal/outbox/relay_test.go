@@ -72,8 +72,7 @@ func TestRelayAndConsumeExactlyOnceDespiteRestarts(t *testing.T) {
 		return nil
 	}
 	done := func() bool {
-		var n int
-		require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM applied`).Scan(&n))
+		n := pgtest.Value[int](t, pool, `SELECT count(*) FROM applied`)
 		return n >= users*each
 	}
 	for life := 1; !done() && life < 30; life++ {

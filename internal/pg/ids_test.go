@@ -30,8 +30,6 @@ func TestUUIDCodecRoundTrip(t *testing.T) {
 	require.Equal(t, first.String(), text)
 	require.Error(t, db.QueryRow(t.Context(), `SELECT NULL::uuid`).Scan(&one))
 
-	var holes []*uuid.UUID
-	require.NoError(t,
-		db.QueryRow(t.Context(), `SELECT $1::uuid[]`, []*uuid.UUID{&first, nil}).Scan(&holes))
+	holes := pgtest.Value[[]*uuid.UUID](t, db, `SELECT $1::uuid[]`, []*uuid.UUID{&first, nil})
 	require.Equal(t, []*uuid.UUID{&first, nil}, holes)
 }

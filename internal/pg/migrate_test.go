@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 func TestMigrateConcurrently(t *testing.T) {
@@ -69,10 +70,9 @@ func TestMigrateGrantsNewTables(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
-	_, err = conn.Exec(t.Context(), fmt.Sprintf(`
+	pgtest.Exec(t, conn, fmt.Sprintf(`
 		GRANT USAGE ON SCHEMA %[1]s TO %[1]s; SET ROLE %[1]s;
 		INSERT INTO %[1]s.a DEFAULT VALUES`, name))
-	require.NoError(t, err)
 }
 
 // TestMigrateYieldsToTransactionsOnItsTable holds a table lock for longer than the lock timeout of
@@ -84,8 +84,7 @@ func TestMigrateYieldsToTransactionsOnItsTable(t *testing.T) {
 	db := openSchema(t, url, name)
 	tx, err := db.Begin(t.Context())
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), `SELECT FROM things`)
-	require.NoError(t, err)
+	pgtest.Exec(t, tx, `SELECT FROM things`)
 
 	migrated := make(chan error, 1)
 	go func() {
@@ -138,9 +137,8 @@ func TestMigrateCreatesIndexConcurrently(t *testing.T) {
 	}
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.NoError(t, <-migrated)
-	var valid bool
-	require.NoError(t, db.QueryRow(t.Context(),
-		`SELECT indisvalid FROM pg_index WHERE indexrelid = 'things_n'::regclass`).Scan(&valid))
+	valid := pgtest.Value[bool](t, db,
+		`SELECT indisvalid FROM pg_index WHERE indexrelid = 'things_n'::regclass`)
 	require.True(t, valid)
 }
 

@@ -30,8 +30,7 @@ func TestInTxCommitsOrRollsBack(t *testing.T) {
 		return n
 	}
 	insert := func(ctx context.Context, tx pgx.Tx, id int) {
-		_, err := tx.Exec(ctx, `INSERT INTO things (id, n) VALUES ($1, 1)`, id)
-		require.NoError(t, err)
+		pgtest.Exec(t, tx, `INSERT INTO things (id, n) VALUES ($1, 1)`, id)
 	}
 	failure := errors.New("no")
 	require.ErrorIs(t, pg.InTx(t.Context(), db,
@@ -92,8 +91,7 @@ func TestInTxRetriesDeadlock(t *testing.T) {
 	}
 	both.Wait()
 	require.GreaterOrEqual(t, len(tries), 3, "one of the two was the deadlock's victim")
-	var n int
-	require.NoError(t, db.QueryRow(t.Context(), `SELECT sum(n) FROM things`).Scan(&n))
+	n := pgtest.Value[int](t, db, `SELECT sum(n) FROM things`)
 	require.Equal(t, 6, n)
 
 	endless := 0

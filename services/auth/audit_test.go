@@ -15,6 +15,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
@@ -180,8 +181,7 @@ func TestListAudit(t *testing.T) {
 		b := setup(t)
 		require.ErrorIs(t, b.attempt(t.Context(), "nobody@example.com", "wrong password"),
 			errInvalidCredentials)
-		var rows int
-		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&rows))
+		rows := pgtest.Value[int](t, b.db, `SELECT count(*) FROM audit`)
 		require.Zero(t, rows)
 	})
 	t.Run("returns entries for a year", func(t *testing.T) {
@@ -192,8 +192,7 @@ func TestListAudit(t *testing.T) {
 		b.member(t, "bob@example.com")
 		b.clock.advance(2 * time.Hour)
 		require.NoError(t, b.expire(t.Context()))
-		var rows int
-		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&rows))
+		rows := pgtest.Value[int](t, b.db, `SELECT count(*) FROM audit`)
 		require.Equal(t, 2, rows)
 	})
 }

@@ -123,13 +123,12 @@ func from(ctx context.Context, address string) context.Context {
 // state returns all stored rows as text, except failed attempts and audit entries.
 func (b *bundle) state(t *testing.T) string {
 	t.Helper()
-	var s string
-	require.NoError(t, b.db.QueryRow(t.Context(), `
+	s := pgtest.Value[string](t, b.db, `
 		SELECT coalesce((SELECT string_agg(u::text, ';' ORDER BY u.id) FROM users u), '')
 			|| coalesce((SELECT string_agg(s::text, ';' ORDER BY s.id) FROM sessions s), '')
 			|| coalesce((SELECT string_agg(r::text, ';' ORDER BY r.hash) FROM refresh_tokens r), '')
 			|| (SELECT count(*) FROM outbox)::text || ' '
-			|| (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
+			|| (SELECT count(*) FROM idempotency_keys)::text`)
 	return s
 }
 

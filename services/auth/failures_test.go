@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
@@ -182,10 +183,9 @@ func TestLoginLimits(t *testing.T) {
 		b := setup(t)
 		require.Error(t,
 			b.attempt(from(t.Context(), "203.0.113.7"), "nobody@example.com", "wrong password"))
-		var kept string
-		require.NoError(t, b.db.QueryRow(t.Context(), `
+		kept := pgtest.Value[string](t, b.db, `
 			SELECT string_agg(convert_from(subject, 'LATIN1') || f::text, ';')
-			FROM login_failures f`).Scan(&kept))
+			FROM login_failures f`)
 		require.NotContains(t, kept, "nobody")
 		require.NotContains(t, kept, "203.0.113")
 	})

@@ -54,8 +54,7 @@ func TestUpdateMe(t *testing.T) {
 			&authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: goodPassword}))
 		// As if the e-mail had been changed by the release before, which did not ask for the
 		// password.
-		_, err = env.db.Exec(t.Context(), `UPDATE users SET email = 'eve@example.com'`)
-		require.NoError(t, err)
+		pgtest.Exec(t, env.db, `UPDATE users SET email = 'eve@example.com'`)
 		env.refuses(t, codes.ResourceExhausted, "RATE_LIMITED",
 			pgtest.Call(ctx, env.ChangePassword, &authv1.ChangePasswordRequest{
 				CurrentPassword: goodPassword, NewPassword: "another password",

@@ -50,13 +50,12 @@ func (b *bundle) unpagedRevoked(t *testing.T) []string {
 // endMany inserts ended sessions of a user, ten of which end at a time.
 func (b *bundle) endMany(t *testing.T, user string, n int, since time.Duration) {
 	t.Helper()
-	_, err := b.db.Exec(t.Context(), `
+	pgtest.Exec(t, b.db, `
 		INSERT INTO sessions (id, user_id, created_at, last_used_at, expires_at, revoked_at,
 			user_agent, ip_address)
 		SELECT gen_random_uuid(), $1, $2::timestamptz, $2, $2 + interval '30 days',
 			$2 + (i / 10) * interval '1 millisecond', '', ''
 		FROM generate_series(1, $3::integer) i`, user, b.clock.now().Add(-since).UTC(), n)
-	require.NoError(t, err)
 }
 
 func TestListRevokedSessions(t *testing.T) {

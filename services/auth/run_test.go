@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
@@ -35,8 +36,7 @@ func database(t *testing.T) (role, name, owner string) {
 		conn, err := pgx.Connect(ctx, owner)
 		require.NoError(t, err)
 		defer conn.Close(ctx)
-		_, err = conn.Exec(ctx, sql)
-		require.NoError(t, err)
+		pgtest.Exec(t, conn, sql)
 	}
 	exec(t.Context(), fmt.Sprintf(`CREATE ROLE %s LOGIN PASSWORD 'test'`, name))
 	t.Cleanup(func() {
@@ -126,9 +126,8 @@ func TestRun(t *testing.T) {
 		conn, err := pgx.Connect(t.Context(), owner)
 		require.NoError(t, err)
 		defer conn.Close(t.Context())
-		_, err = conn.Exec(t.Context(),
+		pgtest.Exec(t, conn,
 			fmt.Sprintf(`CREATE SCHEMA %[1]s; GRANT ALL ON SCHEMA %[1]s TO %[1]s`, name))
-		require.NoError(t, err)
 		config := testConfig
 		config.DatabaseURL = role
 		lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

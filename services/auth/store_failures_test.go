@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 // TestSelectLimitEnd calls the statement that decides whether an attempt is rejected, with counts
@@ -20,10 +22,9 @@ func TestSelectLimitEnd(t *testing.T) {
 	ends := now.Add(time.Minute)
 	subject := func(name string, failures int, ends time.Time) []byte {
 		hash := sha256.Sum256([]byte(name))
-		_, err := env.db.Exec(t.Context(),
+		pgtest.Exec(t, env.db,
 			`INSERT INTO login_failures (subject, failures, ends_at) VALUES ($1, $2, $3)`,
 			hash[:], failures, ends)
-		require.NoError(t, err)
 		return hash[:]
 	}
 	network := func(s string) netip.Prefix { return netip.MustParsePrefix(s) }
@@ -125,9 +126,7 @@ func TestExpireStatements(t *testing.T) {
 	for table, column := range map[string]string{
 		"known_addresses": "last_used_at", "login_failures": "ends_at", "audit": "at",
 	} {
-		var times []time.Time
-		require.NoError(t,
-			env.db.QueryRow(t.Context(), `SELECT array_agg(`+column+`) FROM `+table).Scan(&times))
+		times := pgtest.Value[[]time.Time](t, env.db, `SELECT array_agg(`+column+`) FROM `+table)
 		require.Len(t, times, 1, table)
 		require.True(t, at.Equal(times[0]), table)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 // The tests below call single statements. Among the rows, each differs from a matching one in one
@@ -44,8 +46,7 @@ func (b *bundle) storedSession(t *testing.T, u user, expires time.Time) uuid.UUI
 // end ends a session at a time, without any condition.
 func (b *bundle) end(t *testing.T, id uuid.UUID, at time.Time) {
 	t.Helper()
-	_, err := b.db.Exec(t.Context(), `UPDATE sessions SET revoked_at = $2 WHERE id = $1`, id, at)
-	require.NoError(t, err)
+	pgtest.Exec(t, b.db, `UPDATE sessions SET revoked_at = $2 WHERE id = $1`, id, at)
 }
 
 // ids returns the ids that a statement selects, in the order of the ids.

@@ -163,14 +163,11 @@ func TestAlertWindows(t *testing.T) {
 	}, env.alerts(t))
 
 	// A check that is done after its window became past raises nothing.
-	_, err = env.db.Exec(t.Context(), `INSERT INTO alert_checks (budget_id, day) VALUES ($1, $2)`,
+	pgtest.Exec(t, env.db, `INSERT INTO alert_checks (budget_id, day) VALUES ($1, $2)`,
 		made.GetId(), date(t, "2026-02-23"))
-	require.NoError(t, err)
 	env.check(t)
 	require.Empty(t, env.alerts(t))
-	var left int
-	require.NoError(t,
-		env.db.QueryRow(t.Context(), `SELECT count(*) FROM alert_checks`).Scan(&left))
+	left := pgtest.Value[int](t, env.db, `SELECT count(*) FROM alert_checks`)
 	require.Zero(t, left)
 
 	upcoming, ended := newBudget(), newBudget()

@@ -214,8 +214,7 @@ func (b *bundle) race(t *testing.T, budgetID string, call func(i int) error) []e
 	require.NoError(t, err)
 	// The calls must not wait forever if the test fails.
 	defer func() { _ = tx.Rollback(t.Context()) }()
-	_, err = tx.Exec(t.Context(), `SELECT id FROM budgets WHERE id = $1 FOR UPDATE`, budgetID)
-	require.NoError(t, err)
+	pgtest.Exec(t, tx, `SELECT id FROM budgets WHERE id = $1 FOR UPDATE`, budgetID)
 	errs := make([]error, budgettest.Racers)
 	var racing sync.WaitGroup
 	for i := range errs {

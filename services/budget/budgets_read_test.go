@@ -128,13 +128,12 @@ func TestCreateBudgetLimit(t *testing.T) {
 	t.Parallel()
 	env := setup(t)
 	owner, friend := env.user(t, "Owner"), env.user(t, "Friend")
-	_, err := env.db.Exec(t.Context(), `
+	pgtest.Exec(t, env.db, `
 		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date,
 			wallet_id, category_ids, created_at, updated_at)
 		SELECT gen_random_uuid(), $1, 'Full ' || n, 'EUR', 1, 'daily', '2026-01-01',
 			gen_random_uuid(), ARRAY[gen_random_uuid()], now(), now()
 		FROM generate_series(1, $2) AS n`, owner.ID, maxBudgets-2)
-	require.NoError(t, err)
 	create := func(i int) error {
 		req := newBudget()
 		req.Name = fmt.Sprint("Another ", i)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/internal/restjson"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
@@ -67,8 +68,7 @@ func newCast(t *testing.T) *cast {
 	require.Equal(t, oldName, invitations.GetInvitations()[0].GetBudgetName())
 	cast.check(t)
 	cast.events(t)
-	_, err = cast.db.Exec(t.Context(), `DELETE FROM notifications`)
-	require.NoError(t, err)
+	pgtest.Exec(t, cast.db, `DELETE FROM notifications`)
 	return cast
 }
 
@@ -122,9 +122,8 @@ func (c *cast) received(t *testing.T) map[string][]string {
 			return c.webhooks.QueueDeliveries(t.Context(), tx, []outbox.Received{live})
 		}))
 		body := eventJSON(t, live)
-		var delivered []byte
-		require.NoError(t, c.db.QueryRow(t.Context(),
-			`SELECT body FROM webhook_deliveries WHERE event_id = $1`, live.ID).Scan(&delivered))
+		delivered := pgtest.Value[[]byte](t, c.db,
+			`SELECT body FROM webhook_deliveries WHERE event_id = $1`, live.ID)
 		require.JSONEq(t, string(body), string(delivered))
 		name := c.nameOf(t, published.UserID)
 		all[name] = append(all[name],

@@ -67,7 +67,7 @@ func TestShareBudgetPendingLimit(t *testing.T) {
 		owners[i] = env.user(t, fmt.Sprint("Owner", i))
 		budgets[i] = env.budget(t, owners[i]).GetId()
 	}
-	_, err := env.db.Exec(t.Context(), `
+	pgtest.Exec(t, env.db, `
 		WITH b AS (
 			INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date,
 				wallet_id, category_ids, created_at, updated_at)
@@ -78,7 +78,6 @@ func TestShareBudgetPendingLimit(t *testing.T) {
 		)
 		INSERT INTO members (budget_id, user_id, role, status, invited_at)
 		SELECT id, $1, 'viewer', 'pending', now() FROM b`, guest.ID, maxPendingInvitations-2)
-	require.NoError(t, err)
 	share := func(i int) error {
 		_, err := env.ShareBudget(owners[i].Ctx,
 			&budgetv1.ShareBudgetRequest{BudgetId: budgets[i], Email: guest.Email})
@@ -97,7 +96,7 @@ func TestShareBudgetPendingLimit(t *testing.T) {
 	env.share(t, owners[loser], budgets[loser], env.user(t, "Another"), "viewer")
 
 	winner := slices.Index(errs, nil)
-	_, err = env.respond(guest, budgets[winner], "accepted")
+	_, err := env.respond(guest, budgets[winner], "accepted")
 	require.NoError(t, err)
 	require.NoError(t, share(loser), "an answered invitation is no longer pending")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
@@ -86,9 +87,7 @@ func TestListLimits(t *testing.T) {
 
 	_, err = env.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 	require.NoError(t, err)
-	var rows int
-	require.NoError(t,
-		env.db.QueryRow(t.Context(), `SELECT count(*) FROM budget_limits`).Scan(&rows))
+	rows := pgtest.Value[int](t, env.db, `SELECT count(*) FROM budget_limits`)
 	require.Zero(t, rows)
 }
 

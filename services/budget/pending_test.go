@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/internal/restjson"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
@@ -51,10 +52,8 @@ func TestListBudgetsInvited(t *testing.T) {
 	t.Run("returns the current name if an earlier release stored none", func(t *testing.T) {
 		t.Parallel()
 		c := newCast(t)
-		_, err := c.db.Exec(t.Context(), `UPDATE members SET known_name = NULL`)
-		require.NoError(t, err)
-		require.Equal(t, newName,
-			c.items(t, c.users["pending viewer"])[c.budget.GetId()]["name"])
+		pgtest.Exec(t, c.db, `UPDATE members SET known_name = NULL`)
+		require.Equal(t, newName, c.items(t, c.users["pending viewer"])[c.budget.GetId()]["name"])
 	})
 	t.Run("returns all fields to the owner and accepted members", func(t *testing.T) {
 		t.Parallel()
@@ -169,8 +168,7 @@ func TestMigrateLeakedDeletions(t *testing.T) {
 	}
 	migration, err := Migrations.ReadFile("migrations/0014_leaked_deletions.sql")
 	require.NoError(t, err)
-	_, err = env.db.Exec(t.Context(), string(migration))
-	require.NoError(t, err)
+	pgtest.Exec(t, env.db, string(migration))
 
 	for name, who := range users {
 		var deletions int
@@ -179,13 +177,11 @@ func TestMigrateLeakedDeletions(t *testing.T) {
 				deletions++
 			}
 		}
-		var deliveries string
-		require.NoError(t, env.db.QueryRow(t.Context(),
-			`
+		deliveries := pgtest.Value[string](t, env.db, `
 				SELECT string_agg(status, ' ' ORDER BY status)
 				FROM webhook_deliveries
 				WHERE user_id = $1`,
-			who.ID).Scan(&deliveries))
+			who.ID)
 		require.Equal(t, kept[name], deletions == 1, name)
 		require.Equal(t, kept[name] || name == "owner", deliveries == "delivered failed pending",
 			"%s: %s", name, deliveries)
@@ -202,22 +198,20 @@ func (b *bundle) leak(t *testing.T, who budgettest.User, event proto.Message) {
 	require.NoError(t, err)
 	data, err := proto.Marshal(wrapped)
 	require.NoError(t, err)
-	_, err = b.db.Exec(t.Context(), `
+	pgtest.Exec(t, b.db, `
 		INSERT INTO notifications (id, user_id, type, data, created_at)
 		VALUES ($1, $2, $3, $4, $5)`,
 		b.newID(), who.ID, budgetDeletedType, data, b.now())
-	require.NoError(t, err)
 	id := b.webhook(t, who)
 	for _, status := range []string{"pending", "failed", "delivered"} {
 		body := eventJSON(t, outbox.Received{
 			ID: b.newID(), UserID: who.ID, Subject: budgetDeletedType, Time: budgettest.Today,
 			Data: event,
 		})
-		_, err := b.db.Exec(t.Context(), `
+		pgtest.Exec(t, b.db, `
 			INSERT INTO webhook_deliveries (id, user_id, webhook_id, event_id, type, body, status,
 				next_attempt_at, created_at)
 			VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), $3, $4, $5, now(), now())`,
 			who.ID, id, budgetDeletedType, body, status)
-		require.NoError(t, err)
 	}
 }

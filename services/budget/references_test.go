@@ -9,6 +9,7 @@ import (
 	grpcstatus "google.golang.org/grpc/status"
 
 	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
@@ -186,8 +187,7 @@ func TestSyncReferences(t *testing.T) {
 			`UPDATE budgets SET category_ids = '{` + category + `}', name = 'Food' WHERE id = $1`,
 			`DELETE FROM budgets WHERE id = $1`,
 		} {
-			_, err := env.db.Exec(t.Context(), statement, id)
-			require.NoError(t, err)
+			pgtest.Exec(t, env.db, statement, id)
 			env.syncAll(t)
 		}
 		n := len(env.ledger.synced)
@@ -220,11 +220,10 @@ func TestReferencesAge(t *testing.T) {
 	owner := env.user(t, "Owner")
 	env.budget(t, owner)
 	env.budgetNamed(t, owner, "Newer")
-	_, err := env.db.Exec(t.Context(), `
+	pgtest.Exec(t, env.db, `
 		UPDATE reference_syncs
 		SET queued_at = now() - interval '10 minutes'
 		WHERE budget_id = (SELECT budget_id FROM reference_syncs ORDER BY seq LIMIT 1)`)
-	require.NoError(t, err)
 	require.InDelta(t, 600, age(), 60)
 	env.syncAll(t)
 	require.Zero(t, age())

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
@@ -37,9 +38,7 @@ func TestShareBudgetCountsInvitations(t *testing.T) {
 	require.Equal(t, int64(2), received)
 
 	require.NoError(t, deleteInvitationTries(t.Context(), env.db, since))
-	var left int
-	require.NoError(t,
-		env.db.QueryRow(t.Context(), `SELECT count(*) FROM invitation_tries`).Scan(&left))
+	left := pgtest.Value[int](t, env.db, `SELECT count(*) FROM invitation_tries`)
 	require.Equal(t, 3, left)
 }
 
@@ -91,8 +90,7 @@ func TestQueueSyncsOfCategory(t *testing.T) {
 	used := uuid.MustParse(env.create(t, owner, "Used", category.String()))
 	env.create(t, owner, "Unused", uuid.NewString())
 	env.create(t, other, "Another owner's", category.String())
-	_, err := env.db.Exec(t.Context(), `DELETE FROM reference_syncs`)
-	require.NoError(t, err)
+	pgtest.Exec(t, env.db, `DELETE FROM reference_syncs`)
 
 	require.NoError(t, queueSyncsOfCategory(t.Context(), env.db, owner.ID, category))
 	syncs, err := claimSyncs(t.Context(), env.db, budgettest.Today)

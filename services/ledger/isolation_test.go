@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -85,8 +86,7 @@ func (s *isolated) mergeDifferently(t *testing.T, user uuid.UUID) {
 			SET receipt_id = NULL
 			WHERE owner_id = $1 AND receipt_id = '` + s.receipt + `' AND $2::uuid IS NOT NULL`,
 	} {
-		_, err := s.db.Exec(t.Context(), statement, user, s.user.Category)
-		require.NoError(t, err)
+		pgtest.Exec(t, s.db, statement, user, s.user.Category)
 	}
 }
 

@@ -97,9 +97,8 @@ func newSpender(t *testing.T, db pg.Querier) spender {
 
 func (u spender) exec(t *testing.T, q pg.Querier, sql string, id uuid.UUID) {
 	t.Helper()
-	_, err := q.Exec(t.Context(), sql,
+	pgtest.Exec(t, q, sql,
 		pgx.NamedArgs{"owner": u.owner, "wallet": u.wallet, "food": u.food, "fun": u.fun, "id": id})
-	require.NoError(t, err)
 }
 
 // spend creates an expense, and returns its id.
@@ -184,8 +183,7 @@ func schemaBefore(t *testing.T) (migrate func(last int), db *pgxpool.Pool) {
 	name := "ledger_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	t.Cleanup(func() { dropRole(t, name) })
 	owner := pgtest.New(t, fstest.MapFS{})
-	_, err := owner.Exec(t.Context(), `CREATE ROLE `+name)
-	require.NoError(t, err)
+	pgtest.Exec(t, owner, `CREATE ROLE `+name)
 	address, err := url.Parse(owner.Config().ConnString())
 	require.NoError(t, err)
 	address.RawQuery = ""
@@ -223,6 +221,5 @@ func dropRole(t *testing.T, name string) {
 	conn, err := pgx.Connect(ctx, server)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(ctx)) }()
-	_, err = conn.Exec(ctx, `DROP ROLE IF EXISTS `+name)
-	require.NoError(t, err)
+	pgtest.Exec(t, conn, `DROP ROLE IF EXISTS `+name)
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -107,9 +108,8 @@ func TestUpdateWalletOpeningErrors(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	yen := s.MakeWallet(p.Ctx, t, "Yen", "JPY")
 	full := s.MakeWallet(p.Ctx, t, "Full", "EUR")
-	_, err := s.DB.Exec(t.Context(),
+	pgtest.Exec(t, s.DB,
 		`UPDATE wallet_balances SET amount_minor = 100000000000000000 WHERE wallet_id = $1`, full)
-	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		req   *walletUpdate
 		field string

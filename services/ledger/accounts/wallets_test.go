@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -170,10 +171,8 @@ func TestDeleteWalletInUse(t *testing.T) {
 	require.NoError(t, del())
 	p.RequireEvent(t, &ledgerv1.WalletDeleted{OwnerId: p.ID.String(), WalletId: p.Wallet.String()})
 	p.RequireRejected(t, codes.NotFound, "WALLET_NOT_FOUND", del)
-	var left int
-	require.NoError(t, p.DB.QueryRow(t.Context(),
-		`SELECT (SELECT count(*) FROM wallet_balances) + (SELECT count(*) FROM monthly_totals)`,
-	).Scan(&left))
+	left := pgtest.Value[int](t, p.DB,
+		`SELECT (SELECT count(*) FROM wallet_balances) + (SELECT count(*) FROM monthly_totals)`)
 	require.Zero(t, left)
 }
 

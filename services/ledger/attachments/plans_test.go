@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 // TestAttachmentsPlans checks the statements that every deletion of a transaction and every upload
@@ -18,9 +19,8 @@ func TestAttachmentsPlans(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t, s)
 	require.NoError(t, pg.InTx(t.Context(), s.DB, func(tx pgx.Tx) error {
-		_, err := tx.Exec(t.Context(), `SET LOCAL session_replication_role = replica`)
-		require.NoError(t, err)
-		_, err = tx.Exec(t.Context(), `
+		pgtest.Exec(t, tx, `SET LOCAL session_replication_role = replica`)
+		_, err := tx.Exec(t.Context(), `
 			INSERT INTO attachments (owner_id, id, transaction_id, status, name, media_type, size,
 				sha256, created_at)
 			SELECT CASE WHEN n % 20 = 0 THEN $1 ELSE gen_random_uuid() END, gen_random_uuid(),
@@ -28,8 +28,7 @@ func TestAttachmentsPlans(t *testing.T) {
 			FROM generate_series(1, 40000) AS n`, p.ID)
 		return err
 	}))
-	_, err := s.DB.Exec(t.Context(), `VACUUM ANALYZE attachments`)
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, `VACUUM ANALYZE attachments`)
 	explain := func(sql string, args ...any) string {
 		type row struct {
 			Line string `db:"QUERY PLAN"`

@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/media"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -144,18 +145,15 @@ func TestCreateAttachmentReplay(t *testing.T) {
 		}, errTransactionNotFound},
 		"leg in": {func(t *testing.T, p person) {
 			t.Helper()
-			_, err := s.DB.Exec(t.Context(), `
+			pgtest.Exec(t, s.DB, `
 				UPDATE transactions
 				SET transfer_id = gen_random_uuid(), category_id = NULL, amount_minor = 1230
 				WHERE id = $1`, p.transaction)
-			require.NoError(t, err)
 		}, errTransactionIsTransfer},
 		"limit reached": {func(t *testing.T, p person) {
 			t.Helper()
-			_, err := s.DB.Exec(t.Context(),
-				`UPDATE transactions SET attachment_count = $2 WHERE id = $1`,
+			pgtest.Exec(t, s.DB, `UPDATE transactions SET attachment_count = $2 WHERE id = $1`,
 				p.transaction, maxPerTransaction)
-			require.NoError(t, err)
 		}, errLimitReached},
 	} {
 		t.Run(name, func(t *testing.T) {

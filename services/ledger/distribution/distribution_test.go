@@ -41,8 +41,7 @@ func calls(t *testing.T, db *pgxpool.Pool) []string {
 
 func exec(t *testing.T, db *pgxpool.Pool, sql string) {
 	t.Helper()
-	_, err := db.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol)
-	require.NoError(t, err)
+	pgtest.Exec(t, db, sql, pgx.QueryExecModeSimpleProtocol)
 }
 
 func TestRunOnCitus(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -42,19 +43,15 @@ func TestExportTransactionsFiltersAsTheList(t *testing.T) {
 	srv.detailed(t, user)
 	plain := user.Create(t, user.Spends("1")).GetId()
 	id := srv.NewID()
-	_, err := srv.DB.Exec(t.Context(),
-		`
+	pgtest.Exec(t, srv.DB, `
 			INSERT INTO receipts (id, owner_id, file_sha256, content, created_at)
 			VALUES ($1, $2, '', '', now())`,
 		id, user.ID)
-	require.NoError(t, err)
-	_, err = srv.DB.Exec(t.Context(),
-		`
+	pgtest.Exec(t, srv.DB, `
 			UPDATE transactions
 			SET import_id = $2, receipt_id = $2, attachment_count = 1
 			WHERE id = $1`,
 		plain, id)
-	require.NoError(t, err)
 	values := map[protoreflect.Name][]string{
 		"wallet_id":       {fmt.Sprintf("%q", user.Wallet)},
 		"category_id":     {fmt.Sprintf("%q", user.Category)},

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -143,8 +144,7 @@ func TestCommitImportAssumptions(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		m := p.mustUpload(t, unsigned)
-		_, err := p.CommitImport(p.Ctx,
-			&ledgerv1.CommitImportRequest{Id: m.GetId(), Force: true})
+		_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId(), Force: true})
 		require.NoError(t, err)
 		p.finish(t, m)
 		require.Equal(t, "8.00", p.balance(t))
@@ -253,9 +253,8 @@ func TestCreateImportSavedMapping(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		p.committed(t, p.mustUpload(t, heading+"2026-03-31,Bakery,-3.50,EUR,,\n"))
-		_, err := s.DB.Exec(t.Context(),
+		pgtest.Exec(t, s.DB,
 			`UPDATE import_profiles SET mapping = mapping - 'empty' WHERE owner_id = $1`, p.ID)
-		require.NoError(t, err)
 		m := p.mustUpload(t, heading+"2026-04-01,Cafe,-4.50,EUR,Cake,\n")
 		require.Equal(t, []string{"COLUMNS_UNREAD"}, assumed(m))
 		require.Contains(t, m.GetAssumptions()[0].GetEvidence(), "Tags")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -157,9 +158,21 @@ func TestCommitImportCounterparts(t *testing.T) {
 	})
 	type change = func(t require.TestingT, s saver, other *posting.Transaction)
 	for name, change := range map[string]change{
-		"the currency": func(_ require.TestingT, _ saver, other *posting.Transaction) { other.Currency = "USD" },
-		"the amount":   func(_ require.TestingT, _ saver, other *posting.Transaction) { other.AmountMinor = 9999 },
-		"the sign":     func(_ require.TestingT, _ saver, other *posting.Transaction) { other.AmountMinor = -10000 },
+		"the currency": func(_ require.TestingT, _ saver,
+			other *posting.Transaction,
+		) {
+			other.Currency = "USD"
+		},
+		"the amount": func(_ require.TestingT, _ saver,
+			other *posting.Transaction,
+		) {
+			other.AmountMinor = 9999
+		},
+		"the sign": func(_ require.TestingT, _ saver,
+			other *posting.Transaction,
+		) {
+			other.AmountMinor = -10000
+		},
 		"the wallet": func(t require.TestingT, s saver, other *posting.Transaction) {
 			other.WalletID = s.MakeWallet(s.Ctx, t, "Safe", "EUR")
 		},
@@ -206,10 +219,8 @@ func TestCommitImportCounterparts(t *testing.T) {
 			require.Equal(t, before, s.Transaction(t, ids[0]))
 			require.Equal(t, "-100.00", s.balance(t))
 			s.RequireConsistent(t)
-			var moved int64
-			require.NoError(t, s.DB.QueryRow(t.Context(),
-				`SELECT sum(amount_minor) FROM transactions WHERE owner_id = $1 AND wallet_id = $2 AND id <> $3`,
-				s.ID, s.bank, ids[0]).Scan(&moved))
+			moved := pgtest.Value[int64](t, s.DB, `SELECT sum(amount_minor) FROM transactions WHERE owner_id = $1 AND wallet_id = $2 AND id <> $3`,
+				s.ID, s.bank, ids[0])
 			require.EqualValues(t, 10000, moved)
 		})
 	}
@@ -258,11 +269,10 @@ func TestCommitImportCounterpartChanges(t *testing.T) {
 			require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
 			own := s.imported(t, m, 0)
 			require.NotNil(t, own.TransferID)
-			var legs string
-			require.NoError(t, s.DB.QueryRow(t.Context(), `
+			legs := pgtest.Value[string](t, s.DB, `
 				SELECT string_agg(amount_minor::text, ' ' ORDER BY amount_minor) FROM transactions
 				WHERE owner_id = $1 AND transfer_id = $2 AND id <> $3`,
-				s.ID, own.TransferID, id).Scan(&legs))
+				s.ID, own.TransferID, id)
 			require.Equal(t, "-10000 10000", legs)
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -31,11 +32,9 @@ func TestDeleteImport(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, list.GetImports())
 	s.runJobs(t)
-	var left int
-	require.NoError(t, s.DB.QueryRow(t.Context(), `
+	left := pgtest.Value[int](t, s.DB, `
 		SELECT (SELECT count(*) FROM imports) + (SELECT count(*) FROM import_rows)
-			+ (SELECT count(*) FROM transactions WHERE import_id IS NOT NULL)`).
-		Scan(&left))
+			+ (SELECT count(*) FROM transactions WHERE import_id IS NOT NULL)`)
 	require.Zero(t, left)
 	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT count(*) FROM transactions WHERE id = $1`,
 		transaction).Scan(&left))

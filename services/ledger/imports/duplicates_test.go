@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -17,11 +18,10 @@ import (
 func (p person) enterReceipt(t *testing.T, amounts ...int64) []posting.Transaction {
 	t.Helper()
 	receipt := p.NewID()
-	_, err := p.DB.Exec(p.Ctx, `
+	pgtest.Exec(t, p.DB, `
 		INSERT INTO receipts (id, owner_id, file_sha256, content, created_at) VALUES ($1, $2,
 			'\x00', '\x00', now())`,
 		receipt, p.ID)
-	require.NoError(t, err)
 	var ts []posting.Transaction
 	for _, amount := range amounts {
 		ts = append(ts, posting.Transaction{
@@ -63,9 +63,8 @@ func TestCreateImportMatchesReceipts(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		parts := p.enterReceipt(t, -700, -300)
-		_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET external_id = 'x' WHERE id = $1`,
+		pgtest.Exec(t, s.DB, `UPDATE transactions SET external_id = 'x' WHERE id = $1`,
 			parts[1].ID)
-		require.NoError(t, err)
 		require.Zero(t, p.mustUpload(t, file).GetCounts().GetMatched())
 	})
 }
@@ -80,11 +79,10 @@ func TestCommitImportWithoutTheMatchedTransaction(t *testing.T) {
 	require.NoError(t, err)
 	m := resp.GetImport()
 	require.EqualValues(t, 1, m.GetCounts().GetMatched())
-	_, err = s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		WITH total AS (DELETE FROM monthly_totals WHERE owner_id = $2),
 			balance AS (UPDATE wallet_balances SET amount_minor = 0 WHERE owner_id = $2)
 		DELETE FROM transactions WHERE id = $1`, entered, p.ID)
-	require.NoError(t, err)
 	m = p.commit(t, m)
 	require.Equal(t, staging.Failed, m.GetStatus())
 	require.Equal(t, request.ErrCategoryNotFound.Reason, m.GetProgress().GetProblem())

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -101,15 +102,14 @@ func TestCreateImport(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, list.GetImports(), name)
 		}
-		var left int
-		require.NoError(t, s.DB.QueryRow(t.Context(),
-			`SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&left))
+		left := pgtest.Value[int](t, s.DB, `SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID)
 		require.Zero(t, left)
 	})
 	t.Run("names the place of a defect", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
-		encrypted := "PK\x03\x04\x14\x00\x01\x00" + strings.Repeat("\x00", 18) + "\x05\x00\x00\x00a.csv"
+		encrypted := "PK\x03\x04\x14\x00\x01\x00" + strings.Repeat("\x00", 18) +
+			"\x05\x00\x00\x00a.csv"
 		for file, place := range map[string]string{
 			"OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS>": "line 3", encrypted: "file",
 		} {
@@ -253,7 +253,7 @@ func TestCommitImport(t *testing.T) {
 func (p person) enter(t testing.TB, amount, description string, day int) uuid.UUID {
 	t.Helper()
 	id := p.NewID()
-	_, err := p.DB.Exec(p.Ctx, `
+	pgtest.Exec(t, p.DB, `
 		WITH balance AS (
 			UPDATE wallet_balances SET amount_minor = amount_minor + $4::numeric * 100
 			WHERE owner_id = $2 AND wallet_id = $3
@@ -270,6 +270,5 @@ func (p person) enter(t testing.TB, amount, description string, day int) uuid.UU
 		VALUES ($1, $2, $3, $7, 'EUR', $4::numeric * 100, $4::numeric * 10000, $5, $6::timestamptz, now(), now())`,
 		id, p.ID, p.Wallet, amount, description,
 		fmt.Sprintf("2026-02-%02dT10:00:00Z", day), p.Category)
-	require.NoError(t, err)
 	return id
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -87,30 +88,27 @@ func TestRunQueuedFailsAfterAttempts(t *testing.T) {
 	m := p.mustUpload(t, statementFile)
 	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS
 			$$ BEGIN RAISE 'no more transactions'; END $$;
 		CREATE TRIGGER reject BEFORE INSERT ON transactions FOR EACH ROW EXECUTE FUNCTION reject()`)
-	require.NoError(t, err)
 	// The first attempt makes progress: it creates wallets and categories.
 	const maxAttempts = 8
 	for attempt := range maxAttempts + 1 {
 		s.runJobs(t)
 		require.Equal(t, staging.Running, p.get(t, m).GetStatus(), attempt)
-		var pause float64
-		require.NoError(t, s.DB.QueryRow(t.Context(), `
+		pause := pgtest.Value[float64](t, s.DB, `
 			UPDATE imports SET leased_until = now() - interval '1 second' WHERE id = $1
 			RETURNING extract(epoch
 				FROM (SELECT leased_until FROM imports WHERE id = $1) - now())::float8`,
-			m.GetId()).Scan(&pause))
+			m.GetId())
 		require.Positive(t, pause)
 	}
 	s.runJobs(t)
 	m = p.get(t, m)
 	require.Equal(t, staging.Failed, m.GetStatus())
 	require.Equal(t, "INTERNAL", m.GetProgress().GetProblem())
-	_, err = s.DB.Exec(t.Context(), `DROP TRIGGER reject ON transactions`)
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, `DROP TRIGGER reject ON transactions`)
 	require.Equal(t, staging.Done, p.commit(t, m).GetStatus())
 	require.Equal(t, "1643.00", p.balance(t))
 }
@@ -124,24 +122,21 @@ func TestRunQueuedWaitsForSpace(t *testing.T) {
 	m := p.mustUpload(t, statementFile)
 	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS
 			$$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;
 		CREATE TRIGGER reject BEFORE INSERT ON transactions FOR EACH ROW EXECUTE FUNCTION reject()`)
-	require.NoError(t, err)
 	attempt := func() {
 		s.runJobs(t)
-		_, err := s.DB.Exec(t.Context(),
+		pgtest.Exec(t, s.DB,
 			`UPDATE imports SET leased_until = now() - interval '1 second' WHERE id = $1`,
 			m.GetId())
-		require.NoError(t, err)
 	}
 	for range 20 {
 		attempt()
 		require.Equal(t, staging.Running, p.get(t, m).GetStatus())
 	}
-	_, err = s.DB.Exec(t.Context(), `DROP TRIGGER reject ON transactions`)
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, `DROP TRIGGER reject ON transactions`)
 	attempt()
 	require.Equal(t, staging.Done, p.get(t, m).GetStatus())
 	require.Equal(t, "1643.00", p.balance(t))
@@ -154,22 +149,20 @@ func TestExpire(t *testing.T) {
 	kept, committed := p.mustUpload(t, statementFile), p.commit(t, p.mustUpload(t, statementFile))
 	abandoned, stopped := p.mustUpload(t, statementFile), p.mustUpload(t, statementFile)
 	now := time.Now()
-	_, err := s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		UPDATE imports
 		SET updated_at = CASE WHEN id = $3 THEN $1::timestamptz - interval '61 minutes'
 			ELSE $1::timestamptz - interval '8 days' END,
 			status = CASE WHEN id = $3 THEN 'uploading' ELSE status END
 		WHERE id <> $2`, now, kept.GetId(), stopped.GetId())
-	require.NoError(t, err)
 	require.NoError(t, staging.Expire(t.Context(), s.DB, now))
-	_, err = p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: abandoned.GetId()})
+	_, err := p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: abandoned.GetId()})
 	fixture.RequireReason(t, err, codes.NotFound, "IMPORT_NOT_FOUND")
 	s.runJobs(t)
-	var left []string
-	require.NoError(t, s.DB.QueryRow(t.Context(), `
+	left := pgtest.Value[[]string](t, s.DB, `
 		SELECT array_agg(DISTINCT i.id::text ORDER BY i.id::text)
 		FROM imports i
-		FULL JOIN import_rows r ON r.import_id = i.id`).Scan(&left))
+		FULL JOIN import_rows r ON r.import_id = i.id`)
 	require.ElementsMatch(t, []string{kept.GetId(), committed.GetId()}, left)
 }
 
@@ -181,9 +174,8 @@ func TestExpireUndone(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t, s)
 	m := p.commit(t, p.mustUpload(t, statementFile))
-	_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET version = 2 WHERE id = $1`,
+	pgtest.Exec(t, s.DB, `UPDATE transactions SET version = 2 WHERE id = $1`,
 		p.rows(t, m)[0].GetTransactionId())
-	require.NoError(t, err)
 	m = p.undo(t, m, false)
 	now := time.Now()
 	require.NoError(t, staging.Expire(t.Context(), s.DB, now.Add(6*24*time.Hour)))
@@ -193,11 +185,10 @@ func TestExpireUndone(t *testing.T) {
 	require.Len(t, left, 1)
 	require.Equal(t, staging.Skipped, left[0].GetStatus())
 	require.Equal(t, m.GetCounts().String(), p.get(t, m).GetCounts().String())
-	var emptied bool
-	require.NoError(t, s.DB.QueryRow(t.Context(),
-		`UPDATE imports SET status = 'done' WHERE id = $1 RETURNING emptied`, m.GetId()).Scan(&emptied))
+	emptied := pgtest.Value[bool](t, s.DB,
+		`UPDATE imports SET status = 'done' WHERE id = $1 RETURNING emptied`, m.GetId())
 	require.True(t, emptied)
-	_, err = p.UndoImport(p.Ctx, &ledgerv1.UndoImportRequest{Id: m.GetId()})
+	_, err := p.UndoImport(p.Ctx, &ledgerv1.UndoImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
 	canceled, err := p.CancelImport(p.Ctx, &ledgerv1.CancelImportRequest{Id: m.GetId()})
 	require.NoError(t, err)

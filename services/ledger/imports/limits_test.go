@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -117,9 +118,8 @@ func TestCreateImportLimits(t *testing.T) {
 			require.NotNil(t, e, "%v", err)
 			require.Equal(t, c.reason.String(), e.Reason)
 			require.Less(t, heap, int64(maxHeap))
-			var left int
-			require.NoError(t, s.DB.QueryRow(t.Context(),
-				`SELECT count(*) FROM imports WHERE owner_id = $1`, p.ID).Scan(&left))
+			left := pgtest.Value[int](t, s.DB, `SELECT count(*) FROM imports WHERE owner_id = $1`,
+				p.ID)
 			require.Zero(t, left)
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -64,9 +65,7 @@ func TestUpdateImportRowsMatch(t *testing.T) {
 				row := p.rows(t, m)[0]
 				require.NoError(t, p.match(m, row.GetN(), pending.ID.String()))
 				require.Equal(t, "-40.00", p.rows(t, m)[0].GetFormerAmount())
-				_, err = s.DB.Exec(t.Context(),
-					`UPDATE transactions SET `+change+` WHERE id = $1`, pending.ID)
-				require.NoError(t, err)
+				pgtest.Exec(t, s.DB, `UPDATE transactions SET `+change+` WHERE id = $1`, pending.ID)
 				m = p.commit(t, m)
 				require.EqualValues(t, 1, m.GetCounts().GetMatched())
 				require.Equal(t, pending.ID.String(), p.rows(t, m)[0].GetTransactionId())
@@ -83,12 +82,11 @@ func TestUpdateImportRowsMatch(t *testing.T) {
 		p := newPerson(t, s)
 		m := p.commit(t, p.mustUpload(t, statementFile))
 		booked := p.rows(t, m)[0].GetTransactionId()
-		_, err := s.DB.Exec(t.Context(), `
+		pgtest.Exec(t, s.DB, `
 			WITH failed AS (UPDATE imports SET status = 'failed' WHERE id = $1)
 			UPDATE import_rows SET status = 'ready', transaction_id = NULL
 			WHERE import_id = $1 AND n = 3`, m.GetId())
-		require.NoError(t, err)
-		err = p.match(m, 3, booked)
+		err := p.match(m, 3, booked)
 		fixture.RequireReason(t, err, codes.NotFound, "TRANSACTION_NOT_FOUND")
 		fixture.RequireReason(t, p.match(m, 3, s.NewID().String()), codes.NotFound,
 			"TRANSACTION_NOT_FOUND")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
@@ -52,7 +53,7 @@ func TestCommitImportReplacesOldPending(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t, s)
 	_, pending := p.reserved(t)
-	_, err := s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO transactions (owner_id, id, wallet_id, category_id, amount_minor, amount_e4,
 			currency, date, description, version, created_at, updated_at, external_id)
 		SELECT owner_id, gen_random_uuid(), wallet_id, category_id, -100 * n, -10000 * n,
@@ -60,8 +61,9 @@ func TestCommitImportReplacesOldPending(t *testing.T) {
 			'pending:' || n
 		FROM transactions, generate_series(1, 5500) AS n
 		WHERE id = $1`, pending.ID)
-	require.NoError(t, err)
-	for _, row := range []string{"2026-02-04,Shell 123,-40.00,EUR,", "2026-02-06,Shell,-41.00,EUR,"} {
+	for _, row := range []string{
+		"2026-02-04,Shell 123,-40.00,EUR,", "2026-02-06,Shell,-41.00,EUR,",
+	} {
 		m := p.mustUpload(t, statusHeading+row+"Completed\n")
 		require.Equal(t, staging.Matched, p.rows(t, m)[0].GetStatus(), row)
 		require.Equal(t, pending.ID.String(), p.rows(t, m)[0].GetDuplicateOf(), row)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -110,7 +111,8 @@ func TestCommitImportReplacesPending(t *testing.T) {
 			first, pending := p.reserved(t)
 			require.True(t, strings.HasPrefix(*pending.ExternalID, "pending:"))
 			require.Equal(t, "-43.50", p.balance(t))
-			file := statusHeading + "2026-02-03,Bakery,-3.50,EUR,Completed\n" + c.row + "Completed\n"
+			file := statusHeading + "2026-02-03,Bakery,-3.50,EUR,Completed\n" + c.row +
+				"Completed\n"
 			m := p.mustUpload(t, file)
 			require.EqualValues(t, 1, m.GetCounts().GetDuplicate())
 			row := p.rows(t, m)[1]
@@ -174,11 +176,11 @@ func TestCommitImportReplacesPendingOnce(t *testing.T) {
 	s.RequireConsistent(t)
 
 	t.Run("keeps what the user has changed since", func(t *testing.T) {
-		m := p.commit(t, p.mustUpload(t, statusHeading+"2026-02-06,Shell,-44.00,EUR,Completed\n\n\n"))
+		m := p.commit(t,
+			p.mustUpload(t, statusHeading+"2026-02-06,Shell,-44.00,EUR,Completed\n\n\n"))
 		require.Equal(t, "-47.50", p.balance(t))
-		_, err := s.DB.Exec(t.Context(),
-			`UPDATE transactions SET date = date + interval '1 day' WHERE id = $1`, pending.ID)
-		require.NoError(t, err)
+		pgtest.Exec(t, s.DB, `UPDATE transactions SET date = date + interval '1 day' WHERE id = $1`,
+			pending.ID)
 		p.undo(t, m, false)
 		require.Equal(t, "-43.50", p.balance(t))
 		stored := s.Transaction(t, pending.ID)
@@ -204,9 +206,7 @@ func TestCommitImportKeepsChangedPending(t *testing.T) {
 			_, pending := p.reserved(t)
 			m := p.mustUpload(t, statusHeading+"2026-02-06,Shell,-44.00,EUR,Completed\n")
 			require.EqualValues(t, 1, m.GetCounts().GetMatched())
-			_, err := s.DB.Exec(t.Context(),
-				`UPDATE transactions SET `+change+` WHERE id = $1`, pending.ID)
-			require.NoError(t, err)
+			pgtest.Exec(t, s.DB, `UPDATE transactions SET `+change+` WHERE id = $1`, pending.ID)
 			want := s.Transaction(t, pending.ID)
 			m = p.commit(t, m)
 			require.Equal(t, staging.Done, m.GetStatus())
@@ -228,10 +228,9 @@ func TestCommitImportReplacesRepeatedID(t *testing.T) {
 	m := p.mustUpload(t, statusHeading+
 		"2026-02-06,Shell,-41.00,EUR,Completed\n2026-02-06,Rewe,-21.00,EUR,Completed\n")
 	require.EqualValues(t, 2, m.GetCounts().GetMatched())
-	_, err := s.DB.Exec(t.Context(),
-		`UPDATE import_rows SET external_id = 'bank 1' WHERE import_id = $1`, m.GetId())
-	require.NoError(t, err)
-	_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
+	pgtest.Exec(t, s.DB, `UPDATE import_rows SET external_id = 'bank 1' WHERE import_id = $1`,
+		m.GetId())
+	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
 	s.runJobs(t)
 	m = p.get(t, m)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
@@ -25,13 +26,12 @@ func TestCommitImportPlans(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t, s)
 	p.commit(t, p.confirm(t, p.mustUpload(t, largeStatement(1)), "DATE_ORDER_ASSUMED"))
-	_, err := s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO transactions
 		SELECT (jsonb_populate_record(t, jsonb_build_object(
 			'id', gen_random_uuid(), 'external_id', 'earlier ' || n))).*
 		FROM transactions t, generate_series(1, 10000) AS n
 		WHERE t.owner_id = $1`, p.ID)
-	require.NoError(t, err)
 	m := p.mustUpload(t, largeStatement(500))
 	p.queueCommit(t, m)
 	pool, plans := fixture.Explained(t, s.DB)
@@ -53,39 +53,32 @@ func TestFindPlans(t *testing.T) {
 		file += fmt.Sprintf("10.02.2026;Shop %d;-%d,00\n", i, 1+i%3)
 	}
 	// With statistics, PostgreSQL would read so small a table as a whole.
-	_, err := s.DB.Exec(t.Context(), `ALTER TABLE import_rows SET (autovacuum_enabled = off)`)
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, `ALTER TABLE import_rows SET (autovacuum_enabled = off)`)
 	other, m := p.mustUpload(t, statementFile), p.mustUpload(t, file)
 	p.enter(t, "-1", "Other", 10)
-	_, err = s.DB.Exec(t.Context(),
-		`UPDATE import_rows SET payee = 'Shop ' || (n - 2) WHERE import_id = $1`, m.GetId())
-	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `UPDATE import_rows SET payee = 'Shop ' || (n - 2) WHERE import_id = $1`,
+		m.GetId())
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO transactions
 		SELECT (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(),
 			'payee', 'Shop ' || n, 'amount_minor', -100 * (1 + n % 3)))).*
 		FROM transactions t, generate_series(1, $2) AS n
 		WHERE t.owner_id = $1`, p.ID, transactions)
-	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO import_rows
 		SELECT (jsonb_populate_record(r, jsonb_build_object('n', 10 + g))).*
 		FROM import_rows r, generate_series(1, $2) AS g
 		WHERE r.import_id = $1 AND r.n = 2`, other.GetId(), others)
-	require.NoError(t, err)
 	pool, plans := fixture.Explained(t, s.DB)
 	id := uuid.MustParse(m.GetId())
 	require.NoError(t, duplicates.Find(t.Context(), pool, p.ID, id, m.GetFormat(), nil))
 	plans.RequireCheap(t, 3*transactions+10*rows, 20_000)
-	_, err = s.DB.Exec(t.Context(),
-		`UPDATE import_rows SET status = 'ready' WHERE import_id = $1 AND n = 2`, m.GetId())
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, `UPDATE import_rows SET status = 'ready' WHERE import_id = $1 AND n = 2`,
+		m.GetId())
 	require.NoError(t, duplicates.Find(t.Context(), pool, p.ID, id, m.GetFormat(), []int32{2}))
 	plans.RequireCheap(t, 3*transactions, 10_000)
-	var matched int
-	require.NoError(t, s.DB.QueryRow(t.Context(),
-		`SELECT count(*) FROM import_rows WHERE import_id = $1 AND status = 'matched'`,
-		m.GetId()).Scan(&matched))
+	matched := pgtest.Value[int](t, s.DB,
+		`SELECT count(*) FROM import_rows WHERE import_id = $1 AND status = 'matched'`, m.GetId())
 	require.Equal(t, rows, matched)
 }
 

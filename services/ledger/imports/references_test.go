@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -267,9 +268,8 @@ func TestSelectRowsFollowsReferences(t *testing.T) {
 	for _, c := range columns {
 		set, null = append(set, c.Name+" = gen_random_uuid()"), append(null, c.Name+" IS NULL")
 	}
-	_, err = s.DB.Exec(t.Context(),
-		`UPDATE import_rows SET `+strings.Join(set, ", ")+` WHERE import_id = $1`, m.GetId())
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, `UPDATE import_rows SET `+strings.Join(set, ", ")+` WHERE import_id = $1`,
+		m.GetId())
 	var read, cleared int
 	require.NoError(t, s.DB.QueryRow(t.Context(),
 		fmt.Sprintf(`SELECT count(*), count(*) FILTER (WHERE %s) FROM (%s) AS r`,

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -60,10 +61,8 @@ func TestSuggestRulesOfImports(t *testing.T) {
 			rows = p.rows(t, m)
 			for i, r := range rows[3-c.committed:] {
 				// The payee of a transaction may be changed, too. Rules run on the row.
-				_, err := s.DB.Exec(t.Context(),
-					`UPDATE transactions SET category_id = $2, payee = payee || $3, version = 2 WHERE id = $1`,
+				pgtest.Exec(t, s.DB, `UPDATE transactions SET category_id = $2, payee = payee || $3, version = 2 WHERE id = $1`,
 					r.GetTransactionId(), fun, fmt.Sprint(i))
-				require.NoError(t, err)
 			}
 			if c.merged {
 				_, err := s.DeleteCategory(p.Ctx,
@@ -105,7 +104,8 @@ func TestCreateImportRules(t *testing.T) {
 	rule("fee", &ledgerv1.RuleAction{Kind: "skip"})
 
 	m := p.mustUpload(t, strings.Join([]string{
-		"Date,Payee,Amount,Currency", "2026-02-03,CINEMA Rex 17,-9.50,EUR", "2026-02-04,Savings,-100.00,EUR", "2026-02-05,Fee,-1.00,EUR",
+		"Date,Payee,Amount,Currency", "2026-02-03,CINEMA Rex 17,-9.50,EUR",
+		"2026-02-04,Savings,-100.00,EUR", "2026-02-05,Fee,-1.00,EUR",
 		"2026-02-06,Bakery,-3.00,EUR", "",
 	}, "\n"))
 	staged := p.rows(t, m)
@@ -142,9 +142,18 @@ func TestCommitImportFillsMatched(t *testing.T) {
 	require.NoError(t, err)
 	at := func(day int) time.Time { return time.Date(2026, 2, day, 20, 0, 0, 0, time.UTC) }
 	entered := []posting.Transaction{
-		{WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -950, Currency: "EUR", Date: at(3), Description: "Cinema film"},
-		{WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -700, Currency: "EUR", Date: at(4), Payee: "Kiosk", Notes: "Weekly"},
-		{WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -300, Currency: "EUR", Date: at(5)},
+		{
+			WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -950, Currency: "EUR",
+			Date: at(3), Description: "Cinema film",
+		},
+		{
+			WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -700, Currency: "EUR",
+			Date: at(4), Payee: "Kiosk", Notes: "Weekly",
+		},
+		{
+			WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -300, Currency: "EUR",
+			Date: at(5),
+		},
 	}
 	p.Record(p.Ctx, t, entered...)
 	texts := func() (texts []string) {
@@ -161,14 +170,12 @@ func TestCommitImportFillsMatched(t *testing.T) {
 	m = p.commit(t, m)
 	require.Equal(t, []string{"Rex|With Ada|Cinema film", "Kiosk|Weekly|", "Bakery||"}, texts())
 	// A text that the user has changed since stays.
-	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = 'My baker' WHERE id = $1`,
+	pgtest.Exec(t, s.DB, `UPDATE transactions SET payee = 'My baker' WHERE id = $1`,
 		entered[2].ID)
-	require.NoError(t, err)
 	p.undo(t, m, false)
 	require.Equal(t, []string{"||Cinema film", "Kiosk|Weekly|", "My baker||"}, texts())
-	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = '' WHERE id = $1`,
+	pgtest.Exec(t, s.DB, `UPDATE transactions SET payee = '' WHERE id = $1`,
 		entered[2].ID)
-	require.NoError(t, err)
 	require.Equal(t, before, s.stored(t))
 }
 
@@ -188,13 +195,12 @@ func TestCreateImportSteps(t *testing.T) {
 		Actions: []*ledgerv1.RuleAction{{Kind: "skip"}},
 	})
 	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		UPDATE rules
 		SET match_any = true,
 			conditions = (SELECT jsonb_agg(c)
 			FROM (SELECT conditions->0 AS c FROM generate_series(1, 10)) AS copies)
 		WHERE owner_id = $1`, p.ID)
-	require.NoError(t, err)
 	for name, do := range map[string]func() error{
 		"upload": func() error {
 			_, err := p.upload(&ledgerv1.CreateImportRequest{}, file)

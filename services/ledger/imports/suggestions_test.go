@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -20,7 +21,10 @@ func TestUpdateImportRows(t *testing.T) {
 	m := p.mustUpload(t, statementFile)
 	resp, err := p.UpdateImportRows(p.Ctx,
 		&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
-			{N: p.rows(t, m)[0].GetN(), CategoryId: new(fun.String()), Description: new("Espresso")},
+			{
+				N: p.rows(t, m)[0].GetN(), CategoryId: new(fun.String()),
+				Description: new("Espresso"),
+			},
 			{N: p.rows(t, m)[1].GetN(), Action: new("skip")},
 			{N: p.rows(t, m)[3].GetN(), TransferWalletId: new(bank.String())},
 		}})
@@ -54,8 +58,7 @@ func (p person) commitChosen(t *testing.T, file string) {
 	m := p.mustUpload(t, file)
 	var changes []*rowChange
 	for _, r := range p.rows(t, m) {
-		changes = append(changes,
-			&rowChange{N: r.GetN(), CategoryId: new(p.Category.String())})
+		changes = append(changes, &rowChange{N: r.GetN(), CategoryId: new(p.Category.String())})
 	}
 	_, err := p.UpdateImportRows(p.Ctx,
 		&ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: changes})
@@ -97,9 +100,8 @@ func TestUpdateImportRowsKeepsSuggestions(t *testing.T) {
 		"Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n")
 	row := p.rows(t, m)[0]
 	require.Equal(t, staging.FromHistory, row.GetCategoryFrom())
-	_, err := s.DB.Exec(t.Context(),
-		`UPDATE transactions SET payee = '', description = '' WHERE owner_id = $1`, p.ID)
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, `UPDATE transactions SET payee = '', description = '' WHERE owner_id = $1`,
+		p.ID)
 	for _, c := range []struct {
 		change *rowChange
 		from   string

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -49,14 +50,13 @@ func TestCommitImportTransfers(t *testing.T) {
 		m := p.commit(t, p.uploadExport(t, exported))
 		require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
 		require.EqualValues(t, 6, m.GetCounts().GetBooked())
-		var pairs string
-		require.NoError(t, s.DB.QueryRow(t.Context(), `
+		pairs := pgtest.Value[string](t, s.DB, `
 			SELECT string_agg(pair, ' ' ORDER BY pair)
 			FROM (
 				SELECT string_agg(external_id, '-' ORDER BY external_id) AS pair FROM transactions
 				WHERE owner_id = $1 AND transfer_id IS NOT NULL
 				GROUP BY transfer_id
-			) AS p`, p.ID).Scan(&pairs))
+			) AS p`, p.ID)
 		require.Equal(t, "coffer:t1-coffer:t5 coffer:t2-coffer:t4", pairs)
 		s.RequireConsistent(t)
 		m = p.uploadExport(t, exported)

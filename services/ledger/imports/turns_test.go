@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
@@ -83,8 +84,8 @@ func TestCommitImportHandsOver(t *testing.T) {
 	p.awaitBooked(t, m)
 	stop()
 	require.Equal(t, staging.Running, p.get(t, m).GetStatus())
-	var leased bool
-	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT leased_until > now() FROM imports WHERE id = $1`, m.GetId()).Scan(&leased))
+	leased := pgtest.Value[bool](t, s.DB, `SELECT leased_until > now() FROM imports WHERE id = $1`,
+		m.GetId())
 	require.False(t, leased)
 	require.Equal(t, staging.Done, p.finish(t, m).GetStatus())
 	require.EqualValues(t, 5000, p.get(t, m).GetCounts().GetBooked())
@@ -136,11 +137,12 @@ func TestCreateTransactionDuringCommit(t *testing.T) {
 	}
 	stop()
 	writers.Wait()
-	t.Logf("%d creates, the slowest took %s", created.Load(), time.Duration(slowest.Load()).Round(time.Millisecond))
+	t.Logf("%d creates, the slowest took %s", created.Load(),
+		time.Duration(slowest.Load()).Round(time.Millisecond))
 	require.Nil(t, failed.Load())
 	require.Positive(t, created.Load())
-	var stored int64
-	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT count(*) FROM transactions WHERE owner_id = $1 AND import_id IS NULL`, p.ID).Scan(&stored))
+	stored := pgtest.Value[int64](t, s.DB,
+		`SELECT count(*) FROM transactions WHERE owner_id = $1 AND import_id IS NULL`, p.ID)
 	require.Equal(t, created.Load(), stored)
 	s.RequireConsistent(t)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
@@ -35,10 +36,9 @@ func TestUndoImport(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
 		p := newPerson(t, s)
-		_, err := s.DB.Exec(t.Context(),
+		pgtest.Exec(t, s.DB,
 			`INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'home', 'Home', now())`,
 			p.ID)
-		require.NoError(t, err)
 		before := s.stored(t)
 		m := p.commit(t, p.uploadExport(t, strings.Replace(exported, `"categoryId":"c1"`,
 			`"categoryId":"c1","tags":["Trip","home"]`, 1)))
@@ -56,9 +56,8 @@ func TestUndoImport(t *testing.T) {
 		for _, force := range []bool{false, true} {
 			m := p.commit(t, p.mustUpload(t,
 				strings.ReplaceAll(statementFile, "Bakery", fmt.Sprint("Bakery", force))))
-			_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET version = 2 WHERE id = $1`,
+			pgtest.Exec(t, s.DB, `UPDATE transactions SET version = 2 WHERE id = $1`,
 				p.rows(t, m)[0].GetTransactionId())
-			require.NoError(t, err)
 			m = p.undo(t, m, force)
 			require.Equal(t, map[bool]int32{false: 1, true: 0}[force], m.GetCounts().GetSkipped())
 			s.RequireConsistent(t)

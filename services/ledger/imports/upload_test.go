@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -128,9 +129,7 @@ func TestUpdateImportRowsOfAnotherUser(t *testing.T) {
 	booked := other.commit(t, other.mustUpload(t, "Date;Amount;Currency\n2026-01-31;-1.00;EUR\n"))
 	require.EqualValues(t, 1, booked.GetCounts().GetBooked())
 	theirs := uuid.MustParse(other.rows(t, booked)[0].GetTransactionId())
-	_, err := p.DB.Exec(t.Context(),
-		`UPDATE transactions SET external_id = NULL WHERE id = $1`, theirs)
-	require.NoError(t, err)
+	pgtest.Exec(t, p.DB, `UPDATE transactions SET external_id = NULL WHERE id = $1`, theirs)
 	before := p.rows(t, m)
 	for name, change := range map[string]*rowChange{
 		"a transaction": {N: n, Action: new("match:" + theirs.String())},

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
@@ -31,10 +32,9 @@ func TestInsertDetails(t *testing.T) {
 	plain.ID, plain.AmountMinor = p.NewID(), -50
 	plain.CategoryID, plain.ExternalID = &fun, new("bank:1")
 	all := []posting.Transaction{out, split, plain, in}
-	_, err := s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO tags (owner_id, key, name, created_at)
 		VALUES ($1, 'a', 'a', now()), ($1, 'b', 'b', now())`, p.ID)
-	require.NoError(t, err)
 	written, err := posting.Insert(t.Context(), s.DB, 0, all, outbox.Rows{}, nil)
 	require.NoError(t, err)
 	require.Len(t, written, len(all))
@@ -49,9 +49,8 @@ func TestInsertDetails(t *testing.T) {
 		require.Equal(t, all[i].Splits, stored[i].Splits)
 	}
 
-	_, err = s.DB.Exec(t.Context(), `DELETE FROM transactions WHERE id = ANY($1)`,
+	pgtest.Exec(t, s.DB, `DELETE FROM transactions WHERE id = ANY($1)`,
 		[]uuid.UUID{out.ID, in.ID, split.ID})
-	require.NoError(t, err)
 	require.NoError(t, posting.Remove(t.Context(), s.DB, out, in, split))
 	s.RequireConsistent(t)
 }

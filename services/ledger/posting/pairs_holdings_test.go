@@ -8,6 +8,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -116,7 +117,7 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 		h.rule = owner.String()
 		all[i] = h
 	}
-	_, err := p.DB.Exec(t.Context(), `
+	pgtest.Exec(t, p.DB, `
 		WITH holding AS (
 			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
 				AS h (owner_id, wallet_id, category_id, receipt_id)
@@ -151,7 +152,6 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 		INSERT INTO receipts (owner_id, id, file_sha256, content, created_at)
 		SELECT DISTINCT owner_id, receipt_id, ''::bytea, ''::bytea, now()
 		FROM holding`, owners, wallets, categories, receipts)
-	require.NoError(t, err)
 	rows, err := outbox.Encode(events...)
 	require.NoError(t, err)
 	written, err := posting.Insert(t.Context(), p.DB, 0, ts, rows, make([]idem.Record, len(ts)))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
 
@@ -18,9 +19,8 @@ func TestRepairOwnerDuringWrites(t *testing.T) {
 	for _, first := range writes {
 		h := p.newHoldings(t, 1)[0]
 		first.setUp(t, &h)
-		_, err := s.DB.Exec(t.Context(),
+		pgtest.Exec(t, s.DB,
 			`UPDATE monthly_totals SET expense_minor = expense_minor + 1 WHERE owner_id = $1`, h.ID)
-		require.NoError(t, err)
 		release := p.hold(t, "BEFORE outbox", h.ID)
 		written := p.start(t, 1, func() error { return first.write(h) })
 		repaired := p.start(t, 2, func() error {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
@@ -16,13 +17,12 @@ func TestSelectExternal(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	u, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
-	_, err := s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO transactions
 		SELECT (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(),
 			'external_id', 'id ' || n))).*
 		FROM transactions t, generate_series(1, 10000) AS n
 		WHERE t.id = $1`, u.Create(t, u.Spends("1")).GetId())
-	require.NoError(t, err)
 	pool, plans := fixture.Explained(t, s.DB)
 
 	given := []*string{nil, new("id 7"), new("id"), new("id 99999"), new("id 10000")}
@@ -34,8 +34,7 @@ func TestSelectExternal(t *testing.T) {
 	require.Equal(t, []int{2, 5}, []int{found[0].Position, found[1].Position})
 	require.NotEqual(t, found[0].ID, found[1].ID)
 
-	var sorts string
-	require.NoError(t, pool.QueryRow(t.Context(), `SHOW enable_sort`).Scan(&sorts))
+	sorts := pgtest.Value[string](t, pool, `SHOW enable_sort`)
 	require.Equal(t, "on", sorts)
 	found, err = posting.SelectExternal(t.Context(), pool, other.ID, wallets, given)
 	require.NoError(t, err)

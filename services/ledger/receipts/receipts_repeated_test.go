@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -74,8 +75,7 @@ func TestCreateTransactionsFromReceiptConcurrentDuplicates(t *testing.T) {
 		require.ErrorIs(t, err, errReceiptDuplicate)
 	}
 	require.Equal(t, 1, created)
-	var n int
-	require.NoError(t, me.DB.QueryRow(t.Context(), `SELECT count(*) FROM transactions`).Scan(&n))
+	n := pgtest.Value[int](t, me.DB, `SELECT count(*) FROM transactions`)
 	require.Equal(t, 4, n)
 }
 
@@ -110,8 +110,7 @@ func TestCreateTransactionsFromReceiptConcurrentKey(t *testing.T) {
 		answers[i].Replayed = false
 		require.True(t, proto.Equal(answers[0], answers[i]))
 	}
-	var n int
-	require.NoError(t, me.DB.QueryRow(t.Context(), `SELECT count(*) FROM transactions`).Scan(&n))
+	n := pgtest.Value[int](t, me.DB, `SELECT count(*) FROM transactions`)
 	require.Equal(t, 4, n)
 }
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
@@ -132,14 +133,13 @@ func TestCreateTransactionsFromReceiptSteps(t *testing.T) {
 	t.Parallel()
 	me := newShopper(t)
 	me.rule(t, "milk", unchanged, &ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "seen"})
-	_, err := me.DB.Exec(t.Context(), `
+	pgtest.Exec(t, me.DB, `
 		UPDATE rules
 		SET conditions = (
 			SELECT jsonb_agg(jsonb_build_object('field', 'text', 'op', 'matches', 'not', true,
 				'values', ARRAY['(?:[^q]?){130}Q0$']))
 			FROM generate_series(1, 1000))
 		WHERE owner_id = $1`, me.ID)
-	require.NoError(t, err)
 	me.refusesUpload(t, me.request(), codes.AlreadyExists, "LIMIT_REACHED")
 	me.upload(t, func(req *form) { req.Rules = new(false) })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
@@ -92,13 +93,12 @@ func TestGetSummaryDailyLimit(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	insert := func(n int, date time.Time) {
-		_, err := p.DB.Exec(p.Ctx, `
+		pgtest.Exec(t, p.DB, `
 			INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
 				amount_e4, description, date, created_at, updated_at)
 			SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -100, -10000, '', $4, $4, $4
 			FROM generate_series(1, $5)`,
 			p.ID, p.Wallet, p.Category, date, n)
-		require.NoError(t, err)
 	}
 	insert(maxReadTransactions, fixture.Today)
 	insert(1, fixture.Today.AddDate(0, 0, 1))

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -22,22 +23,20 @@ func TestGetSummarySize(t *testing.T) {
 	ctx := fixture.ActAs(t.Context(), id)
 	s.MakeWallets(ctx, t, accounts.MaxWallets, "EUR")
 	s.MakeCategories(ctx, t, accounts.MaxCategories)
-	_, err := s.DB.Exec(ctx, `
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
 		SELECT $1, w.id, c, 99999999999999
 		FROM (SELECT id, row_number() OVER () AS n FROM wallets WHERE owner_id = $1) AS w,
 			unnest($2::text[]) WITH ORDINALITY AS c (c, m)
 		WHERE (n + m) % 165 < 49 AND c <> 'EUR'`, id, fixture.CurrencyCodes(t))
-	require.NoError(t, err)
-	_, err = s.DB.Exec(ctx, `
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor,
 			expense_minor, transaction_count)
 		SELECT $1, '2026-03-01', (SELECT id FROM wallets WHERE owner_id = $1 LIMIT 1), id, c,
 			99999999999999, 99999999999999, 1
 		FROM categories, unnest($2::text[]) c
 		WHERE owner_id = $1`, id, fixture.CurrencyCodes(t))
-	require.NoError(t, err)
-	_, err = s.DB.Exec(ctx, `
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
 			amount_e4, description, date, created_at, updated_at)
 		SELECT gen_random_uuid(), $1, (SELECT id FROM wallets WHERE owner_id = $1 LIMIT 1),
@@ -45,7 +44,6 @@ func TestGetSummarySize(t *testing.T) {
 			-99999999999999, repeat('😀', 1000), $3, $3, $3
 		FROM unnest($2::text[]) AS c, generate_series(1, 6)`,
 		id, fixture.CurrencyCodes(t), fixture.Today)
-	require.NoError(t, err)
 	resp, err := s.GetSummary(ctx, &summaryRequest{})
 	require.NoError(t, err)
 	summary := resp.GetSummary()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -125,9 +126,8 @@ func TestSumSpendingPlan(t *testing.T) {
 	require.Len(t, indexes, 3)
 	for _, newest := range indexes {
 		t.Run("with "+newest.Name+" as the newest index", func(t *testing.T) {
-			_, err := db.Exec(t.Context(), "DROP INDEX "+newest.Name+"; "+newest.Definition,
+			pgtest.Exec(t, db, "DROP INDEX "+newest.Name+"; "+newest.Definition,
 				pgx.QueryExecModeSimpleProtocol)
-			require.NoError(t, err)
 			// PostgreSQL uses a plan for all values from the sixth execution on.
 			for range 6 {
 				_, err := p.SumSpending(p.Ctx, p.fiftyBudgets())

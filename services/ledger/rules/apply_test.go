@@ -11,6 +11,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/jobs"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -138,8 +139,7 @@ func TestApplyRuleLostLease(t *testing.T) {
 			require.NoError(t, err)
 			j, err := jobTable.Lease(t.Context(), srv.DB, time.Minute)
 			require.NoError(t, err)
-			_, err = srv.DB.Exec(t.Context(), lose, rule.GetId())
-			require.NoError(t, err)
+			pgtest.Exec(t, srv.DB, lose, rule.GetId())
 			_, err = srv.runChunk(me.Ctx, j, jobs.NewPace(time.Now))
 			require.ErrorIs(t, err, jobs.ErrLostLease)
 			require.ErrorIs(t, srv.end(me.Ctx, j, done, ""), jobs.ErrLostLease)
@@ -157,17 +157,15 @@ func TestApplyRuleWaitsForSpace(t *testing.T) {
 	rule := me.rule(t, setsCategory("cinema rex", fun))
 	_, err := me.ApplyRule(me.Ctx, &ledgerv1.ApplyRuleRequest{Id: rule.GetId()})
 	require.NoError(t, err)
-	_, err = srv.DB.Exec(t.Context(), `
+	pgtest.Exec(t, srv.DB, `
 		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$
 			BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;
 		CREATE TRIGGER reject BEFORE UPDATE ON transactions FOR EACH ROW EXECUTE FUNCTION reject()`)
-	require.NoError(t, err)
 	status := func() string {
 		srv.Jobs.RunQueued(t.Context())
-		_, err := srv.DB.Exec(t.Context(), `
+		pgtest.Exec(t, srv.DB, `
 			UPDATE rule_jobs
 			SET leased_until = now() - interval '1 second'`)
-		require.NoError(t, err)
 		resp, err := me.GetRule(me.Ctx, &ledgerv1.GetRuleRequest{Id: rule.GetId()})
 		require.NoError(t, err)
 		return resp.GetRule().GetProgress().GetStatus()
@@ -175,8 +173,7 @@ func TestApplyRuleWaitsForSpace(t *testing.T) {
 	for range 20 {
 		require.Equal(t, "queued", status())
 	}
-	_, err = srv.DB.Exec(t.Context(), `DROP TRIGGER reject ON transactions`)
-	require.NoError(t, err)
+	pgtest.Exec(t, srv.DB, `DROP TRIGGER reject ON transactions`)
 	require.Equal(t, "done", status())
 	srv.RequireConsistent(t)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
@@ -97,17 +98,13 @@ func TestSuggestRules(t *testing.T) {
 		for n := range 3 {
 			p.imported(t, n, p.buys(t, "Kiosk", p.Category).GetId(), "none")
 		}
-		_, err := srv.DB.Exec(t.Context(),
-			`UPDATE import_rows SET payee = 'KIOSK' WHERE owner_id = $1`, p.ID)
-		require.NoError(t, err)
+		pgtest.Exec(t, srv.DB, `UPDATE import_rows SET payee = 'KIOSK' WHERE owner_id = $1`, p.ID)
 		require.Len(t, p.suggestedRules(t), 1)
 	})
 	t.Run("counts no receipts, external ids and old transactions", func(t *testing.T) {
 		t.Parallel()
 		me := newPerson(t.Context(), t, srv)
-		_, err := srv.DB.Exec(t.Context(),
-			`ALTER TABLE transactions DROP CONSTRAINT transactions_receipt_fkey`)
-		require.NoError(t, err)
+		pgtest.Exec(t, srv.DB, `ALTER TABLE transactions DROP CONSTRAINT transactions_receipt_fkey`)
 		for _, change := range []string{
 			`UPDATE transactions SET receipt_id = gen_random_uuid() WHERE id = $1`,
 			`UPDATE transactions SET external_id = id::text WHERE id = $1`,
@@ -115,8 +112,7 @@ func TestSuggestRules(t *testing.T) {
 			`UPDATE transactions SET import_id = gen_random_uuid() WHERE id = $1`,
 		} {
 			for range 3 {
-				_, err := srv.DB.Exec(t.Context(), change, me.buys(t, "Kiosk", me.Category).GetId())
-				require.NoError(t, err)
+				pgtest.Exec(t, srv.DB, change, me.buys(t, "Kiosk", me.Category).GetId())
 			}
 		}
 		require.Empty(t, me.suggestedRules(t))
@@ -128,7 +124,7 @@ func TestSuggestRules(t *testing.T) {
 func TestHistoryPlans(t *testing.T) {
 	t.Parallel()
 	service, rich := fixture.NewRich(t)
-	_, err := service.DB.Exec(t.Context(), `
+	pgtest.Exec(t, service.DB, `
 		WITH newest AS (
 			UPDATE transactions
 			SET payee = description, import_id = owner_id, date = now()
@@ -146,7 +142,6 @@ func TestHistoryPlans(t *testing.T) {
 		SELECT $1, $1, row_number() OVER (), 1, 'booked', '{}', '', '', payee, '', '', '{}', '', '',
 			'', false, '', '', '', '', 'user', id
 		FROM newest`, rich.ID)
-	require.NoError(t, err)
 	pool, plans := fixture.Explained(t, service.DB)
 	for range 6 {
 		// From the sixth time on, PostgreSQL may plan a prepared statement without its arguments.

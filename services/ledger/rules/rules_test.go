@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
@@ -45,14 +46,13 @@ func TestCreateRule(t *testing.T) {
 		require.True(t, proto.Equal(first, again.GetRule()))
 	})
 	t.Run("at most 500", func(t *testing.T) {
-		_, err := srv.DB.Exec(t.Context(), `
+		pgtest.Exec(t, srv.DB, `
 			INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources,
 				conditions, actions, version, created_at, updated_at)
 			SELECT $1, gen_random_uuid(), 'x', true, n, false, false, '{import}', '[]', '[]', 1,
 				now(), now()
 			FROM generate_series(1, $2) AS n`, other.ID, maxRules)
-		require.NoError(t, err)
-		_, err = other.CreateRule(other.Ctx, setsCategory("Bakery", other.Category))
+		_, err := other.CreateRule(other.Ctx, setsCategory("Bakery", other.Category))
 		require.Equal(t, restv1.Reason_LIMIT_REACHED.String(), apierr.From(err).Reason)
 	})
 }
@@ -126,10 +126,8 @@ func TestListRulesSize(t *testing.T) {
 	_, err = me.CreateRule(me.Ctx, req)
 	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	// A rule of an earlier release may be larger, and can still be renamed.
-	_, err = srv.DB.Exec(t.Context(),
-		`UPDATE rules SET actions = jsonb_build_array(jsonb_build_object('kind', 'setNotes', 'value', $2::text)) WHERE id = $1`,
+	pgtest.Exec(t, srv.DB, `UPDATE rules SET actions = jsonb_build_array(jsonb_build_object('kind', 'setNotes', 'value', $2::text)) WHERE id = $1`,
 		rule.GetId(), long(5000))
-	require.NoError(t, err)
 	_, err = me.UpdateRule(me.Ctx, &ledgerv1.UpdateRuleRequest{Id: rule.GetId(), Name: new("New")})
 	require.NoError(t, err)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
@@ -31,12 +32,11 @@ func matches(field string, conditions int) *ledgerv1.CreateRuleRequest {
 // of steps.
 func (p person) exceed(t *testing.T, r *ledgerv1.Rule) {
 	t.Helper()
-	_, err := p.DB.Exec(t.Context(), `
+	pgtest.Exec(t, p.DB, `
 		UPDATE rules
 		SET conditions = (SELECT jsonb_agg(c)
 			FROM (SELECT conditions->0 AS c FROM generate_series(1, 1000)) AS copies)
 		WHERE owner_id = $1 AND id = $2`, p.ID, r.GetId())
-	require.NoError(t, err)
 }
 
 func TestCreateRuleSteps(t *testing.T) {
@@ -73,9 +73,15 @@ func TestUpdateRuleSteps(t *testing.T) {
 		req  *ledgerv1.UpdateRuleRequest
 	}{
 		{"another name", &ledgerv1.UpdateRuleRequest{Name: new("other")}},
-		{"fewer steps", &ledgerv1.UpdateRuleRequest{Conditions: &ledgerv1.RuleConditions{Values: fewer}}},
+		{
+			"fewer steps",
+			&ledgerv1.UpdateRuleRequest{Conditions: &ledgerv1.RuleConditions{Values: fewer}},
+		},
 		// The last change, because no copies of these conditions exceed the limit.
-		{"no pattern", &ledgerv1.UpdateRuleRequest{Conditions: &ledgerv1.RuleConditions{Values: none}}},
+		{
+			"no pattern",
+			&ledgerv1.UpdateRuleRequest{Conditions: &ledgerv1.RuleConditions{Values: none}},
+		},
 	} {
 		me.exceed(t, first)
 		allowed.req.Id = first.GetId()
@@ -114,7 +120,7 @@ func TestApplyRulePreviewSteps(t *testing.T) {
 	s := setup(t)
 	me := newPerson(t.Context(), t, s)
 	first := me.spends(t, "Shop", "1")
-	_, err := s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO transactions
 		SELECT (jsonb_populate_record(t, jsonb_build_object(
 			'id', gen_random_uuid(),
@@ -123,7 +129,6 @@ func TestApplyRulePreviewSteps(t *testing.T) {
 		FROM transactions t, generate_series(1, $2) AS n,
 			LATERAL (SELECT (n <= 100)::integer AS long) AS l
 		WHERE t.id = $1`, first.GetId(), maxPreviewed)
-	require.NoError(t, err)
 	preview := func(r *ledgerv1.Rule) (*ledgerv1.ApplyRuleResponse, error) {
 		return me.ApplyRule(me.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId(), DryRun: true})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/jobs/jobstest"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
@@ -27,20 +28,18 @@ func TestLeaseJob(t *testing.T) {
 	}
 	apply()
 	for _, table := range []string{"rules", "rule_jobs"} {
-		_, err := srv.DB.Exec(t.Context(), `
+		pgtest.Exec(t, srv.DB, `
 			INSERT INTO `+table+`
 			SELECT (jsonb_populate_record(r, jsonb_build_object('owner_id', $1::uuid))).*
 			FROM `+table+` r`, other.ID)
-		require.NoError(t, err)
 	}
 	req.Name = "later"
 	later := apply()
-	_, err := srv.DB.Exec(t.Context(), `
+	pgtest.Exec(t, srv.DB, `
 		UPDATE rule_jobs
 		SET queued_at = queued_at
 			+ CASE WHEN rule_id = $2 THEN interval '2 seconds' ELSE interval '1 second' END
 		WHERE owner_id = $1 OR rule_id = $2`, other.ID, later)
-	require.NoError(t, err)
 	end := func(ctx context.Context, q pg.Querier, j jobs.Job) error {
 		return endJob(ctx, q, j, done, "")
 	}

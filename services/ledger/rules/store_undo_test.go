@@ -10,6 +10,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -41,8 +42,7 @@ func TestUndoRuleMovedTransaction(t *testing.T) {
 	me.edit(t, id, &ledgerv1.UpdateTransactionRequest{
 		Date: new(fixture.Today.AddDate(0, 0, 1).Format(time.DateOnly)), Notes: new("mine"),
 	})
-	_, err = srv.DB.Exec(t.Context(), `UPDATE rule_jobs SET leased_until = now() - interval '1 s'`)
-	require.NoError(t, err)
+	pgtest.Exec(t, srv.DB, `UPDATE rule_jobs SET leased_until = now() - interval '1 s'`)
 	srv.Jobs.RunQueued(t.Context())
 	require.Equal(t, "seen", me.get(t, id).GetNotes())
 	application := me.undo(t, rule.GetId()).GetApplication()
@@ -76,11 +76,10 @@ func TestExpire(t *testing.T) {
 		// Another application, which changes nothing. The clock of the test stands still.
 		func(rule string) {
 			me.apply(t, rule)
-			_, err := srv.DB.Exec(t.Context(), `
+			pgtest.Exec(t, srv.DB, `
 				UPDATE rule_jobs
 				SET applied_at = applied_at + interval '1 s'
 				WHERE rule_id = $1`, rule)
-			require.NoError(t, err)
 		},
 	} {
 		other := me.rule(t, &ledgerv1.CreateRuleRequest{
@@ -97,10 +96,8 @@ func TestExpire(t *testing.T) {
 	}
 	require.EqualValues(t, 1, left(begin.Add(retention-time.Hour)))
 	require.Zero(t, left(begin.Add(retention+time.Hour)))
-	_, err := srv.DB.Exec(t.Context(),
-		`UPDATE rule_jobs SET applied_at = applied_at - interval '31 days'`)
-	require.NoError(t, err)
-	_, err = me.UndoRule(me.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
+	pgtest.Exec(t, srv.DB, `UPDATE rule_jobs SET applied_at = applied_at - interval '31 days'`)
+	_, err := me.UndoRule(me.Ctx, &ledgerv1.UndoRuleRequest{Id: id})
 	require.ErrorIs(t, err, errNotUndoable)
 }
 
@@ -111,22 +108,19 @@ func TestExpireManyChanges(t *testing.T) {
 	begin := s.Service.Ledger.Now()
 	insert := func(at time.Time, changes int) (owner uuid.UUID) {
 		owner = uuid.New()
-		_, err := s.DB.Exec(t.Context(), `
+		pgtest.Exec(t, s.DB, `
 			INSERT INTO rule_changes (owner_id, rule_id, transaction_id, applied_at, tagged)
 			SELECT $1, $1, gen_random_uuid(), $2, false FROM generate_series(1, $3)`,
 			owner, at, changes)
-		require.NoError(t, err)
 		return owner
 	}
 	p := newPerson(t.Context(), t, s)
 	id := p.rule(t, sets("cinema", p.Category)).GetId()
 	p.apply(t, id)
-	_, err := s.DB.Exec(t.Context(), `UPDATE rule_jobs SET applied_at = $1`, begin)
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, `UPDATE rule_jobs SET applied_at = $1`, begin)
 	live := insert(begin, 250)
-	_, err = s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		UPDATE rule_changes SET owner_id = $1, rule_id = $2 WHERE owner_id = $3`, p.ID, id, live)
-	require.NoError(t, err)
 	// Of deleted rules, before, at the same time as and after those of the live one.
 	for _, after := range []time.Duration{-time.Hour, 0, 0, 0, time.Hour} {
 		insert(begin.Add(after), 150)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/rules/learning"
 )
@@ -110,9 +111,7 @@ func TestSuggestCategoriesOfImports(t *testing.T) {
 // deleted.
 func (p person) imported(t *testing.T, number int, id, from string) {
 	t.Helper()
-	_, err := p.DB.Exec(t.Context(),
-		`UPDATE transactions SET external_id = id::text WHERE id = $1`, id)
-	require.NoError(t, err)
+	pgtest.Exec(t, p.DB, `UPDATE transactions SET external_id = id::text WHERE id = $1`, id)
 	if from == "" {
 		return
 	}
@@ -120,7 +119,7 @@ func (p person) imported(t *testing.T, number int, id, from string) {
 	if from == "none" {
 		category, from = nil, ""
 	}
-	_, err = p.DB.Exec(t.Context(), `
+	pgtest.Exec(t, p.DB, `
 		WITH changed AS (
 			UPDATE transactions SET import_id = owner_id WHERE id = $3
 		), made AS (
@@ -134,5 +133,4 @@ func (p person) imported(t *testing.T, number int, id, from string) {
 			action, problem, booked_currency, category_id, category_from, transaction_id)
 		VALUES ($1, $1, $2, 1, 'booked', '{}', '', '', '', '', '', '{}', '', '', '', false, '', '',
 			'', '', $4, $5, $3)`, p.ID, number+1, id, category, from)
-	require.NoError(t, err)
 }

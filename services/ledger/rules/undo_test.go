@@ -11,6 +11,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
@@ -250,8 +251,7 @@ func TestUndoRuleKilled(t *testing.T) {
 		j, err := jobTable.Lease(t.Context(), srv.DB, time.Minute)
 		require.NoError(t, err)
 		require.NoError(t, chunk(j))
-		_, err = srv.DB.Exec(me.Ctx, `UPDATE rule_jobs SET leased_until = now() - interval '1 s'`)
-		require.NoError(t, err)
+		pgtest.Exec(t, srv.DB, `UPDATE rule_jobs SET leased_until = now() - interval '1 s'`)
 		srv.Jobs.RunQueued(t.Context())
 		require.ErrorIs(t, chunk(j), jobs.ErrLostLease)
 	}

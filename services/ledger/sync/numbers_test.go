@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/ledgertest"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -39,8 +40,7 @@ func TestListChangesOfPreviousRelease(t *testing.T) {
 			VALUES ($1, gen_random_uuid(), 'Old', now(), now())`,
 		`UPDATE wallets SET name = 'Older' WHERE owner_id = $1`,
 	} {
-		_, err := s.DB.Exec(u.Ctx, statement, u.ID)
-		require.NoError(t, err)
+		pgtest.Exec(t, s.DB, statement, u.ID)
 		m.follow(u.Ctx, t, 1)
 		m.requireEqual(u.Ctx, t)
 	}
@@ -58,8 +58,7 @@ func TestListChangesPlan(t *testing.T) {
 	require.NoError(t, ledgertest.Fill(u.Ctx, conn.Conn(), fixture.Today,
 		ledgertest.Owner{ID: id, Transactions: 20_000, Years: 5}))
 	conn.Release()
-	_, err = s.DB.Exec(u.Ctx, `ANALYZE transactions`)
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, `ANALYZE transactions`)
 	type line struct {
 		Plan string `db:"QUERY PLAN"`
 	}
@@ -95,8 +94,7 @@ func TestListChangesNumbersRows(t *testing.T) {
 		return seqs
 	}
 	rename := func(wallet uuid.UUID) {
-		_, err := s.DB.Exec(t.Context(), `UPDATE wallets SET name = 'Old' WHERE id = $1`, wallet)
-		require.NoError(t, err)
+		pgtest.Exec(t, s.DB, `UPDATE wallets SET name = 'Old' WHERE id = $1`, wallet)
 	}
 	before := seqs(u)
 	rename(other.Wallet)
@@ -122,12 +120,10 @@ func TestSweep(t *testing.T) {
 	now := fixture.Today
 	old, young := now.Add(-retention-time.Hour), now.Add(-retention+time.Hour)
 	insert := func(of fixture.User, kind, id string, seq int64, at time.Time) {
-		_, err := s.DB.Exec(t.Context(),
-			`
+		pgtest.Exec(t, s.DB, `
 				INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at)
 				VALUES ($1, $2, $3, $4, $5)`,
 			of.ID, kind, id, seq, at)
-		require.NoError(t, err)
 	}
 	insert(u, "wallet", "a", 5, old)
 	insert(u, "wallet", "b", 7, young)
@@ -137,19 +133,16 @@ func TestSweep(t *testing.T) {
 	insert(other, "wallet", "a", -1, old)
 	// More than a sweep reads, and deletes at once.
 	many := s.NewUser(t.Context(), t)
-	_, err := s.DB.Exec(t.Context(), `
+	pgtest.Exec(t, s.DB, `
 		INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at)
 		SELECT $1, 'wallet', n, n, $2 FROM generate_series(1, 2 * $3::integer + 1) AS n`,
 		many.ID, old.Add(-time.Hour), maxSwept)
-	require.NoError(t, err)
 	require.NoError(t, Sweep(t.Context(), s.DB, now))
-	var left []string
-	require.NoError(t, s.DB.QueryRow(t.Context(),
-		`
+	left := pgtest.Value[[]string](t, s.DB, `
 			SELECT array_agg(kind || ' ' || id || ' ' || (owner_id = $1)
 				ORDER BY kind, id, owner_id = $1)
 			FROM tombstones`,
-		u.ID).Scan(&left))
+		u.ID)
 	require.Equal(t,
 		[]string{"tag a true", "wallet a false", "wallet b true", "wallet c true"}, left)
 	for of, want := range map[uuid.UUID]int64{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -156,9 +157,7 @@ func TestListChangesRejectsCursor(t *testing.T) {
 	require.ErrorIs(t, err, errCursorExpired)
 
 	// A database that was restored from an older backup does not know the cursor's number.
-	_, err = s.DB.Exec(u.Ctx,
-		`UPDATE owners SET seq = seq - 1, swept_seq = 0 WHERE owner_id = $1`, u.ID)
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, `UPDATE owners SET seq = seq - 1, swept_seq = 0 WHERE owner_id = $1`, u.ID)
 	_, err = late.page(u.Ctx, 1)
 	require.ErrorIs(t, err, errCursorExpired)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -74,8 +75,7 @@ func TestMigrateRenamedTags(t *testing.T) {
 
 	migration, err := os.ReadFile("../migrations/0039_renamed_tags.sql")
 	require.NoError(t, err)
-	_, err = s.DB.Exec(t.Context(), string(migration))
-	require.NoError(t, err)
+	pgtest.Exec(t, s.DB, string(migration))
 	m.follow(u.Ctx, t, 1)
 	m.requireEqual(u.Ctx, t)
 	same.follow(other.Ctx, t, 1)

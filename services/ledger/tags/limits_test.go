@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
@@ -15,17 +16,15 @@ import (
 // tagMany creates a tag with count transactions.
 func (p *person) tagMany(t *testing.T, count int) {
 	t.Helper()
-	_, err := p.DB.Exec(t.Context(), `
+	pgtest.Exec(t, p.DB, `
 		INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'many', 'Many', now())`,
 		p.ID)
-	require.NoError(t, err)
-	_, err = p.DB.Exec(t.Context(), `
+	pgtest.Exec(t, p.DB, `
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
 			amount_e4, description, date, version, created_at, updated_at, tags)
 		SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -1, -100, '', now(), 1, now(), now(), '{many}'
 		FROM generate_series(1, $4)`,
 		p.ID, p.Wallet, p.Category, count)
-	require.NoError(t, err)
 }
 
 // TestUpdateTagMaximum renames and deletes a tag of the maximum number of transactions. Each of
@@ -35,11 +34,10 @@ func TestUpdateTagMaximum(t *testing.T) {
 	me := setup(t)
 	me.tagMany(t, maxChanged)
 	requireNumbered := func() {
-		var rows int
-		require.NoError(t, me.DB.QueryRow(t.Context(), `
+		rows := pgtest.Value[int](t, me.DB, `
 			SELECT count(*)
 			FROM transactions JOIN owners USING (owner_id, seq)
-			WHERE owner_id = $1`, me.ID).Scan(&rows))
+			WHERE owner_id = $1`, me.ID)
 		require.Equal(t, maxChanged, rows)
 	}
 	_, err := me.UpdateTag(me.Ctx, &ledgerv1.UpdateTagRequest{Tag: "many", Name: new("Lots")})
@@ -92,12 +90,11 @@ func TestUpdateTagUnderLoad(t *testing.T) {
 		require.Contains(t, []string{"one", "ONE", "two"}, got[0])
 		require.Equal(t, id != edited, len(got) == 2, got)
 	}
-	var missing int
-	require.NoError(t, me.Service.DB.QueryRow(t.Context(), `
+	missing := pgtest.Value[int](t, me.Service.DB, `
 		SELECT count(*)
 		FROM transactions x, unnest(x.tags) AS u (key)
 		LEFT JOIN tags t ON t.owner_id = $1 AND t.key = u.key
-		WHERE t.key IS NULL`, me.ID).Scan(&missing))
+		WHERE t.key IS NULL`, me.ID)
 	require.Zero(t, missing)
 	me.RequireConsistent(t)
 }

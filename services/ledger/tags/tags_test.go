@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -179,12 +180,11 @@ func TestTagsOfTwoUsers(t *testing.T) {
 	mine, both := me.tagged(t, "Trip", "Gift"), me.tagged(t, "Trip", "Work")
 	other.tagged(t, "Trip", "Gift", "Work")
 	rows := func(of *person) string {
-		var text string
-		require.NoError(t, me.DB.QueryRow(t.Context(), `
+		text := pgtest.Value[string](t, me.DB, `
 			SELECT coalesce((SELECT string_agg(x::text, ';' ORDER BY id) FROM transactions x
 			WHERE owner_id = $1), '')
 				|| (SELECT string_agg(x::text, ';' ORDER BY key) FROM tags x WHERE owner_id = $1)`,
-			of.ID).Scan(&text))
+			of.ID)
 		return text
 	}
 	version := func(id string) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 // Transactions acknowledged before, while or after PostgreSQL ends connections exist once. Others
@@ -56,9 +57,8 @@ func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 	}
 	for range 15 {
 		time.Sleep(20 * time.Millisecond)
-		_, err := killer.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		pgtest.Exec(t, killer, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 			WHERE application_name = $1 AND state = 'active'`, t.Name())
-		require.NoError(t, err)
 	}
 	close(done)
 	running.Wait()
@@ -76,9 +76,8 @@ func TestBatcherLockTimeout(t *testing.T) {
 	locked, other := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	tx, err := srv.DB.Begin(t.Context())
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), `SELECT id FROM categories WHERE id = $1 FOR UPDATE`,
+	pgtest.Exec(t, tx, `SELECT id FROM categories WHERE id = $1 FOR UPDATE`,
 		locked.Category)
-	require.NoError(t, err)
 	srv.batcher = newBatcher(srv.DB, func() {})
 	created := map[string]chan error{"locked": make(chan error, 1), "other": make(chan error, 1)}
 	for name, p := range map[string]person{"locked": locked, "other": other} {

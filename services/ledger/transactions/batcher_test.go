@@ -14,6 +14,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -59,9 +60,7 @@ func TestBatcherSharesCommit(t *testing.T) {
 	require.Eventually(t, func() bool { return idle.length() == 50 }, time.Minute, time.Millisecond)
 	idle.run(t.Context())
 	waiting.Wait()
-	var commits int
-	require.NoError(t, srv.DB.QueryRow(t.Context(),
-		`SELECT count(DISTINCT xmin::text) FROM transactions`).Scan(&commits))
+	commits := pgtest.Value[int](t, srv.DB, `SELECT count(DISTINCT xmin::text) FROM transactions`)
 	require.Equal(t, 1, commits)
 	srv.RequireConsistent(t)
 }
@@ -99,11 +98,10 @@ func TestBatcherIdempotencyKeys(t *testing.T) {
 	srv := setup(t)
 	me, other := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	const repeats, keys = 4, 8
-	_, err := srv.DB.Exec(t.Context(), `
+	pgtest.Exec(t, srv.DB, `
 		INSERT INTO idempotency_keys (scope, key_hash, request_mac, created_at)
 		VALUES ($1, $2, '', now() - interval '25 hours')`,
 		me.ID.String(), expiredHash(t, "key 0"))
-	require.NoError(t, err)
 	var ids [keys]sync.Map
 	var replayed atomic.Int64
 	var running sync.WaitGroup
@@ -136,7 +134,7 @@ func TestBatcherIdempotencyKeys(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("-%d.00", keys+keys*repeats), me.Balances(t, me.Wallet)["EUR"])
 	conflicting := me.Spends("2")
 	conflicting.IdempotencyKey = "key 1"
-	_, err = me.CreateTransaction(me.Ctx, conflicting)
+	_, err := me.CreateTransaction(me.Ctx, conflicting)
 	fixture.RequireReason(t, err, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT")
 	free := other.Spends("1")
 	free.IdempotencyKey = "key 1"

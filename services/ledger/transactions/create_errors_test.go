@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
@@ -237,9 +238,7 @@ func TestCreateTransactionInvalidDateMessage(t *testing.T) {
 func TestCreateTransactionBalanceOutOfRange(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
-	_, err := p.DB.Exec(t.Context(),
-		`UPDATE wallet_balances SET amount_minor = -100000000000000000`)
-	require.NoError(t, err)
+	pgtest.Exec(t, p.DB, `UPDATE wallet_balances SET amount_minor = -100000000000000000`)
 	e := p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
 		_, err := p.CreateTransaction(p.Ctx, p.Spends("0.01"))
 		return err

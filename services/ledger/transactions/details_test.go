@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -134,11 +135,10 @@ func TestCreateTransactionTagLimit(t *testing.T) {
 	t.Parallel()
 	srv := setup(t)
 	me := newPerson(t.Context(), t, srv)
-	_, err := srv.DB.Exec(t.Context(), `
+	pgtest.Exec(t, srv.DB, `
 		INSERT INTO tags (owner_id, key, name, created_at)
 		SELECT $1, 'tag ' || n, 'Tag ' || n, now()
 		FROM generate_series(1, 1995) AS n`, me.ID)
-	require.NoError(t, err)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	created := 0

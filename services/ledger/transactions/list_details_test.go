@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/request"
@@ -37,25 +38,22 @@ func TestListTransactionsByDetails(t *testing.T) {
 	})
 	other := create(func(r *createRequest) { r.CategoryId = fun })
 	imported, received := srv.NewID().String(), srv.NewID().String()
-	_, err := srv.DB.Exec(t.Context(), `
+	pgtest.Exec(t, srv.DB, `
 		INSERT INTO receipts (id, owner_id, file_sha256, content, created_at)
 		VALUES ($1, $2, '', '', now())`, received, me.ID)
-	require.NoError(t, err)
-	_, err = srv.DB.Exec(t.Context(), `
+	pgtest.Exec(t, srv.DB, `
 		UPDATE transactions
 		SET external_id = CASE WHEN id = $2 THEN 'bank 1' END,
 			import_id = CASE WHEN id IN ($2, $3) THEN $4::uuid END,
 			receipt_id = CASE WHEN id IN ($3, $5) THEN $6::uuid END,
 			attachment_count = CASE WHEN id = $5 THEN 2 ELSE 0 END
 		WHERE owner_id = $1`, me.ID, plain, bakery, imported, short, received)
-	require.NoError(t, err)
 	stranger := newPerson(t.Context(), t, srv)
 	theirs := stranger.Create(t, stranger.Spends("1")).GetId()
-	_, err = srv.DB.Exec(t.Context(), `
+	pgtest.Exec(t, srv.DB, `
 		UPDATE transactions
 		SET external_id = 'bank 1', import_id = $2, attachment_count = 1
 		WHERE id = $1`, theirs, imported)
-	require.NoError(t, err)
 	type list = listRequest
 	for name, tc := range map[string]struct {
 		req  *list
@@ -161,7 +159,7 @@ func TestListTransactionsByDetails(t *testing.T) {
 			require.Equal(t, []string{tc.field}, fixture.FieldNames(e))
 		})
 	}
-	_, err = me.ListTransactions(me.Ctx, &list{ImportId: new("x")})
+	_, err := me.ListTransactions(me.Ctx, &list{ImportId: new("x")})
 	require.ErrorIs(t, err, request.ErrInvalidImportID)
 	_, err = me.ListTransactions(me.Ctx, &list{ReceiptId: new("x")})
 	require.ErrorIs(t, err, request.ErrInvalidReceiptID)

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -104,7 +105,7 @@ func TestListTransactionsPlans(t *testing.T) {
 // Only the oldest rows have no tags, so that a list of them cannot be filled with the nearby rows.
 func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 	t.Helper()
-	_, err := db.Exec(t.Context(), `
+	pgtest.Exec(t, db, `
 		ALTER TABLE transactions DISABLE TRIGGER ALL;
 		UPDATE transactions t
 		SET import_id = CASE WHEN n > 95000 THEN '00000000-0000-0000-0000-00000000000a'::uuid END,
@@ -121,9 +122,7 @@ func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 		) AS o
 		WHERE t.id = o.id AND t.owner_id = '`+p.ID.String()+`';
 		ALTER TABLE transactions ENABLE TRIGGER ALL`)
-	require.NoError(t, err)
-	_, err = db.Exec(t.Context(), `VACUUM ANALYZE transactions`)
-	require.NoError(t, err)
+	pgtest.Exec(t, db, `VACUUM ANALYZE transactions`)
 	type list = listRequest
 	for name, req := range map[string]*list{
 		"payee":                  {Payee: new("payee 7")},
@@ -243,10 +242,9 @@ func (p person) totals(t *testing.T, plans *fixture.Plans, wallets []string) {
 
 // findShort searches for a word of two letters that only rows far from each other have.
 func (p person) findShort(t *testing.T) {
-	_, err := p.DB.Exec(t.Context(), `
+	pgtest.Exec(t, p.DB, `
 		UPDATE transactions SET description = 'DM'
 		WHERE owner_id = $1 AND description ~ ' (5|25000|25001|60000|99990)$'`, p.ID)
-	require.NoError(t, err)
 	req, found, pages := &listRequest{Q: new("dm"), Limit: new(int32(2))}, 0, 0
 	for {
 		resp, err := p.ListTransactions(p.Ctx, req)

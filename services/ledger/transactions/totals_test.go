@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -119,7 +120,7 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 	t.Parallel()
 	me := newPerson(t.Context(), t, setup(t))
 	insert := func(count int, cents int64, description string, date time.Time) {
-		_, err := me.DB.Exec(me.Ctx, `
+		pgtest.Exec(t, me.DB, `
 			WITH total AS (
 				INSERT INTO monthly_totals AS m
 					(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor,
@@ -135,7 +136,6 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 				$5, $5
 			FROM generate_series(1, $6::bigint)`,
 			me.ID, me.Wallet, me.Category, description, date, count, cents)
-		require.NoError(t, err)
 	}
 	type list = listRequest
 	requireTotals := func(req *list, count int, expense string, capped bool) {
@@ -230,14 +230,13 @@ func TestListTransactionsTotalsErrors(t *testing.T) {
 	require.NotNil(t, resp.Capped)
 	require.Empty(t, resp.GetTotals())
 	// 1000 transactions of the largest amount in a currency with four decimals exceed 64 bits.
-	_, err = me.DB.Exec(me.Ctx, `
+	pgtest.Exec(t, me.DB, `
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
 			amount_e4, description, date, created_at, updated_at)
 		SELECT gen_random_uuid(), $1, $2, $3, 'CLF', 9999999999999900, 9999999999999900, '', $4,
 			$4, $4
 		FROM generate_series(1, 1000)`,
 		me.ID, me.Wallet, me.Category, fixture.Today)
-	require.NoError(t, err)
 	_, err = me.ListTransactions(me.Ctx,
 		&listRequest{Include: []string{"totals"}, Type: new(posting.Income)})
 	e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")

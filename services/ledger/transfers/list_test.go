@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -26,7 +27,7 @@ func TestListTransfersScan(t *testing.T) {
 		examinedTransfers = 10_000
 		count             = 2*examinedTransfers + 10
 	)
-	_, err := srv.DB.Exec(t.Context(), `
+	pgtest.Exec(t, srv.DB, `
 		ALTER TABLE transactions DISABLE TRIGGER ALL;
 		INSERT INTO transactions (id, owner_id, wallet_id, currency, amount_minor, amount_e4,
 			description, date, created_at, updated_at, transfer_id, seq)
@@ -37,7 +38,6 @@ func TestListTransfersScan(t *testing.T) {
 			('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 0
 		FROM generate_series(1, `+strconv.Itoa(count)+`) AS n, unnest('{-1,1}'::integer[]) AS leg;
 		ALTER TABLE transactions ENABLE TRIGGER ALL`)
-	require.NoError(t, err)
 	list := func(req *listRequest) (found []string, pages int) {
 		for {
 			resp, err := me.ListTransfers(me.Ctx, req)

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -108,16 +109,13 @@ func TestMatchTransferRejects(t *testing.T) {
 	transfer := me.transfer(t, me.moves("30"))
 	receipt, split := srv.NewID(), me.Spends("30")
 	scanned, divided := me.Create(t, me.Spends("30")).GetId(), me.Create(t, split).GetId()
-	_, err := srv.DB.Exec(t.Context(), `
+	pgtest.Exec(t, srv.DB, `
 		INSERT INTO receipts (owner_id, id, file_sha256, content, created_at)
 		VALUES ($1, $2, '', '', now())`, me.ID, receipt)
-	require.NoError(t, err)
-	_, err = srv.DB.Exec(t.Context(), `UPDATE transactions SET receipt_id = $1 WHERE id = $2`,
+	pgtest.Exec(t, srv.DB, `UPDATE transactions SET receipt_id = $1 WHERE id = $2`,
 		receipt, scanned)
-	require.NoError(t, err)
-	_, err = srv.DB.Exec(t.Context(),
+	pgtest.Exec(t, srv.DB,
 		`UPDATE transactions SET split_count = 2, category_id = NULL WHERE id = $1`, divided)
-	require.NoError(t, err)
 	for name, tc := range map[string]struct {
 		out, in string
 		code    codes.Code

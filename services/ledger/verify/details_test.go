@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
@@ -106,8 +107,7 @@ func TestVerifyDetails(t *testing.T) {
 			totals := `SELECT string_agg(m::text, ';' ORDER BY m::text) FROM monthly_totals m`
 			var before, after string
 			require.NoError(t, srv.DB.QueryRow(t.Context(), totals).Scan(&before))
-			_, err := srv.DB.Exec(t.Context(), tc.corruption, damaged.ID)
-			require.NoError(t, err)
+			pgtest.Exec(t, srv.DB, tc.corruption, damaged.ID)
 			var out bytes.Buffer
 			require.ErrorContains(t, verifyAll(t.Context(), srv.DB, false, &out),
 				"of 1 owners differ")
@@ -116,7 +116,7 @@ func TestVerifyDetails(t *testing.T) {
 			require.NotContains(t, out.String(), sound.ID.String())
 
 			out.Reset()
-			err = verifyAll(t.Context(), srv.DB, true, &out)
+			err := verifyAll(t.Context(), srv.DB, true, &out)
 			require.Contains(t, out.String(), tc.difference)
 			if tc.remains {
 				require.ErrorContains(t, err, "of 1 owners must be corrected by hand")

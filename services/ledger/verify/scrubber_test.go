@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 func TestScrubber(t *testing.T) {
@@ -30,9 +32,8 @@ func TestScrubber(t *testing.T) {
 	pass()
 	require.Zero(t, scrub.differing.Load())
 
-	_, err := srv.DB.Exec(t.Context(),
-		`UPDATE wallet_balances SET amount_minor = 1 WHERE owner_id <> $1`, people[0].ID)
-	require.NoError(t, err)
+	pgtest.Exec(t, srv.DB, `UPDATE wallet_balances SET amount_minor = 1 WHERE owner_id <> $1`,
+		people[0].ID)
 	require.NoError(t, scrub.step(t.Context(), time.Minute))
 	require.EqualValues(t, 2, scrub.differing.Load())
 	require.Contains(t, logged.String(), people[2].ID.String())

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 // corruptions change a person's stored rows directly, without the service.
@@ -86,8 +88,7 @@ func TestVerify(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "2 owners checked, 0 differ\n", out)
 
-			_, err = srv.DB.Exec(t.Context(), corruption, damaged.ID)
-			require.NoError(t, err)
+			pgtest.Exec(t, srv.DB, corruption, damaged.ID)
 			corrupt := srv.Stored(t)
 			out, err = verify(false)
 			require.ErrorContains(t, err, "of 1 owners differ")
@@ -111,11 +112,10 @@ func TestVerify(t *testing.T) {
 func TestVerifyWithoutWallets(t *testing.T) {
 	t.Parallel()
 	srv := setup(t)
-	_, err := srv.DB.Exec(t.Context(), `
+	pgtest.Exec(t, srv.DB, `
 		INSERT INTO monthly_transfers (owner_id, month, wallet_id, currency, in_minor, out_minor,
 			transfer_count)
 		VALUES ($1, '2026-02-01', $1, 'EUR', 1, 0, 1)`, srv.NewID())
-	require.NoError(t, err)
 	var out bytes.Buffer
 	require.ErrorContains(t, verifyAll(t.Context(), srv.DB, false, &out), "of 1 owners differ")
 	require.NoError(t, verifyAll(t.Context(), srv.DB, true, &out))
@@ -131,8 +131,7 @@ func TestVerifyOutput(t *testing.T) {
 		corruptions["balance differs"],
 		corruptions["total's count differs"],
 	} {
-		_, err := srv.DB.Exec(t.Context(), sql, me.ID)
-		require.NoError(t, err)
+		pgtest.Exec(t, srv.DB, sql, me.ID)
 	}
 	var out bytes.Buffer
 	require.Error(t, verifyAll(t.Context(), srv.DB, false, &out))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 // Today is the usual present time of tests.
@@ -50,8 +51,7 @@ func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 // State returns all rows that calls of users may change.
 func State(t *testing.T, db *pgxpool.Pool) string {
 	t.Helper()
-	var text string
-	require.NoError(t, db.QueryRow(t.Context(), `
+	text := pgtest.Value[string](t, db, `
 		SELECT coalesce((SELECT string_agg(b::text, ';' ORDER BY b.id) FROM budgets b), '')
 			|| coalesce((SELECT string_agg(l::text, ';' ORDER BY l.budget_id, l.last_day)
 				FROM budget_limits l), '')
@@ -63,7 +63,7 @@ func State(t *testing.T, db *pgxpool.Pool) string {
 			|| coalesce((SELECT string_agg(d::text, ';' ORDER BY d.id)
 				FROM webhook_deliveries d), '')
 			|| (SELECT count(*) FROM outbox)::text || ' '
-			|| (SELECT count(*) FROM idempotency_keys)::text`).Scan(&text))
+			|| (SELECT count(*) FROM idempotency_keys)::text`)
 	return text
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
 // Copy inserts a copy of all rows of a user into the same table of another schema, for the user as.
@@ -18,16 +20,14 @@ import (
 // of both users. With random ids, the id alone would select the right row.
 func Copy(t *testing.T, from, to *pgxpool.Pool, table string, user, as uuid.UUID) {
 	t.Helper()
-	var rows []byte
-	require.NoError(t, from.QueryRow(t.Context(), fmt.Sprintf(`
+	rows := pgtest.Value[[]byte](t, from, fmt.Sprintf(`
 		SELECT jsonb_agg(to_jsonb(x) || jsonb_build_object('user_id', $2::uuid))
 		FROM %s x
-		WHERE user_id = $1`, table), user, as).Scan(&rows))
+		WHERE user_id = $1`, table), user, as)
 	require.NotEmpty(t, rows, "no rows of the user in %s", table)
-	_, err := to.Exec(t.Context(),
+	pgtest.Exec(t, to,
 		fmt.Sprintf(`INSERT INTO %[1]s SELECT * FROM jsonb_populate_recordset(NULL::%[1]s, $1)`,
 			table), rows)
-	require.NoError(t, err)
 }
 
 // RowsOf returns the rows of a user in a table, without the user's id and without some other

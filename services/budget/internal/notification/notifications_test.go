@@ -35,9 +35,8 @@ func TestNotificationIsEvent(t *testing.T) {
 	owner, member := env.user(t, "Owner"), env.user(t, "Member")
 	event := env.invite(t, owner, member)
 	notification := env.notifications(t, member)[0]
-	var published uuid.UUID
-	require.NoError(t, env.db.QueryRow(t.Context(), `SELECT id FROM outbox WHERE user_id = $1`,
-		member.ID).Scan(&published))
+	published := pgtest.Value[uuid.UUID](t, env.db, `SELECT id FROM outbox WHERE user_id = $1`,
+		member.ID)
 	require.Equal(t, published.String(), notification.GetId())
 	require.Equal(t, "budget.v1.invitation.sent", notification.GetType())
 	require.Equal(t, "2026-03-15T12:00:00.000Z", notification.GetCreatedAt())

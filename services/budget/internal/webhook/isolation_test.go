@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
@@ -44,8 +45,7 @@ func TestUserWithTheIDsOfAnother(t *testing.T) {
 		SET repeat = repeat + 5, next_attempt_at = $2::timestamptz - interval '1 day'
 		WHERE user_id = $1`,
 	} {
-		_, err := beside.db.Exec(t.Context(), statement, twin, budgettest.Today.Add(webhookLease))
-		require.NoError(t, err)
+		pgtest.Exec(t, beside.db, statement, twin, budgettest.Today.Add(webhookLease))
 	}
 	before := beside.rows(t, twin)
 
@@ -108,12 +108,11 @@ func (s *isolated) prepare(t *testing.T, user budgettest.User) {
 		event.ID = s.newID()
 		s.queue(t, event)
 	}
-	_, err := s.db.Exec(t.Context(), `
+	pgtest.Exec(t, s.db, `
 		UPDATE webhook_deliveries
 		SET next_attempt_at = $1, status = 'pending'
 		WHERE webhook_id = $2`,
 		budgettest.Today.Add(time.Minute), s.webhooks[1])
-	require.NoError(t, err)
 	for _, webhook := range s.webhooks[:2] {
 		s.deliveries = append(s.deliveries, s.log(t, user, webhook)[0].GetId())
 	}

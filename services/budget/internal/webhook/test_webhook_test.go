@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
@@ -35,8 +36,7 @@ func TestTestWebhook(t *testing.T) {
 		"type": "budget.v1.webhook.tested", "subject": "`+owner.ID.String()+`",
 		"time": "2026-03-15T12:00:00.000Z", "datacontenttype": "application/json",
 		"data": {"webhookId": "`+id+`"}}`, got.body)
-	var published int
-	require.NoError(t, env.db.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&published))
+	published := pgtest.Value[int](t, env.db, `SELECT count(*) FROM outbox`)
 	require.Zero(t, published)
 	log := env.log(t, owner, id)
 	require.Len(t, log, 1)

@@ -103,8 +103,7 @@ func TestWebhookOwnership(t *testing.T) {
 	id := made.GetWebhook().GetId()
 	require.Regexp(t, `^whsec_[A-Za-z0-9_-]{43}$`, made.GetSecret())
 	require.Equal(t, `"1"`, made.GetEtag())
-	var stored []byte
-	require.NoError(t, env.db.QueryRow(t.Context(), `SELECT secret FROM webhooks`).Scan(&stored))
+	stored := pgtest.Value[[]byte](t, env.db, `SELECT secret FROM webhooks`)
 	require.NotContains(t, string(stored), made.GetSecret())
 
 	calls := func(ctx context.Context, id string) map[string]func() error {

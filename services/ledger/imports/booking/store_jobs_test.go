@@ -21,12 +21,11 @@ import (
 // queueJob queues an import of some rows. at is its time in seconds.
 func queueJob(t *testing.T, db *pgxpool.Pool, owner, id uuid.UUID, at, rows int) {
 	t.Helper()
-	_, err := db.Exec(t.Context(), `
+	pgtest.Exec(t, db, `
 		INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details,
 			created_at, updated_at, job_total)
 		VALUES ($1, $2, 'queued', 'file', 1, '', 'csv', '{}', $3, $3, $4)`,
 		owner, id, fixture.Today.Add(time.Duration(at)*time.Second), rows)
-	require.NoError(t, err)
 }
 
 func TestLeaseJob(t *testing.T) {
@@ -54,7 +53,8 @@ func TestLeaseJobOrder(t *testing.T) {
 	f := fixture.On(pgtest.New(t, os.DirFS("../..")))
 	ids := map[uuid.UUID]string{}
 	for name, job := range map[string]struct{ queued, rows int }{
-		"oldest": {0, 200_000}, "large": {10, 200_000}, "small": {15, 10}, "medium": {14, 2000}, "late": {25, 10},
+		"oldest": {0, 200_000}, "large": {10, 200_000}, "small": {15, 10}, "medium": {14, 2000},
+		"late": {25, 10},
 	} {
 		id := f.NewID()
 		ids[id] = name

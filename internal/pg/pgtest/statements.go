@@ -1,0 +1,23 @@
+package pgtest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// Exec runs a statement that must succeed.
+func Exec(t testing.TB, q pg.Querier, sql string, args ...any) {
+	t.Helper()
+	require.NoError(t, pg.Exec(t.Context(), q, sql, args...))
+}
+
+// Value returns the single value of a query that must succeed.
+func Value[T any](t testing.TB, q pg.Querier, sql string, args ...any) T {
+	t.Helper()
+	value, err := pg.Value[T](t.Context(), q, sql, args...)
+	require.NoError(t, err)
+	return value
+}

@@ -185,18 +185,18 @@ func From(err error) *Error {
 func fromStatus(st *status.Status) *Error {
 	failure := &Error{Code: st.Code(), Message: st.Message()}
 	for _, d := range st.Details() {
-		switch d := d.(type) {
+		switch typeswitch := d.(type) {
 		case *errdetails.ErrorInfo:
-			if d.GetDomain() == domain {
-				failure.Reason = d.GetReason()
+			if typeswitch.GetDomain() == domain {
+				failure.Reason = typeswitch.GetReason()
 			}
 		case *errdetails.BadRequest:
-			for _, v := range d.GetFieldViolations() {
+			for _, v := range typeswitch.GetFieldViolations() {
 				failure.Fields = append(failure.Fields,
 					Field{Name: v.GetField(), Message: v.GetDescription()})
 			}
 		case *errdetails.RetryInfo:
-			failure.RetryAfter = d.GetRetryDelay().AsDuration()
+			failure.RetryAfter = typeswitch.GetRetryDelay().AsDuration()
 		}
 	}
 	if failure.Reason == "" {

@@ -10,17 +10,17 @@ import (
 func TestPace(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
-	p := NewPace(func() time.Time { return now })
+	pace := NewPace(func() time.Time { return now })
 	// chunk runs a chunk that needs a time per row, and returns its rows and its duration.
 	chunk := func(perRow time.Duration) (int, time.Duration) {
 		now = now.Add(time.Second) // the chunk waits for its locks
-		rows := p.Rows()
+		rows := pace.Rows()
 		took := time.Duration(rows) * perRow
 		now = now.Add(took)
-		p.end()
+		pace.end()
 		return rows, took
 	}
-	for _, c := range []struct {
+	for _, tc := range []struct {
 		perRow time.Duration
 		rows   int
 	}{
@@ -30,10 +30,10 @@ func TestPace(t *testing.T) {
 		{0, maxRows},
 	} {
 		for range 10 {
-			chunk(c.perRow)
+			chunk(tc.perRow)
 		}
-		rows, took := chunk(c.perRow)
-		require.Equal(t, c.rows, rows, c.perRow)
+		rows, took := chunk(tc.perRow)
+		require.Equal(t, tc.rows, rows, tc.perRow)
 		if rows > minRows {
 			require.LessOrEqual(t, took, chunkTime)
 		}
@@ -41,6 +41,6 @@ func TestPace(t *testing.T) {
 	before, _ := chunk(time.Second)
 	after, _ := chunk(0)
 	require.Equal(t, before/2, after, "one slow chunk halves the rows at most")
-	p.end()
-	require.Equal(t, 2*after, p.Rows(), "a chunk that asked for no rows changes nothing")
+	pace.end()
+	require.Equal(t, 2*after, pace.Rows(), "a chunk that asked for no rows changes nothing")
 }

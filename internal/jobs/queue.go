@@ -105,73 +105,73 @@ func NewQueue(
 // one. It logs errors of the job instead of returning them, because the row of the job has its
 // outcome.
 func (q *Queue) runNext(ctx context.Context) (bool, error) {
-	j, err := q.table.Lease(ctx, q.db, q.LeaseTime)
+	job, err := q.table.Lease(ctx, q.db, q.LeaseTime)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	ctx = caller.With(ctx, caller.Identity{UserID: j.OwnerID})
-	if err := q.runJob(ctx, j); err != nil && !errors.Is(err, ErrLostLease) {
-		q.release(ctx, j, err)
+	ctx = caller.With(ctx, caller.Identity{UserID: job.OwnerID})
+	if err := q.runJob(ctx, job); err != nil && !errors.Is(err, ErrLostLease) {
+		q.release(ctx, job, err)
 	}
 	return true, nil
 }
 
-func (q *Queue) release(ctx context.Context, j Job, err error) {
-	pause := Backoff(j.Attempts, firstPause, lastPause)
+func (q *Queue) release(ctx context.Context, job Job, err error) {
+	pause := Backoff(job.Attempts, firstPause, lastPause)
 	switch {
 	case ctx.Err() != nil:
 		// Another replica continues the job at once, and the attempt does not count.
 		pause = 0
-		j.Attempts--
+		job.Attempts--
 	case pg.IsDiskFull(err):
 		// The attempt does not count: a job must survive a disk that is full for hours. The lease
 		// usually succeeds, because it needs no new page.
 		pause = diskPause
-		j.Attempts--
+		job.Attempts--
 		fallthrough
 	default:
 		q.log.WarnContext(ctx, "failed to run a job",
-			"id", j.ID, "attempt", j.Attempts, "error", err)
+			"id", job.ID, "attempt", job.Attempts, "error", err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	if err := q.table.Release(ctx, q.db, j, pause); err != nil {
-		q.log.WarnContext(ctx, "failed to release a job", "id", j.ID, "error", err)
+	if err := q.table.Release(ctx, q.db, job, pause); err != nil {
+		q.log.WarnContext(ctx, "failed to release a job", "id", job.ID, "error", err)
 	}
 }
 
 // runJob runs a job, or ends it if it must fail. A public error cannot disappear by a retry, for
 // example a balance that would be out of range. The changes of earlier chunks stay.
-func (q *Queue) runJob(ctx context.Context, j Job) error {
-	endless := j.Status == q.table.Endless
-	if j.Attempts > maxAttempts && !endless {
-		return q.Fail(ctx, j, apierr.Internal.Reason)
+func (q *Queue) runJob(ctx context.Context, job Job) error {
+	endless := job.Status == q.table.Endless
+	if job.Attempts > maxAttempts && !endless {
+		return q.Fail(ctx, job, apierr.Internal.Reason)
 	}
-	err := q.runTurn(ctx, j)
+	err := q.runTurn(ctx, job)
 	if e := apierr.From(err); e != nil && !errors.Is(e, apierr.Unavailable) && !endless {
-		return q.Fail(ctx, j, e.Reason)
+		return q.Fail(ctx, job, e.Reason)
 	}
 	return err
 }
 
 // runTurn runs chunks until the job ends, or until another job waits after turnChunks of them.
-func (q *Queue) runTurn(ctx context.Context, j Job) error {
-	run, p := q.Chunks(j), NewPace(q.now)
+func (q *Queue) runTurn(ctx context.Context, job Job) error {
+	run, pace := q.Chunks(job), NewPace(q.now)
 	for n := 1; ; n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		finished, err := runChunk(ctx, run, p)
+		finished, err := runChunk(ctx, run, pace)
 		if err != nil || finished {
 			return err
 		}
 		if n%turnChunks != 0 {
 			continue
 		}
-		if yielded, err := q.table.Yield(ctx, q.db, j); err != nil || yielded {
+		if yielded, err := q.table.Yield(ctx, q.db, job); err != nil || yielded {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func (s *tasks) add(t *testing.T, owner, id uuid.UUID, status string, attempts i
 
 // queue returns the queue of a replica.
 func (s *tasks) queue() *jobs.Queue {
-	h := jobs.Handler{
+	handler := jobs.Handler{
 		Chunks: func(j jobs.Job) jobs.Chunk {
 			return func(ctx context.Context, _ *jobs.Pace) (bool, error) {
 				s.ran = append(s.ran, j.OwnerID)
@@ -82,7 +82,7 @@ func (s *tasks) queue() *jobs.Queue {
 		},
 	}
 	log := slog.New(slog.NewTextHandler(&s.log, nil))
-	return jobs.NewQueue(table, h, s.Pool, time.Now, log)
+	return jobs.NewQueue(table, handler, s.Pool, time.Now, log)
 }
 
 func (s *tasks) end(ctx context.Context, q pg.Querier, j jobs.Job) error {
@@ -120,7 +120,7 @@ func TestRunQueued(t *testing.T) {
 		failed string
 		state
 	}
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		status   string
 		attempts int
 		err      error
@@ -160,12 +160,12 @@ func TestRunQueued(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := setup(t)
-			s.chunk = func(context.Context, jobs.Job) (bool, error) { return true, c.err }
-			s.add(t, uuid.New(), uuid.New(), c.status, c.attempts)
+			s.chunk = func(context.Context, jobs.Job) (bool, error) { return true, tc.err }
+			s.add(t, uuid.New(), uuid.New(), tc.status, tc.attempts)
 			s.queue().RunQueued(t.Context())
-			require.Equal(t, c.want, outcome{len(s.ran), s.failed, s.state(t)})
+			require.Equal(t, tc.want, outcome{len(s.ran), s.failed, s.state(t)})
 			// An empty queue is not logged, because the worker looks for jobs every second.
-			released := c.want.Pause != nil && *c.want.Pause != lease
+			released := tc.want.Pause != nil && *tc.want.Pause != lease
 			require.Equal(t, released, s.log.Len() > 0, s.log.String())
 			require.NotContains(t, s.log.String(), "failed to lease")
 		})
@@ -176,45 +176,45 @@ func TestRunQueued(t *testing.T) {
 // the queue.
 func TestRunQueuedIdentity(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	tasks := setup(t)
 	want, got := uuid.New(), uuid.Nil
-	s.chunk = func(ctx context.Context, j jobs.Job) (bool, error) {
+	tasks.chunk = func(ctx context.Context, j jobs.Job) (bool, error) {
 		got = caller.ID(ctx)
 		require.Equal(t, 6*time.Second, j.LeaseTime)
 		return true, nil
 	}
-	s.add(t, want, uuid.New(), "queued", 0)
-	s.queue().RunQueued(t.Context())
+	tasks.add(t, want, uuid.New(), "queued", 0)
+	tasks.queue().RunQueued(t.Context())
 	require.Equal(t, want, got)
 }
 
 // TestRunQueuedTurns runs jobs of 25 chunks, in turns of 10 chunks if several owners wait.
 func TestRunQueuedTurns(t *testing.T) {
 	t.Parallel()
-	a, b := uuid.New(), uuid.New()
-	for name, c := range map[string]struct{ owners, want []uuid.UUID }{
-		"continues alone": {[]uuid.UUID{a}, slices.Repeat([]uuid.UUID{a}, 25)},
-		"lets a waiting job run instead": {[]uuid.UUID{a, b}, slices.Concat(
-			slices.Repeat([]uuid.UUID{a}, 10), slices.Repeat([]uuid.UUID{b}, 10),
-			slices.Repeat([]uuid.UUID{a}, 10), slices.Repeat([]uuid.UUID{b}, 10),
-			slices.Repeat([]uuid.UUID{a}, 5), slices.Repeat([]uuid.UUID{b}, 5))},
+	first, second := uuid.New(), uuid.New()
+	for name, tc := range map[string]struct{ owners, want []uuid.UUID }{
+		"continues alone": {[]uuid.UUID{first}, slices.Repeat([]uuid.UUID{first}, 25)},
+		"lets a waiting job run instead": {[]uuid.UUID{first, second}, slices.Concat(
+			slices.Repeat([]uuid.UUID{first}, 10), slices.Repeat([]uuid.UUID{second}, 10),
+			slices.Repeat([]uuid.UUID{first}, 10), slices.Repeat([]uuid.UUID{second}, 10),
+			slices.Repeat([]uuid.UUID{first}, 5), slices.Repeat([]uuid.UUID{second}, 5))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := setup(t)
+			tasks := setup(t)
 			chunks := map[uuid.UUID]int{}
-			s.chunk = func(_ context.Context, j jobs.Job) (bool, error) {
+			tasks.chunk = func(_ context.Context, j jobs.Job) (bool, error) {
 				chunks[j.OwnerID]++
 				return chunks[j.OwnerID] == 25, nil
 			}
-			for _, owner := range c.owners {
-				s.add(t, owner, uuid.New(), "queued", 0)
+			for _, owner := range tc.owners {
+				tasks.add(t, owner, uuid.New(), "queued", 0)
 			}
-			s.queue().RunQueued(t.Context())
-			require.Equal(t, c.want, s.ran)
-			require.Zero(t, s.log.Len(), s.log.String())
+			tasks.queue().RunQueued(t.Context())
+			require.Equal(t, tc.want, tasks.ran)
+			require.Zero(t, tasks.log.Len(), tasks.log.String())
 			attempts, err := pg.All[struct{ Attempts int }](t.Context(),
-				s, `SELECT attempts FROM tasks`)
+				tasks, `SELECT attempts FROM tasks`)
 			require.NoError(t, err)
 			for _, row := range attempts {
 				require.Equal(t, 1, row.Attempts, "a turn without an error is no attempt")
@@ -231,24 +231,24 @@ func TestRunQueuedAtShutdown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, stop := context.WithCancel(t.Context())
-			s := setup(t)
-			s.chunk = func(ctx context.Context, _ jobs.Job) (bool, error) {
+			tasks := setup(t)
+			tasks.chunk = func(ctx context.Context, _ jobs.Job) (bool, error) {
 				stop()
 				return false, ctx.Err()
 			}
-			s.add(t, uuid.New(), uuid.New(), "queued", 0)
-			q := s.queue()
+			tasks.add(t, uuid.New(), uuid.New(), "queued", 0)
+			queue := tasks.queue()
 			if runs == 0 {
-				chunks := q.Chunks
-				q.Chunks = func(j jobs.Job) jobs.Chunk { stop(); return chunks(j) }
+				chunks := queue.Chunks
+				queue.Chunks = func(j jobs.Job) jobs.Chunk { stop(); return chunks(j) }
 			}
-			q.RunQueued(ctx)
-			require.Len(t, s.ran, runs)
-			require.Equal(t, state{"queued", 0, new(0)}, s.state(t))
-			require.Zero(t, s.log.Len(), s.log.String())
-			s.chunk = func(context.Context, jobs.Job) (bool, error) { return true, nil }
-			s.queue().RunQueued(t.Context())
-			require.Equal(t, state{"done", 1, nil}, s.state(t))
+			queue.RunQueued(ctx)
+			require.Len(t, tasks.ran, runs)
+			require.Equal(t, state{"queued", 0, new(0)}, tasks.state(t))
+			require.Zero(t, tasks.log.Len(), tasks.log.String())
+			tasks.chunk = func(context.Context, jobs.Job) (bool, error) { return true, nil }
+			tasks.queue().RunQueued(t.Context())
+			require.Equal(t, state{"done", 1, nil}, tasks.state(t))
 		})
 	}
 }
@@ -256,25 +256,25 @@ func TestRunQueuedAtShutdown(t *testing.T) {
 // TestRunQueuedAfterKill leases a job for replicas that are killed, whose leases have ended.
 func TestRunQueuedAfterKill(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		kills  int
 		failed string
 	}{"continues the job": {1, ""}, "fails a job that kills its replicas": {8, "INTERNAL"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := setup(t)
-			s.chunk = func(context.Context, jobs.Job) (bool, error) { return true, nil }
-			s.add(t, uuid.New(), uuid.New(), "queued", 0)
+			tasks := setup(t)
+			tasks.chunk = func(context.Context, jobs.Job) (bool, error) { return true, nil }
+			tasks.add(t, uuid.New(), uuid.New(), "queued", 0)
 			var killed jobs.Job
-			for range c.kills {
+			for range tc.kills {
 				var err error
-				killed, err = table.Lease(t.Context(), s, -time.Second)
+				killed, err = table.Lease(t.Context(), tasks, -time.Second)
 				require.NoError(t, err)
 			}
-			s.queue().RunQueued(t.Context())
-			require.Equal(t, c.failed, s.failed)
-			require.Equal(t, state{"done", c.kills + 1, nil}, s.state(t))
-			require.ErrorIs(t, s.end(t.Context(), s, killed), jobs.ErrLostLease)
+			tasks.queue().RunQueued(t.Context())
+			require.Equal(t, tc.failed, tasks.failed)
+			require.Equal(t, state{"done", tc.kills + 1, nil}, tasks.state(t))
+			require.ErrorIs(t, tasks.end(t.Context(), tasks, killed), jobs.ErrLostLease)
 		})
 	}
 }

@@ -47,20 +47,20 @@ type candidate struct {
 	ID      uuid.UUID
 }
 
-// Lease leases the next job for d and counts the attempt, so that a job that kills its replicas
-// fails, too (ADR 89). It returns pgx.ErrNoRows if none waits.
+// Lease leases the next job for duration and counts the attempt, so that a job that kills its
+// replicas fails, too (ADR 89). It returns pgx.ErrNoRows if none waits.
 //
 // On a distributed database a statement that locks must name its owner (ADR 124), so Lease first
 // reads the next jobs of all owners without a lock, and then leases one of them. The first one is
 // next, unless another replica takes it.
-func (t Table) Lease(ctx context.Context, q pg.Querier, d time.Duration) (Job, error) {
+func (t Table) Lease(ctx context.Context, q pg.Querier, duration time.Duration) (Job, error) {
 	for limit := minCandidates; limit <= maxCandidates; limit *= 2 {
 		waiting, err := t.selectWaiting(ctx, q, limit)
 		if err != nil {
 			return Job{}, fmt.Errorf("reading the waiting jobs of %s: %w", t.Name, err)
 		}
 		for _, c := range spread(waiting) {
-			j, err := t.lease(ctx, q, c, d)
+			j, err := t.lease(ctx, q, c, duration)
 			if err == nil || !errors.Is(err, pgx.ErrNoRows) {
 				return j, err
 			}
@@ -109,12 +109,12 @@ func spread(waiting []candidate) []candidate {
 	return append(first, rest...)
 }
 
-// lease leases a job for d if it still waits, and returns pgx.ErrNoRows otherwise. It skips a
-// locked row instead of waiting for it: a chunk that takes longer than its lease keeps the lock.
+// lease leases a job for duration if it still waits, and returns pgx.ErrNoRows otherwise. It skips
+// a locked row instead of waiting for it: a chunk that takes longer than its lease keeps the lock.
 func (t Table) lease(
-	ctx context.Context, q pg.Querier, c candidate, d time.Duration,
+	ctx context.Context, q pg.Querier, candidate candidate, duration time.Duration,
 ) (Job, error) {
-	j, err := pg.One[Job](ctx, q, `
+	job, err := pg.One[Job](ctx, q, `
 		UPDATE `+t.Name+`
 		SET lease = $4, leased_until = now() + make_interval(secs => $3),
 			attempts = attempts + 1
@@ -124,9 +124,9 @@ func (t Table) lease(
 			WHERE owner_id = $1 AND `+t.ID+` = $2 AND `+t.waiting()+`
 			FOR UPDATE SKIP LOCKED)
 		RETURNING owner_id, `+t.ID+` AS id, lease, status, attempts`,
-		c.OwnerID, c.ID, d.Seconds(), uuid.New())
-	j.LeaseTime = d
-	return j, err
+		candidate.OwnerID, candidate.ID, duration.Seconds(), uuid.New())
+	job.LeaseTime = duration
+	return job, err
 }
 
 // Release ends a lease early, so that the job can be tried again after a pause. An attempt that
@@ -156,12 +156,12 @@ func (t Table) Yield(ctx context.Context, q pg.Querier, j Job) (bool, error) {
 // Renew renews the lease of a job and returns columns of its row. It returns ErrLostLease if
 // another replica has taken the job. The row stays locked until the transaction ends, so a chunk of
 // a replica that has lost its lease cannot commit beside a chunk of the new one.
-func Renew[T any](ctx context.Context, q pg.Querier, t Table, j Job, columns string) (T, error) {
+func Renew[T any](ctx context.Context, q pg.Querier, t Table, job Job, columns string) (T, error) {
 	row, err := pg.One[T](ctx, q, `
 		UPDATE `+t.Name+`
 		SET leased_until = now() + make_interval(secs => $4)
 		WHERE `+t.leased()+` AND `+t.Unfinished+`
-		RETURNING `+columns, j.OwnerID, j.ID, j.Lease, j.LeaseTime.Seconds())
+		RETURNING `+columns, job.OwnerID, job.ID, job.Lease, job.LeaseTime.Seconds())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, ErrLostLease
 	}

@@ -33,8 +33,8 @@ func TestTableLease(t *testing.T) {
 func TestTableLeaseConcurrently(t *testing.T) {
 	t.Parallel()
 	const replicas, owners, perOwner = 24, 30, 10
-	s := setup(t)
-	pgtest.Exec(t, s, `
+	tasks := setup(t)
+	pgtest.Exec(t, tasks, `
 		INSERT INTO tasks
 		SELECT md5((n % $1)::text)::uuid, gen_random_uuid(), 'queued',
 			now() - make_interval(secs => 1000 - n), 0
@@ -45,7 +45,7 @@ func TestTableLeaseConcurrently(t *testing.T) {
 	for range replicas {
 		running.Go(func() {
 			for {
-				j, err := table.Lease(t.Context(), s, time.Hour)
+				j, err := table.Lease(t.Context(), tasks, time.Hour)
 				if err != nil {
 					assert.ErrorIs(t, err, pgx.ErrNoRows)
 					return
@@ -62,7 +62,7 @@ func TestTableLeaseConcurrently(t *testing.T) {
 		require.Equal(t, 1, times, j)
 	}
 	// The end of a lease follows from its beginning.
-	early, err := pg.Value[int64](t.Context(), s, `
+	early, err := pg.Value[int64](t.Context(), tasks, `
 		SELECT count(*)
 		FROM tasks a
 		JOIN tasks b ON b.owner_id = a.owner_id AND b.queued_at > a.queued_at
@@ -75,21 +75,21 @@ func TestTableLeaseConcurrently(t *testing.T) {
 // are all of those that it reads first.
 func TestTableLeaseBehindLocks(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	tasks := setup(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	tx, err := s.Begin(ctx)
+	tx, err := tasks.Begin(ctx)
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	for range 40 {
-		s.add(t, uuid.New(), uuid.New(), "queued", 0)
+		tasks.add(t, uuid.New(), uuid.New(), "queued", 0)
 	}
 	require.NoError(t, pg.Exec(ctx, tx, `SELECT FROM tasks FOR UPDATE`))
-	_, err = table.Lease(ctx, s, time.Hour)
+	_, err = table.Lease(ctx, tasks, time.Hour)
 	require.ErrorIs(t, err, pgx.ErrNoRows)
 	last := uuid.New()
-	s.add(t, last, uuid.New(), "queued", 0)
-	j, err := table.Lease(ctx, s, time.Hour)
+	tasks.add(t, last, uuid.New(), "queued", 0)
+	j, err := table.Lease(ctx, tasks, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, last, j.OwnerID)
 }
@@ -98,18 +98,18 @@ func TestTableLeaseBehindLocks(t *testing.T) {
 // owner, even if the second job is of the same owner.
 func TestTableLeaseByOwner(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	a, b := uuid.New(), uuid.New()
-	for _, owner := range []uuid.UUID{a, a, b} {
-		s.add(t, owner, uuid.New(), "queued", 0)
+	tasks := setup(t)
+	first, second := uuid.New(), uuid.New()
+	for _, owner := range []uuid.UUID{first, first, second} {
+		tasks.add(t, owner, uuid.New(), "queued", 0)
 	}
-	tx, err := s.Begin(t.Context())
+	tx, err := tasks.Begin(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
 	_, err = table.Lease(t.Context(), tx, time.Hour)
 	require.NoError(t, err)
-	for _, want := range []uuid.UUID{b, a} {
-		j, err := table.Lease(t.Context(), s, time.Hour)
+	for _, want := range []uuid.UUID{second, first} {
+		j, err := table.Lease(t.Context(), tasks, time.Hour)
 		require.NoError(t, err)
 		require.Equal(t, want, j.OwnerID)
 	}

@@ -34,12 +34,13 @@ func ParseWait(seconds *int32, usual time.Duration) (time.Duration, error) {
 // deadline of the request: the gateway repeats a read whose replica was killed, and then less time
 // is left than the client wants to wait.
 func Wait[T any](
-	ctx context.Context, d time.Duration, row T, read func() (T, error), met func(now T) bool,
+	ctx context.Context, duration time.Duration, row T, read func() (T, error),
+	met func(now T) bool,
 ) (T, error) {
 	if deadline, ok := ctx.Deadline(); ok {
-		d = min(d, time.Until(deadline)-answerTime)
+		duration = min(duration, time.Until(deadline)-answerTime)
 	}
-	for passed := time.After(d); d > 0 && !met(row); {
+	for passed := time.After(duration); duration > 0 && !met(row); {
 		select {
 		case <-ctx.Done():
 			return row, ctx.Err()

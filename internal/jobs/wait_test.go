@@ -15,7 +15,7 @@ func TestWait(t *testing.T) {
 	t.Parallel()
 	const never = 1000
 	broken := errors.New("broken")
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		wait, deadline time.Duration
 		goal           int
 		err            error
@@ -32,15 +32,15 @@ func TestWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
+				ctx, cancel := context.WithTimeout(t.Context(), tc.deadline)
 				defer cancel()
 				began, reads := time.Now(), 0
-				_, err := Wait(ctx, c.wait, 0, func() (int, error) {
+				_, err := Wait(ctx, tc.wait, 0, func() (int, error) {
 					reads++
-					return reads, c.err
-				}, func(now int) bool { return now >= c.goal })
-				require.ErrorIs(t, err, c.err)
-				require.Equal(t, c.took, time.Since(began))
+					return reads, tc.err
+				}, func(now int) bool { return now >= tc.goal })
+				require.ErrorIs(t, err, tc.err)
+				require.Equal(t, tc.took, time.Since(began))
 			})
 		})
 	}

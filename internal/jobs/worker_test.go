@@ -27,7 +27,7 @@ func TestLeaseEnds(t *testing.T) {
 
 func TestWorkerRunQueued(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		err   error
 		calls int
 	}{"works while more is due": {nil, 3}, "stops after an error": {errors.New("broken"), 1}} {
@@ -36,11 +36,11 @@ func TestWorkerRunQueued(t *testing.T) {
 			calls := 0
 			work := func(context.Context) (bool, error) {
 				calls++
-				return calls < 3, c.err
+				return calls < 3, tc.err
 			}
 			log := slog.New(slog.DiscardHandler)
 			NewWorker(time.Hour, log, "failed", work).RunQueued(t.Context())
-			require.Equal(t, c.calls, calls)
+			require.Equal(t, tc.calls, calls)
 		})
 	}
 }
@@ -49,12 +49,14 @@ func TestWorkerRun(t *testing.T) {
 	t.Parallel()
 	// run runs a worker in goroutines until the test ends. do waits until one of them works, and
 	// gives it the work.
-	run := func(t *testing.T, poll time.Duration, goroutines int) (w *Worker, do func(func())) {
+	run := func(t *testing.T, poll time.Duration, goroutines int) (worker *Worker,
+		do func(func()),
+	) {
 		t.Helper()
 		due := make(chan func())
 		ctx, stop := context.WithCancel(t.Context())
 		log := slog.New(slog.DiscardHandler)
-		w = NewWorker(poll, log, "failed", func(context.Context) (bool, error) {
+		worker = NewWorker(poll, log, "failed", func(context.Context) (bool, error) {
 			select {
 			case work := <-due:
 				work()
@@ -64,13 +66,13 @@ func TestWorkerRun(t *testing.T) {
 		})
 		var running sync.WaitGroup
 		for range goroutines {
-			running.Go(func() { w.Run(ctx) })
+			running.Go(func() { worker.Run(ctx) })
 		}
 		t.Cleanup(func() {
 			stop()
 			running.Wait()
 		})
-		return w, func(work func()) {
+		return worker, func(work func()) {
 			t.Helper()
 			select {
 			case due <- work:

@@ -41,25 +41,26 @@ func TestSweepRunsImmediatelyAndHourlyDespiteErrors(t *testing.T) {
 // TestSweepOwners has rows of two owners, of which each statement reads or deletes two.
 func TestSweepOwners(t *testing.T) {
 	t.Parallel()
-	a, b := uuid.UUID{1}, uuid.UUID{2}
+	first, second := uuid.UUID{1}, uuid.UUID{2}
 	broken := errors.New("broken")
-	for name, c := range map[string]struct {
+	all := []uuid.UUID{first, second, first, second, second}
+	for name, tc := range map[string]struct {
 		next, sweep error
 		left        []uuid.UUID
 	}{
 		"deletes all rows":             {},
-		"returns the error of a read":  {next: broken, left: []uuid.UUID{a, b, a, b, b}},
-		"returns the error of a sweep": {sweep: broken, left: []uuid.UUID{a, b, a, b, b}},
+		"returns the error of a read":  {next: broken, left: all},
+		"returns the error of a sweep": {sweep: broken, left: all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rows := []uuid.UUID{a, b, a, b, b}
+			rows := []uuid.UUID{first, second, first, second, second}
 			next := func() ([]uuid.UUID, error) {
-				return slices.Clone(rows[:min(2, len(rows))]), c.next
+				return slices.Clone(rows[:min(2, len(rows))]), tc.next
 			}
 			err := pg.SweepOwners(next, func(owner uuid.UUID) (bool, error) {
-				if c.sweep != nil {
-					return false, c.sweep
+				if tc.sweep != nil {
+					return false, tc.sweep
 				}
 				before := len(rows)
 				for range 2 {
@@ -69,18 +70,18 @@ func TestSweepOwners(t *testing.T) {
 				}
 				return len(rows) < before, nil
 			})
-			require.Equal(t, cmp.Or(c.next, c.sweep), err)
-			require.Equal(t, c.left, append([]uuid.UUID(nil), rows...))
+			require.Equal(t, cmp.Or(tc.next, tc.sweep), err)
+			require.Equal(t, tc.left, append([]uuid.UUID(nil), rows...))
 		})
 	}
 	t.Run("ends if no row can be deleted", func(t *testing.T) {
 		t.Parallel()
 		var swept []uuid.UUID
-		next := func() ([]uuid.UUID, error) { return []uuid.UUID{b, a, b}, nil }
+		next := func() ([]uuid.UUID, error) { return []uuid.UUID{second, first, second}, nil }
 		require.NoError(t, pg.SweepOwners(next, func(owner uuid.UUID) (bool, error) {
 			swept = append(swept, owner)
 			return false, nil
 		}))
-		require.Equal(t, []uuid.UUID{a, b}, swept, "once for each owner")
+		require.Equal(t, []uuid.UUID{first, second}, swept, "once for each owner")
 	})
 }

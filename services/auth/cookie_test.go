@@ -137,17 +137,17 @@ func TestCookieModes(t *testing.T) {
 		env := setup(t)
 		_, loginResponse := env.member(t, "ada@example.com")
 		for _, mode := range []string{"Cookie", "cookies", "body", " cookie", "\uFFFD"} {
-			e := env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+			problem := env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
 				pgtest.Call(t.Context(), env.Login, &authv1.LoginRequest{
 					Email: "ada@example.com", Password: goodPassword, Session: mode,
 				}))
-			require.Equal(t, []string{"session"}, fieldNames(e))
-			e = env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+			require.Equal(t, []string{"session"}, fieldNames(problem))
+			problem = env.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
 				pgtest.Call(t.Context(), env.Refresh,
 					&authv1.RefreshRequest{
 						RefreshToken: loginResponse.GetRefreshToken(), Session: mode,
 					}))
-			require.Equal(t, []string{"session"}, fieldNames(e))
+			require.Equal(t, []string{"session"}, fieldNames(problem))
 		}
 	})
 	t.Run("a missing or unknown cookie is an invalid token", func(t *testing.T) {

@@ -92,16 +92,17 @@ func archiveOf(t *testing.T, running *devstack.Stack) *archive {
 	require.NoError(t, err)
 	bin, err := pgserver.Programs(t.Context(), "", strings.TrimSpace(string(version)))
 	require.NoError(t, err)
-	a := &archive{
+	archive := &archive{
 		t: t, stack: running, folder: folder, bin: bin, runs: owner.Sys().(*syscall.Stat_t),
 	}
 	require.NoError(t, os.Chmod(folder, 0o711))
-	require.NoError(t, os.Mkdir(a.wal(), 0o700))
-	a.give(a.wal())
-	a.run(`ALTER SYSTEM SET archive_mode = on`)
-	a.run(`ALTER SYSTEM SET archive_command = 'cp %p ` + a.wal() + `/%f.new && mv ` + a.wal() +
-		`/%f.new ` + a.wal() + `/%f'`)
-	return a
+	require.NoError(t, os.Mkdir(archive.wal(), 0o700))
+	archive.give(archive.wal())
+	archive.run(`ALTER SYSTEM SET archive_mode = on`)
+	archive.run(`ALTER SYSTEM SET archive_command = 'cp %p ` + archive.wal() + `/%f.new && mv ` +
+		archive.wal() +
+		`/%f.new ` + archive.wal() + `/%f'`)
+	return archive
 }
 
 func (a *archive) wal() string { return filepath.Join(a.folder, "wal") }

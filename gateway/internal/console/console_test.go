@@ -54,15 +54,16 @@ func TestConsoleFile(t *testing.T) {
 			{"brotli, xgzip", "", script},
 			{"", "", script},
 		} {
-			r := get("assets/app-a1b2c3d4.js", "Accept-Encoding", tc.accept)
-			require.Equal(t, tc.body, r.Body.String(), tc.accept)
-			require.Equal(t, tc.coding, r.Header().Get("Content-Encoding"), tc.accept)
-			require.Equal(t, "text/javascript; charset=utf-8", r.Header().Get("Content-Type"))
-			require.Equal(t, strconv.Itoa(len(tc.body)), r.Header().Get("Content-Length"),
+			recorder := get("assets/app-a1b2c3d4.js", "Accept-Encoding", tc.accept)
+			require.Equal(t, tc.body, recorder.Body.String(), tc.accept)
+			require.Equal(t, tc.coding, recorder.Header().Get("Content-Encoding"), tc.accept)
+			require.Equal(t, "text/javascript; charset=utf-8",
+				recorder.Header().Get("Content-Type"))
+			require.Equal(t, strconv.Itoa(len(tc.body)), recorder.Header().Get("Content-Length"),
 				tc.accept)
-			etags[r.Header().Get("ETag")] = tc.coding
+			etags[recorder.Header().Get("ETag")] = tc.coding
 			again := get("assets/app-a1b2c3d4.js", "Accept-Encoding", tc.accept,
-				"If-None-Match", r.Header().Get("ETag"))
+				"If-None-Match", recorder.Header().Get("ETag"))
 			require.Equal(t, http.StatusNotModified, again.Code, tc.accept)
 		}
 		require.Len(t, etags, 3, "each variant has its own ETag")

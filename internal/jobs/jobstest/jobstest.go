@@ -36,9 +36,9 @@ func Leases(t *testing.T, db *pgxpool.Pool, table jobs.Table, end End, first, se
 		require.ErrorIs(t, err, pgx.ErrNoRows, why)
 	}
 
-	leased, b := leaseBoth(t, table, db)
+	leased, job := leaseBoth(t, table, db)
 	c := lease(time.Hour)
-	owners := []uuid.UUID{leased.OwnerID, b.OwnerID}
+	owners := []uuid.UUID{leased.OwnerID, job.OwnerID}
 	want := []uuid.UUID{first, second}
 	require.Equal(t, want, owners, "simultaneous replicas lease different jobs")
 	require.Equal(t, first, c.OwnerID)
@@ -46,7 +46,7 @@ func Leases(t *testing.T, db *pgxpool.Pool, table jobs.Table, end End, first, se
 	requireNone("all are leased")
 	// The same lease shows that no statement relies on its id alone.
 	shareLease := func() {
-		leased.Lease, b.Lease, c.Lease = first, first, first
+		leased.Lease, job.Lease, c.Lease = first, first, first
 		_, err := db.Exec(ctx, `UPDATE `+table.Name+` SET lease = $1`, first)
 		require.NoError(t, err)
 	}
@@ -60,7 +60,7 @@ func Leases(t *testing.T, db *pgxpool.Pool, table jobs.Table, end End, first, se
 	require.False(t, yield(leased), "no other job waits")
 	require.NoError(t, table.Release(ctx, db, c, 0))
 	require.True(t, yield(leased))
-	lost := jobs.Job{OwnerID: b.OwnerID, ID: b.ID, Lease: uuid.New()}
+	lost := jobs.Job{OwnerID: job.OwnerID, ID: job.ID, Lease: uuid.New()}
 	require.False(t, yield(lost), "a replica without the lease cannot yield the job")
 	c = lease(time.Hour)
 	require.Equal(t, first, c.OwnerID)
@@ -83,7 +83,7 @@ func Leases(t *testing.T, db *pgxpool.Pool, table jobs.Table, end End, first, se
 
 	require.NoError(t, end(ctx, db, again))
 	require.ErrorIs(t, renew(again), jobs.ErrLostLease)
-	for _, j := range []jobs.Job{b, c} {
+	for _, j := range []jobs.Job{job, c} {
 		require.NoError(t, renew(j), "the other jobs go on")
 		require.NoError(t, end(ctx, db, j))
 	}
@@ -99,7 +99,7 @@ func lease(t *testing.T, s jobs.Table, q pg.Querier, d time.Duration) jobs.Job {
 }
 
 // leaseBoth leases the next two jobs in simultaneous database transactions.
-func leaseBoth(t *testing.T, s jobs.Table, db *pgxpool.Pool) (a, b jobs.Job) {
+func leaseBoth(t *testing.T, table jobs.Table, db *pgxpool.Pool) (job, b jobs.Job) {
 	t.Helper()
 	ctx := t.Context()
 	tx, err := db.Begin(ctx)
@@ -110,8 +110,8 @@ func leaseBoth(t *testing.T, s jobs.Table, db *pgxpool.Pool) (a, b jobs.Job) {
 	defer func() { _ = other.Rollback(ctx) }()
 	_, err = other.Exec(ctx, `SET LOCAL lock_timeout = '1s'`)
 	require.NoError(t, err)
-	a, b = lease(t, s, tx, time.Hour), lease(t, s, other, time.Hour)
+	job, b = lease(t, table, tx, time.Hour), lease(t, table, other, time.Hour)
 	require.NoError(t, tx.Commit(ctx))
 	require.NoError(t, other.Commit(ctx))
-	return a, b
+	return job, b
 }

@@ -64,14 +64,14 @@ func parseKind(p *apierr.Problems, s string) string {
 // it for wallets and categories of a file, which may contain any texts: an invalid appearance must
 // not prevent the import.
 func Appearance(color, icon, kind string) (validColor, validIcon, validKind string) {
-	var c, i, k apierr.Problems
+	var c, problems, k apierr.Problems
 	validColor = parseColor(&c, color)
-	validIcon = parseIcon(&i, icon)
+	validIcon = parseIcon(&problems, icon)
 	validKind = parseKind(&k, kind)
 	if c.Err() != nil {
 		validColor = ""
 	}
-	if i.Err() != nil {
+	if problems.Err() != nil {
 		validIcon = ""
 	}
 	if k.Err() != nil {
@@ -109,21 +109,21 @@ func parseCategoryChanges(req *ledgerv1.UpdateCategoryRequest) (categoryChanges,
 	if err := apierr.CheckChange(req); err != nil {
 		return categoryChanges{}, err
 	}
-	var p apierr.Problems
+	var problems apierr.Problems
 	var parsed categoryChanges
 	if req.Name != nil {
-		parsed.name = parseName(&p, req.GetName())
+		parsed.name = parseName(&problems, req.GetName())
 	}
 	if req.Color != nil {
-		parsed.color = new(parseColor(&p, req.GetColor()))
+		parsed.color = new(parseColor(&problems, req.GetColor()))
 	}
 	if req.Icon != nil {
-		parsed.icon = new(parseIcon(&p, req.GetIcon()))
+		parsed.icon = new(parseIcon(&problems, req.GetIcon()))
 	}
 	if req.Kind != nil {
-		parsed.kind = new(parseKind(&p, req.GetKind()))
+		parsed.kind = new(parseKind(&problems, req.GetKind()))
 	}
-	return parsed, p.Err()
+	return parsed, problems.Err()
 }
 
 func (c categoryChanges) apply(to *category) {

@@ -57,10 +57,10 @@ func TestWalletPlaceJSON(t *testing.T) {
 
 func TestListWalletsByPosition(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
 	names := map[string]string{}
-	for _, w := range []struct {
+	for _, tc := range []struct {
 		name     string
 		position *int32
 	}{
@@ -71,20 +71,20 @@ func TestListWalletsByPosition(t *testing.T) {
 		{"first", new(int32(0))},
 		{"none, newer", nil},
 	} {
-		created, err := s.CreateWallet(ctx,
-			&walletCreate{Name: w.name, Currency: "EUR", Position: w.position})
+		created, err := srv.CreateWallet(ctx,
+			&walletCreate{Name: tc.name, Currency: "EUR", Position: tc.position})
 		require.NoError(t, err)
-		require.Equal(t, w.position, created.GetWallet().Position)
-		names[w.name] = created.GetWallet().GetId()
+		require.Equal(t, tc.position, created.GetWallet().Position)
+		names[tc.name] = created.GetWallet().GetId()
 	}
-	stranger := fixture.ActAs(t.Context(), s.NewID())
-	_, err := s.CreateWallet(stranger,
+	stranger := fixture.ActAs(t.Context(), srv.NewID())
+	_, err := srv.CreateWallet(stranger,
 		&walletCreate{Name: "another's", Currency: "EUR", Position: new(int32(1))})
 	require.NoError(t, err)
 	list := func(size int32, archived *bool) (got []string) {
 		req := &walletList{Limit: &size, Archived: archived}
 		for {
-			resp, err := s.ListWallets(ctx, req)
+			resp, err := srv.ListWallets(ctx, req)
 			require.NoError(t, err)
 			for _, w := range resp.GetWallets() {
 				got = append(got, w.GetName())
@@ -100,7 +100,7 @@ func TestListWalletsByPosition(t *testing.T) {
 		require.Equal(t, want, list(size+1, new(false)), "pages of %d", size+1)
 	}
 	// A removed position moves a wallet behind those with one.
-	_, err = s.UpdateWallet(ctx, &walletUpdate{Id: names["first"], Position: new("")})
+	_, err = srv.UpdateWallet(ctx, &walletUpdate{Id: names["first"], Position: new("")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"second", "third", "third, older", "none, newer", "first", "none"},
 		list(2, nil))
@@ -108,9 +108,9 @@ func TestListWalletsByPosition(t *testing.T) {
 
 func TestUpdateWalletAppearance(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	p.Create(t, p.Spends("5"))
-	before, err := p.GetWallet(p.Ctx, &ledgerv1.GetWalletRequest{Id: p.Wallet.String()})
+	me := newPerson(t.Context(), t, setup(t))
+	me.Create(t, me.Spends("5"))
+	before, err := me.GetWallet(me.Ctx, &ledgerv1.GetWalletRequest{Id: me.Wallet.String()})
 	require.NoError(t, err)
 	want := before.GetWallet()
 	for _, step := range []struct {
@@ -128,15 +128,15 @@ func TestUpdateWalletAppearance(t *testing.T) {
 			want.Icon, want.Position = "", nil
 		}},
 	} {
-		step.req.Id = p.Wallet.String()
+		step.req.Id = me.Wallet.String()
 		step.then()
-		resp, err := p.UpdateWallet(p.Ctx, step.req)
+		resp, err := me.UpdateWallet(me.Ctx, step.req)
 		require.NoError(t, err)
 		want.UpdatedAt = resp.GetWallet().GetUpdatedAt()
 		require.True(t, proto.Equal(want, resp.GetWallet()),
 			"want %v\ngot %v", want, resp.GetWallet())
-		p.RequireEvent(t, &ledgerv1.WalletUpdated{OwnerId: p.ID.String(), Wallet: want})
-		got, err := p.GetWallet(p.Ctx, &ledgerv1.GetWalletRequest{Id: p.Wallet.String()})
+		me.RequireEvent(t, &ledgerv1.WalletUpdated{OwnerId: me.ID.String(), Wallet: want})
+		got, err := me.GetWallet(me.Ctx, &ledgerv1.GetWalletRequest{Id: me.Wallet.String()})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(want, got.GetWallet()), got)
 	}
@@ -144,8 +144,8 @@ func TestUpdateWalletAppearance(t *testing.T) {
 
 func TestUpdateCategoryAppearance(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	created, err := p.CreateCategory(p.Ctx,
+	me := newPerson(t.Context(), t, setup(t))
+	created, err := me.CreateCategory(me.Ctx,
 		&categoryCreate{Name: "Pay", Color: "#ABCDEF", Icon: "🧾", Kind: "income"})
 	require.NoError(t, err)
 	want := created.GetCategory()
@@ -165,13 +165,13 @@ func TestUpdateCategoryAppearance(t *testing.T) {
 	} {
 		step.req.Id = want.GetId()
 		step.then()
-		resp, err := p.UpdateCategory(p.Ctx, step.req)
+		resp, err := me.UpdateCategory(me.Ctx, step.req)
 		require.NoError(t, err)
 		want.UpdatedAt = resp.GetCategory().GetUpdatedAt()
 		require.True(t, proto.Equal(want, resp.GetCategory()),
 			"want %v\ngot %v", want, resp.GetCategory())
-		p.RequireEvent(t, &ledgerv1.CategoryUpdated{OwnerId: p.ID.String(), Category: want})
-		listed, err := p.ListCategories(p.Ctx, &categoryList{})
+		me.RequireEvent(t, &ledgerv1.CategoryUpdated{OwnerId: me.ID.String(), Category: want})
+		listed, err := me.ListCategories(me.Ctx, &categoryList{})
 		require.NoError(t, err)
 		require.True(t, slices.ContainsFunc(listed.GetCategories(),
 			func(c *ledgerv1.Category) bool { return proto.Equal(want, c) }))
@@ -180,11 +180,11 @@ func TestUpdateCategoryAppearance(t *testing.T) {
 
 func TestAppearanceErrors(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
+	me := newPerson(t.Context(), t, setup(t))
 	type values struct {
 		color, icon, kind, position string
 	}
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		values
 		fields []string
 	}{
@@ -214,34 +214,34 @@ func TestAppearanceErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rejected := func(do func() error) {
 				t.Helper()
-				e := p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", do)
-				require.Equal(t, c.fields, fixture.FieldNames(e))
+				e := me.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", do)
+				require.Equal(t, tc.fields, fixture.FieldNames(e))
 			}
-			if c.kind == "" {
+			if tc.kind == "" {
 				rejected(func() error {
-					_, err := p.UpdateWallet(p.Ctx, &walletUpdate{
-						Id: p.Wallet.String(), Color: &c.color, Icon: &c.icon,
-						Position: &c.position,
+					_, err := me.UpdateWallet(me.Ctx, &walletUpdate{
+						Id: me.Wallet.String(), Color: &tc.color, Icon: &tc.icon,
+						Position: &tc.position,
 					})
 					return err
 				})
 			}
-			if c.kind == "" && c.position == "" {
+			if tc.kind == "" && tc.position == "" {
 				rejected(func() error {
-					_, err := p.CreateWallet(p.Ctx,
-						&walletCreate{Name: "A", Currency: "EUR", Color: c.color, Icon: c.icon})
+					_, err := me.CreateWallet(me.Ctx,
+						&walletCreate{Name: "A", Currency: "EUR", Color: tc.color, Icon: tc.icon})
 					return err
 				})
 			}
-			if c.position == "" {
+			if tc.position == "" {
 				rejected(func() error {
-					_, err := p.CreateCategory(p.Ctx,
-						&categoryCreate{Name: "A", Color: c.color, Icon: c.icon, Kind: c.kind})
+					_, err := me.CreateCategory(me.Ctx,
+						&categoryCreate{Name: "A", Color: tc.color, Icon: tc.icon, Kind: tc.kind})
 					return err
 				})
 				rejected(func() error {
-					_, err := p.UpdateCategory(p.Ctx, &categoryUpdate{
-						Id: p.Category.String(), Color: &c.color, Icon: &c.icon, Kind: &c.kind,
+					_, err := me.UpdateCategory(me.Ctx, &categoryUpdate{
+						Id: me.Category.String(), Color: &tc.color, Icon: &tc.icon, Kind: &tc.kind,
 					})
 					return err
 				})
@@ -249,8 +249,8 @@ func TestAppearanceErrors(t *testing.T) {
 		})
 	}
 	for _, position := range []int32{-1, maxPosition + 1} {
-		e := p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := p.CreateWallet(p.Ctx,
+		e := me.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := me.CreateWallet(me.Ctx,
 				&walletCreate{Name: "A", Currency: "EUR", Position: &position})
 			return err
 		})

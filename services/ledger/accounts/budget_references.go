@@ -52,29 +52,29 @@ type budgetUse struct {
 func (s *Accounts) CheckReferences(
 	ctx context.Context, req *ledgerv1.CheckReferencesRequest,
 ) (*ledgerv1.CheckReferencesResponse, error) {
-	var p apierr.Problems
-	owner := request.ParseServiceID(&p, "ownerId", req.GetOwnerId())
+	var problems apierr.Problems
+	owner := request.ParseServiceID(&problems, "ownerId", req.GetOwnerId())
 	var wallets []uuid.UUID
 	if req.GetWalletId() != "" {
-		wallets = request.ParseIDs(&p, "walletId", []string{req.GetWalletId()},
+		wallets = request.ParseIDs(&problems, "walletId", []string{req.GetWalletId()},
 			request.ErrInvalidWalletID)
 	}
-	categories := request.ParseIDs(&p, "categoryIds", req.GetCategoryIds(),
+	categories := request.ParseIDs(&problems, "categoryIds", req.GetCategoryIds(),
 		request.ErrInvalidCategoryID)
 	var budget, reservation uuid.UUID
 	if req.GetBudgetId() != "" {
-		budget = request.ParseServiceID(&p, "budgetId", req.GetBudgetId())
-		reservation = request.ParseServiceID(&p, "reservation", req.GetReservation())
+		budget = request.ParseServiceID(&problems, "budgetId", req.GetBudgetId())
+		reservation = request.ParseServiceID(&problems, "reservation", req.GetReservation())
 	}
-	if err := p.Err(); err != nil {
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	owned, err := request.SelectOwned(ctx, s.DB, owner, wallets, categories)
 	if err != nil {
 		return nil, err
 	}
-	owned.CheckLists(&p, "walletId", wallets, "categoryIds", categories)
-	if err := p.Err(); err != nil {
+	owned.CheckLists(&problems, "walletId", wallets, "categoryIds", categories)
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	if reservation != uuid.Nil && len(categories) > 0 {
@@ -195,34 +195,37 @@ func (u budgetUse) current(held map[heldCategory]uuid.UUID) []string {
 func parseBudgetUses(
 	req *ledgerv1.SyncReferencesRequest,
 ) (map[uuid.UUID][]budgetUse, error) {
-	var p apierr.Problems
+	var problems apierr.Problems
 	if len(req.GetBudgets()) > maxSyncs {
-		p.Invalid("budgets", fmt.Sprintf("must be at most %d", maxSyncs))
-		return nil, p.Err()
+		problems.Invalid("budgets", fmt.Sprintf("must be at most %d", maxSyncs))
+		return nil, problems.Err()
 	}
 	owners, seen := map[uuid.UUID][]budgetUse{}, map[uuid.UUID]bool{}
-	for i, b := range req.GetBudgets() {
+	for i, budgetReferences := range req.GetBudgets() {
 		at := fmt.Sprintf("budgets[%d].", i)
-		owner := request.ParseServiceID(&p, at+"ownerId", b.GetOwnerId())
-		u := budgetUse{
-			budget:   request.ParseServiceID(&p, at+"budgetId", b.GetBudgetId()),
+		owner := request.ParseServiceID(&problems, at+"ownerId", budgetReferences.GetOwnerId())
+		use := budgetUse{
+			budget: request.ParseServiceID(&problems, at+"budgetId",
+				budgetReferences.GetBudgetId()),
 			position: i,
-			version:  b.GetVersion(),
+			version:  budgetReferences.GetVersion(),
 		}
-		for _, id := range b.GetCategoryIds() {
-			u.categories = append(u.categories, request.ParseServiceID(&p, at+"categoryIds", id))
+		for _, id := range budgetReferences.GetCategoryIds() {
+			use.categories = append(use.categories,
+				request.ParseServiceID(&problems, at+"categoryIds", id))
 		}
-		for _, id := range b.GetSettledReservations() {
-			u.settled = append(u.settled, request.ParseServiceID(&p, at+"settledReservations", id))
+		for _, id := range budgetReferences.GetSettledReservations() {
+			use.settled = append(use.settled,
+				request.ParseServiceID(&problems, at+"settledReservations", id))
 		}
-		if len(u.categories) == 0 {
-			u.version = deletedVersion
+		if len(use.categories) == 0 {
+			use.version = deletedVersion
 		}
 		// upsertReferencingBudgets cannot update a row twice in one statement.
-		if seen[u.budget] {
-			p.Invalid(at+"budgetId", "must be unique")
+		if seen[use.budget] {
+			problems.Invalid(at+"budgetId", "must be unique")
 		}
-		owners[owner], seen[u.budget] = append(owners[owner], u), true
+		owners[owner], seen[use.budget] = append(owners[owner], use), true
 	}
-	return owners, p.Err()
+	return owners, problems.Err()
 }

@@ -43,7 +43,7 @@ func (p person) hold(
 // records a category, and a delete or merge of the category.
 func TestDeleteCategoryAgainstBudgets(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	nothing := func(pgx.Tx) error { return nil }
 	uses := map[string]func(p person, budget uuid.UUID, tx pgx.Tx) error{
 		"reserve": func(p person, budget uuid.UUID, tx pgx.Tx) error {
@@ -60,14 +60,14 @@ func TestDeleteCategoryAgainstBudgets(t *testing.T) {
 	for name, use := range uses {
 		t.Run(name+" before delete", func(t *testing.T) {
 			t.Parallel()
-			p, budget := newPerson(t.Context(), t, s), s.NewID()
+			p, budget := newPerson(t.Context(), t, srv), srv.NewID()
 			err := p.hold(t, func(tx pgx.Tx) error { return use(p, budget, tx) },
 				func() error { return p.deleteCategory(p.Category) }, nothing)
 			fixture.RequireReason(t, err, codes.FailedPrecondition, "CATEGORY_IN_USE")
 		})
 		t.Run(name+" before merge", func(t *testing.T) {
 			t.Parallel()
-			p, budget := newPerson(t.Context(), t, s), s.NewID()
+			p, budget := newPerson(t.Context(), t, srv), srv.NewID()
 			other := p.MakeCategory(p.Ctx, t, "Other")
 			err := p.hold(t, func(tx pgx.Tx) error { return use(p, budget, tx) },
 				func() error { return p.merge(p.Category, other) }, nothing)
@@ -76,21 +76,21 @@ func TestDeleteCategoryAgainstBudgets(t *testing.T) {
 				p.sync(p.Ctx, t, budget, 1, []uuid.UUID{p.Category}))
 		})
 	}
-	remove := func(p person, to uuid.UUID) (lock, rest func(pgx.Tx) error) {
+	remove := func(me person, to uuid.UUID) (lock, rest func(pgx.Tx) error) {
 		lock = func(tx pgx.Tx) error {
-			_, err := lockCategories(t.Context(), tx, p.ID, p.Category, to)
+			_, err := lockCategories(t.Context(), tx, me.ID, me.Category, to)
 			return err
 		}
 		return lock, func(tx pgx.Tx) error {
-			if err := mergeReferences(t.Context(), tx, p.ID, p.Category, to); err != nil {
+			if err := mergeReferences(t.Context(), tx, me.ID, me.Category, to); err != nil {
 				return err
 			}
-			return deleteCategory(t.Context(), tx, p.ID, p.Category, &to, fixture.Today)
+			return deleteCategory(t.Context(), tx, me.ID, me.Category, &to, fixture.Today)
 		}
 	}
 	t.Run("merge before reserve", func(t *testing.T) {
 		t.Parallel()
-		p, budget := newPerson(t.Context(), t, s), s.NewID()
+		p, budget := newPerson(t.Context(), t, srv), srv.NewID()
 		lock, rest := remove(p, p.MakeCategory(p.Ctx, t, "Other"))
 		err := p.hold(t, lock, func() error {
 			return p.reserve(p.Ctx, budget, budget, p.Category)
@@ -99,13 +99,13 @@ func TestDeleteCategoryAgainstBudgets(t *testing.T) {
 	})
 	t.Run("merge before record", func(t *testing.T) {
 		t.Parallel()
-		p, budget := newPerson(t.Context(), t, s), s.NewID()
-		other := p.MakeCategory(p.Ctx, t, "Other")
-		require.NoError(t, p.reserve(p.Ctx, budget, budget, p.Category))
-		lock, rest := remove(p, other)
+		me, budget := newPerson(t.Context(), t, srv), srv.NewID()
+		other := me.MakeCategory(me.Ctx, t, "Other")
+		require.NoError(t, me.reserve(me.Ctx, budget, budget, me.Category))
+		lock, rest := remove(me, other)
 		var current []string
-		err := p.hold(t, lock, func() error {
-			current = p.sync(p.Ctx, t, budget, 1, []uuid.UUID{p.Category}, budget)
+		err := me.hold(t, lock, func() error {
+			current = me.sync(me.Ctx, t, budget, 1, []uuid.UUID{me.Category}, budget)
 			return nil
 		}, rest)
 		require.NoError(t, err)

@@ -18,56 +18,58 @@ import (
 
 func TestUpdateCategoryRenames(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	owner := s.NewID()
+	srv := setup(t)
+	owner := srv.NewID()
 	ctx := fixture.ActAs(t.Context(), owner)
-	created, err := s.CreateCategory(ctx, &categoryCreate{Name: " Food "})
+	created, err := srv.CreateCategory(ctx, &categoryCreate{Name: " Food "})
 	require.NoError(t, err)
 	require.Equal(t, "Food", created.GetCategory().GetName())
 	require.Equal(t, `"1"`, created.GetEtag())
-	s.RequireEvent(t,
+	srv.RequireEvent(t,
 		&ledgerv1.CategoryCreated{OwnerId: owner.String(), Category: created.GetCategory()})
 
 	// Only the letters' case changes: that is no conflict with itself.
-	renamed, err := s.UpdateCategory(ctx,
+	renamed, err := srv.UpdateCategory(ctx,
 		&categoryUpdate{Id: created.GetCategory().GetId(), Name: new("FOOD"), IfMatch: `"1"`})
 	require.NoError(t, err)
 	require.Equal(t, "FOOD", renamed.GetCategory().GetName())
 	require.Equal(t, `"2"`, renamed.GetEtag())
-	s.RequireEvent(t,
+	srv.RequireEvent(t,
 		&ledgerv1.CategoryUpdated{OwnerId: owner.String(), Category: renamed.GetCategory()})
-	got, err := s.GetCategory(ctx, &ledgerv1.GetCategoryRequest{Id: created.GetCategory().GetId()})
+	got, err := srv.GetCategory(ctx,
+		&ledgerv1.GetCategoryRequest{Id: created.GetCategory().GetId()})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(renamed.GetCategory(), got.GetCategory()))
 }
 
 func TestCreateCategoryNameIsUniqueIgnoringCase(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	other := p.MakeCategory(p.Ctx, t, "Ärger")
+	me := newPerson(t.Context(), t, setup(t))
+	other := me.MakeCategory(me.Ctx, t, "Ärger")
 	for _, name := range []string{"food", "FOOD", " Food ", "äRGER"} {
-		e := p.RequireRejected(t, codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS", func() error {
-			_, err := p.CreateCategory(p.Ctx, &categoryCreate{Name: name})
+		e := me.RequireRejected(t, codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS", func() error {
+			_, err := me.CreateCategory(me.Ctx, &categoryCreate{Name: name})
 			return err
 		})
 		require.Equal(t, []string{"name"}, fixture.FieldNames(e))
 	}
-	p.RequireRejected(t, codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS", func() error {
-		_, err := p.UpdateCategory(p.Ctx, &categoryUpdate{Id: other.String(), Name: new("fOOd")})
+	me.RequireRejected(t, codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS", func() error {
+		_, err := me.UpdateCategory(me.Ctx, &categoryUpdate{Id: other.String(), Name: new("fOOd")})
 		return err
 	})
-	_, err := p.CreateCategory(fixture.ActAs(t.Context(), p.NewID()), &categoryCreate{Name: "Food"})
+	_, err := me.CreateCategory(fixture.ActAs(t.Context(), me.NewID()),
+		&categoryCreate{Name: "Food"})
 	require.NoError(t, err)
 }
 
 func TestCreateCategoryConcurrentDuplicate(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
 	errs := make([]error, 8)
 	var asking sync.WaitGroup
 	for i := range errs {
-		asking.Go(func() { _, errs[i] = s.CreateCategory(ctx, &categoryCreate{Name: "Food"}) })
+		asking.Go(func() { _, errs[i] = srv.CreateCategory(ctx, &categoryCreate{Name: "Food"}) })
 	}
 	asking.Wait()
 	created := 0
@@ -83,14 +85,15 @@ func TestCreateCategoryConcurrentDuplicate(t *testing.T) {
 
 func TestListCategoriesNewestFirst(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
-	a, b, c := s.MakeCategory(ctx, t, "A"), s.MakeCategory(ctx, t, "B"), s.MakeCategory(ctx, t, "C")
-	s.MakeCategory(fixture.ActAs(t.Context(), s.NewID()), t, "another's")
-	first, err := s.ListCategories(ctx, &categoryList{Limit: new(int32(2))})
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
+	oldest, middle, third := srv.MakeCategory(ctx, t, "A"), srv.MakeCategory(ctx, t,
+		"B"), srv.MakeCategory(ctx, t, "C")
+	srv.MakeCategory(fixture.ActAs(t.Context(), srv.NewID()), t, "another's")
+	first, err := srv.ListCategories(ctx, &categoryList{Limit: new(int32(2))})
 	require.NoError(t, err)
 	require.True(t, first.GetPagination().GetHasMore())
-	second, err := s.ListCategories(ctx,
+	second, err := srv.ListCategories(ctx,
 		&categoryList{Limit: new(int32(2)), Cursor: first.GetPagination().GetNextCursor()})
 	require.NoError(t, err)
 	require.False(t, second.GetPagination().GetHasMore())
@@ -98,73 +101,73 @@ func TestListCategoriesNewestFirst(t *testing.T) {
 	for _, x := range append(first.GetCategories(), second.GetCategories()...) {
 		got = append(got, x.GetId())
 	}
-	require.Equal(t, []string{c.String(), b.String(), a.String()}, got)
+	require.Equal(t, []string{third.String(), middle.String(), oldest.String()}, got)
 
-	_, err = s.ListWallets(ctx, &walletList{Cursor: first.GetPagination().GetNextCursor()})
+	_, err = srv.ListWallets(ctx, &walletList{Cursor: first.GetPagination().GetNextCursor()})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
-	_, err = s.ListCategories(fixture.ActAs(t.Context(), s.NewID()),
+	_, err = srv.ListCategories(fixture.ActAs(t.Context(), srv.NewID()),
 		&categoryList{Cursor: first.GetPagination().GetNextCursor()})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
 }
 
 func TestDeleteCategoryInUse(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	tr := p.Create(t, p.Spends("5"))
+	me := newPerson(t.Context(), t, setup(t))
+	tr := me.Create(t, me.Spends("5"))
 	del := func() error {
-		_, err := p.DeleteCategory(p.Ctx, &categoryDelete{Id: p.Category.String()})
+		_, err := me.DeleteCategory(me.Ctx, &categoryDelete{Id: me.Category.String()})
 		return err
 	}
-	p.RequireRejected(t, codes.FailedPrecondition, "CATEGORY_IN_USE", del)
-	_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId()})
+	me.RequireRejected(t, codes.FailedPrecondition, "CATEGORY_IN_USE", del)
+	_, err := me.DeleteTransaction(me.Ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId()})
 	require.NoError(t, err)
 	require.NoError(t, del())
-	p.RequireRejected(t, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", del)
+	me.RequireRejected(t, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", del)
 }
 
 func TestDeleteCategoryReassignsTransactions(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	heir := p.MakeCategory(p.Ctx, t, "Meals")
-	kept := p.Spends("1")
+	me := newPerson(t.Context(), t, setup(t))
+	heir := me.MakeCategory(me.Ctx, t, "Meals")
+	kept := me.Spends("1")
 	kept.CategoryId = heir.String()
-	p.Create(t, kept)
-	moved := p.Create(t, p.Spends("5"))
-	_, err := p.DeleteCategory(p.Ctx,
-		&categoryDelete{Id: p.Category.String(), ReassignTo: new(heir.String()), IfMatch: `"1"`})
+	me.Create(t, kept)
+	moved := me.Create(t, me.Spends("5"))
+	_, err := me.DeleteCategory(me.Ctx,
+		&categoryDelete{Id: me.Category.String(), ReassignTo: new(heir.String()), IfMatch: `"1"`})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(&ledgerv1.CategoryDeleted{
-		OwnerId: p.ID.String(), CategoryId: p.Category.String(), ReassignedTo: new(heir.String()),
-	}, p.LastEvent(t)))
-	got, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: moved.GetId()})
+		OwnerId: me.ID.String(), CategoryId: me.Category.String(), ReassignedTo: new(heir.String()),
+	}, me.LastEvent(t)))
+	got, err := me.GetTransaction(me.Ctx, &ledgerv1.GetTransactionRequest{Id: moved.GetId()})
 	require.NoError(t, err)
 	require.Equal(t, heir.String(), got.GetTransaction().GetCategoryId())
 	require.Equal(t, `"2"`, got.GetEtag())
-	require.Equal(t, map[string]string{"EUR": "-6.00"}, p.Balances(t, p.Wallet))
-	p.RequireConsistent(t)
+	require.Equal(t, map[string]string{"EUR": "-6.00"}, me.Balances(t, me.Wallet))
+	me.RequireConsistent(t)
 }
 
 func TestDeleteCategoryInvalidTarget(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	p.Create(t, p.Spends("5"))
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	me.Create(t, me.Spends("5"))
+	for name, tc := range map[string]struct {
 		to     string
 		code   codes.Code
 		reason string
 	}{
-		"itself":         {p.Category.String(), codes.InvalidArgument, "VALIDATION_ERROR"},
+		"itself":         {me.Category.String(), codes.InvalidArgument, "VALIDATION_ERROR"},
 		"no id":          {"", codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS"},
-		"an unknown one": {s.NewID().String(), codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"an unknown one": {srv.NewID().String(), codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS"},
 		"another user's one": {
 			stranger.Category.String(), codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := s.RequireRejected(t, c.code, c.reason, func() error {
-				_, err := s.DeleteCategory(p.Ctx,
-					&categoryDelete{Id: p.Category.String(), ReassignTo: &c.to})
+			e := srv.RequireRejected(t, tc.code, tc.reason, func() error {
+				_, err := srv.DeleteCategory(me.Ctx,
+					&categoryDelete{Id: me.Category.String(), ReassignTo: &tc.to})
 				return err
 			})
 			require.Equal(t, []string{"reassignTo"}, fixture.FieldNames(e))
@@ -174,59 +177,59 @@ func TestDeleteCategoryInvalidTarget(t *testing.T) {
 
 func TestDeleteCategoryTotalsOutOfRange(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	other := s.MakeCategory(p.Ctx, t, "Other")
-	for _, category := range []uuid.UUID{p.Category, other} {
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	other := srv.MakeCategory(me.Ctx, t, "Other")
+	for _, category := range []uuid.UUID{me.Category, other} {
 		// Incomes and expenses cancel out, because the balance has a limit, too.
 		var both []*ledgerv1.CreateTransactionRequest
 		for range 60 {
-			out := p.Spends("999999999999")
+			out := me.Spends("999999999999")
 			out.Currency, out.CategoryId = "CLF", category.String()
 			in := proto.CloneOf(out)
 			in.Type = new(posting.Income)
 			both = append(both, out, in)
 		}
-		_, err := p.CreateTransactions(p.Ctx, fixture.Bulk(both...))
+		_, err := me.CreateTransactions(me.Ctx, fixture.Bulk(both...))
 		require.NoError(t, err)
 	}
-	e := s.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-		_, err := s.DeleteCategory(p.Ctx,
-			&categoryDelete{Id: p.Category.String(), ReassignTo: new(other.String())})
+	e := srv.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		_, err := srv.DeleteCategory(me.Ctx,
+			&categoryDelete{Id: me.Category.String(), ReassignTo: new(other.String())})
 		return err
 	})
 	require.Equal(t, []string{"reassignTo"}, fixture.FieldNames(e))
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 func TestCategoryIDErrors(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	for id, code := range map[string]codes.Code{
 		"":                         codes.InvalidArgument,
 		"food":                     codes.InvalidArgument,
 		uuid.Nil.String():          codes.NotFound,
-		s.NewID().String():         codes.NotFound,
+		srv.NewID().String():       codes.NotFound,
 		stranger.Category.String(): codes.NotFound,
-		p.Wallet.String():          codes.NotFound,
+		me.Wallet.String():         codes.NotFound,
 	} {
 		for name, do := range map[string]func() error{
 			"get": func() error {
-				_, err := s.GetCategory(p.Ctx, &ledgerv1.GetCategoryRequest{Id: id})
+				_, err := srv.GetCategory(me.Ctx, &ledgerv1.GetCategoryRequest{Id: id})
 				return err
 			},
 			"update": func() error {
-				_, err := s.UpdateCategory(p.Ctx, &categoryUpdate{Id: id, Name: new("Mine")})
+				_, err := srv.UpdateCategory(me.Ctx, &categoryUpdate{Id: id, Name: new("Mine")})
 				return err
 			},
 			"delete": func() error {
-				_, err := s.DeleteCategory(p.Ctx, &categoryDelete{Id: id})
+				_, err := srv.DeleteCategory(me.Ctx, &categoryDelete{Id: id})
 				return err
 			},
 		} {
 			t.Run(name+" "+id, func(t *testing.T) {
-				s.RequireRejected(t, code, "INVALID_CATEGORY_EXIST_PARAMS", do)
+				srv.RequireRejected(t, code, "INVALID_CATEGORY_EXIST_PARAMS", do)
 			})
 		}
 	}
@@ -234,28 +237,30 @@ func TestCategoryIDErrors(t *testing.T) {
 
 func TestCreateCategoryErrors(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
+	me := newPerson(t.Context(), t, setup(t))
 	for _, name := range []string{"", " ", strings.Repeat("x", 101), "a\x00"} {
-		p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := p.CreateCategory(p.Ctx, &categoryCreate{Name: name})
+		me.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := me.CreateCategory(me.Ctx, &categoryCreate{Name: name})
 			return err
 		})
-		p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := p.UpdateCategory(p.Ctx, &categoryUpdate{Id: p.Category.String(), Name: &name})
+		me.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := me.UpdateCategory(me.Ctx,
+				&categoryUpdate{Id: me.Category.String(), Name: &name})
 			return err
 		})
 	}
-	p.RequireRejected(t, codes.InvalidArgument, apierr.EmptyUpdate.Reason, func() error {
-		_, err := p.UpdateCategory(p.Ctx, &categoryUpdate{Id: p.Category.String()})
+	me.RequireRejected(t, codes.InvalidArgument, apierr.EmptyUpdate.Reason, func() error {
+		_, err := me.UpdateCategory(me.Ctx, &categoryUpdate{Id: me.Category.String()})
 		return err
 	})
-	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := p.UpdateCategory(p.Ctx,
-			&categoryUpdate{Id: p.Category.String(), Name: new("A"), IfMatch: `"9"`})
+	me.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := me.UpdateCategory(me.Ctx,
+			&categoryUpdate{Id: me.Category.String(), Name: new("A"), IfMatch: `"9"`})
 		return err
 	})
-	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := p.DeleteCategory(p.Ctx, &categoryDelete{Id: p.Category.String(), IfMatch: `"9"`})
+	me.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := me.DeleteCategory(me.Ctx,
+			&categoryDelete{Id: me.Category.String(), IfMatch: `"9"`})
 		return err
 	})
 }

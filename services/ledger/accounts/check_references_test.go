@@ -12,11 +12,11 @@ import (
 
 func TestCheckReferences(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	srv := setup(t)
+	p, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	type check = ledgerv1.CheckReferencesRequest
 	owner, wallet, category := p.ID.String(), p.Wallet.String(), p.Category.String()
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req    *check
 		code   codes.Code
 		reason string
@@ -39,7 +39,7 @@ func TestCheckReferences(t *testing.T) {
 			"WALLET_NOT_FOUND",
 		},
 		"an unknown wallet": {
-			&check{OwnerId: owner, WalletId: s.NewID().String()}, codes.NotFound,
+			&check{OwnerId: owner, WalletId: srv.NewID().String()}, codes.NotFound,
 			"WALLET_NOT_FOUND",
 		},
 		"a malformed category": {
@@ -56,12 +56,12 @@ func TestCheckReferences(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := s.CheckReferences(t.Context(), c.req)
-			if c.code == codes.OK {
+			_, err := srv.CheckReferences(t.Context(), tc.req)
+			if tc.code == codes.OK {
 				require.NoError(t, err)
 				return
 			}
-			fixture.RequireReason(t, err, c.code, c.reason)
+			fixture.RequireReason(t, err, tc.code, tc.reason)
 		})
 	}
 }

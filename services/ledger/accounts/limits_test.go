@@ -12,33 +12,33 @@ import (
 
 func TestCreateWalletLimit(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
-	s.MakeWallets(ctx, t, MaxWallets-2, "EUR")
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
+	srv.MakeWallets(ctx, t, MaxWallets-2, "EUR")
 	create := func(i int) error {
-		_, err := s.CreateWallet(ctx,
+		_, err := srv.CreateWallet(ctx,
 			&walletCreate{Name: fmt.Sprint("Another ", i), Currency: "EUR"})
 		return err
 	}
 	require.Equal(t, 2, fixture.Simultaneous(t, 6, "WALLET_LIMIT_REACHED", create))
-	s.RequireRejected(t, codes.AlreadyExists, "WALLET_LIMIT_REACHED", func() error {
+	srv.RequireRejected(t, codes.AlreadyExists, "WALLET_LIMIT_REACHED", func() error {
 		return create(0)
 	})
-	s.MakeWallet(fixture.ActAs(t.Context(), s.NewID()), t, "of another user", "EUR")
+	srv.MakeWallet(fixture.ActAs(t.Context(), srv.NewID()), t, "of another user", "EUR")
 }
 
 func TestCreateCategoryLimit(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
-	s.MakeCategories(ctx, t, MaxCategories-2)
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
+	srv.MakeCategories(ctx, t, MaxCategories-2)
 	create := func(i int) error {
-		_, err := s.CreateCategory(ctx, &categoryCreate{Name: fmt.Sprint("Another ", i)})
+		_, err := srv.CreateCategory(ctx, &categoryCreate{Name: fmt.Sprint("Another ", i)})
 		return err
 	}
 	require.Equal(t, 2, fixture.Simultaneous(t, 6, "CATEGORY_LIMIT_REACHED", create))
-	s.RequireRejected(t, codes.AlreadyExists, "CATEGORY_LIMIT_REACHED", func() error {
+	srv.RequireRejected(t, codes.AlreadyExists, "CATEGORY_LIMIT_REACHED", func() error {
 		return create(9)
 	})
-	s.MakeCategory(fixture.ActAs(t.Context(), s.NewID()), t, "of another user")
+	srv.MakeCategory(fixture.ActAs(t.Context(), srv.NewID()), t, "of another user")
 }

@@ -17,16 +17,16 @@ import (
 
 func TestCreateWalletOpeningDate(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	// It is already the next month in Auckland, and still the previous one in Los Angeles.
 	created := func(now, zone string, date *string) string {
 		at, err := time.Parse(time.RFC3339, now)
 		require.NoError(t, err)
-		ledger := *s.Service.Ledger
+		ledger := *srv.Service.Ledger
 		ledger.Now = func() time.Time { return at }
-		user := s.NewID()
-		s.setZone(t, user, zone)
-		accounts := &Accounts{Ledger: &ledger, Cursors: s.Service.Cursors}
+		user := srv.NewID()
+		srv.setZone(t, user, zone)
+		accounts := &Accounts{Ledger: &ledger, Cursors: srv.Service.Cursors}
 		resp, err := accounts.CreateWallet(fixture.ActAs(t.Context(), user), &walletCreate{
 			Name: "Cash", Currency: "EUR", Balance: new("5"), OpeningDate: date,
 		})
@@ -53,14 +53,14 @@ func (s *server) setZone(t require.TestingT, user uuid.UUID, zone string) {
 // answer.
 func TestCreateWalletReplaysOpeningDate(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
 	req := &walletCreate{Name: "Cash", Currency: "EUR", IdempotencyKey: "key"}
-	first, err := s.CreateWallet(ctx, req)
+	first, err := srv.CreateWallet(ctx, req)
 	require.NoError(t, err)
-	later := *s.Service.Ledger
+	later := *srv.Service.Ledger
 	later.Now = func() time.Time { return fixture.Today.AddDate(0, 0, 1).Add(-13 * time.Hour) }
-	again, err := (&Accounts{Ledger: &later, Cursors: s.Service.Cursors}).CreateWallet(ctx, req)
+	again, err := (&Accounts{Ledger: &later, Cursors: srv.Service.Cursors}).CreateWallet(ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.True(t, proto.Equal(first.GetWallet(), again.GetWallet()), again)
@@ -68,49 +68,49 @@ func TestCreateWalletReplaysOpeningDate(t *testing.T) {
 
 func TestUpdateWalletOpeningBalance(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	p.Create(t, p.Spends("3"))
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	me.Create(t, me.Spends("3"))
 	update := func(req *walletUpdate) *ledgerv1.Wallet {
-		req.Id = p.Wallet.String()
-		resp, err := s.UpdateWallet(p.Ctx, req)
+		req.Id = me.Wallet.String()
+		resp, err := srv.UpdateWallet(me.Ctx, req)
 		require.NoError(t, err)
-		got, err := s.GetWallet(p.Ctx, &ledgerv1.GetWalletRequest{Id: req.GetId()})
+		got, err := srv.GetWallet(me.Ctx, &ledgerv1.GetWalletRequest{Id: req.GetId()})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(resp.GetWallet(), got.GetWallet()), "answered %v, stored %v",
 			resp.GetWallet(), got.GetWallet())
 		require.Equal(t, resp.GetEtag(), got.GetEtag())
-		event, ok := s.LastEvent(t).(*ledgerv1.WalletUpdated)
+		event, ok := srv.LastEvent(t).(*ledgerv1.WalletUpdated)
 		require.True(t, ok)
 		require.True(t, proto.Equal(resp.GetWallet(), event.GetWallet()), event)
-		s.RequireConsistent(t)
+		srv.RequireConsistent(t)
 		return resp.GetWallet()
 	}
-	w := update(&walletUpdate{
+	wallet := update(&walletUpdate{
 		InitialBalance: new("100.5"), OpeningDate: new("2025-12-31"), IfMatch: `"1"`,
 	})
 	require.Equal(t, []string{"100.50", "97.50", "2025-12-31"},
-		[]string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
-	w = update(&walletUpdate{InitialBalance: new("-1")})
+		[]string{wallet.GetInitialBalance(), wallet.GetBalance(), wallet.GetOpeningDate()})
+	wallet = update(&walletUpdate{InitialBalance: new("-1")})
 	require.Equal(t, []string{"-1.00", "-4.00", "2025-12-31"},
-		[]string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
-	w = update(&walletUpdate{OpeningDate: new("")})
+		[]string{wallet.GetInitialBalance(), wallet.GetBalance(), wallet.GetOpeningDate()})
+	wallet = update(&walletUpdate{OpeningDate: new("")})
 	require.Equal(t, []string{"-1.00", "-4.00", ""},
-		[]string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
-	w = update(&walletUpdate{Name: new("Purse"), IfMatch: `"4"`})
+		[]string{wallet.GetInitialBalance(), wallet.GetBalance(), wallet.GetOpeningDate()})
+	wallet = update(&walletUpdate{Name: new("Purse"), IfMatch: `"4"`})
 	require.Equal(t, []string{"-1.00", "-4.00", ""},
-		[]string{w.GetInitialBalance(), w.GetBalance(), w.GetOpeningDate()})
+		[]string{wallet.GetInitialBalance(), wallet.GetBalance(), wallet.GetOpeningDate()})
 }
 
 func TestUpdateWalletOpeningErrors(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t.Context(), t, s)
-	yen := s.MakeWallet(p.Ctx, t, "Yen", "JPY")
-	full := s.MakeWallet(p.Ctx, t, "Full", "EUR")
-	pgtest.Exec(t, s.DB,
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	yen := srv.MakeWallet(me.Ctx, t, "Yen", "JPY")
+	full := srv.MakeWallet(me.Ctx, t, "Full", "EUR")
+	pgtest.Exec(t, srv.DB,
 		`UPDATE wallet_balances SET amount_minor = 100000000000000000 WHERE wallet_id = $1`, full)
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req   *walletUpdate
 		field string
 	}{
@@ -143,12 +143,12 @@ func TestUpdateWalletOpeningErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := s.UpdateWallet(p.Ctx, c.req)
+			_, err := srv.UpdateWallet(me.Ctx, tc.req)
 			e := apierr.From(err)
 			require.NotNil(t, e, err)
 			require.Equal(t, "VALIDATION_ERROR", e.Reason)
 			require.Len(t, e.Fields, 1)
-			require.Equal(t, c.field, e.Fields[0].Name)
+			require.Equal(t, tc.field, e.Fields[0].Name)
 		})
 	}
 }

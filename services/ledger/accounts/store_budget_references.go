@@ -30,20 +30,20 @@ type flatUses struct {
 // flatten converts budget uses to arrays. The three groups of arrays have different lengths, and
 // each statement uses the groups that it needs.
 func flatten(uses []budgetUse) flatUses {
-	var f flatUses
-	for _, u := range uses {
-		f.budgets = append(f.budgets, u.budget)
-		f.versions = append(f.versions, u.version)
-		for _, id := range u.categories {
-			f.heldBudgets = append(f.heldBudgets, u.budget)
-			f.held = append(f.held, id)
+	var flat flatUses
+	for _, use := range uses {
+		flat.budgets = append(flat.budgets, use.budget)
+		flat.versions = append(flat.versions, use.version)
+		for _, id := range use.categories {
+			flat.heldBudgets = append(flat.heldBudgets, use.budget)
+			flat.held = append(flat.held, id)
 		}
-		for _, id := range u.settled {
-			f.settledBudgets = append(f.settledBudgets, u.budget)
-			f.settled = append(f.settled, id)
+		for _, id := range use.settled {
+			flat.settledBudgets = append(flat.settledBudgets, use.budget)
+			flat.settled = append(flat.settled, id)
 		}
 	}
-	return f
+	return flat
 }
 
 // reserveCategories reserves an owner's categories for a budget. A repetition with the same
@@ -68,7 +68,7 @@ func reserveCategories(
 func shareReferencedCategories(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, uses []budgetUse,
 ) error {
-	f := flatten(uses)
+	flat := flatten(uses)
 	return pg.Exec(ctx, q, `
 		SELECT id
 		FROM categories
@@ -82,7 +82,7 @@ func shareReferencedCategories(
 			WHERE owner_id = $1 AND budget_id = ANY($3)
 		)
 		ORDER BY id
-		FOR KEY SHARE`, owner, f.held, f.budgets)
+		FOR KEY SHARE`, owner, flat.held, flat.budgets)
 }
 
 // upsertReferencingBudgets locks the budgets, records their versions, and returns the budgets whose
@@ -92,7 +92,7 @@ func shareReferencedCategories(
 func upsertReferencingBudgets(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, uses []budgetUse, expiry time.Time,
 ) (map[uuid.UUID]bool, error) {
-	f := flatten(uses)
+	flat := flatten(uses)
 	budgets, err := pg.Values[uuid.UUID](ctx, q, `
 		INSERT INTO referencing_budgets AS k (owner_id, budget_id, version, expires_at)
 		SELECT $1, budget_id, version,
@@ -102,7 +102,7 @@ func upsertReferencingBudgets(
 		ON CONFLICT (owner_id, budget_id) DO UPDATE
 		SET version = EXCLUDED.version, expires_at = EXCLUDED.expires_at
 		WHERE k.version <= EXCLUDED.version
-		RETURNING budget_id`, owner, f.budgets, f.versions, int64(deletedVersion), expiry)
+		RETURNING budget_id`, owner, flat.budgets, flat.versions, int64(deletedVersion), expiry)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func upsertReferencingBudgets(
 func insertReferences(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, uses []budgetUse,
 ) error {
-	f := flatten(uses)
+	flat := flatten(uses)
 	return pg.Exec(ctx, q, `
 		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id,
 			expires_at)
@@ -132,7 +132,7 @@ func insertReferences(
 		WHERE coalesce(c.id, m.category_id) IS NOT NULL
 		ORDER BY h.budget_id, h.id
 		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`,
-		owner, f.heldBudgets, f.held, uuid.Nil)
+		owner, flat.heldBudgets, flat.held, uuid.Nil)
 }
 
 // deleteUnheldReferences deletes recorded categories that budgets no longer hold. It does not
@@ -174,12 +174,12 @@ func selectHeldCategories(
 		HeldID     uuid.UUID `db:"held_id"`
 		CategoryID uuid.UUID `db:"category_id"`
 	}
-	f := flatten(uses)
+	flat := flatten(uses)
 	rows, err := pg.All[row](ctx, q, `
 		SELECT budget_id, held_id, category_id
 		FROM budget_references
 		WHERE owner_id = $1 AND budget_id = ANY($2) AND reservation = $3`,
-		owner, f.budgets, uuid.Nil)
+		owner, flat.budgets, uuid.Nil)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ type wallet struct {
 
 // insertWallet inserts a wallet and its opening balance. The row of the balance must exist from the
 // start, also for a balance of zero: walletsAndBalances expects one in the wallet's own currency.
-func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
+func insertWallet(ctx context.Context, q pg.Querier, wallet wallet) error {
 	return pg.Exec(ctx, q, `
 		WITH opened AS (
 			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, opening_date,
@@ -45,8 +45,9 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 		)
 		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
 		VALUES ($1, $2, $4, $5)`,
-		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.OpeningDate,
-		w.Archived, w.Version, w.CreatedAt, w.UpdatedAt, w.Color, w.Icon, w.Position)
+		wallet.OwnerID, wallet.ID, wallet.Name, wallet.Currency, wallet.InitialMinor,
+		wallet.OpeningDate, wallet.Archived, wallet.Version, wallet.CreatedAt, wallet.UpdatedAt,
+		wallet.Color, wallet.Icon, wallet.Position)
 }
 
 const walletsWith = `SELECT ` + walletColumns + walletsAndBalances
@@ -105,7 +106,7 @@ func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error
 // violates wallet_balances_amount_range if that is out of range. The caller has called
 // posting.ShareOwner, so no other write of the owner changes the balance before the transaction
 // ends.
-func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) error {
+func updateWallet(ctx context.Context, q pg.Querier, wallet wallet, opened int64) error {
 	return pg.Exec(ctx, q, `
 		WITH opened AS (
 			UPDATE wallet_balances
@@ -116,8 +117,9 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) err
 		SET name = $5, initial_minor = $6, opening_date = $7,
 			archived = $8, version = $9, updated_at = $10, color = $11, icon = $12, position = $13
 		WHERE owner_id = $1 AND id = $2`,
-		w.OwnerID, w.ID, opened, w.Currency, w.Name, w.InitialMinor, w.OpeningDate,
-		w.Archived, w.Version, w.UpdatedAt, w.Color, w.Icon, w.Position)
+		wallet.OwnerID, wallet.ID, opened, wallet.Currency, wallet.Name, wallet.InitialMinor,
+		wallet.OpeningDate, wallet.Archived, wallet.Version, wallet.UpdatedAt, wallet.Color,
+		wallet.Icon, wallet.Position)
 }
 
 // deleteWallet deletes a wallet, its balances and its totals, and removes it from the owner's

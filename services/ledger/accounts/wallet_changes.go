@@ -29,42 +29,42 @@ func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error
 	if err := apierr.CheckChange(req); err != nil {
 		return walletChanges{}, err
 	}
-	var p apierr.Problems
+	var problems apierr.Problems
 	parsed := walletChanges{archived: req.Archived, initial: req.InitialBalance}
 	if req.Name != nil {
-		parsed.name = parseName(&p, req.GetName())
+		parsed.name = parseName(&problems, req.GetName())
 	}
 	if req.Color != nil {
-		parsed.color = new(parseColor(&p, req.GetColor()))
+		parsed.color = new(parseColor(&problems, req.GetColor()))
 	}
 	if req.Icon != nil {
-		parsed.icon = new(parseIcon(&p, req.GetIcon()))
+		parsed.icon = new(parseIcon(&problems, req.GetIcon()))
 	}
 	if req.Position != nil {
-		parsed.position = parsePosition(&p, req.GetPosition())
+		parsed.position = parsePosition(&problems, req.GetPosition())
 		parsed.noPosition = parsed.position == nil
 	}
 	if parsed.initial != nil {
 		if _, err := request.ParseAmount(money.Currency{}, *parsed.initial); err != nil {
-			p.Invalid("initialBalance", err.Error())
+			problems.Invalid("initialBalance", err.Error())
 		}
 	}
 	if req.OpeningDate != nil {
-		parsed.openingDate = parseOpeningDate(&p, req.GetOpeningDate())
+		parsed.openingDate = parseOpeningDate(&problems, req.GetOpeningDate())
 		parsed.noOpeningDate = req.GetOpeningDate() == ""
 	}
-	return parsed, p.Err()
+	return parsed, problems.Err()
 }
 
 // parseOpeningDate returns the day from which an opening balance counts. It is nil for "": then the
 // balance counts for all days.
-func parseOpeningDate(p *apierr.Problems, s string) *time.Time {
+func parseOpeningDate(problems *apierr.Problems, s string) *time.Time {
 	if s == "" {
 		return nil
 	}
 	day, ok := calendar.ParseDate(s)
 	if !ok {
-		p.Invalid("openingDate", "must be a date of the years 1900 to 2200, YYYY-MM-DD")
+		problems.Invalid("openingDate", "must be a date of the years 1900 to 2200, YYYY-MM-DD")
 		return nil
 	}
 	return &day
@@ -72,26 +72,26 @@ func parseOpeningDate(p *apierr.Problems, s string) *time.Time {
 
 // apply sets the changed fields of a wallet, and the balance in its own currency. It returns an
 // error if the opening balance has more decimals than the currency.
-func (c walletChanges) apply(w *wallet) error {
-	request.Set(&w.Name, c.name)
-	request.Set(&w.Color, c.color)
-	request.Set(&w.Icon, c.icon)
-	request.Set(&w.Archived, c.archived)
+func (c walletChanges) apply(wallet *wallet) error {
+	request.Set(&wallet.Name, c.name)
+	request.Set(&wallet.Color, c.color)
+	request.Set(&wallet.Icon, c.icon)
+	request.Set(&wallet.Archived, c.archived)
 	if c.position != nil || c.noPosition {
-		w.Position = c.position
+		wallet.Position = c.position
 	}
 	if c.openingDate != nil || c.noOpeningDate {
-		w.OpeningDate = c.openingDate
+		wallet.OpeningDate = c.openingDate
 	}
 	if c.initial == nil {
 		return nil
 	}
-	initial, err := request.ParseAmount(money.CurrencyOf(w.Currency), *c.initial)
+	initial, err := request.ParseAmount(money.CurrencyOf(wallet.Currency), *c.initial)
 	if err != nil {
 		return apierr.Invalid("initialBalance", err.Error())
 	}
-	w.Amounts[0] += initial - w.InitialMinor
-	w.InitialMinor = initial
+	wallet.Amounts[0] += initial - wallet.InitialMinor
+	wallet.InitialMinor = initial
 	return nil
 }
 

@@ -12,17 +12,17 @@ import (
 
 func TestListWalletsNewestFirst(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
 	var want []string
 	for _, name := range []string{"A", "B", "C", "D", "E"} {
-		want = append([]string{s.MakeWallet(ctx, t, name, "EUR").String()}, want...)
+		want = append([]string{srv.MakeWallet(ctx, t, name, "EUR").String()}, want...)
 	}
-	s.MakeWallet(fixture.ActAs(t.Context(), s.NewID()), t, "another's", "EUR")
+	srv.MakeWallet(fixture.ActAs(t.Context(), srv.NewID()), t, "another's", "EUR")
 	var got []string
 	req := &walletList{Limit: new(int32(2))}
 	for {
-		resp, err := s.ListWallets(ctx, req)
+		resp, err := srv.ListWallets(ctx, req)
 		require.NoError(t, err)
 		for _, w := range resp.GetWallets() {
 			got = append(got, w.GetId())
@@ -35,27 +35,27 @@ func TestListWalletsNewestFirst(t *testing.T) {
 	require.Equal(t, want, got)
 
 	req.Cursor = "AAAA"
-	_, err := s.ListWallets(ctx, req)
+	_, err := srv.ListWallets(ctx, req)
 	fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
-	_, err = s.ListWallets(ctx, &walletList{Limit: new(int32(0))})
+	_, err = srv.ListWallets(ctx, &walletList{Limit: new(int32(0))})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 }
 
 func TestListWalletsFiltersByArchived(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
 	ids := map[bool][]string{}
 	for i := range 6 {
-		id, archived := s.MakeWallet(ctx, t, "Cash", "EUR").String(), i%2 == 0
+		id, archived := srv.MakeWallet(ctx, t, "Cash", "EUR").String(), i%2 == 0
 		if archived {
-			_, err := s.UpdateWallet(ctx, &walletUpdate{Id: id, Archived: &archived})
+			_, err := srv.UpdateWallet(ctx, &walletUpdate{Id: id, Archived: &archived})
 			require.NoError(t, err)
 		}
 		ids[archived] = append([]string{id}, ids[archived]...)
 	}
 	list := func(req *walletList) (got []string, next string) {
-		resp, err := s.ListWallets(ctx, req)
+		resp, err := srv.ListWallets(ctx, req)
 		require.NoError(t, err)
 		for _, w := range resp.GetWallets() {
 			got = append(got, w.GetId())
@@ -74,7 +74,7 @@ func TestListWalletsFiltersByArchived(t *testing.T) {
 			"without the filter":   nil,
 			"with the other value": new(!archived),
 		} {
-			_, err := s.ListWallets(ctx, &walletList{Archived: other, Cursor: next})
+			_, err := srv.ListWallets(ctx, &walletList{Archived: other, Cursor: next})
 			require.ErrorIs(t, err, apierr.InvalidCursor, name)
 		}
 	}

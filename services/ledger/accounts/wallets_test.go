@@ -16,9 +16,9 @@ import (
 
 func TestCreateWalletOpeningBalance(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
+	for name, tc := range map[string]struct {
 		currency string
 		balance  *string
 		want     string
@@ -32,32 +32,33 @@ func TestCreateWalletOpeningBalance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			created, err := s.CreateWallet(ctx,
-				&walletCreate{Name: "  Cash ", Currency: c.currency, Balance: c.balance})
+			created, err := srv.CreateWallet(ctx,
+				&walletCreate{Name: "  Cash ", Currency: tc.currency, Balance: tc.balance})
 			require.NoError(t, err)
-			w := created.GetWallet()
-			code := strings.ToUpper(strings.TrimSpace(c.currency))
+			wallet := created.GetWallet()
+			code := strings.ToUpper(strings.TrimSpace(tc.currency))
 			want := &ledgerv1.Wallet{
-				Id: w.GetId(), Name: "Cash", Currency: code, Balance: c.want,
-				InitialBalance: c.want,
-				Balances:       []*ledgerv1.Balance{{Currency: code, Amount: c.want}},
+				Id: wallet.GetId(), Name: "Cash", Currency: code, Balance: tc.want,
+				InitialBalance: tc.want,
+				Balances:       []*ledgerv1.Balance{{Currency: code, Amount: tc.want}},
 				CreatedAt:      "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
 				OpeningDate: "2026-03-15",
 			}
-			require.True(t, proto.Equal(want, w), w)
+			require.True(t, proto.Equal(want, wallet), wallet)
 			require.Equal(t, `"1"`, created.GetEtag())
-			got, err := s.GetWallet(ctx, &ledgerv1.GetWalletRequest{Id: strings.ToUpper(w.GetId())})
+			got, err := srv.GetWallet(ctx,
+				&ledgerv1.GetWalletRequest{Id: strings.ToUpper(wallet.GetId())})
 			require.NoError(t, err)
-			require.True(t, proto.Equal(w, got.GetWallet()), got)
+			require.True(t, proto.Equal(wallet, got.GetWallet()), got)
 		})
 	}
 }
 
 func TestCreateWalletErrors(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
+	for name, tc := range map[string]struct {
 		req    *walletCreate
 		reason string
 		fields []string
@@ -104,108 +105,110 @@ func TestCreateWalletErrors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := s.RequireRejected(t, codes.InvalidArgument, c.reason, func() error {
-				_, err := s.CreateWallet(ctx, c.req)
+			e := srv.RequireRejected(t, codes.InvalidArgument, tc.reason, func() error {
+				_, err := srv.CreateWallet(ctx, tc.req)
 				return err
 			})
-			require.Equal(t, c.fields, fixture.FieldNames(e))
+			require.Equal(t, tc.fields, fixture.FieldNames(e))
 		})
 	}
 }
 
 func TestCreateWalletReplaysKey(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
 	req := &walletCreate{Name: "Cash", Currency: "EUR", IdempotencyKey: "k"}
-	first, err := s.CreateWallet(ctx, req)
+	first, err := srv.CreateWallet(ctx, req)
 	require.NoError(t, err)
-	again, err := s.CreateWallet(ctx, req)
+	again, err := srv.CreateWallet(ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.True(t, proto.Equal(first.GetWallet(), again.GetWallet()))
-	s.RequireRejected(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
-		_, err := s.CreateWallet(ctx,
+	srv.RequireRejected(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
+		_, err := srv.CreateWallet(ctx,
 			&walletCreate{Name: "Bank", Currency: "EUR", IdempotencyKey: "k"})
 		return err
 	})
-	other, err := s.CreateWallet(fixture.ActAs(t.Context(), s.NewID()), req)
+	other, err := srv.CreateWallet(fixture.ActAs(t.Context(), srv.NewID()), req)
 	require.NoError(t, err)
 	require.NotEqual(t, first.GetWallet().GetId(), other.GetWallet().GetId())
 }
 
 func TestUpdateWalletRenamesAndArchives(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	resp, err := p.UpdateWallet(p.Ctx, &walletUpdate{Id: p.Wallet.String(), Name: new(" Purse ")})
+	me := newPerson(t.Context(), t, setup(t))
+	resp, err := me.UpdateWallet(me.Ctx,
+		&walletUpdate{Id: me.Wallet.String(), Name: new(" Purse ")})
 	require.NoError(t, err)
 	require.Equal(t, "Purse", resp.GetWallet().GetName())
 	require.False(t, resp.GetWallet().GetArchived())
 	require.Equal(t, `"2"`, resp.GetEtag())
-	resp, err = p.UpdateWallet(p.Ctx,
-		&walletUpdate{Id: p.Wallet.String(), Archived: new(true), IfMatch: `"2"`})
+	resp, err = me.UpdateWallet(me.Ctx,
+		&walletUpdate{Id: me.Wallet.String(), Archived: new(true), IfMatch: `"2"`})
 	require.NoError(t, err)
 	require.Equal(t, "Purse", resp.GetWallet().GetName())
 	require.True(t, resp.GetWallet().GetArchived())
-	p.RequireEvent(t, &ledgerv1.WalletUpdated{OwnerId: p.ID.String(), Wallet: resp.GetWallet()})
+	me.RequireEvent(t, &ledgerv1.WalletUpdated{OwnerId: me.ID.String(), Wallet: resp.GetWallet()})
 
 	// Money that comes or goes does not make the tag stale.
-	p.Create(t, p.Spends("5"))
-	resp, err = p.UpdateWallet(p.Ctx,
-		&walletUpdate{Id: p.Wallet.String(), Archived: new(false), IfMatch: `"3"`})
+	me.Create(t, me.Spends("5"))
+	resp, err = me.UpdateWallet(me.Ctx,
+		&walletUpdate{Id: me.Wallet.String(), Archived: new(false), IfMatch: `"3"`})
 	require.NoError(t, err)
 	require.Equal(t, "-5.00", resp.GetWallet().GetBalance())
 }
 
 func TestDeleteWalletInUse(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	tr := p.Create(t, p.Spends("5"))
+	me := newPerson(t.Context(), t, setup(t))
+	tr := me.Create(t, me.Spends("5"))
 	del := func() error {
-		_, err := p.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: p.Wallet.String()})
+		_, err := me.DeleteWallet(me.Ctx, &ledgerv1.DeleteWalletRequest{Id: me.Wallet.String()})
 		return err
 	}
-	p.RequireRejected(t, codes.FailedPrecondition, "WALLET_IN_USE", del)
-	_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId()})
+	me.RequireRejected(t, codes.FailedPrecondition, "WALLET_IN_USE", del)
+	_, err := me.DeleteTransaction(me.Ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId()})
 	require.NoError(t, err)
 	require.NoError(t, del())
-	p.RequireEvent(t, &ledgerv1.WalletDeleted{OwnerId: p.ID.String(), WalletId: p.Wallet.String()})
-	p.RequireRejected(t, codes.NotFound, "WALLET_NOT_FOUND", del)
-	left := pgtest.Value[int](t, p.DB,
+	me.RequireEvent(t,
+		&ledgerv1.WalletDeleted{OwnerId: me.ID.String(), WalletId: me.Wallet.String()})
+	me.RequireRejected(t, codes.NotFound, "WALLET_NOT_FOUND", del)
+	left := pgtest.Value[int](t, me.DB,
 		`SELECT (SELECT count(*) FROM wallet_balances) + (SELECT count(*) FROM monthly_totals)`)
 	require.Zero(t, left)
 }
 
 func TestWalletIDErrors(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
 	for id, code := range map[string]codes.Code{
-		"":                                codes.InvalidArgument,
-		"1":                               codes.InvalidArgument,
-		"{" + p.Wallet.String()[1:]:       codes.InvalidArgument,
-		uuid.Nil.String():                 codes.NotFound,
-		s.NewID().String():                codes.NotFound,
-		stranger.Wallet.String():          codes.NotFound,
-		p.Category.String():               codes.NotFound,
-		p.Wallet.String() + "'; SELECT 1": codes.InvalidArgument,
+		"":                                 codes.InvalidArgument,
+		"1":                                codes.InvalidArgument,
+		"{" + me.Wallet.String()[1:]:       codes.InvalidArgument,
+		uuid.Nil.String():                  codes.NotFound,
+		srv.NewID().String():               codes.NotFound,
+		stranger.Wallet.String():           codes.NotFound,
+		me.Category.String():               codes.NotFound,
+		me.Wallet.String() + "'; SELECT 1": codes.InvalidArgument,
 	} {
 		for name, do := range map[string]func() error{
 			"get": func() error {
-				_, err := s.GetWallet(p.Ctx, &ledgerv1.GetWalletRequest{Id: id})
+				_, err := srv.GetWallet(me.Ctx, &ledgerv1.GetWalletRequest{Id: id})
 				return err
 			},
 			"update": func() error {
-				_, err := s.UpdateWallet(p.Ctx, &walletUpdate{Id: id, Name: new("Mine")})
+				_, err := srv.UpdateWallet(me.Ctx, &walletUpdate{Id: id, Name: new("Mine")})
 				return err
 			},
 			"delete": func() error {
-				_, err := s.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: id})
+				_, err := srv.DeleteWallet(me.Ctx, &ledgerv1.DeleteWalletRequest{Id: id})
 				return err
 			},
 		} {
 			t.Run(name+" "+id, func(t *testing.T) {
-				s.RequireRejected(t, code, "WALLET_NOT_FOUND", do)
+				srv.RequireRejected(t, code, "WALLET_NOT_FOUND", do)
 			})
 		}
 	}
@@ -213,23 +216,23 @@ func TestWalletIDErrors(t *testing.T) {
 
 func TestUpdateWalletErrors(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := p.UpdateWallet(p.Ctx,
-			&walletUpdate{Id: p.Wallet.String(), Name: new("A"), IfMatch: `"2"`})
+	me := newPerson(t.Context(), t, setup(t))
+	me.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := me.UpdateWallet(me.Ctx,
+			&walletUpdate{Id: me.Wallet.String(), Name: new("A"), IfMatch: `"2"`})
 		return err
 	})
-	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := p.DeleteWallet(p.Ctx,
-			&ledgerv1.DeleteWalletRequest{Id: p.Wallet.String(), IfMatch: `W/"1"`})
+	me.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := me.DeleteWallet(me.Ctx,
+			&ledgerv1.DeleteWalletRequest{Id: me.Wallet.String(), IfMatch: `W/"1"`})
 		return err
 	})
-	p.RequireRejected(t, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
-		_, err := p.UpdateWallet(p.Ctx, &walletUpdate{Id: p.Wallet.String()})
+	me.RequireRejected(t, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
+		_, err := me.UpdateWallet(me.Ctx, &walletUpdate{Id: me.Wallet.String()})
 		return err
 	})
-	p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-		_, err := p.UpdateWallet(p.Ctx, &walletUpdate{Id: p.Wallet.String(), Name: new("")})
+	me.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		_, err := me.UpdateWallet(me.Ctx, &walletUpdate{Id: me.Wallet.String(), Name: new("")})
 		return err
 	})
 }

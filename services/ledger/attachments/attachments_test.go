@@ -21,47 +21,47 @@ const pdf = "%PDF-1.7\n\x00\xff"
 
 func TestCreateAttachment(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
+	srv := setup(t)
+	me := newPerson(t, srv)
 	content := pdf + strings.Repeat("\x00\x01invoice", 70_000)
-	resp, err := p.attach("invoice.html", content)
+	resp, err := me.attach("invoice.html", content)
 	require.NoError(t, err)
 	require.Empty(t, resp.GetCode(), "the first success option")
-	a := resp.GetAttachment()
+	attachment := resp.GetAttachment()
 	sum := sha256.Sum256([]byte(content))
 	require.True(t, proto.Equal(&ledgerv1.Attachment{
-		Id: a.GetId(), TransactionId: p.transaction, Name: "invoice.html", MediaType: media.PDF,
-		Size: int64(len(content)), Sha256: hex.EncodeToString(sum[:]),
+		Id: attachment.GetId(), TransactionId: me.transaction, Name: "invoice.html",
+		MediaType: media.PDF, Size: int64(len(content)), Sha256: hex.EncodeToString(sum[:]),
 		CreatedAt: "2026-03-15T12:00:00.000Z",
-	}, a), a)
-	require.Equal(t, 1, p.count(t))
-	require.Equal(t, 3, s.rows(t, "attachment_chunks"))
+	}, attachment), attachment)
+	require.Equal(t, 1, me.count(t))
+	require.Equal(t, 3, srv.rows(t, "attachment_chunks"))
 
-	header, got, err := p.download(a.GetId())
+	header, got, err := me.download(attachment.GetId())
 	require.NoError(t, err)
 	require.Equal(t, content, got)
 	require.Equal(t, media.PDF, header.GetMediaType())
 	require.Equal(t, "invoice.html", header.GetFileName())
 	require.Equal(t, int64(len(content)), header.GetSize())
 
-	second := p.mustAttach(t, "note.txt", "paid in cash")
-	list := p.list(t)
+	second := me.mustAttach(t, "note.txt", "paid in cash")
+	list := me.list(t)
 	require.Len(t, list, 2)
-	require.True(t, proto.Equal(a, list[0]))
+	require.True(t, proto.Equal(attachment, list[0]))
 	require.True(t, proto.Equal(second, list[1]))
 }
 
 func TestCreateAttachmentKeepsVersion(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t))
-	before, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: p.transaction})
+	me := newPerson(t, setup(t))
+	before, err := me.GetTransaction(me.Ctx, &ledgerv1.GetTransactionRequest{Id: me.transaction})
 	require.NoError(t, err)
-	p.mustAttach(t, "a.txt", "a")
-	after, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: p.transaction})
+	me.mustAttach(t, "a.txt", "a")
+	after, err := me.GetTransaction(me.Ctx, &ledgerv1.GetTransactionRequest{Id: me.transaction})
 	require.NoError(t, err)
 	require.Equal(t, before.GetEtag(), after.GetEtag())
-	updated, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
-		Id: p.transaction, Description: new("x"), IfMatch: before.GetEtag(),
+	updated, err := me.UpdateTransaction(me.Ctx, &ledgerv1.UpdateTransactionRequest{
+		Id: me.transaction, Description: new("x"), IfMatch: before.GetEtag(),
 	})
 	require.NoError(t, err)
 	require.Equal(t, int32(1), updated.GetTransaction().GetAttachmentCount(),
@@ -73,15 +73,15 @@ func TestCreateAttachmentKeepsVersion(t *testing.T) {
 func TestAttachmentsNumberTheTransaction(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t, s)
+	me := newPerson(t, s)
 	seq := func() int {
 		return s.rows(t, "generate_series(1, (SELECT seq FROM transactions))")
 	}
 	before := seq()
-	a := p.mustAttach(t, "a.txt", "a")
+	a := me.mustAttach(t, "a.txt", "a")
 	created := seq()
 	require.Greater(t, created, before)
-	_, err := p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: a.GetId()})
+	_, err := me.DeleteAttachment(me.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: a.GetId()})
 	require.NoError(t, err)
 	require.Greater(t, seq(), created)
 }
@@ -90,56 +90,56 @@ func TestAttachmentsNumberTheTransaction(t *testing.T) {
 // requests have none.
 func TestAttachmentsPublishEvents(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t))
-	before := len(p.Events(t))
-	created, err := p.attach("a.txt", "a", "key")
+	me := newPerson(t, setup(t))
+	before := len(me.Events(t))
+	created, err := me.attach("a.txt", "a", "key")
 	require.NoError(t, err)
 	for _, key := range []string{"key", "another key"} {
-		_, err = p.attach("a.txt", "a", key)
+		_, err = me.attach("a.txt", "a", key)
 		require.NoError(t, err)
 	}
-	_, err = p.attach("a.exe", "MZ\x90\x00")
+	_, err = me.attach("a.exe", "MZ\x90\x00")
 	require.ErrorIs(t, err, errUnsupportedType)
 	deletion := &ledgerv1.DeleteAttachmentRequest{Id: created.GetAttachment().GetId()}
-	_, err = p.DeleteAttachment(p.Ctx, deletion)
+	_, err = me.DeleteAttachment(me.Ctx, deletion)
 	require.NoError(t, err)
-	_, err = p.DeleteAttachment(p.Ctx, deletion)
+	_, err = me.DeleteAttachment(me.Ctx, deletion)
 	require.ErrorIs(t, err, errAttachmentNotFound)
 
-	events := p.Events(t)[before:]
+	events := me.Events(t)[before:]
 	require.Len(t, events, 2)
 	require.True(t, proto.Equal(&ledgerv1.AttachmentCreated{
-		OwnerId: p.ID.String(), Attachment: created.GetAttachment(),
+		OwnerId: me.ID.String(), Attachment: created.GetAttachment(),
 	}, events[0]), events[0])
 	require.True(t, proto.Equal(&ledgerv1.AttachmentDeleted{
-		OwnerId: p.ID.String(), Attachment: created.GetAttachment(),
+		OwnerId: me.ID.String(), Attachment: created.GetAttachment(),
 	}, events[1]), events[1])
 }
 
 func TestCreateAttachmentReferences(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, other := newPerson(t, s), newPerson(t, s)
+	srv := setup(t)
+	me, other := newPerson(t, srv), newPerson(t, srv)
 	for transaction, want := range map[string]error{
 		"": errInvalidTransactionID, "x": errInvalidTransactionID,
 		uuid.NewString(): errTransactionNotFound, other.transaction: errTransactionOwnerMismatch,
 	} {
-		err := p.CreateAttachment(stream(p.Ctx, transaction, "a", "x"))
+		err := me.CreateAttachment(stream(me.Ctx, transaction, "a", "x"))
 		require.ErrorIs(t, err, want)
-		_, err = p.ListAttachments(p.Ctx,
+		_, err = me.ListAttachments(me.Ctx,
 			&ledgerv1.ListAttachmentsRequest{TransactionId: transaction})
 		require.ErrorIs(t, err, want)
 	}
-	s.requireNothingStored(t)
+	srv.requireNothingStored(t)
 	theirs := other.mustAttach(t, "a", "x").GetId()
 	for id, want := range map[string]error{
 		"": errInvalidAttachmentID, "x": errInvalidAttachmentID,
 		uuid.NewString(): errAttachmentNotFound, theirs: errAttachmentNotFound,
 	} {
-		_, content, err := p.download(id)
+		_, content, err := me.download(id)
 		require.ErrorIs(t, err, want)
 		require.Empty(t, content)
-		_, err = p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: id})
+		_, err = me.DeleteAttachment(me.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: id})
 		require.ErrorIs(t, err, want)
 	}
 	require.Len(t, other.list(t), 1)
@@ -148,25 +148,25 @@ func TestCreateAttachmentReferences(t *testing.T) {
 // TestCreateAttachmentOfTransfer checks that the attachments of a transfer belong to its leg out.
 func TestCreateAttachmentOfTransfer(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
-	other, transfer := s.MakeWallet(p.Ctx, t, "Bank", "EUR"), uuid.Must(uuid.NewV7())
+	srv := setup(t)
+	me := newPerson(t, srv)
+	other, transfer := srv.MakeWallet(me.Ctx, t, "Bank", "EUR"), uuid.Must(uuid.NewV7())
 	row := posting.Transaction{
-		WalletID: p.Wallet, Currency: "EUR", Date: fixture.Today, TransferID: &transfer,
+		WalletID: me.Wallet, Currency: "EUR", Date: fixture.Today, TransferID: &transfer,
 		AmountMinor: -700,
 	}
 	legs := []posting.Transaction{row, row}
 	legs[1].WalletID, legs[1].AmountMinor = other, 700
-	s.Record(p.Ctx, t, legs...)
-	require.NoError(t, p.CreateAttachment(stream(p.Ctx, legs[0].ID.String(), "a", "x")))
-	up := stream(p.Ctx, legs[1].ID.String(), "a", "x")
+	srv.Record(me.Ctx, t, legs...)
+	require.NoError(t, me.CreateAttachment(stream(me.Ctx, legs[0].ID.String(), "a", "x")))
+	up := stream(me.Ctx, legs[1].ID.String(), "a", "x")
 	received := 0
 	next := up.Next
 	up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
 		received++
 		return next()
 	}
-	require.ErrorIs(t, p.CreateAttachment(up), errTransactionIsTransfer)
+	require.ErrorIs(t, me.CreateAttachment(up), errTransactionIsTransfer)
 	require.Equal(t, 1, received, "the upload is rejected before its file arrives")
 }
 
@@ -175,23 +175,23 @@ func TestCreateAttachmentOfTransfer(t *testing.T) {
 func TestAttachmentsOfTransactions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p := newPerson(t, s)
-	other := p
-	other.transaction = p.Create(t, p.Spends("1")).GetId()
-	first, second, third := p.mustAttach(t, "a",
-		"first"), p.mustAttach(t, "b", "second"), other.mustAttach(t, "c", "third")
+	me := newPerson(t, s)
+	other := me
+	other.transaction = me.Create(t, me.Spends("1")).GetId()
+	first, second, third := me.mustAttach(t, "a",
+		"first"), me.mustAttach(t, "b", "second"), other.mustAttach(t, "c", "third")
 	names := func(of person) (names []string) {
 		for _, a := range of.list(t) {
 			names = append(names, a.GetName())
 		}
 		return names
 	}
-	require.Equal(t, []string{"a", "b"}, names(p))
+	require.Equal(t, []string{"a", "b"}, names(me))
 	require.Equal(t, []string{"c"}, names(other))
 	for id, want := range map[string]string{
 		first.GetId(): "first", second.GetId(): "second", third.GetId(): "third",
 	} {
-		_, content, err := p.download(id)
+		_, content, err := me.download(id)
 		require.NoError(t, err)
 		require.Equal(t, want, content)
 	}
@@ -199,21 +199,22 @@ func TestAttachmentsOfTransactions(t *testing.T) {
 
 func TestDeleteAttachment(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
-	a := p.mustAttach(t, "a.pdf", pdf)
-	kept := p.mustAttach(t, "b.txt", "b")
-	resp, err := p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: a.GetId()})
+	srv := setup(t)
+	me := newPerson(t, srv)
+	attachment := me.mustAttach(t, "a.pdf", pdf)
+	kept := me.mustAttach(t, "b.txt", "b")
+	resp, err := me.DeleteAttachment(me.Ctx,
+		&ledgerv1.DeleteAttachmentRequest{Id: attachment.GetId()})
 	require.NoError(t, err)
-	require.Equal(t, a.GetId(), resp.GetId())
-	_, err = p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: a.GetId()})
+	require.Equal(t, attachment.GetId(), resp.GetId())
+	_, err = me.DeleteAttachment(me.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: attachment.GetId()})
 	require.ErrorIs(t, err, errAttachmentNotFound)
-	_, _, err = p.download(a.GetId())
+	_, _, err = me.download(attachment.GetId())
 	require.ErrorIs(t, err, errAttachmentNotFound)
-	require.Len(t, p.list(t), 1)
-	require.Equal(t, kept.GetId(), p.list(t)[0].GetId())
-	require.Equal(t, 1, p.count(t))
-	require.Equal(t, 1, s.rows(t, "attachment_chunks"))
+	require.Len(t, me.list(t), 1)
+	require.Equal(t, kept.GetId(), me.list(t)[0].GetId())
+	require.Equal(t, 1, me.count(t))
+	require.Equal(t, 1, srv.rows(t, "attachment_chunks"))
 }
 
 func TestDeleteTransactionDeletesAttachments(t *testing.T) {
@@ -232,40 +233,42 @@ func TestDeleteTransactionDeletesAttachments(t *testing.T) {
 // file.
 func TestDownloadAttachmentDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t))
-	a := p.mustAttach(t, "a.pdf", pdf+strings.Repeat("x", 1<<20))
-	down := &fixture.DownloadStream[ledgerv1.DownloadAttachmentResponse]{Ctx: p.Ctx}
+	me := newPerson(t, setup(t))
+	attachment := me.mustAttach(t, "a.pdf", pdf+strings.Repeat("x", 1<<20))
+	down := &fixture.DownloadStream[ledgerv1.DownloadAttachmentResponse]{Ctx: me.Ctx}
 	down.OnSend = func() {
 		if len(down.Sent) == 3 {
-			_, err := p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: a.GetId()})
+			_, err := me.DeleteAttachment(me.Ctx,
+				&ledgerv1.DeleteAttachmentRequest{Id: attachment.GetId()})
 			require.NoError(t, err)
 		}
 	}
-	require.ErrorIs(t, p.DownloadAttachment(&ledgerv1.DownloadAttachmentRequest{Id: a.GetId()},
-		down), errAttachmentNotFound)
+	require.ErrorIs(t,
+		me.DownloadAttachment(&ledgerv1.DownloadAttachmentRequest{Id: attachment.GetId()},
+			down), errAttachmentNotFound)
 }
 
 func TestExpire(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
-	p.mustAttach(t, "a.txt", "kept")
+	srv := setup(t)
+	me := newPerson(t, srv)
+	me.mustAttach(t, "a.txt", "kept")
 	// The process ended here.
 	half := attachment{
-		ID: s.NewID(), OwnerID: p.ID, TransactionID: uuid.MustParse(p.transaction), Name: "half",
-		CreatedAt: fixture.Today,
+		ID: srv.NewID(), OwnerID: me.ID, TransactionID: uuid.MustParse(me.transaction),
+		Name: "half", CreatedAt: fixture.Today,
 	}
-	require.NoError(t, insertUploading(p.Ctx, s.DB, half))
-	require.NoError(t, insertChunk(p.Ctx, s.DB, half, 0, []byte("half")))
-	require.Len(t, p.list(t), 1)
-	_, _, err := p.download(half.ID.String())
+	require.NoError(t, insertUploading(me.Ctx, srv.DB, half))
+	require.NoError(t, insertChunk(me.Ctx, srv.DB, half, 0, []byte("half")))
+	require.Len(t, me.list(t), 1)
+	_, _, err := me.download(half.ID.String())
 	require.ErrorIs(t, err, errAttachmentNotFound)
-	_, err = p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: half.ID.String()})
+	_, err = me.DeleteAttachment(me.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: half.ID.String()})
 	require.ErrorIs(t, err, errAttachmentNotFound)
 
-	require.NoError(t, Expire(p.Ctx, s.DB, fixture.Today.Add(uploadAge)))
-	require.Equal(t, 1, s.uploading(t), "it may still run")
-	require.NoError(t, Expire(p.Ctx, s.DB, fixture.Today.Add(time.Hour-ExpireInterval)))
-	require.Zero(t, s.uploading(t))
-	require.Equal(t, 1, s.rows(t, "attachment_chunks"))
+	require.NoError(t, Expire(me.Ctx, srv.DB, fixture.Today.Add(uploadAge)))
+	require.Equal(t, 1, srv.uploading(t), "it may still run")
+	require.NoError(t, Expire(me.Ctx, srv.DB, fixture.Today.Add(time.Hour-ExpireInterval)))
+	require.Zero(t, srv.uploading(t))
+	require.Equal(t, 1, srv.rows(t, "attachment_chunks"))
 }

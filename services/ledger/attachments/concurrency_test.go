@@ -34,17 +34,17 @@ func together(n int, upload func(i int) error) []error {
 // at the quota.
 func TestCreateAttachmentQuota(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	const size, fit = 300_000, 7
-	s.Quota = size * fit
-	p := newPerson(t, s)
+	srv.Quota = size * fit
+	me := newPerson(t, srv)
 	transactions := make([]string, 20)
 	for i := range transactions {
-		transactions[i] = p.Create(t, p.Spends("1")).GetId()
+		transactions[i] = me.Create(t, me.Spends("1")).GetId()
 	}
 	created := 0
 	for _, err := range together(20, func(i int) error {
-		return p.CreateAttachment(stream(p.Ctx, transactions[i], "a",
+		return me.CreateAttachment(stream(me.Ctx, transactions[i], "a",
 			pdf+fmt.Sprintf("%02d", i)+strings.Repeat("x", size-len(pdf)-2)))
 	}) {
 		if err == nil {
@@ -55,35 +55,35 @@ func TestCreateAttachmentQuota(t *testing.T) {
 		require.ErrorContains(t, err, "LIMIT_REACHED")
 	}
 	require.Equal(t, fit, created)
-	used, err := selectUsage(p.Ctx, s.DB, p.ID)
+	used, err := selectUsage(me.Ctx, srv.DB, me.ID)
 	require.NoError(t, err)
-	require.Equal(t, s.Quota, used)
-	require.Equal(t, fit, s.rows(t, "attachments"))
+	require.Equal(t, srv.Quota, used)
+	require.Equal(t, fit, srv.rows(t, "attachments"))
 
-	other := newPerson(t, s)
+	other := newPerson(t, srv)
 	other.mustAttach(t, "a", pdf) // Each owner has a separate quota.
-	_, err = p.attach("a", "x")
+	_, err = me.attach("a", "x")
 	require.ErrorIs(t, err, errLimitReached)
 	for _, id := range transactions {
-		q := p
+		q := me
 		q.transaction = id
 		if list := q.list(t); len(list) > 0 {
-			_, err = p.DeleteAttachment(p.Ctx,
+			_, err = me.DeleteAttachment(me.Ctx,
 				&ledgerv1.DeleteAttachmentRequest{Id: list[0].GetId()})
 			require.NoError(t, err)
 			break
 		}
 	}
-	p.mustAttach(t, "a", pdf+strings.Repeat("x", size-len(pdf))) // The space is free again.
+	me.mustAttach(t, "a", pdf+strings.Repeat("x", size-len(pdf))) // The space is free again.
 }
 
 func TestCreateAttachmentLimitPerTransaction(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
+	srv := setup(t)
+	me := newPerson(t, srv)
 	created := 0
 	for _, err := range together(20, func(i int) error {
-		_, err := p.attach("a", fmt.Sprint(i))
+		_, err := me.attach("a", fmt.Sprint(i))
 		return err
 	}) {
 		if err == nil {
@@ -93,18 +93,18 @@ func TestCreateAttachmentLimitPerTransaction(t *testing.T) {
 		require.ErrorIs(t, err, errLimitReached)
 	}
 	require.Equal(t, maxPerTransaction, created)
-	require.Len(t, p.list(t), maxPerTransaction)
-	require.Equal(t, maxPerTransaction, p.count(t))
-	require.Equal(t, maxPerTransaction, s.rows(t, "attachments"))
+	require.Len(t, me.list(t), maxPerTransaction)
+	require.Equal(t, maxPerTransaction, me.count(t))
+	require.Equal(t, maxPerTransaction, srv.rows(t, "attachments"))
 }
 
 func TestCreateAttachmentSameContentTogether(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
+	srv := setup(t)
+	me := newPerson(t, srv)
 	var ids sync.Map
 	for _, err := range together(20, func(int) error {
-		resp, err := p.attach("a", "same")
+		resp, err := me.attach("a", "same")
 		ids.Store(resp.GetAttachment().GetId(), true)
 		return err
 	}) {
@@ -113,62 +113,62 @@ func TestCreateAttachmentSameContentTogether(t *testing.T) {
 	n := 0
 	ids.Range(func(any, any) bool { n++; return true })
 	require.Equal(t, 1, n)
-	require.Equal(t, 1, p.count(t))
-	require.Equal(t, 1, s.rows(t, "attachments"))
+	require.Equal(t, 1, me.count(t))
+	require.Equal(t, 1, srv.rows(t, "attachments"))
 }
 
 // TestCreateAttachmentCutOff ends the stream in the middle of the file, by a disconnected client
 // and by a form that is not complete.
 func TestCreateAttachmentCutOff(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
+	srv := setup(t)
+	me := newPerson(t, srv)
 	for _, after := range []int{1, 2, 9} {
-		ctx, cancel := context.WithCancel(p.Ctx)
-		up := stream(ctx, p.transaction, "a", pdf+strings.Repeat("x", 1<<20))
+		ctx, cancel := context.WithCancel(me.Ctx)
+		up := stream(ctx, me.transaction, "a", pdf+strings.Repeat("x", 1<<20))
 		next, n := up.Next, 0
 		up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
 			if n++; n > after {
 				cancel()
 				return nil, status.Error(codes.Canceled, "context canceled")
 			}
-			require.Empty(t, p.list(t), "the file is not visible before its end")
+			require.Empty(t, me.list(t), "the file is not visible before its end")
 			return next()
 		}
-		require.Equal(t, codes.Canceled, status.Code(p.CreateAttachment(up)))
-		require.Empty(t, p.list(t))
-		s.requireNothingStored(t)
+		require.Equal(t, codes.Canceled, status.Code(me.CreateAttachment(up)))
+		require.Empty(t, me.list(t))
+		srv.requireNothingStored(t)
 	}
-	require.Zero(t, p.count(t))
+	require.Zero(t, me.count(t))
 }
 
 // TestCreateAttachmentDuringDeleteTransaction deletes the transaction at each point of an upload.
 func TestCreateAttachmentDuringDeleteTransaction(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
+	srv := setup(t)
+	me := newPerson(t, srv)
 	for at := range 20 {
-		p.transaction = p.Create(t, p.Spends("1")).GetId()
-		up := stream(p.Ctx, p.transaction, "a", pdf+strings.Repeat("x", 1<<20))
+		me.transaction = me.Create(t, me.Spends("1")).GetId()
+		up := stream(me.Ctx, me.transaction, "a", pdf+strings.Repeat("x", 1<<20))
 		next, n := up.Next, 0
 		up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
 			if n++; n == at+1 {
-				_, err := p.DeleteTransaction(p.Ctx,
-					&ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+				_, err := me.DeleteTransaction(me.Ctx,
+					&ledgerv1.DeleteTransactionRequest{Id: me.transaction})
 				require.NoError(t, err)
 			}
 			return next()
 		}
-		err := p.CreateAttachment(up)
+		err := me.CreateAttachment(up)
 		if n > at {
 			require.ErrorIs(t, err, errTransactionNotFound)
 		} else {
 			require.NoError(t, err)
-			_, err = p.DeleteTransaction(p.Ctx,
-				&ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+			_, err = me.DeleteTransaction(me.Ctx,
+				&ledgerv1.DeleteTransactionRequest{Id: me.transaction})
 			require.NoError(t, err)
 		}
-		s.requireNothingStored(t)
+		srv.requireNothingStored(t)
 	}
 }
 
@@ -176,38 +176,38 @@ func TestCreateAttachmentDuringDeleteTransaction(t *testing.T) {
 // attachment is visible.
 func TestCreateAttachmentAfterChanges(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	me := newPerson(t, srv)
+	for name, tc := range map[string]struct {
 		change func(transaction string) error
 		want   error
 	}{
 		"a match makes the transaction a leg in": {func(transaction string) error {
-			_, err := s.DB.Exec(p.Ctx,
+			_, err := srv.DB.Exec(me.Ctx,
 				`UPDATE transactions SET transfer_id = $2, category_id = NULL WHERE id = $1`,
-				transaction, s.NewID())
+				transaction, srv.NewID())
 			return err
 		}, errTransactionIsTransfer},
 		"the upload expires": {func(string) error {
-			return Expire(p.Ctx, s.DB, fixture.Today.Add(2*uploadAge))
+			return Expire(me.Ctx, srv.DB, fixture.Today.Add(2*uploadAge))
 		}, apierr.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			earned := p.Spends("1")
+			earned := me.Spends("1")
 			earned.Type = new(posting.Income)
-			transaction := p.Create(t, earned).GetId()
+			transaction := me.Create(t, earned).GetId()
 			// The last chunk is full, so it is stored before the end of the file is known.
-			up := stream(p.Ctx, transaction, "a", pdf+strings.Repeat("x", chunkSize-len(pdf)))
+			up := stream(me.Ctx, transaction, "a", pdf+strings.Repeat("x", chunkSize-len(pdf)))
 			next := up.Next
 			up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
 				m, err := next()
 				if errors.Is(err, io.EOF) {
-					require.NoError(t, c.change(transaction))
+					require.NoError(t, tc.change(transaction))
 				}
 				return m, err
 			}
-			require.ErrorIs(t, p.CreateAttachment(up), c.want)
-			s.requireNothingStored(t)
+			require.ErrorIs(t, me.CreateAttachment(up), tc.want)
+			srv.requireNothingStored(t)
 		})
 	}
 }
@@ -217,31 +217,31 @@ func TestCreateAttachmentAfterChanges(t *testing.T) {
 // error that the contract does not have.
 func TestCreateAttachmentBesideDeletions(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
+	srv := setup(t)
+	me := newPerson(t, srv)
 	for range 30 {
-		p.transaction = p.Create(t, p.Spends("1")).GetId()
-		first := p.mustAttach(t, "a", "first")
-		for i, err := range together(6, func(i int) error {
+		me.transaction = me.Create(t, me.Spends("1")).GetId()
+		first := me.mustAttach(t, "a", "first")
+		for index, err := range together(6, func(i int) error {
 			switch i {
 			case 0:
-				_, err := p.DeleteAttachment(p.Ctx,
+				_, err := me.DeleteAttachment(me.Ctx,
 					&ledgerv1.DeleteAttachmentRequest{Id: first.GetId()})
 				return err
 			case 1:
-				_, err := p.DeleteTransaction(p.Ctx,
-					&ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+				_, err := me.DeleteTransaction(me.Ctx,
+					&ledgerv1.DeleteTransactionRequest{Id: me.transaction})
 				return err
 			}
-			_, err := p.attach("a", fmt.Sprint(i))
+			_, err := me.attach("a", fmt.Sprint(i))
 			return err
 		}) {
 			if err != nil {
-				require.NotEqual(t, 1, i, "%v", err)
+				require.NotEqual(t, 1, index, "%v", err)
 				require.True(t, errors.Is(err, errTransactionNotFound) ||
-					errors.Is(err, errAttachmentNotFound), "%d: %v", i, err)
+					errors.Is(err, errAttachmentNotFound), "%d: %v", index, err)
 			}
 		}
-		s.requireNothingStored(t)
+		srv.requireNothingStored(t)
 	}
 }

@@ -16,10 +16,10 @@ import (
 // too.
 func TestCreateAttachmentMemory(t *testing.T) { //nolint:paralleltest // See above.
 	s := setup(t)
-	p := newPerson(t, s)
+	me := newPerson(t, s)
 	transactions := make([]string, 20)
 	for i := range transactions {
-		transactions[i] = p.Create(t, p.Spends("1")).GetId()
+		transactions[i] = me.Create(t, me.Spends("1")).GetId()
 	}
 	heap := func() int64 {
 		runtime.GC()
@@ -38,7 +38,7 @@ func TestCreateAttachmentMemory(t *testing.T) { //nolint:paralleltest // See abo
 	}()
 	var sent atomic.Int64
 	for _, err := range together(20, func(i int) error {
-		up := stream(p.Ctx, transactions[i], "a", pdf)
+		up := stream(me.Ctx, transactions[i], "a", pdf)
 		begin, n := up.Next, 0
 		up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
 			n++
@@ -54,7 +54,7 @@ func TestCreateAttachmentMemory(t *testing.T) { //nolint:paralleltest // See abo
 			sent.Add(64 << 10)
 			return &ledgerv1.CreateAttachmentRequest{File: make([]byte, 64<<10)}, nil
 		}
-		return p.CreateAttachment(up)
+		return me.CreateAttachment(up)
 	}) {
 		require.NoError(t, err)
 	}

@@ -26,14 +26,14 @@ type server struct {
 // setup returns a server on a fresh database.
 func setup(t testing.TB) *server {
 	t.Helper()
-	f := fixture.New(t)
+	base := fixture.New(t)
 	s := &server{
-		Service:      f,
-		Attachments:  &Attachments{Ledger: f.Ledger, Quota: 1 << 30},
-		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
-		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+		Service:      base,
+		Attachments:  &Attachments{Ledger: base.Ledger, Quota: 1 << 30},
+		Accounts:     &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
+		Transactions: transactions.New(base.Ledger, base.Cursors, base.Reads),
 	}
-	f.RPCs = s
+	base.RPCs = s
 	s.Run(t.Context())
 	return s
 }

@@ -67,20 +67,20 @@ func (s *Attachments) CreateAttachment(stream upload) error {
 	if !ok {
 		return errInvalidTransactionID
 	}
-	a := attachment{
+	attachment := attachment{
 		ID: s.NewID(), OwnerID: caller.ID(ctx), TransactionID: id,
 		Name: fileName(first.GetHeader().GetFileName()), CreatedAt: s.Now(),
 	}
 	resp := &ledgerv1.CreateAttachmentResponse{}
-	if err := s.begin(ctx, a); err != nil {
-		if err := s.replayRejected(ctx, &a, first, stream, resp, err); err != nil {
+	if err := s.begin(ctx, attachment); err != nil {
+		if err := s.replayRejected(ctx, &attachment, first, stream, resp, err); err != nil {
 			return err
 		}
 		return stream.SendAndClose(resp)
 	}
-	created, err := s.store(ctx, &a, first, stream, resp)
+	created, err := s.store(ctx, &attachment, first, stream, resp)
 	if !created {
-		err = errors.Join(err, s.discard(ctx, a))
+		err = errors.Join(err, s.discard(ctx, attachment))
 	}
 	if err != nil {
 		return err
@@ -104,16 +104,16 @@ func (s *Attachments) begin(ctx context.Context, a attachment) error {
 // first request. The file is received for its hash, and not stored. Without a key, the upload is
 // rejected before its file arrives.
 func (s *Attachments) replayRejected(
-	ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest, stream upload,
-	resp *ledgerv1.CreateAttachmentResponse, rejected error,
+	ctx context.Context, attachment *attachment, first *ledgerv1.CreateAttachmentRequest,
+	stream upload, resp *ledgerv1.CreateAttachmentResponse, rejected error,
 ) (err error) {
 	if first.GetIdempotencyKey() == "" {
 		return rejected
 	}
-	if err := receive(a, stream, func(int, []byte) error { return nil }); err != nil {
+	if err := receive(attachment, stream, func(int, []byte) error { return nil }); err != nil {
 		return rejected
 	}
-	resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, a.call(first), resp, rejected)
+	resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, attachment.call(first), resp, rejected)
 	return err
 }
 
@@ -121,17 +121,17 @@ func (s *Attachments) replayRejected(
 // is not created in two cases: a repeated request returns the first response, and a file that the
 // transaction already has returns the existing attachment.
 func (s *Attachments) store(
-	ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest, stream upload,
-	resp *ledgerv1.CreateAttachmentResponse,
+	ctx context.Context, attachment *attachment, first *ledgerv1.CreateAttachmentRequest,
+	stream upload, resp *ledgerv1.CreateAttachmentResponse,
 ) (created bool, err error) {
-	err = receive(a, stream, func(n int, chunk []byte) error {
-		return insertChunk(ctx, s.DB, *a, n, chunk)
+	err = receive(attachment, stream, func(n int, chunk []byte) error {
+		return insertChunk(ctx, s.DB, *attachment, n, chunk)
 	})
 	if err != nil {
 		return false, err
 	}
-	replayed, err := idem.InTx(ctx, s.DB, a.call(first), resp, func(tx pgx.Tx) error {
-		created, err = s.complete(ctx, tx, *a, resp)
+	replayed, err := idem.InTx(ctx, s.DB, attachment.call(first), resp, func(tx pgx.Tx) error {
+		created, err = s.complete(ctx, tx, *attachment, resp)
 		return err
 	})
 	resp.Replayed = replayed
@@ -196,11 +196,11 @@ func (s *Attachments) complete(
 	if err := posting.ShareOwner(ctx, tx, uploaded.OwnerID); err != nil {
 		return false, err
 	}
-	t, err := own(ctx, tx, uploaded.TransactionID, lockTransaction)
+	transaction, err := own(ctx, tx, uploaded.TransactionID, lockTransaction)
 	if err != nil {
 		return false, err
 	}
-	if t.isLegIn() { // MatchTransfer made it one during the upload.
+	if transaction.isLegIn() { // MatchTransfer made it one during the upload.
 		return false, errTransactionIsTransfer
 	}
 	switch first, err := selectByContent(ctx, tx, uploaded); {
@@ -210,7 +210,7 @@ func (s *Attachments) complete(
 	case !errors.Is(err, pgx.ErrNoRows):
 		return false, err
 	}
-	if t.AttachmentCount >= maxPerTransaction {
+	if transaction.AttachmentCount >= maxPerTransaction {
 		return false, errLimitReached.With("file",
 			fmt.Sprintf("a transaction may have at most %d attachments", maxPerTransaction))
 	}

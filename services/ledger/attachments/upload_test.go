@@ -19,7 +19,7 @@ import (
 
 func TestCreateAttachmentTypes(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t))
+	me := newPerson(t, setup(t))
 	for content, want := range map[string]string{
 		"\xff\xd8\xff\xe0\x00": media.JPEG, "\x89PNG\r\n\x1a\n\x00": media.PNG,
 		"GIF89a\x00": media.GIF, "RIFF\x01\x02\x03\x04WEBPVP8 ": media.WebP,
@@ -29,7 +29,7 @@ func TestCreateAttachmentTypes(t *testing.T) {
 		"a\x00b": "", "\xef\xbb": "",
 		strings.Repeat("text", 100_000) + "\x00": "", strings.Repeat("text", 100_000) + "€"[:1]: "",
 	} {
-		resp, err := p.attach("a", content)
+		resp, err := me.attach("a", content)
 		if want == "" {
 			require.ErrorIs(t, err, errUnsupportedType, "%.20q", content)
 			continue
@@ -37,7 +37,7 @@ func TestCreateAttachmentTypes(t *testing.T) {
 		require.NoError(t, err, "%.20q", content)
 		require.Equal(t, want, resp.GetAttachment().GetMediaType(), "%.20q", content)
 	}
-	require.Zero(t, p.uploading(t))
+	require.Zero(t, me.uploading(t))
 }
 
 // uploading returns the number of uploads that have not ended.
@@ -48,25 +48,25 @@ func (s *server) uploading(t testing.TB) int {
 
 func TestCreateAttachmentSize(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
-	_, err := p.attach("a", "")
+	srv := setup(t)
+	me := newPerson(t, srv)
+	_, err := me.attach("a", "")
 	require.ErrorIs(t, err, errFileRequired)
-	_, err = p.attach("a", pdf+strings.Repeat("x", maxFile+1-len(pdf)))
+	_, err = me.attach("a", pdf+strings.Repeat("x", maxFile+1-len(pdf)))
 	require.ErrorIs(t, err, apierr.PayloadTooLarge)
-	s.requireNothingStored(t)
-	a := p.mustAttach(t, "a", pdf+strings.Repeat("x", maxFile-len(pdf)))
+	srv.requireNothingStored(t)
+	a := me.mustAttach(t, "a", pdf+strings.Repeat("x", maxFile-len(pdf)))
 	require.Equal(t, int64(maxFile), a.GetSize())
 
 	// The stream is not read further than to the first byte beyond the limit.
-	up := stream(p.Ctx, p.transaction, "a", strings.Repeat("x", 20<<20))
+	up := stream(me.Ctx, me.transaction, "a", strings.Repeat("x", 20<<20))
 	next, received := up.Next, 0
 	up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
 		m, err := next()
 		received += len(m.GetFile())
 		return m, err
 	}
-	require.ErrorIs(t, p.CreateAttachment(up), apierr.PayloadTooLarge)
+	require.ErrorIs(t, me.CreateAttachment(up), apierr.PayloadTooLarge)
 	require.LessOrEqual(t, received, maxFile+64<<10)
 }
 
@@ -85,55 +85,55 @@ func TestCreateAttachmentName(t *testing.T) {
 
 func TestCreateAttachmentSameContent(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
-	first := p.mustAttach(t, "a.txt", "same")
-	resp, err := p.attach("b.txt", "same")
+	srv := setup(t)
+	me := newPerson(t, srv)
+	first := me.mustAttach(t, "a.txt", "same")
+	resp, err := me.attach("b.txt", "same")
 	require.NoError(t, err)
 	require.Equal(t, fetchedCode, resp.GetCode())
 	require.True(t, proto.Equal(first, resp.GetAttachment()))
-	require.Equal(t, 1, p.count(t))
-	require.Equal(t, 1, s.rows(t, "attachment_chunks"))
+	require.Equal(t, 1, me.count(t))
+	require.Equal(t, 1, srv.rows(t, "attachment_chunks"))
 
-	elsewhere := p
-	elsewhere.transaction = p.Create(t, p.Spends("1")).GetId()
+	elsewhere := me
+	elsewhere.transaction = me.Create(t, me.Spends("1")).GetId()
 	require.NotEqual(t, first.GetId(), elsewhere.mustAttach(t, "a.txt", "same").GetId(),
 		"another transaction has its own")
-	_, err = p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: first.GetId()})
+	_, err = me.DeleteAttachment(me.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: first.GetId()})
 	require.NoError(t, err)
-	require.NotEqual(t, first.GetId(), p.mustAttach(t, "a.txt", "same").GetId())
+	require.NotEqual(t, first.GetId(), me.mustAttach(t, "a.txt", "same").GetId())
 }
 
 func TestCreateAttachmentIdempotency(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
-	first, err := p.attach("a.txt", "one", "key")
+	srv := setup(t)
+	me := newPerson(t, srv)
+	first, err := me.attach("a.txt", "one", "key")
 	require.NoError(t, err)
 	require.False(t, first.GetReplayed())
-	_, err = p.DeleteAttachment(p.Ctx,
+	_, err = me.DeleteAttachment(me.Ctx,
 		&ledgerv1.DeleteAttachmentRequest{Id: first.GetAttachment().GetId()})
 	require.NoError(t, err)
-	again, err := p.attach("a.txt", "one", "key")
+	again, err := me.attach("a.txt", "one", "key")
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.True(t, proto.Equal(first.GetAttachment(), again.GetAttachment()))
 	for _, different := range [][2]string{{"a.txt", "two"}, {"b.txt", "one"}} {
-		_, err = p.attach(different[0], different[1], "key")
+		_, err = me.attach(different[0], different[1], "key")
 		require.ErrorIs(t, err, apierr.IdempotencyKeyUsed)
 	}
-	_, err = p.attach("a.txt", "three", strings.Repeat("k", 300))
+	_, err = me.attach("a.txt", "three", strings.Repeat("k", 300))
 	require.ErrorIs(t, err, apierr.IdempotencyKey)
-	s.requireNothingStored(t)
-	require.Zero(t, p.count(t))
+	srv.requireNothingStored(t)
+	require.Zero(t, me.count(t))
 }
 
 // TestCreateAttachmentReplay changes the transaction between an upload and its repetition with the
 // same key.
 func TestCreateAttachmentReplay(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	for name, tc := range map[string]struct {
 		change   func(t *testing.T, p person)
 		rejected error
 	}{
@@ -145,31 +145,31 @@ func TestCreateAttachmentReplay(t *testing.T) {
 		}, errTransactionNotFound},
 		"leg in": {func(t *testing.T, p person) {
 			t.Helper()
-			pgtest.Exec(t, s.DB, `
+			pgtest.Exec(t, srv.DB, `
 				UPDATE transactions
 				SET transfer_id = gen_random_uuid(), category_id = NULL, amount_minor = 1230
 				WHERE id = $1`, p.transaction)
 		}, errTransactionIsTransfer},
 		"limit reached": {func(t *testing.T, p person) {
 			t.Helper()
-			pgtest.Exec(t, s.DB, `UPDATE transactions SET attachment_count = $2 WHERE id = $1`,
+			pgtest.Exec(t, srv.DB, `UPDATE transactions SET attachment_count = $2 WHERE id = $1`,
 				p.transaction, maxPerTransaction)
 		}, errLimitReached},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPerson(t, s)
-			first, err := p.attach("a.txt", "one", "key")
+			me := newPerson(t, srv)
+			first, err := me.attach("a.txt", "one", "key")
 			require.NoError(t, err)
-			c.change(t, p)
-			again, err := p.attach("a.txt", "one", "key")
+			tc.change(t, me)
+			again, err := me.attach("a.txt", "one", "key")
 			require.NoError(t, err)
 			require.True(t, again.GetReplayed())
 			require.True(t, proto.Equal(first.GetAttachment(), again.GetAttachment()))
 			for _, key := range []string{"", "another key"} {
-				_, err = p.attach("a.txt", "two", key)
-				require.ErrorIs(t, err, c.rejected)
+				_, err = me.attach("a.txt", "two", key)
+				require.ErrorIs(t, err, tc.rejected)
 			}
-			_, err = p.attach("a.txt", "two", "key")
+			_, err = me.attach("a.txt", "two", "key")
 			require.ErrorIs(t, err, apierr.IdempotencyKeyUsed)
 		})
 	}
@@ -180,45 +180,45 @@ func TestCreateAttachmentReplay(t *testing.T) {
 // stay.
 func TestDeleteUploading(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p := newPerson(t, s)
+	srv := setup(t)
+	me := newPerson(t, srv)
 	ready := attachment{
-		ID: uuid.MustParse(p.mustAttach(t, "a", "x").GetId()), OwnerID: p.ID,
+		ID: uuid.MustParse(me.mustAttach(t, "a", "x").GetId()), OwnerID: me.ID,
 		MediaType: "text/plain", Size: 1, SHA256: make([]byte, 32),
 	}
 	half := attachment{
-		ID: s.NewID(), OwnerID: p.ID, TransactionID: uuid.MustParse(p.transaction), Name: "half",
-		CreatedAt: fixture.Today,
+		ID: srv.NewID(), OwnerID: me.ID, TransactionID: uuid.MustParse(me.transaction),
+		Name: "half", CreatedAt: fixture.Today,
 	}
-	require.NoError(t, insertUploading(p.Ctx, s.DB, half))
-	before := p.list(t)
-	require.NoError(t, deleteUploading(p.Ctx, s.DB, ready))
-	require.NoError(t, pg.InTx(p.Ctx, s.DB, func(tx pgx.Tx) error {
-		updated, err := updateReady(p.Ctx, tx, ready)
+	require.NoError(t, insertUploading(me.Ctx, srv.DB, half))
+	before := me.list(t)
+	require.NoError(t, deleteUploading(me.Ctx, srv.DB, ready))
+	require.NoError(t, pg.InTx(me.Ctx, srv.DB, func(tx pgx.Tx) error {
+		updated, err := updateReady(me.Ctx, tx, ready)
 		require.False(t, updated)
 		return err
 	}))
-	require.NoError(t, pg.InTx(p.Ctx, s.DB, func(tx pgx.Tx) error {
-		deleted, err := deleteReady(p.Ctx, tx, half)
+	require.NoError(t, pg.InTx(me.Ctx, srv.DB, func(tx pgx.Tx) error {
+		deleted, err := deleteReady(me.Ctx, tx, half)
 		require.False(t, deleted)
 		return err
 	}))
-	require.Len(t, p.list(t), 1)
-	require.True(t, proto.Equal(before[0], p.list(t)[0]))
-	require.Equal(t, 1, s.uploading(t))
+	require.Len(t, me.list(t), 1)
+	require.True(t, proto.Equal(before[0], me.list(t)[0]))
+	require.Equal(t, 1, srv.uploading(t))
 
 	// Ids are unique for each owner only.
-	other := newPerson(t, s)
+	other := newPerson(t, srv)
 	theirs := half
 	theirs.OwnerID, theirs.TransactionID = other.ID, uuid.MustParse(other.transaction)
-	require.NoError(t, insertUploading(p.Ctx, s.DB, theirs))
+	require.NoError(t, insertUploading(me.Ctx, srv.DB, theirs))
 	half.MediaType, half.SHA256 = "text/plain", make([]byte, 32)
-	require.NoError(t, pg.InTx(p.Ctx, s.DB, func(tx pgx.Tx) error {
-		updated, err := updateReady(p.Ctx, tx, half)
+	require.NoError(t, pg.InTx(me.Ctx, srv.DB, func(tx pgx.Tx) error {
+		updated, err := updateReady(me.Ctx, tx, half)
 		require.True(t, updated)
 		return err
 	}))
 	require.Empty(t, other.list(t))
-	require.NoError(t, deleteUploading(p.Ctx, s.DB, half))
-	require.Equal(t, 1, s.uploading(t))
+	require.NoError(t, deleteUploading(me.Ctx, srv.DB, half))
+	require.Equal(t, 1, srv.uploading(t))
 }

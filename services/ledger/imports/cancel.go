@@ -30,35 +30,35 @@ func (s *Imports) CancelImport(
 	call := idem.Call{Owner: caller.ID(ctx), Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		e, err := lock(ctx, tx, id, "")
+		imp, err := lock(ctx, tx, id, "")
 		if err != nil {
 			return err
 		}
-		restoring := e.Status == staging.Updating && e.Change.Restoring
-		if !e.Working() || restoring {
+		restoring := imp.Status == staging.Updating && imp.Change.Restoring
+		if !imp.Working() || restoring {
 			resp.Code, resp.Message = codeFetched, "Import fetched"
-			resp.Etag = etag.Format(e.Version)
-			resp.Import, err = e.Proto()
+			resp.Etag = etag.Format(imp.Version)
+			resp.Import, err = imp.Proto()
 			return err
 		}
 		resp.Code, resp.Message = codeCanceled, "Import canceled"
-		if err := staging.EndLease(ctx, tx, e.OwnerID, e.ID); err != nil {
+		if err := staging.EndLease(ctx, tx, imp.OwnerID, imp.ID); err != nil {
 			return err
 		}
-		switch e.Status {
+		switch imp.Status {
 		case staging.Updating:
-			e.Restore(problemCanceled, s.NewID())
-			resp.Import, resp.Etag, err = s.save(ctx, tx, e)
+			imp.Restore(problemCanceled, s.NewID())
+			resp.Import, resp.Etag, err = s.save(ctx, tx, imp)
 			return err
 		case staging.Undoing:
-			err = booking.End(ctx, tx, s.Ledger, e, staging.Done, problemCanceled)
+			err = booking.End(ctx, tx, s.Ledger, imp, staging.Done, problemCanceled)
 		default:
-			err = booking.End(ctx, tx, s.Ledger, e, staging.Failed, problemCanceled)
+			err = booking.End(ctx, tx, s.Ledger, imp, staging.Failed, problemCanceled)
 		}
 		if err != nil {
 			return err
 		}
-		stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+		stored, err := staging.SelectImport(ctx, tx, imp.OwnerID, imp.ID)
 		if err != nil {
 			return err
 		}

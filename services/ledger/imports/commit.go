@@ -40,27 +40,27 @@ func (s *Imports) CommitImport(
 	call := idem.Call{Owner: caller.ID(ctx), Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		e, err := lock(ctx, tx, id, "")
+		imp, err := lock(ctx, tx, id, "")
 		if err != nil {
 			return err
 		}
 		resp.Code, resp.Message = codeStarted, "Import started"
-		switch e.Status {
+		switch imp.Status {
 		case staging.Queued, staging.Running, staging.Done:
 			resp.Code = codeFetched
 			resp.Message = "Import fetched"
-			resp.Etag = etag.Format(e.Version)
-			resp.Import, err = e.Proto()
+			resp.Etag = etag.Format(imp.Version)
+			resp.Import, err = imp.Proto()
 			return err
 		case staging.Preview, staging.Failed:
 		default:
 			return errState
 		}
-		if err := s.checkReady(ctx, tx, e, req.GetForce()); err != nil {
+		if err := s.checkReady(ctx, tx, imp, req.GetForce()); err != nil {
 			return err
 		}
-		e.Status, e.Problem = staging.Queued, ""
-		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
+		imp.Status, imp.Problem = staging.Queued, ""
+		resp.Import, resp.Etag, err = s.save(ctx, tx, imp)
 		return err
 	})
 	if err != nil {
@@ -84,17 +84,18 @@ func (s *Imports) UndoImport(
 	call := idem.Call{Owner: caller.ID(ctx), Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		e, err := lock(ctx, tx, id, "")
+		imp, err := lock(ctx, tx, id, "")
 		if err != nil {
 			return err
 		}
 		resp.Code, resp.Message = codeUndoStarted, "Undo of the import started"
 		left := true
-		switch e.Status {
+		switch imp.Status {
 		case staging.Undoing:
 			left = false
 		case staging.Undone:
-			if _, left, err = staging.NextCreation(ctx, tx, e.OwnerID, e.ID, uuid.Nil); err != nil {
+			if _, left, err = staging.NextCreation(ctx, tx, imp.OwnerID, imp.ID,
+				uuid.Nil); err != nil {
 				return err
 			}
 		case staging.Done, staging.Failed:
@@ -104,14 +105,14 @@ func (s *Imports) UndoImport(
 		if !left {
 			resp.Code = codeFetched
 			resp.Message = "Import fetched"
-			resp.Etag = etag.Format(e.Version)
-			resp.Import, err = e.Proto()
+			resp.Etag = etag.Format(imp.Version)
+			resp.Import, err = imp.Proto()
 			return err
 		}
-		if err := staging.StartUndo(ctx, tx, e, req.GetForce(), s.Now()); err != nil {
+		if err := staging.StartUndo(ctx, tx, imp, req.GetForce(), s.Now()); err != nil {
 			return err
 		}
-		stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+		stored, err := staging.SelectImport(ctx, tx, imp.OwnerID, imp.ID)
 		if err != nil {
 			return err
 		}

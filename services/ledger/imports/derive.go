@@ -40,49 +40,49 @@ type update struct {
 // for a large import: within a request, its rows would exceed the deadline. Until the job ends, the
 // import has the status updating, which rejects all other changes.
 func (s *Imports) derive(
-	ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, mapped bool,
-) (u update, err error) {
-	last, err := staging.LastRow(ctx, tx, e.OwnerID, e.ID)
+	ctx context.Context, tx pgx.Tx, imp staging.Import, details *ledgerv1.Import, mapped bool,
+) (result update, err error) {
+	last, err := staging.LastRow(ctx, tx, imp.OwnerID, imp.ID)
 	if err != nil {
 		return update{}, err
 	}
-	before := e.Details
-	mapped = mapped || e.Mapped()
-	if u.started = last > s.inlineRows; !u.started {
-		if err := resolving.All(ctx, tx, s.key, e.OwnerID, e.ID, details, mapped); err != nil {
+	before := imp.Details
+	mapped = mapped || imp.Mapped()
+	if result.started = last > s.inlineRows; !result.started {
+		if err := resolving.All(ctx, tx, s.key, imp.OwnerID, imp.ID, details, mapped); err != nil {
 			return update{}, err
 		}
-		e.Underived, e.Change = false, nil
-		if e.Status == staging.Preview {
-			e.Problem = ""
+		imp.Underived, imp.Change = false, nil
+		if imp.Status == staging.Preview {
+			imp.Problem = ""
 		}
 	}
-	if err := e.SetDetails(details); err != nil {
+	if err := imp.SetDetails(details); err != nil {
 		return update{}, err
 	}
-	if u.started {
-		e.Begin(before, mapped, s.NewID(), last)
-		u.problem = e.Change.Problem
+	if result.started {
+		imp.Begin(before, mapped, s.NewID(), last)
+		result.problem = imp.Change.Problem
 	}
-	u.Import, err = s.write(ctx, tx, e)
-	return u, err
+	result.Import, err = s.write(ctx, tx, imp)
+	return result, err
 }
 
-// await wakes the job of an update and waits for it, up to d. u is not started any more if it has
-// succeeded.
-func (s *Imports) await(ctx context.Context, u *update, d time.Duration) error {
-	if !u.started {
+// await wakes the job of an update and waits for it, up to duration. update is not started any more
+// if it has succeeded.
+func (s *Imports) await(ctx context.Context, update *update, duration time.Duration) error {
+	if !update.started {
 		return nil
 	}
 	s.Jobs.Wake()
-	e, err := s.wait(ctx, u.Import, d, func(now staging.Import) bool {
+	e, err := s.wait(ctx, update.Import, duration, func(now staging.Import) bool {
 		return now.Status != staging.Updating || now.Change.Restoring
 	})
 	if err != nil {
 		return err
 	}
-	u.Import = e
-	u.started = e.Status == staging.Updating || e.Problem != u.problem
+	update.Import = e
+	update.started = e.Status == staging.Updating || e.Problem != update.problem
 	return nil
 }
 

@@ -22,15 +22,15 @@ import (
 // with the status preview when the transaction of tx commits. A file whose hash an earlier commit
 // has is reported or rejected, as the form requests; its rows would only be duplicates.
 func (s *Imports) finish(
-	ctx context.Context, tx pgx.Tx, e *staging.Import, f form, facts formats.Facts,
+	ctx context.Context, tx pgx.Tx, imp *staging.Import, form form, facts formats.Facts,
 ) error {
 	details := &ledgerv1.Import{
-		Format: e.Format, Defaults: &ledgerv1.ImportDefaults{}, Warnings: facts.Warnings,
+		Format: imp.Format, Defaults: &ledgerv1.ImportDefaults{}, Warnings: facts.Warnings,
 		Assumptions: staging.FromAssumptions(facts.Assumptions),
 	}
-	earlier, err := staging.SelectCommitted(ctx, tx, e.OwnerID, e.SHA256)
+	earlier, err := staging.SelectCommitted(ctx, tx, imp.OwnerID, imp.SHA256)
 	switch {
-	case err == nil && f.reject:
+	case err == nil && form.reject:
 		return errDuplicate
 	case err == nil:
 		details.Warnings = append(details.Warnings, "DUPLICATE_OF:"+earlier.String())
@@ -39,40 +39,40 @@ func (s *Imports) finish(
 	}
 	known := false
 	if facts.Mapping != nil {
-		if known, err = s.setMapping(ctx, tx, e, details, facts.Mapping); err != nil {
+		if known, err = s.setMapping(ctx, tx, imp, details, facts.Mapping); err != nil {
 			return err
 		}
 		m := staging.ToMapping(details.GetMapping())
-		if details.Heading, err = staging.Heading(ctx, tx, e, m); err != nil {
+		if details.Heading, err = staging.Heading(ctx, tx, imp, m); err != nil {
 			return err
 		}
 	}
-	if f.wallet != nil {
-		details.Defaults.WalletId = f.wallet.String()
+	if form.wallet != nil {
+		details.Defaults.WalletId = form.wallet.String()
 	}
-	o, err := resolving.SelectOwned(ctx, tx, e.OwnerID)
+	owned, err := resolving.SelectOwned(ctx, tx, imp.OwnerID)
 	if err != nil {
 		return err
 	}
-	assigned, err := s.assigned(ctx, tx, e, f, facts.Accounts)
+	assigned, err := s.assigned(ctx, tx, imp, form, facts.Accounts)
 	if err != nil {
 		return err
 	}
-	details.Accounts = resolving.Accounts(e.Format, o, facts.Accounts, assigned)
-	details.Categories = resolving.Categories(o, facts.Categories)
-	if known && f.wallet == nil {
-		if err := s.assumeWallet(ctx, tx, e.OwnerID, details, o); err != nil {
+	details.Accounts = resolving.Accounts(imp.Format, owned, facts.Accounts, assigned)
+	details.Categories = resolving.Categories(owned, facts.Categories)
+	if known && form.wallet == nil {
+		if err := s.assumeWallet(ctx, tx, imp.OwnerID, details, owned); err != nil {
 			return err
 		}
 	}
-	if err := resolving.All(ctx, tx, s.key, e.OwnerID, e.ID, details, true); err != nil {
+	if err := resolving.All(ctx, tx, s.key, imp.OwnerID, imp.ID, details, true); err != nil {
 		return err
 	}
-	if err := e.SetDetails(details); err != nil {
+	if err := imp.SetDetails(details); err != nil {
 		return err
 	}
-	e.Status, e.UpdatedAt = staging.Preview, s.Now()
-	return staging.UpdateImport(ctx, tx, *e)
+	imp.Status, imp.UpdatedAt = staging.Preview, s.Now()
+	return staging.UpdateImport(ctx, tx, *imp)
 }
 
 // setMapping sets the mapping that was saved for the heading of a CSV file or workbook, or
@@ -81,15 +81,15 @@ func (s *Imports) finish(
 // confirmed, so the guesses of the proposal need no warning. known reports whether a mapping was
 // saved.
 func (s *Imports) setMapping(
-	ctx context.Context, tx pgx.Tx, e *staging.Import, details *ledgerv1.Import,
+	ctx context.Context, tx pgx.Tx, imp *staging.Import, details *ledgerv1.Import,
 	proposed *mapping.Mapping,
 ) (known bool, err error) {
 	details.Mapping = staging.FromMapping(proposed)
-	heading, err := staging.Heading(ctx, tx, e, proposed)
+	heading, err := staging.Heading(ctx, tx, imp, proposed)
 	if err != nil || heading == nil {
 		return false, err
 	}
-	p, err := staging.SelectProfile(ctx, tx, e.OwnerID, proposed.Format, heading)
+	profile, err := staging.SelectProfile(ctx, tx, imp.OwnerID, proposed.Format, heading)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -98,8 +98,8 @@ func (s *Imports) setMapping(
 	}
 	saved := *proposed
 	saved.Columns, saved.Empty = nil, nil
-	if err := json.Unmarshal(p.Mapping, &saved); err != nil {
-		return false, fmt.Errorf("decoding import profile %s: %w", p.ID, err)
+	if err := json.Unmarshal(profile.Mapping, &saved); err != nil {
+		return false, fmt.Errorf("decoding import profile %s: %w", profile.ID, err)
 	}
 	if proposed.Currency != "" {
 		saved.Currency = proposed.Currency

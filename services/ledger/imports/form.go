@@ -28,8 +28,8 @@ type form struct {
 func (s *Imports) parseForm(
 	ctx context.Context, owner uuid.UUID, req *ledgerv1.CreateImportRequest,
 ) (form, error) {
-	var p apierr.Problems
-	f := form{
+	var problems apierr.Problems
+	form := form{
 		request: req,
 		options: statement.Options{Format: req.GetFormat(), Locale: req.GetLocale()},
 		name:    baseName(req.GetHeader().GetFileName()),
@@ -38,24 +38,25 @@ func (s *Imports) parseForm(
 		statement.CSV, statement.XLSX, statement.OFX, statement.QIF, statement.CAMT,
 		statement.MT940, statement.Firefly, statement.YNAB, statement.Coffer,
 	}
-	if f.options.Format != "" && !slices.Contains(known, f.options.Format) {
-		p.Invalid("format", "must be "+strings.Join(known, ", "))
+	if form.options.Format != "" && !slices.Contains(known, form.options.Format) {
+		problems.Invalid("format", "must be "+strings.Join(known, ", "))
 	}
 	switch req.GetOnDuplicate() {
 	case "", "keep":
 	case "reject":
-		f.reject = true
+		form.reject = true
 	default:
-		p.Invalid("onDuplicate", "must be keep or reject")
+		problems.Invalid("onDuplicate", "must be keep or reject")
 	}
-	if len(f.options.Locale) > 35 {
-		p.Invalid("locale", "must be at most 35 characters")
+	if len(form.options.Locale) > 35 {
+		problems.Invalid("locale", "must be at most 35 characters")
 	}
 	if req.GetWalletId() != "" {
-		f.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(),
+		form.wallet = request.ParseReference(&problems, "walletId", req.GetWalletId(),
 			request.ErrInvalidWalletID)
 	}
-	return f, request.CheckOwned(ctx, s.DB, p, owner, request.References{Wallet: f.wallet})
+	return form, request.CheckOwned(ctx, s.DB, problems, owner,
+		request.References{Wallet: form.wallet})
 }
 
 // baseName returns the name of a file without folders and control characters, in Unicode

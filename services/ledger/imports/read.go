@@ -64,22 +64,22 @@ func (s *Imports) GetImport(
 	if err != nil {
 		return nil, err
 	}
-	e, err := unknown(staging.SelectImport(ctx, s.DB, caller.ID(ctx), id))
+	imp, err := unknown(staging.SelectImport(ctx, s.DB, caller.ID(ctx), id))
 	if err != nil {
 		return nil, err
 	}
-	first := e
-	e, err = s.wait(ctx, e, wait, func(now staging.Import) bool {
+	first := imp
+	imp, err = s.wait(ctx, imp, wait, func(now staging.Import) bool {
 		return !now.Working() || now.Status != first.Status || now.JobDone != first.JobDone
 	})
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.Proto()
+	m, err := imp.Proto()
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.GetImportResponse{Import: m, Etag: etag.Format(e.Version)}, nil
+	return &ledgerv1.GetImportResponse{Import: m, Etag: etag.Format(imp.Version)}, nil
 }
 
 // unknown replaces pgx.ErrNoRows with the public error.
@@ -102,23 +102,23 @@ func (s *Imports) ListImportRows(
 		staging.Ready, staging.Duplicate, staging.Matched, staging.Pending, staging.Invalid,
 		staging.Skipped, staging.Booked, staging.Undone,
 	}
-	var p apierr.Problems
+	var problems apierr.Problems
 	_, problem := page.Limit(req.Limit)
-	p.Field(problem)
+	problems.Field(problem)
 	for _, status := range req.GetStatus() {
 		if !slices.Contains(known, status) {
-			p.Invalid("status", "must be "+strings.Join(known, ", "))
+			problems.Invalid("status", "must be "+strings.Join(known, ", "))
 		}
 	}
 	if len(req.GetN()) > maxNumbers {
-		p.Invalid("n", fmt.Sprintf("must be at most %d numbers", maxNumbers))
+		problems.Invalid("n", fmt.Sprintf("must be at most %d numbers", maxNumbers))
 	}
-	if err := p.Err(); err != nil {
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	owner := caller.ID(ctx)
 	// The version is read before the rows, so it cannot be newer than they are.
-	e, err := unknown(staging.SelectImport(ctx, s.DB, owner, id))
+	imp, err := unknown(staging.SelectImport(ctx, s.DB, owner, id))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s *Imports) ListImportRows(
 		return nil, err
 	}
 	return &ledgerv1.ListImportRowsResponse{
-		Rows: staging.RowProtos(rows), Pagination: pagination, Etag: etag.Format(e.Version),
+		Rows: staging.RowProtos(rows), Pagination: pagination, Etag: etag.Format(imp.Version),
 	}, nil
 }
 

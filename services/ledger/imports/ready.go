@@ -14,8 +14,8 @@ import (
 // checkReady returns IMPORT_NOT_READY with a line for each reason why the import cannot be
 // committed. A row of an account whose wallet the commit creates is ready without a wallet. force
 // only ignores warnings that block: the other reasons would fail the job.
-func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, e staging.Import, force bool) error {
-	details, err := e.ReadDetails()
+func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, imp staging.Import, force bool) error {
+	details, err := imp.ReadDetails()
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, e staging.Import, f
 			created = append(created, a.GetKey())
 		}
 	}
-	reasons, err := selectUnready(ctx, tx, e.OwnerID, e.ID, created)
+	reasons, err := selectUnready(ctx, tx, imp.OwnerID, imp.ID, created)
 	if err != nil {
 		return err
 	}
@@ -36,20 +36,23 @@ func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, e staging.Import, f
 		}
 		problem = problem.With(field, message)
 	}
-	for _, r := range reasons {
+	for _, unready := range reasons {
 		switch {
-		case r.Wallet:
-			add("accounts", fmt.Sprintf("account %q has no wallet (%d rows)", r.Account, r.Count))
-		case r.Amount:
+		case unready.Wallet:
+			add("accounts",
+				fmt.Sprintf("account %q has no wallet (%d rows)", unready.Account, unready.Count))
+		case unready.Amount:
 			add("defaults.currency",
-				fmt.Sprintf("account %q has no currency (%d rows)", r.Account, r.Count))
+				fmt.Sprintf("account %q has no currency (%d rows)", unready.Account, unready.Count))
 		default:
 			add("defaults",
-				fmt.Sprintf("%d rows of account %q have no category", r.Count, r.Account))
+				fmt.Sprintf("%d rows of account %q have no category", unready.Count,
+					unready.Account))
 		}
 	}
-	if e.Ready+e.Matched+e.Duplicate+e.Booked == 0 {
-		add("rows", fmt.Sprintf("none of %d rows can be committed", e.Pending+e.Invalid+e.Skipped))
+	if imp.Ready+imp.Matched+imp.Duplicate+imp.Booked == 0 {
+		add("rows",
+			fmt.Sprintf("none of %d rows can be committed", imp.Pending+imp.Invalid+imp.Skipped))
 	}
 	if !force {
 		for _, code := range staging.Blocks(details) {

@@ -65,47 +65,47 @@ func (s *Imports) UpdateImport(
 	if err != nil {
 		return nil, err
 	}
-	var u update
-	err = s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
+	var update update
+	err = s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, imp staging.Import) error {
 		// The cells of a file are deleted when its rows are booked. Assignments can still change
 		// what is left.
-		if e.Status != staging.Preview && (e.Status != staging.Failed || req.Mapping != nil) {
+		if imp.Status != staging.Preview && (imp.Status != staging.Failed || req.Mapping != nil) {
 			return errState
 		}
-		details, err := e.ReadDetails()
+		details, err := imp.ReadDetails()
 		if err != nil {
 			return err
 		}
-		if err := applyUpdate(ctx, tx, e.OwnerID, details, req); err != nil {
+		if err := applyUpdate(ctx, tx, imp.OwnerID, details, req); err != nil {
 			return err
 		}
 		if req.Mapping != nil {
 			m := staging.ToMapping(details.GetMapping())
-			if details.Heading, err = staging.Heading(ctx, tx, &e, m); err != nil {
+			if details.Heading, err = staging.Heading(ctx, tx, &imp, m); err != nil {
 				return err
 			}
 		}
 		if changesRows(req) {
-			u, err = s.derive(ctx, tx, e, details, req.Mapping != nil)
+			update, err = s.derive(ctx, tx, imp, details, req.Mapping != nil)
 			return err
 		}
-		if err := e.SetDetails(details); err != nil {
+		if err := imp.SetDetails(details); err != nil {
 			return err
 		}
-		u.Import, err = s.write(ctx, tx, e)
+		update.Import, err = s.write(ctx, tx, imp)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.await(ctx, &u, wait); err != nil {
+	if err := s.await(ctx, &update, wait); err != nil {
 		return nil, err
 	}
-	resp := &ledgerv1.UpdateImportResponse{Etag: etag.Format(u.Version)}
-	if u.started {
+	resp := &ledgerv1.UpdateImportResponse{Etag: etag.Format(update.Version)}
+	if update.started {
 		resp.Code, resp.Message = codeUpdateStarted, messageUpdateStarted
 	}
-	resp.Import, err = u.Proto()
+	resp.Import, err = update.Proto()
 	return resp, err
 }
 
@@ -145,38 +145,38 @@ func applyUpdate(
 	ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import,
 	req *ledgerv1.UpdateImportRequest,
 ) error {
-	o, err := resolving.SelectOwned(ctx, tx, owner)
+	owned, err := resolving.SelectOwned(ctx, tx, owner)
 	if err != nil {
 		return err
 	}
-	var p apierr.Problems
-	check := references{&p, o}
+	var problems apierr.Problems
+	check := references{&problems, owned}
 	if req.Mapping != nil {
-		applyMapping(&p, details, req.GetMapping())
+		applyMapping(&problems, details, req.GetMapping())
 	}
-	confirm(&p, details, req)
+	confirm(&problems, details, req)
 	chooseWallet(details, req)
 	for i, change := range req.GetAccounts() {
 		at := fmt.Sprintf("accounts[%d].", i)
-		j := slices.IndexFunc(details.GetAccounts(), func(a *ledgerv1.ImportAccount) bool {
+		found := slices.IndexFunc(details.GetAccounts(), func(a *ledgerv1.ImportAccount) bool {
 			return a.GetKey() == change.GetKey()
 		})
 		// The change of an unknown account is only validated, like that of an unknown category.
-		a := &ledgerv1.ImportAccount{}
-		if j < 0 {
-			p.Invalid(at+"key", "is no account of the file")
+		account := &ledgerv1.ImportAccount{}
+		if found < 0 {
+			problems.Invalid(at+"key", "is no account of the file")
 		} else {
-			a = details.GetAccounts()[j]
+			account = details.GetAccounts()[found]
 		}
 		check.wallet(at+"walletId", change.GetWalletId())
-		a.WalletId = change.GetWalletId()
-		a.Create = change.GetCreate() && change.GetWalletId() == ""
+		account.WalletId = change.GetWalletId()
+		account.Create = change.GetCreate() && change.GetWalletId() == ""
 		if change.GetName() != "" {
 			var problem *apierr.Field
-			a.Name, problem = text.Name(at+"name", change.GetName())
-			p.Field(problem)
-		} else if a.GetCreate() && a.GetName() == "" && j >= 0 {
-			p.Invalid(at+"name", "is required: the file does not name this account")
+			account.Name, problem = text.Name(at+"name", change.GetName())
+			problems.Field(problem)
+		} else if account.GetCreate() && account.GetName() == "" && found >= 0 {
+			problems.Invalid(at+"name", "is required: the file does not name this account")
 		}
 	}
 	for i, change := range req.GetCategories() {
@@ -186,7 +186,7 @@ func applyUpdate(
 		})
 		c := &ledgerv1.ImportCategory{}
 		if j < 0 {
-			p.Invalid(at+"name", "is no category of the file")
+			problems.Invalid(at+"name", "is no category of the file")
 		} else {
 			c = details.GetCategories()[j]
 		}
@@ -195,19 +195,21 @@ func applyUpdate(
 		c.Create = change.GetCreate() && change.GetCategoryId() == ""
 	}
 	check.applyDefaults(details.GetDefaults(), req.GetDefaults())
-	return p.Err()
+	return problems.Err()
 }
 
 // confirm accepts warnings of the version of an import that the user has seen, which If-Match
 // names. Without it, a simultaneous change could replace what the user accepts.
-func confirm(p *apierr.Problems, details *ledgerv1.Import, req *ledgerv1.UpdateImportRequest) {
+func confirm(
+	problems *apierr.Problems, details *ledgerv1.Import, req *ledgerv1.UpdateImportRequest,
+) {
 	if len(req.GetConfirm()) > 0 && req.GetIfMatch() == "" {
-		p.Invalid("If-Match", "is required with confirm")
+		problems.Invalid("If-Match", "is required with confirm")
 	}
 	known := append(slices.Clone(statement.Confirmed), statement.BalanceMismatch)
 	for _, code := range req.GetConfirm() {
 		if !slices.Contains(known, code) {
-			p.Invalid("confirm", "must be "+strings.Join(known, ", "))
+			problems.Invalid("confirm", "must be "+strings.Join(known, ", "))
 		}
 	}
 	staging.Accept(details, req.GetConfirm()...)
@@ -215,7 +217,7 @@ func confirm(p *apierr.Problems, details *ledgerv1.Import, req *ledgerv1.UpdateI
 
 // applyDefaults replaces the defaults that a change has. An empty text removes one.
 func (r references) applyDefaults(
-	d *ledgerv1.ImportDefaults, change *ledgerv1.ImportDefaultsChange,
+	defaults *ledgerv1.ImportDefaults, change *ledgerv1.ImportDefaultsChange,
 ) {
 	if change == nil {
 		return
@@ -231,10 +233,10 @@ func (r references) applyDefaults(
 		value  *string
 		change *string
 	}{
-		{&d.WalletId, change.WalletId},
-		{&d.ExpenseCategoryId, change.ExpenseCategoryId},
-		{&d.IncomeCategoryId, change.IncomeCategoryId},
-		{&d.Currency, change.Currency},
+		{&defaults.WalletId, change.WalletId},
+		{&defaults.ExpenseCategoryId, change.ExpenseCategoryId},
+		{&defaults.IncomeCategoryId, change.IncomeCategoryId},
+		{&defaults.Currency, change.Currency},
 	} {
 		if field.change != nil {
 			*field.value = *field.change
@@ -245,25 +247,27 @@ func (r references) applyDefaults(
 // applyMapping replaces the mapping, which confirms the guesses about what it changes. The
 // delimiter and the encoding of a staged file cannot be changed, because its cells are stored and
 // the file is not.
-func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.ImportMapping) {
+func applyMapping(
+	problems *apierr.Problems, details *ledgerv1.Import, mapping *ledgerv1.ImportMapping,
+) {
 	read := details.GetMapping()
 	if read == nil {
-		p.Invalid("mapping", "is only possible for CSV, XLSX, QIF and YNAB")
+		problems.Invalid("mapping", "is only possible for CSV, XLSX, QIF and YNAB")
 		return
 	}
-	m.Format = read.GetFormat()
-	m.Delimiter = read.GetDelimiter()
-	m.Encoding = read.GetEncoding()
-	m.Width = read.GetWidth()
-	m.Empty = read.GetEmpty()
-	changed := staging.ToMapping(m)
+	mapping.Format = read.GetFormat()
+	mapping.Delimiter = read.GetDelimiter()
+	mapping.Encoding = read.GetEncoding()
+	mapping.Width = read.GetWidth()
+	mapping.Empty = read.GetEmpty()
+	changed := staging.ToMapping(mapping)
 	if _, err := changed.Compile(); err != nil {
 		for _, problem := range staging.MappingProblems(err) {
-			p.Field(problem)
+			problems.Field(problem)
 		}
 		return
 	}
-	details.Mapping = m
+	details.Mapping = mapping
 	staging.Withdraw(details, changed.Confirms(staging.ToMapping(read))...)
 }
 

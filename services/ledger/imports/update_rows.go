@@ -41,38 +41,38 @@ func (s *Imports) UpdateImportRows(
 		return nil, apierr.Invalid("rows", fmt.Sprintf("must be 1 to %d rows", maxRowChanges))
 	}
 	resp := &ledgerv1.UpdateImportRowsResponse{}
-	var u update
+	var update update
 	err := s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
 		if e.Status != staging.Preview && e.Status != staging.Failed {
 			return errState
 		}
-		rows, err := s.changeRows(ctx, tx, e, &u, req.GetRows())
+		rows, err := s.changeRows(ctx, tx, e, &update, req.GetRows())
 		resp.Rows = staging.RowProtos(rows)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if u.started {
+	if update.started {
 		s.Jobs.Wake()
 	}
-	resp.Etag = etag.Format(u.Version)
-	resp.Import, err = u.Proto()
+	resp.Etag = etag.Format(update.Version)
+	resp.Import, err = update.Proto()
 	return resp, err
 }
 
 // changeRows applies changes to rows and derives these again. If one of them is a side of a
-// transfer, it derives all rows, because the other side depends on it. It returns the rows. u gets
-// the import; if its job is started, the rows are not derived yet.
+// transfer, it derives all rows, because the other side depends on it. It returns the rows. update
+// gets the import; if its job is started, the rows are not derived yet.
 func (s *Imports) changeRows(
-	ctx context.Context, tx pgx.Tx, e staging.Import, u *update,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, update *update,
 	changes []*ledgerv1.ImportRowChange,
 ) ([]staging.Row, error) {
 	ns := make([]int32, len(changes))
 	for i, c := range changes {
 		ns[i] = c.GetN()
 	}
-	rows, err := staging.SelectNumbered(ctx, tx, e.OwnerID, e.ID, ns)
+	rows, err := staging.SelectNumbered(ctx, tx, imp.OwnerID, imp.ID, ns)
 	if err != nil {
 		return nil, err
 	}
@@ -83,100 +83,100 @@ func (s *Imports) changeRows(
 	if size > maxRowBytes {
 		return nil, apierr.Invalid("rows", "must be fewer: they have more than 6 MiB")
 	}
-	o, err := resolving.SelectOwned(ctx, tx, e.OwnerID)
+	owned, err := resolving.SelectOwned(ctx, tx, imp.OwnerID)
 	if err != nil {
 		return nil, err
 	}
 	before := slices.Clone(rows)
-	paired, err := chooseRows(ctx, tx, e, o, rows, changes)
+	paired, err := chooseRows(ctx, tx, imp, owned, rows, changes)
 	if err != nil {
 		return nil, err
 	}
 	if paired {
-		*u, err = s.deriveChosen(ctx, tx, e, rows)
+		*update, err = s.deriveChosen(ctx, tx, imp, rows)
 	} else {
-		err = resolving.Rows(ctx, tx, e, o, rows, before)
+		err = resolving.Rows(ctx, tx, imp, owned, rows, before)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if rows, err = staging.SelectNumbered(ctx, tx, e.OwnerID, e.ID, ns); err != nil || paired {
+	if rows, err = staging.SelectNumbered(ctx, tx, imp.OwnerID, imp.ID, ns); err != nil || paired {
 		return rows, err
 	}
 	added := staging.Tally(rows).Minus(staging.Tally(before))
-	u.Import, err = staging.AddCounts(ctx, tx, e, added, s.Now())
+	update.Import, err = staging.AddCounts(ctx, tx, imp, added, s.Now())
 	return rows, err
 }
 
 // deriveChosen writes changed rows, and derives all rows of their import.
 func (s *Imports) deriveChosen(
-	ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, rows []staging.Row,
 ) (update, error) {
-	details, err := e.ReadDetails()
+	details, err := imp.ReadDetails()
 	if err != nil {
 		return update{}, err
 	}
-	if err := staging.ReplaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
+	if err := staging.ReplaceRows(ctx, tx, imp.OwnerID, imp.ID, rows); err != nil {
 		return update{}, err
 	}
-	return s.derive(ctx, tx, e, details, false)
+	return s.derive(ctx, tx, imp, details, false)
 }
 
 // chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a
 // transfer in the file.
 func chooseRows(
-	ctx context.Context, tx pgx.Tx, e staging.Import, o resolving.Owned, rows []staging.Row,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, o resolving.Owned, rows []staging.Row,
 	changes []*ledgerv1.ImportRowChange,
 ) (paired bool, err error) {
-	var p apierr.Problems
-	check := references{&p, o}
+	var problems apierr.Problems
+	check := references{&problems, o}
 	for i, change := range changes {
 		at := fmt.Sprintf("rows[%d].", i)
 		j := slices.IndexFunc(rows, func(r staging.Row) bool { return r.N == change.GetN() })
 		// The change of an unknown row is only validated.
-		r := &staging.Row{}
+		row := &staging.Row{}
 		switch {
 		case j < 0:
-			p.Invalid(at+"n", "is no row of the import")
+			problems.Invalid(at+"n", "is no row of the import")
 		case rows[j].TransactionID != nil:
-			p.Invalid(at+"n", "is a row that the commit has finished")
+			problems.Invalid(at+"n", "is a row that the commit has finished")
 		default:
-			r = &rows[j]
+			row = &rows[j]
 		}
-		paired = paired || r.PairN != nil || r.Transfer != nil && r.Transfer.Paired
+		paired = paired || row.PairN != nil || row.Transfer != nil && row.Transfer.Paired
 		check.wallet(at+"transferWalletId", change.GetTransferWalletId())
 		check.category(at+"categoryId", change.GetCategoryId())
 		// A category and the other wallet of a transfer exclude each other, so the last choice
 		// replaces the other one.
 		if change.CategoryId != nil {
-			r.ChosenCategoryID, r.ChosenWalletID = staging.ParseID(change.GetCategoryId()), nil
+			row.ChosenCategoryID, row.ChosenWalletID = staging.ParseID(change.GetCategoryId()), nil
 		}
 		if change.TransferWalletId != nil {
-			r.ChosenWalletID = staging.ParseID(change.GetTransferWalletId())
+			row.ChosenWalletID = staging.ParseID(change.GetTransferWalletId())
 		}
 		if change.Description != nil {
 			description, problem := text.Description(at+"description", change.GetDescription())
-			p.Field(problem)
-			r.ChosenDescription = &description
+			problems.Field(problem)
+			row.ChosenDescription = &description
 		}
 		if change.Payee != nil {
 			payee, problem := text.Payee(at+"payee", change.GetPayee())
-			p.Field(problem)
-			r.ChosenPayee = &payee
+			problems.Field(problem)
+			row.ChosenPayee = &payee
 		}
 		if change.Action != nil {
-			if err := act(ctx, tx, r, e, &p, at, change.GetAction()); err != nil {
+			if err := act(ctx, tx, row, imp, &problems, at, change.GetAction()); err != nil {
 				return false, err
 			}
 		}
 	}
-	return paired, p.Err()
+	return paired, problems.Err()
 }
 
 // act stores the action of a row. "auto" removes the user's choice. "match:<id>" states that a
 // transaction is the same payment; the transaction of another row of the import cannot be chosen.
 func act(
-	ctx context.Context, tx pgx.Tx, r *staging.Row, e staging.Import, p *apierr.Problems,
+	ctx context.Context, tx pgx.Tx, row *staging.Row, imp staging.Import, problems *apierr.Problems,
 	at, action string,
 ) error {
 	name, transaction, _ := strings.Cut(action, ":")
@@ -187,19 +187,19 @@ func act(
 	valid := name == staging.ActionMatch && ok || transaction == "" &&
 		(name == "" && action != "" || name == staging.ActionBook || name == staging.ActionSkip)
 	if !valid {
-		p.Invalid(at+"action", "must be auto, book, skip or match:<transaction id>")
+		problems.Invalid(at+"action", "must be auto, book, skip or match:<transaction id>")
 		return nil
 	}
-	r.Action, r.DuplicateOf, r.Replaced = name, nil, nil
+	row.Action, row.DuplicateOf, row.Replaced = name, nil, nil
 	if name != staging.ActionMatch {
 		return nil
 	}
-	t, err := duplicates.SelectMatchable(ctx, tx, e.OwnerID, e.ID, id)
+	t, err := duplicates.SelectMatchable(ctx, tx, imp.OwnerID, imp.ID, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		p.Add(errTransactionNotFound.With(at+"action",
+		problems.Add(errTransactionNotFound.With(at+"action",
 			"names an unknown transaction, or one of another row of the import"))
 		return nil
 	}
-	r.DuplicateOf, r.Replaced = &id, t.Replaces(*r)
+	row.DuplicateOf, row.Replaced = &id, t.Replaces(*row)
 	return err
 }

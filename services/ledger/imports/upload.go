@@ -104,7 +104,7 @@ func (s *Imports) CreateImport(stream upload) error {
 	if err := s.Volume.Check(); err != nil {
 		return err
 	}
-	f, err := s.parseForm(ctx, owner, first)
+	form, err := s.parseForm(ctx, owner, first)
 	if err != nil {
 		return s.replayRejected(first, stream, err)
 	}
@@ -117,29 +117,29 @@ func (s *Imports) CreateImport(stream upload) error {
 		return err
 	}
 	defer leave()
-	w := work{gate: s.working}
-	if err := w.enter(ctx); err != nil {
+	work := work{gate: s.working}
+	if err := work.enter(ctx); err != nil {
 		return err
 	}
-	defer w.leave()
-	e := staging.Import{
-		OwnerID: owner, ID: s.NewID(), Status: staging.Uploading, FileName: f.name,
+	defer work.leave()
+	imp := staging.Import{
+		OwnerID: owner, ID: s.NewID(), Status: staging.Uploading, FileName: form.name,
 		CreatedAt: s.Now(),
 	}
-	if err := s.open(ctx, e); err != nil {
-		w.leave()
+	if err := s.open(ctx, imp); err != nil {
+		work.leave()
 		return s.replayRejected(first, stream, err)
 	}
-	resp, err := s.stage(ctx, &e, f, rpc.NewFileReader(maxFile, func() ([]byte, error) {
-		w.leave()
+	resp, err := s.stage(ctx, &imp, form, rpc.NewFileReader(maxFile, func() ([]byte, error) {
+		work.leave()
 		m, err := stream.Recv()
-		if failed := w.enter(ctx); failed != nil {
+		if failed := work.enter(ctx); failed != nil {
 			return nil, failed
 		}
 		return m.GetFile(), err
 	}))
 	if err != nil || resp.GetReplayed() {
-		s.discard(ctx, e)
+		s.discard(ctx, imp)
 	}
 	if err != nil {
 		return uploadError(err)
@@ -159,50 +159,50 @@ func (s *Imports) discard(ctx context.Context, e staging.Import) {
 
 // open inserts the import of an upload, unless too many are open. The invisible import exists
 // before its rows, which refer to it.
-func (s *Imports) open(ctx context.Context, e staging.Import) error {
+func (s *Imports) open(ctx context.Context, imp staging.Import) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		n, err := staging.CountOpen(ctx, tx, e.OwnerID)
+		n, err := staging.CountOpen(ctx, tx, imp.OwnerID)
 		if err != nil {
 			return err
 		}
 		if n >= maxOpen {
 			return errTooManyOpen
 		}
-		return staging.InsertImport(ctx, tx, e)
+		return staging.InsertImport(ctx, tx, imp)
 	})
 }
 
 // stage reads the file to its end, and makes the import visible. The hash covers the file as it was
 // sent, before decompression, so that the same file is recognized again.
 func (s *Imports) stage(
-	ctx context.Context, e *staging.Import, f form, file io.Reader,
+	ctx context.Context, imp *staging.Import, form form, file io.Reader,
 ) (*ledgerv1.CreateImportResponse, error) {
 	seen := &counted{file: file, hash: sha256.New()}
-	parsed, err := formats.Open(seen, f.options)
+	parsed, err := formats.Open(seen, form.options)
 	if err != nil {
 		return nil, err
 	}
-	e.Format = parsed.Format()
-	if err := s.stageRecords(ctx, e, parsed); err != nil {
+	imp.Format = parsed.Format()
+	if err := s.stageRecords(ctx, imp, parsed); err != nil {
 		return nil, err
 	}
 	// A parser need not read to the end, but the upload is complete only there.
 	if _, err := io.Copy(io.Discard, seen); err != nil {
 		return nil, err
 	}
-	e.Size, e.SHA256 = seen.size, seen.hash.Sum(nil)
+	imp.Size, imp.SHA256 = seen.size, seen.hash.Sum(nil)
 	resp := &ledgerv1.CreateImportResponse{}
-	call := uploadCall(ctx, f.request, e.SHA256)
+	call := uploadCall(ctx, form.request, imp.SHA256)
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		if err := s.finish(ctx, tx, e, f, parsed.Facts()); err != nil {
+		if err := s.finish(ctx, tx, imp, form, parsed.Facts()); err != nil {
 			return err
 		}
 		rows, err := staging.SelectVisible(
-			ctx, tx, e.OwnerID, e.ID, staging.Filter{}, 0, firstRows)
+			ctx, tx, imp.OwnerID, imp.ID, staging.Filter{}, 0, firstRows)
 		if err != nil {
 			return err
 		}
-		stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+		stored, err := staging.SelectImport(ctx, tx, imp.OwnerID, imp.ID)
 		if err != nil {
 			return err
 		}
@@ -221,12 +221,12 @@ func (s *Imports) stage(
 }
 
 // stageRecords inserts the records of a file, pageRows at a time.
-func (s *Imports) stageRecords(ctx context.Context, e *staging.Import, file *formats.File) error {
+func (s *Imports) stageRecords(ctx context.Context, imp *staging.Import, file *formats.File) error {
 	var ids statement.IDs
 	page := make([]staging.Row, 0, staging.PageRows)
 	flush := func() error {
 		err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-			return staging.CopyRows(ctx, tx, e.OwnerID, e.ID, page)
+			return staging.CopyRows(ctx, tx, imp.OwnerID, imp.ID, page)
 		})
 		page = page[:0]
 		return err
@@ -239,7 +239,7 @@ func (s *Imports) stageRecords(ctx context.Context, e *staging.Import, file *for
 			ids.Assign(&record)
 		}
 		var r staging.Row
-		r.Set(record, e.CreatedAt)
+		r.Set(record, imp.CreatedAt)
 		page = append(page, r)
 		if len(page) == staging.PageRows {
 			if err := flush(); err != nil {

@@ -17,13 +17,13 @@ import (
 // assigned returns the wallets of accounts, by their keys: the one of the form, or those of earlier
 // imports of the accounts.
 func (s *Imports) assigned(
-	ctx context.Context, tx pgx.Tx, e *staging.Import, f form, found []statement.Account,
+	ctx context.Context, tx pgx.Tx, imp *staging.Import, form form, found []statement.Account,
 ) (map[string]uuid.UUID, error) {
 	macs := make([][]byte, len(found))
 	for i, a := range found {
 		macs[i] = s.key.MAC(a.Key)
 	}
-	known, err := staging.SelectAccountWallets(ctx, tx, e.OwnerID, macs)
+	known, err := staging.SelectAccountWallets(ctx, tx, imp.OwnerID, macs)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +32,8 @@ func (s *Imports) assigned(
 		if wallet, ok := known[string(macs[i])]; ok {
 			assigned[a.Key] = wallet
 		}
-		if f.wallet != nil {
-			assigned[a.Key] = *f.wallet
+		if form.wallet != nil {
+			assigned[a.Key] = *form.wallet
 		}
 	}
 	return assigned, nil
@@ -42,7 +42,8 @@ func (s *Imports) assigned(
 // assumeWallet assigns rows without an account to the wallet of the last file with the same
 // heading, and adds a warning. Both disappear if no row lacks an account.
 func (s *Imports) assumeWallet(
-	ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, o resolving.Owned,
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import,
+	owned resolving.Owned,
 ) error {
 	account := staging.HeadingAccount(details)
 	if account == "" {
@@ -56,7 +57,7 @@ func (s *Imports) assumeWallet(
 	staging.Assume(details, statement.Assumption{
 		Code: statement.WalletAssumed,
 		Evidence: statement.Shows("EARLIER_WALLET",
-			"wallet", strconv.Quote(o.WalletName(wallet))),
+			"wallet", strconv.Quote(owned.WalletName(wallet))),
 	})
 	return nil
 }

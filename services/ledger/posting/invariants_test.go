@@ -17,19 +17,19 @@ import (
 // TestBalancesAndTotalsEqualRecomputation does random writes, most of them sound, and recomputes.
 func TestBalancesAndTotalsEqualRecomputation(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	service := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
-		p := newPerson(context.Background(), r, s)
-		l := life{
+		p := newPerson(context.Background(), r, service)
+		life := life{
 			person: p, wallets: []uuid.UUID{p.Wallet, p.MakeWallet(p.Ctx, r, "Yen", "JPY")},
 			categories: []uuid.UUID{p.Category, p.MakeCategory(p.Ctx, r, "Fun")},
 		}
 		for range rapid.IntRange(1, 12).Draw(r, "writes") {
-			before := s.Stored(r)
-			if err := l.write(r); err != nil {
-				require.Equal(r, before, s.Stored(r), "refused with %v", err)
+			before := service.Stored(r)
+			if err := life.write(r); err != nil {
+				require.Equal(r, before, service.Stored(r), "refused with %v", err)
 			}
-			s.RequireConsistent(r)
+			service.RequireConsistent(r)
 		}
 	})
 }

@@ -55,9 +55,9 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 	var owners, wallets, categories, receipts []uuid.UUID
 	var ts []posting.Transaction
 	var events []outbox.Event
-	for i := range all {
+	for index := range all {
 		owner, receipt := p.NewID(), p.NewID()
-		h := holdings{
+		holdings := holdings{
 			person: person{service: p.service, User: fixture.User{
 				Ctx: fixture.ActAs(t.Context(), owner), ID: owner, Wallet: p.NewID(),
 				Category: p.NewID(),
@@ -83,39 +83,40 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 				Date: fixture.Today.AddDate(0, month, 0), Tags: tags,
 			})
 		}
-		h.food = add(h.Wallet, h.Category, 0, nil, "trip")
-		h.fun = add(h.otherWallet, h.otherCategory, 0, nil, "work")
+		holdings.food = add(holdings.Wallet, holdings.Category, 0, nil, "trip")
+		holdings.fun = add(holdings.otherWallet, holdings.otherCategory, 0, nil, "work")
 		transfer := p.NewID()
-		h.transfer = transfer.String()
-		h.out = insert(posting.Transaction{
-			WalletID: h.Wallet, AmountMinor: -300, TransferID: &transfer,
+		holdings.transfer = transfer.String()
+		holdings.out = insert(posting.Transaction{
+			WalletID: holdings.Wallet, AmountMinor: -300, TransferID: &transfer,
 		})
-		h.in = insert(posting.Transaction{
-			WalletID: h.otherWallet, AmountMinor: 300, TransferID: &transfer,
+		holdings.in = insert(posting.Transaction{
+			WalletID: holdings.otherWallet, AmountMinor: 300, TransferID: &transfer,
 		})
-		h.split = insert(posting.Transaction{
-			WalletID: h.Wallet, AmountMinor: -1000, Tags: []string{"trip"},
+		holdings.split = insert(posting.Transaction{
+			WalletID: holdings.Wallet, AmountMinor: -1000, Tags: []string{"trip"},
 			Splits: []posting.Split{
-				{CategoryID: h.Category, AmountMinor: -1200},
-				{CategoryID: h.otherCategory, AmountMinor: 200},
+				{CategoryID: holdings.Category, AmountMinor: -1200},
+				{CategoryID: holdings.otherCategory, AmountMinor: 200},
 			},
 		})
-		h.income = insert(posting.Transaction{
-			WalletID: h.otherWallet, CategoryID: &h.otherCategory, AmountMinor: 700,
+		holdings.income = insert(posting.Transaction{
+			WalletID: holdings.otherWallet, CategoryID: &holdings.otherCategory, AmountMinor: 700,
 		})
-		h.receipt = receipt.String()
-		for i := range h.scanned {
-			h.scanned[i] = add(h.Wallet, h.Category, 0, &receipt)
+		holdings.receipt = receipt.String()
+		for i := range holdings.scanned {
+			holdings.scanned[i] = add(holdings.Wallet, holdings.Category, 0, &receipt)
 		}
-		add(h.Wallet, h.Category, 1, nil)
-		add(h.Wallet, h.otherCategory, 1, nil)
+		add(holdings.Wallet, holdings.Category, 1, nil)
+		add(holdings.Wallet, holdings.otherCategory, 1, nil)
 		owners = append(owners, owner, owner, owner)
 		receipts = append(receipts, receipt, receipt, receipt)
-		wallets = append(wallets, h.unusedWallet, h.Wallet, h.otherWallet)
-		categories = append(categories, h.unusedCategory, h.Category, h.otherCategory)
+		wallets = append(wallets, holdings.unusedWallet, holdings.Wallet, holdings.otherWallet)
+		categories = append(categories, holdings.unusedCategory, holdings.Category,
+			holdings.otherCategory)
 		// The rule has the id of its owner, so that one statement inserts those of all holdings.
-		h.rule = owner.String()
-		all[i] = h
+		holdings.rule = owner.String()
+		all[index] = holdings
 	}
 	pgtest.Exec(t, p.DB, `
 		WITH holding AS (

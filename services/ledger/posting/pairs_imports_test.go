@@ -106,17 +106,17 @@ func (h holdings) uploadDetails(t require.TestingT) string {
 
 // uploadMapped uploads a CSV file with the rows, and assigns its columns.
 func (h holdings) uploadMapped(t require.TestingT, rows string) string {
-	m := h.uploadFile(t, "Date,Amount,Payee,Tags,Id,Status\n"+rows)
-	mapping := m.GetMapping()
+	imp := h.uploadFile(t, "Date,Amount,Payee,Tags,Id,Status\n"+rows)
+	mapping := imp.GetMapping()
 	mapping.Columns = nil
 	for i, field := range []string{"date", "amount", "payee", "tags", "externalId", "status"} {
 		mapping.Columns = append(mapping.Columns,
 			&ledgerv1.ImportColumn{Index: int32(i), Field: field})
 	}
 	_, err := h.imports.UpdateImport(h.Ctx,
-		&ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
+		&ledgerv1.UpdateImportRequest{Id: imp.GetId(), Mapping: mapping})
 	require.NoError(t, err)
-	return m.GetId()
+	return imp.GetId()
 }
 
 // uploadFile uploads a CSV file.

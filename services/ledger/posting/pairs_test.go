@@ -175,25 +175,25 @@ func (p pausedServer) runPairs(t *testing.T, pause string, first request, second
 	owners := map[uuid.UUID]string{}
 	all := p.newHoldings(t, len(seconds))
 	for i, second := range seconds {
-		h := all[i]
-		first.setUp(t, &h)
-		second.setUp(t, &h)
-		replica := h
+		holdings := all[i]
+		first.setUp(t, &holdings)
+		second.setUp(t, &holdings)
+		replica := holdings
 		replica.service = p.replica
-		owners[h.ID] = fmt.Sprintf("%s, then %s", pause, second.name)
-		release := p.hold(t, pause, h.ID)
-		firstEnded := p.start(t, 1, func() error { return first.write(h) })
-		require.Empty(t, firstEnded, "%s: the first write did not stop", owners[h.ID])
+		owners[holdings.ID] = fmt.Sprintf("%s, then %s", pause, second.name)
+		release := p.hold(t, pause, holdings.ID)
+		firstEnded := p.start(t, 1, func() error { return first.write(holdings) })
+		require.Empty(t, firstEnded, "%s: the first write did not stop", owners[holdings.ID])
 		secondEnded := p.start(t, 2, func() error { return second.write(replica) })
 		release()
 		for _, ended := range []<-chan error{firstEnded, secondEnded} {
 			err := <-ended
 			e := apierr.From(err)
 			assert.True(t, err == nil || e != nil && e.Reason != apierr.Unavailable.Reason,
-				"%s: %v", owners[h.ID], err)
+				"%s: %v", owners[holdings.ID], err)
 		}
-		assert.Zero(t, p.deadlocks.Swap(0), "%s: deadlock", owners[h.ID])
-		h.requireEnded(t, owners[h.ID])
+		assert.Zero(t, p.deadlocks.Swap(0), "%s: deadlock", owners[holdings.ID])
+		holdings.requireEnded(t, owners[holdings.ID])
 	}
 	for owner, differences := range p.Differences(t) {
 		if pair, ok := owners[owner]; ok {

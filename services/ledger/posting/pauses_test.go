@@ -70,10 +70,10 @@ type pausedServer struct {
 	control *pgx.Conn
 }
 
-func newPausedServer(t *testing.T, s *service, name string) pausedServer {
+func newPausedServer(t *testing.T, service *service, name string) pausedServer {
 	t.Helper()
 	var deadlocks deadlockTracer
-	config := s.DB.Config()
+	config := service.DB.Config()
 	config.MaxConns = 4
 	config.ConnConfig.Tracer = &deadlocks
 	config.ConnConfig.RuntimeParams["application_name"] = name + " " + config.ConnConfig.Database
@@ -81,7 +81,7 @@ func newPausedServer(t *testing.T, s *service, name string) pausedServer {
 	db, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
-	control, err := pgx.ConnectConfig(t.Context(), s.DB.Config().ConnConfig)
+	control, err := pgx.ConnectConfig(t.Context(), service.DB.Config().ConnConfig)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = control.Close(context.Background()) })
 	p := pausedServer{
@@ -123,9 +123,9 @@ func (p pausedServer) hold(t *testing.T, pause string, owner uuid.UUID) (release
 	return func() { do("pg_advisory_unlock") }
 }
 
-// start runs a write, and returns when it has ended or n of the server's connections wait for
+// start runs a write, and returns when it has ended or count of the server's connections wait for
 // locks.
-func (p pausedServer) start(t *testing.T, n int, write func() error) <-chan error {
+func (p pausedServer) start(t *testing.T, count int, write func() error) <-chan error {
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- write() }()
@@ -136,7 +136,7 @@ func (p pausedServer) start(t *testing.T, n int, write func() error) <-chan erro
 			FROM pg_stat_activity
 			WHERE application_name = $1 AND wait_event_type = 'Lock'`, p.name).Scan(&waiting)
 		require.NoError(t, err)
-		if waiting >= n || len(ended) > 0 {
+		if waiting >= count || len(ended) > 0 {
 			return ended
 		}
 		require.True(t, time.Now().Before(deadline), "the write neither ends nor waits")

@@ -63,13 +63,16 @@ type posting struct {
 // transaction.
 func postings(sign int64, ts ...Transaction) []posting {
 	var all []posting
-	for _, t := range ts {
-		month := calendar.MonthOf(t.Date)
-		p := posting{t.OwnerID, t.WalletID, t.CategoryID, t.Currency, month, t.AmountMinor, sign}
-		if len(t.Splits) == 0 {
+	for _, transaction := range ts {
+		month := calendar.MonthOf(transaction.Date)
+		p := posting{
+			transaction.OwnerID, transaction.WalletID, transaction.CategoryID, transaction.Currency,
+			month, transaction.AmountMinor, sign,
+		}
+		if len(transaction.Splits) == 0 {
 			all = append(all, p)
 		}
-		for _, s := range t.Splits {
+		for _, s := range transaction.Splits {
 			p.category, p.amount = &s.CategoryID, s.AmountMinor
 			all = append(all, p)
 		}

@@ -49,27 +49,29 @@ func setup(t testing.TB) *service {
 }
 
 // serve returns a service in an environment. Its writers end with ctx.
-func serve(ctx context.Context, f *fixture.Service) *service {
+func serve(ctx context.Context, base *fixture.Service) *service {
 	ocr := &fixture.OCR{Receipt: fixture.Groceries()}
 	log := slog.New(slog.DiscardHandler)
-	a := &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors}
-	s := &service{
-		Service: f, ocr: ocr,
-		Accounts:     a,
-		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
-		Receipts:     &receipts.Receipts{Ledger: f.Ledger, OCR: ocr, Log: log},
-		Reports:      &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
-		rules:        rules.New(f.Ledger, f.Reads, log),
-		transfers:    &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
-		tags:         &tags.Server{Ledger: f.Ledger, Reads: f.Reads},
-		settings:     &settings.Server{Ledger: f.Ledger},
-		sync:         &sync.Server{Ledger: f.Ledger, Cursors: f.Cursors},
-		attachments:  &attachments.Attachments{Ledger: f.Ledger, Quota: 1 << 30},
-		imports:      imports.New(a, f.Cursors, "a secret of the tests", log),
+	resources := &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors}
+	service := &service{
+		Service: base, ocr: ocr,
+		Accounts:     resources,
+		Transactions: transactions.New(base.Ledger, base.Cursors, base.Reads),
+		Receipts:     &receipts.Receipts{Ledger: base.Ledger, OCR: ocr, Log: log},
+		Reports:      &reports.Reports{Ledger: base.Ledger, Reads: base.Reads},
+		rules:        rules.New(base.Ledger, base.Reads, log),
+		transfers: &transfers.Transfers{
+			Ledger: base.Ledger, Cursors: base.Cursors, Reads: base.Reads,
+		},
+		tags:        &tags.Server{Ledger: base.Ledger, Reads: base.Reads},
+		settings:    &settings.Server{Ledger: base.Ledger},
+		sync:        &sync.Server{Ledger: base.Ledger, Cursors: base.Cursors},
+		attachments: &attachments.Attachments{Ledger: base.Ledger, Quota: 1 << 30},
+		imports:     imports.New(resources, base.Cursors, "a secret of the tests", log),
 	}
-	f.RPCs = s
-	s.Run(ctx)
-	return s
+	base.RPCs = service
+	service.Run(ctx)
+	return service
 }
 
 // person is a user of a service.

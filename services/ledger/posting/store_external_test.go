@@ -15,19 +15,19 @@ import (
 // PostgreSQL has no statistics yet. It must find them by their index.
 func TestSelectExternal(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	u, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
-	pgtest.Exec(t, s.DB, `
+	service := setup(t)
+	user, other := service.NewUser(t.Context(), t), service.NewUser(t.Context(), t)
+	pgtest.Exec(t, service.DB, `
 		INSERT INTO transactions
 		SELECT (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(),
 			'external_id', 'id ' || n))).*
 		FROM transactions t, generate_series(1, 10000) AS n
-		WHERE t.id = $1`, u.Create(t, u.Spends("1")).GetId())
-	pool, plans := fixture.Explained(t, s.DB)
+		WHERE t.id = $1`, user.Create(t, user.Spends("1")).GetId())
+	pool, plans := fixture.Explained(t, service.DB)
 
 	given := []*string{nil, new("id 7"), new("id"), new("id 99999"), new("id 10000")}
-	wallets := []uuid.UUID{u.Wallet, u.Wallet, u.Wallet, u.Wallet, u.Wallet}
-	found, err := posting.SelectExternal(t.Context(), pool, u.ID, wallets, given)
+	wallets := []uuid.UUID{user.Wallet, user.Wallet, user.Wallet, user.Wallet, user.Wallet}
+	found, err := posting.SelectExternal(t.Context(), pool, user.ID, wallets, given)
 	require.NoError(t, err)
 	plans.RequireCheap(t, 20, 100)
 	require.Len(t, found, 2)

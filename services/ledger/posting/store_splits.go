@@ -54,17 +54,17 @@ func addSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transact
 // inserted at once, because the triggers that correct the monthly totals (ADR 103) derive the type
 // of the transaction from the sum of its parts. A category that is not the owner's violates
 // transactions_category_fkey.
-func ReplaceSplits(ctx context.Context, q pg.Querier, t Transaction) error {
+func ReplaceSplits(ctx context.Context, q pg.Querier, transaction Transaction) error {
 	var categories []uuid.UUID
 	var amounts []int64
 	var descriptions []string
-	for _, s := range t.Splits {
+	for _, s := range transaction.Splits {
 		categories = append(categories, s.CategoryID)
 		amounts = append(amounts, s.AmountMinor)
 		descriptions = append(descriptions, s.Description)
 	}
 	err := pg.Exec(ctx, q, `DELETE FROM splits WHERE owner_id = $1 AND transaction_id = $2`,
-		t.OwnerID, t.ID)
+		transaction.OwnerID, transaction.ID)
 	if err != nil {
 		return err
 	}
@@ -73,5 +73,6 @@ func ReplaceSplits(ctx context.Context, q pg.Querier, t Transaction) error {
 		SELECT $1, $2, p.position - 1, p.category_id, $3, $4, $5, p.amount_minor, p.description
 		FROM unnest($6::uuid[], $7::bigint[], $8::text[]) WITH ORDINALITY
 			AS p (category_id, amount_minor, description, position)`,
-		t.OwnerID, t.ID, t.WalletID, t.Currency, t.Date, categories, amounts, descriptions)
+		transaction.OwnerID, transaction.ID, transaction.WalletID, transaction.Currency,
+		transaction.Date, categories, amounts, descriptions)
 }

@@ -59,18 +59,20 @@ func LockAll(
 		FOR UPDATE`, owner, ids)
 }
 
-// Update writes the changed fields and the version of t, except its splits. The caller corrects
-// balances and totals with Replace.
-func Update(ctx context.Context, q pg.Querier, t Transaction) error {
+// Update writes the changed fields and the version of transaction, except its splits. The caller
+// corrects balances and totals with Replace.
+func Update(ctx context.Context, q pg.Querier, transaction Transaction) error {
 	return pg.Exec(ctx, q, `
 		UPDATE transactions
 		SET wallet_id = $3, category_id = $4, currency = $5, amount_minor = $6, amount_e4 = $7,
 			description = $8, date = $9, version = $10, updated_at = $11, payee = $12, notes = $13,
 			tags = $14, split_count = $15, transfer_id = $16
 		WHERE id = $1 AND owner_id = $2`,
-		t.ID, t.OwnerID, t.WalletID, t.CategoryID, t.Currency, t.AmountMinor, t.AmountE4(),
-		t.Description, t.Date, t.Version, t.UpdatedAt, t.Payee, t.Notes, t.Tags, len(t.Splits),
-		t.TransferID)
+		transaction.ID, transaction.OwnerID, transaction.WalletID, transaction.CategoryID,
+		transaction.Currency, transaction.AmountMinor, transaction.AmountE4(),
+		transaction.Description, transaction.Date, transaction.Version, transaction.UpdatedAt,
+		transaction.Payee, transaction.Notes, transaction.Tags, len(transaction.Splits),
+		transaction.TransferID)
 }
 
 // Delete deletes the rows of transactions of one owner. The caller corrects balances and totals

@@ -113,7 +113,7 @@ func (t Transaction) HasCategory(id uuid.UUID) bool {
 // Proto returns t as the API shows it. The type of a leg is transfer, and otherwise follows the
 // sign of the amount.
 func (t Transaction) Proto() *ledgerv1.Transaction {
-	m := &ledgerv1.Transaction{
+	message := &ledgerv1.Transaction{
 		Id:          t.ID.String(),
 		Amount:      money.CurrencyOf(t.Currency).Format(t.AmountMinor),
 		Description: t.Description,
@@ -134,20 +134,20 @@ func (t Transaction) Proto() *ledgerv1.Transaction {
 	}
 	switch {
 	case t.TransferID != nil:
-		m.Type = Transfer
+		message.Type = Transfer
 	case t.AmountMinor < 0:
-		m.Type = Expense
+		message.Type = Expense
 	}
 	if t.ReceiptID != nil {
-		m.ReceiptId = new(t.ReceiptID.String())
+		message.ReceiptId = new(t.ReceiptID.String())
 	}
 	if t.ExternalID != nil {
-		m.ExternalId = *t.ExternalID
+		message.ExternalId = *t.ExternalID
 	}
 	for _, s := range t.Splits {
-		m.Splits = append(m.Splits, s.proto(t))
+		message.Splits = append(message.Splits, s.proto(t))
 	}
-	return m
+	return message
 }
 
 // proto returns s as the API shows it. Its amount is positive, and negative for a refund.

@@ -14,8 +14,8 @@ import (
 // second must wait for the first before it reads the version.
 func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	installPauses(t, s.DB, "BEFORE categories", "BEFORE wallets", "BEFORE transactions")
+	service := setup(t)
+	installPauses(t, service.DB, "BEFORE categories", "BEFORE wallets", "BEFORE transactions")
 	for name, test := range map[string]struct {
 		pause  string
 		update func(h holdings) error
@@ -40,13 +40,13 @@ func TestConcurrentUpdates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPausedServer(t, s, name)
-			h := p.newHoldings(t, 1)[0]
+			server := newPausedServer(t, service, name)
+			h := server.newHoldings(t, 1)[0]
 			replica := h
-			replica.service = p.replica
-			release := p.hold(t, test.pause, h.ID)
-			first := p.start(t, 1, func() error { return test.update(h) })
-			second := p.start(t, 2, func() error { return test.update(replica) })
+			replica.service = server.replica
+			release := server.hold(t, test.pause, h.ID)
+			first := server.start(t, 1, func() error { return test.update(h) })
+			second := server.start(t, 2, func() error { return test.update(replica) })
 			release()
 			require.NoError(t, <-first)
 			require.ErrorIs(t, <-second, apierr.VersionMismatch)

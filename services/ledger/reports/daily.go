@@ -20,7 +20,7 @@ const (
 
 // parseInclude reports whether parameter include requests the totals of the days and of the tags.
 // It adds a problem for another value.
-func parseInclude(p *apierr.Problems, include []string) (daily, tags bool) {
+func parseInclude(problems *apierr.Problems, include []string) (daily, tags bool) {
 	for _, part := range include {
 		switch part {
 		case "daily":
@@ -28,7 +28,7 @@ func parseInclude(p *apierr.Problems, include []string) (daily, tags bool) {
 		case "tags":
 			tags = true
 		default:
-			p.Invalid("include", "must be daily or tags")
+			problems.Invalid("include", "must be daily or tags")
 			return false, false
 		}
 	}
@@ -42,15 +42,15 @@ func parseInclude(p *apierr.Problems, include []string) (daily, tags bool) {
 func dailyProto(days []day, currency string) (*ledgerv1.DailyTotals, error) {
 	out := &ledgerv1.DailyTotals{}
 	transactions := int64(0)
-	for _, d := range days {
-		transactions += d.Count
-		if currency != "" && d.Currency != currency {
+	for _, day := range days {
+		transactions += day.Count
+		if currency != "" && day.Currency != currency {
 			continue
 		}
-		c := money.CurrencyOf(d.Currency)
+		c := money.CurrencyOf(day.Currency)
 		out.Values = append(out.Values, &ledgerv1.DayTotals{
-			Date: d.Day.Format(calendar.DateLayout), Currency: d.Currency,
-			Income: c.Format(d.Income), Expense: c.Format(d.Expense),
+			Date: day.Day.Format(calendar.DateLayout), Currency: day.Currency,
+			Income: c.Format(day.Income), Expense: c.Format(day.Expense),
 		})
 	}
 	switch {

@@ -14,14 +14,14 @@ import (
 
 func TestParseInclude(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
 	with := func(from, to string, include ...string) *summaryRequest {
 		req := ask(from, to)
 		req.Include = include
 		return req
 	}
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		req   *summaryRequest
 		field string
 	}{
@@ -45,17 +45,17 @@ func TestParseInclude(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			resp, err := s.GetSummary(ctx, c.req)
-			if c.field != "" {
+			resp, err := srv.GetSummary(ctx, tc.req)
+			if tc.field != "" {
 				e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
-				require.Equal(t, []string{c.field}, fixture.FieldNames(e))
+				require.Equal(t, []string{tc.field}, fixture.FieldNames(e))
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, slices.Contains(c.req.GetInclude(), "daily"),
+			require.Equal(t, slices.Contains(tc.req.GetInclude(), "daily"),
 				resp.GetSummary().GetDaily() != nil)
 			require.Empty(t, resp.GetSummary().GetDaily().GetValues())
-			require.Equal(t, slices.Contains(c.req.GetInclude(), "tags"),
+			require.Equal(t, slices.Contains(tc.req.GetInclude(), "tags"),
 				resp.GetSummary().GetByTag() != nil)
 			require.Empty(t, resp.GetSummary().GetByTag().GetValues())
 		})
@@ -91,30 +91,30 @@ func TestDailyProtoLimits(t *testing.T) {
 // TestGetSummaryDailyLimit reads a window with one transaction more than allowed.
 func TestGetSummaryDailyLimit(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
+	me := newPerson(t.Context(), t, setup(t))
 	insert := func(n int, date time.Time) {
-		pgtest.Exec(t, p.DB, `
+		pgtest.Exec(t, me.DB, `
 			INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
 				amount_e4, description, date, created_at, updated_at)
 			SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -100, -10000, '', $4, $4, $4
 			FROM generate_series(1, $5)`,
-			p.ID, p.Wallet, p.Category, date, n)
+			me.ID, me.Wallet, me.Category, date, n)
 	}
 	insert(maxReadTransactions, fixture.Today)
 	insert(1, fixture.Today.AddDate(0, 0, 1))
 	req := ask("2026-03-15", "2026-03-15")
 	req.Include = []string{"daily"}
-	resp, err := p.GetSummary(p.Ctx, req)
+	resp, err := me.GetSummary(me.Ctx, req)
 	require.NoError(t, err)
 	require.Len(t, resp.GetSummary().GetDaily().GetValues(), 1)
 	require.Equal(t, "100000.00", resp.GetSummary().GetDaily().GetValues()[0].GetExpense())
 	req.To = new("2026-03-16")
-	_, err = p.GetSummary(p.Ctx, req)
+	_, err = me.GetSummary(me.Ctx, req)
 	require.ErrorIs(t, err, errTooManyTransactions)
 	req.Include = []string{"tags"}
-	_, err = p.GetSummary(p.Ctx, req)
+	_, err = me.GetSummary(me.Ctx, req)
 	require.ErrorIs(t, err, errTooManyTransactions)
 	req.To = new("2026-03-15")
-	_, err = p.GetSummary(p.Ctx, req)
+	_, err = me.GetSummary(me.Ctx, req)
 	require.NoError(t, err)
 }

@@ -77,30 +77,30 @@ func (s *Reports) GetSummary(
 		return nil, err
 	}
 	defer leave()
-	f, err := selectFigures(ctx, s.DB, query)
+	result, err := selectFigures(ctx, s.DB, query)
 	if pg.IsOutOfRange(err) {
 		return nil, errSummaryOverflow
 	}
 	if err != nil {
 		return nil, err
 	}
-	f.largest = fittingLargest(f.largest)
-	for _, ts := range [][]posting.Transaction{f.largest, f.recent} {
+	result.largest = fittingLargest(result.largest)
+	for _, ts := range [][]posting.Transaction{result.largest, result.recent} {
 		if err := posting.AddDetails(ctx, s.DB, query.owner, ts); err != nil {
 			return nil, err
 		}
 	}
-	summary, ok := f.proto(query)
+	summary, ok := result.proto(query)
 	if !ok {
 		return nil, errSummaryOverflow
 	}
 	if query.daily {
-		if summary.Daily, err = dailyProto(f.days, query.currency); err != nil {
+		if summary.Daily, err = dailyProto(result.days, query.currency); err != nil {
 			return nil, err
 		}
 	}
 	if query.tags {
-		if summary.ByTag, err = tagsProto(f.tags, query.currency); err != nil {
+		if summary.ByTag, err = tagsProto(result.tags, query.currency); err != nil {
 			return nil, err
 		}
 	}
@@ -132,37 +132,37 @@ type summaryQuery struct {
 // parseSummary validates the request. The default of from is the month of to, and the default of to
 // is the current month, given by its first day, or, if from is later, the month of from.
 func parseSummary(req *ledgerv1.GetSummaryRequest, month time.Time) (summaryQuery, error) {
-	var p apierr.Problems
-	q := summaryQuery{period: calendar.Months(month, 1)}
+	var problems apierr.Problems
+	query := summaryQuery{period: calendar.Months(month, 1)}
 	if req.From != nil {
-		q.period.From = request.ParseBound(&p, "from", req.GetFrom(), false)
+		query.period.From = request.ParseBound(&problems, "from", req.GetFrom(), false)
 	}
 	if req.To != nil {
-		q.period.End = request.ParseBound(&p, "to", req.GetTo(), true)
+		query.period.End = request.ParseBound(&problems, "to", req.GetTo(), true)
 	}
 	switch {
 	case req.From == nil && req.To != nil:
-		q.period.From = calendar.MonthOf(q.period.LastDay())
-	case req.To == nil && q.period.Empty():
-		q.period.End = calendar.MonthOf(q.period.From).AddDate(0, 1, 0)
+		query.period.From = calendar.MonthOf(query.period.LastDay())
+	case req.To == nil && query.period.Empty():
+		query.period.End = calendar.MonthOf(query.period.From).AddDate(0, 1, 0)
 	}
 	if req.Currency != nil {
-		q.currency = request.ParseCurrency(&p, "currency", req.GetCurrency()).Code()
+		query.currency = request.ParseCurrency(&problems, "currency", req.GetCurrency()).Code()
 	}
-	q.daily, q.tags = parseInclude(&p, req.GetInclude())
-	if !p.Has(request.ErrInvalidDate) {
-		p.Field(problem(q))
+	query.daily, query.tags = parseInclude(&problems, req.GetInclude())
+	if !problems.Has(request.ErrInvalidDate) {
+		problems.Field(problem(query))
 	}
-	return q, p.Err()
+	return query, problems.Err()
 }
 
-func problem(q summaryQuery) *apierr.Field {
-	switch p := q.period; {
-	case p.Empty():
+func problem(query summaryQuery) *apierr.Field {
+	switch period := query.period; {
+	case period.Empty():
 		return &apierr.Field{Name: "from", Message: "must not be after to"}
-	case p.End.After(p.From.AddDate(maxYears, 0, 0)):
+	case period.End.After(period.From.AddDate(maxYears, 0, 0)):
 		return &apierr.Field{Name: "to", Message: "must be at most 10 years after from"}
-	case q.daily && p.End.After(p.From.AddDate(0, 0, maxDays)):
+	case query.daily && period.End.After(period.From.AddDate(0, 0, maxDays)):
 		return &apierr.Field{
 			Name:    "to",
 			Message: "must be at most 399 days after from with include=daily",

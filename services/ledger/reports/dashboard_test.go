@@ -48,9 +48,9 @@ func TestTrend(t *testing.T) {
 
 func TestParseSummary(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
-	for name, c := range map[string]struct {
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
+	for name, tc := range map[string]struct {
 		req      *summaryRequest
 		from, to string
 		reason   string
@@ -114,19 +114,19 @@ func TestParseSummary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			resp, err := s.GetSummary(ctx, c.req)
-			if c.reason == "" {
+			resp, err := srv.GetSummary(ctx, tc.req)
+			if tc.reason == "" {
 				require.NoError(t, err)
-				require.Equal(t, c.from, resp.GetSummary().GetFrom())
-				require.Equal(t, c.to, resp.GetSummary().GetTo())
+				require.Equal(t, tc.from, resp.GetSummary().GetFrom())
+				require.Equal(t, tc.to, resp.GetSummary().GetTo())
 				return
 			}
 			var fields []string
-			e := fixture.RequireReason(t, err, codes.InvalidArgument, c.reason)
+			e := fixture.RequireReason(t, err, codes.InvalidArgument, tc.reason)
 			for _, f := range e.Fields {
 				fields = append(fields, f.Name)
 			}
-			require.Equal(t, c.fields, fields)
+			require.Equal(t, tc.fields, fields)
 		})
 	}
 }
@@ -178,20 +178,20 @@ func TestGetSummaryShowsUnusedWallet(t *testing.T) {
 
 func TestGetSummaryOfThePast(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
-	resp, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
+	resp, err := srv.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
 		Name: "Cash", Currency: "EUR", Balance: new("100"), OpeningDate: new("2026-01-01"),
 	})
 	require.NoError(t, err)
-	wallet, category := uuid.MustParse(resp.GetWallet().GetId()), s.MakeCategory(ctx, t, "Food")
+	wallet, category := uuid.MustParse(resp.GetWallet().GetId()), srv.MakeCategory(ctx, t, "Food")
 	entry := func(day, currency string, amount int64) posting.Transaction {
 		return posting.Transaction{
 			WalletID: wallet, CategoryID: &category, AmountMinor: amount,
 			Currency: currency, Date: at(day),
 		}
 	}
-	s.Record(ctx, t, entry("2026-01-10", "EUR", -1000), entry("2026-01-20", "EUR", -200),
+	srv.Record(ctx, t, entry("2026-01-10", "EUR", -1000), entry("2026-01-20", "EUR", -200),
 		entry("2026-02-20", "EUR", -30), entry("2026-03-10", "EUR", -4),
 		entry("2026-01-15", "JPY", -9000), entry("2026-02-15", "JPY", 9000))
 	balances := func(of []*ledgerv1.Totals) map[string]string {
@@ -201,7 +201,7 @@ func TestGetSummaryOfThePast(t *testing.T) {
 		}
 		return byCurrency
 	}
-	for name, c := range map[string]struct {
+	for name, tc := range map[string]struct {
 		from, to         string
 		totals, previous map[string]string
 	}{
@@ -238,12 +238,12 @@ func TestGetSummaryOfThePast(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			resp, err := s.GetSummary(ctx, ask(c.from, c.to))
+			resp, err := srv.GetSummary(ctx, ask(tc.from, tc.to))
 			require.NoError(t, err)
-			require.Equal(t, c.totals, balances(resp.GetSummary().GetTotals()))
-			require.Equal(t, c.previous, balances(resp.GetSummary().GetPrevious()))
+			require.Equal(t, tc.totals, balances(resp.GetSummary().GetTotals()))
+			require.Equal(t, tc.previous, balances(resp.GetSummary().GetPrevious()))
 			for _, w := range resp.GetSummary().GetByWallet() {
-				require.Equal(t, c.totals[w.GetCurrency()], w.GetBalance())
+				require.Equal(t, tc.totals[w.GetCurrency()], w.GetBalance())
 			}
 		})
 	}
@@ -251,19 +251,19 @@ func TestGetSummaryOfThePast(t *testing.T) {
 
 func TestGetSummaryCategoryPercentages(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	ctx := fixture.ActAs(t.Context(), s.NewID())
-	wallet, food := s.MakeWallet(ctx, t, "Cash", "EUR"), s.MakeCategory(ctx, t, "Food")
-	fun, pay := s.MakeCategory(ctx, t, "Fun"), s.MakeCategory(ctx, t, "Pay")
+	srv := setup(t)
+	ctx := fixture.ActAs(t.Context(), srv.NewID())
+	wallet, food := srv.MakeWallet(ctx, t, "Cash", "EUR"), srv.MakeCategory(ctx, t, "Food")
+	fun, pay := srv.MakeCategory(ctx, t, "Fun"), srv.MakeCategory(ctx, t, "Pay")
 	entry := func(category uuid.UUID, amount int64) posting.Transaction {
 		return posting.Transaction{
 			WalletID: wallet, CategoryID: &category, AmountMinor: amount,
 			Currency: "EUR", Date: fixture.Today,
 		}
 	}
-	s.Record(ctx, t, entry(food, -100), entry(food, -100), entry(fun, -100), entry(fun, 30),
+	srv.Record(ctx, t, entry(food, -100), entry(food, -100), entry(fun, -100), entry(fun, 30),
 		entry(pay, 100_000))
-	resp, err := s.GetSummary(ctx, &summaryRequest{})
+	resp, err := srv.GetSummary(ctx, &summaryRequest{})
 	require.NoError(t, err)
 	requireSame(t, []*ledgerv1.CategoryTotals{
 		{
@@ -283,14 +283,14 @@ func TestGetSummaryCategoryPercentages(t *testing.T) {
 
 func TestGetSummaryOmitsOtherUsers(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	other := fixture.ActAs(t.Context(), s.NewID())
-	s.Record(other, t, posting.Transaction{
-		WalletID:    s.MakeWallet(other, t, "Cash", "EUR"),
-		CategoryID:  new(s.MakeCategory(other, t, "Food")),
+	srv := setup(t)
+	other := fixture.ActAs(t.Context(), srv.NewID())
+	srv.Record(other, t, posting.Transaction{
+		WalletID:    srv.MakeWallet(other, t, "Cash", "EUR"),
+		CategoryID:  new(srv.MakeCategory(other, t, "Food")),
 		AmountMinor: -100, Currency: "EUR", Date: fixture.Today,
 	})
-	resp, err := s.GetSummary(fixture.ActAs(t.Context(), s.NewID()),
+	resp, err := srv.GetSummary(fixture.ActAs(t.Context(), srv.NewID()),
 		ask("2026-03-02", "2026-03-20"))
 	require.NoError(t, err)
 	want := &ledgerv1.Summary{From: "2026-03-02", To: "2026-03-20"}

@@ -25,9 +25,9 @@ func TestTotalsAgree(t *testing.T) {
 	s := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
 		id := s.NewID()
-		a := answers{server: s, r: r, ctx: fixture.ActAs(context.Background(), id), owner: id}
-		a.history = s.anyHistory(r, a.ctx)
-		a.tag()
+		answers := answers{server: s, r: r, ctx: fixture.ActAs(context.Background(), id), owner: id}
+		answers.history = s.anyHistory(r, answers.ctx)
+		answers.tag()
 		from, to := fixture.AnyTime(r), fixture.AnyTime(r)
 		if to.Before(from) {
 			from, to = to, from
@@ -38,11 +38,11 @@ func TestTotalsAgree(t *testing.T) {
 		if latest := from.AddDate(0, 0, maxDays-1); to.After(latest) {
 			to = latest
 		}
-		a.from, a.to = from.Format(calendar.DateLayout), to.Format(calendar.DateLayout)
-		a.window = calendar.Days(at(a.from), at(a.to))
+		answers.from, answers.to = from.Format(calendar.DateLayout), to.Format(calendar.DateLayout)
+		answers.window = calendar.Days(at(answers.from), at(answers.to))
 		for _, code := range []string{"BHD", "EUR", "JPY"} {
-			a.currency = money.CurrencyOf(code)
-			a.requireAgreement()
+			answers.currency = money.CurrencyOf(code)
+			answers.requireAgreement()
 		}
 	})
 }

@@ -10,15 +10,15 @@ import (
 
 func TestGetSummaryShowsDetails(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	req := p.Spends("3")
+	me := newPerson(t.Context(), t, setup(t))
+	req := me.Spends("3")
 	req.CategoryId, req.Tags = "", []string{"Trip"}
 	req.Splits = []*ledgerv1.Split{
-		{CategoryId: p.Category.String(), Amount: "1"},
-		{CategoryId: p.Category.String(), Amount: "2"},
+		{CategoryId: me.Category.String(), Amount: "1"},
+		{CategoryId: me.Category.String(), Amount: "2"},
 	}
-	p.Create(t, req)
-	resp, err := p.GetSummary(p.Ctx, &summaryRequest{})
+	me.Create(t, req)
+	resp, err := me.GetSummary(me.Ctx, &summaryRequest{})
 	require.NoError(t, err)
 	for _, ts := range [][]*ledgerv1.Transaction{
 		resp.GetSummary().GetLargestExpenses(),

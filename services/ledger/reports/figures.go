@@ -81,21 +81,21 @@ type walletCurrency struct {
 }
 
 // proto returns the summary. It returns false if a balance exceeds an int64.
-func (f figures) proto(q summaryQuery) (*ledgerv1.Summary, bool) {
+func (f figures) proto(query summaryQuery) (*ledgerv1.Summary, bool) {
 	f.dropUnused()
 	closing := map[string]int64{}
 	for _, b := range f.balances {
 		closing[b.Currency] = b.Total
 	}
 	opening, ok := f.openingBalances(closing)
-	held := f.heldCurrencies(q.currency)
+	held := f.heldCurrencies(query.currency)
 	return &ledgerv1.Summary{
-		From:               q.period.From.Format(calendar.DateLayout),
-		To:                 q.period.LastDay().Format(calendar.DateLayout),
+		From:               query.period.From.Format(calendar.DateLayout),
+		To:                 query.period.LastDay().Format(calendar.DateLayout),
 		Totals:             totalsProto(held, f.totals, closing),
 		ByCategory:         f.categoriesProto(),
 		ByWallet:           f.walletsProto(),
-		Trend:              f.trendProto(held, trend(q.period)),
+		Trend:              f.trendProto(held, trend(query.period)),
 		Previous:           totalsProto(held, f.previous, opening),
 		LargestExpenses:    posting.Protos(f.largest),
 		RecentTransactions: posting.Protos(f.recent),
@@ -199,16 +199,16 @@ func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
 	share := shareOf(len(f.categories), len(spent))
 	shown := map[string]int{}
 	out := make([]*ledgerv1.CategoryTotals, 0, min(len(f.categories), maxSummaryRows))
-	for _, m := range f.categories {
-		if shown[m.Currency] == share {
+	for _, movement := range f.categories {
+		if shown[movement.Currency] == share {
 			continue
 		}
-		shown[m.Currency]++
-		c := money.CurrencyOf(m.Currency)
+		shown[movement.Currency]++
+		c := money.CurrencyOf(movement.Currency)
 		out = append(out, &ledgerv1.CategoryTotals{
-			CategoryId: m.ID.String(), Name: m.Name, Currency: m.Currency,
-			Income: c.Format(m.Income), Expense: c.Format(m.Expense),
-			Percentage: percentage(m.Expense, spent[m.Currency]),
+			CategoryId: movement.ID.String(), Name: movement.Name, Currency: movement.Currency,
+			Income: c.Format(movement.Income), Expense: c.Format(movement.Expense),
+			Percentage: percentage(movement.Expense, spent[movement.Currency]),
 		})
 	}
 	return out

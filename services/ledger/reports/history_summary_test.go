@@ -15,55 +15,55 @@ import (
 )
 
 // summary computes each figure from all transactions.
-func (h history) summary(q summaryQuery) *ledgerv1.Summary {
+func (h history) summary(query summaryQuery) *ledgerv1.Summary {
 	out := &ledgerv1.Summary{
-		From: q.period.From.Format(calendar.DateLayout),
-		To:   q.period.End.Add(-time.Microsecond).Format(calendar.DateLayout),
+		From: query.period.From.Format(calendar.DateLayout),
+		To:   query.period.End.Add(-time.Microsecond).Format(calendar.DateLayout),
 	}
 	all := func(posting.Transaction) bool { return true }
 	for _, code := range []string{"BHD", "CHF", "EUR", "JPY"} {
-		if q.currency != "" && q.currency != code {
+		if query.currency != "" && query.currency != code {
 			continue
 		}
-		c := money.CurrencyOf(code)
-		wallets := h.walletTotals(q.period, code)
+		currency := money.CurrencyOf(code)
+		wallets := h.walletTotals(query.period, code)
 		out.ByWallet = append(out.ByWallet, wallets...)
-		held := len(wallets) > 0 || q.currency == code
-		total := func(w calendar.Period) []*ledgerv1.Totals {
-			income, expense, count := h.moved(w, code, all)
+		held := len(wallets) > 0 || query.currency == code
+		total := func(period calendar.Period) []*ledgerv1.Totals {
+			income, expense, count := h.moved(period, code, all)
 			if !held && count == 0 {
 				return nil
 			}
 			var balance int64
 			for _, of := range h.wallets {
-				balance += h.balance(of, code, w.End)
+				balance += h.balance(of, code, period.End)
 			}
 			return []*ledgerv1.Totals{{
-				Currency: code, Income: c.Format(income), Expense: c.Format(expense),
-				Net: c.Format(income - expense), Balance: c.Format(balance),
+				Currency: code, Income: currency.Format(income), Expense: currency.Format(expense),
+				Net: currency.Format(income - expense), Balance: currency.Format(balance),
 				TransactionCount: count,
 			}}
 		}
-		out.Totals = append(out.Totals, total(q.period)...)
-		out.Previous = append(out.Previous, total(q.period.Previous())...)
-		out.ByCategory = append(out.ByCategory, h.categoryTotals(q.period, code)...)
+		out.Totals = append(out.Totals, total(query.period)...)
+		out.Previous = append(out.Previous, total(query.period.Previous())...)
+		out.ByCategory = append(out.ByCategory, h.categoryTotals(query.period, code)...)
 		var trend []*ledgerv1.MonthTotals
 		for i := range 12 {
-			month := at(q.period.LastDay().Format("2006-01")+"-01").AddDate(0, i-11, 0)
+			month := at(query.period.LastDay().Format("2006-01")+"-01").AddDate(0, i-11, 0)
 			income, expense, count := h.moved(calendar.Months(month, 1), code, all)
 			held = held || count > 0
 			trend = append(trend, &ledgerv1.MonthTotals{
 				Month: month.Format("2006-01"), Currency: code,
-				Income: c.Format(income), Expense: c.Format(expense),
-				Net: c.Format(income - expense),
+				Income: currency.Format(income), Expense: currency.Format(expense),
+				Net: currency.Format(income - expense),
 			})
 		}
 		if held {
 			out.Trend = append(out.Trend, trend...)
 		}
 	}
-	if q.daily {
-		out.Daily = h.days(q)
+	if query.daily {
+		out.Daily = h.days(query)
 	}
 	slices.SortStableFunc(out.ByWallet, func(a, b *ledgerv1.WalletTotals) int {
 		return cmp.Compare(a.GetName(), b.GetName())
@@ -71,24 +71,24 @@ func (h history) summary(q summaryQuery) *ledgerv1.Summary {
 	slices.SortStableFunc(out.Trend, func(a, b *ledgerv1.MonthTotals) int {
 		return cmp.Compare(a.GetMonth(), b.GetMonth())
 	})
-	h.list(q, out)
+	h.list(query, out)
 	return out
 }
 
 // days computes the totals of each day of a window.
-func (h history) days(q summaryQuery) *ledgerv1.DailyTotals {
+func (h history) days(query summaryQuery) *ledgerv1.DailyTotals {
 	out := &ledgerv1.DailyTotals{}
-	for from := q.period.From; from.Before(q.period.End); {
+	for from := query.period.From; from.Before(query.period.End); {
 		next := calendar.DayOf(from).AddDate(0, 0, 1)
 		day := calendar.Period{From: from, End: next}
-		if q.period.End.Before(next) {
-			day.End = q.period.End
+		if query.period.End.Before(next) {
+			day.End = query.period.End
 		}
 		for _, code := range []string{"BHD", "CHF", "EUR", "JPY"} {
 			income, expense, count := h.moved(day, code, func(posting.Transaction) bool {
 				return true
 			})
-			if count == 0 || q.currency != "" && q.currency != code {
+			if count == 0 || query.currency != "" && query.currency != code {
 				continue
 			}
 			c := money.CurrencyOf(code)
@@ -103,12 +103,12 @@ func (h history) days(q summaryQuery) *ledgerv1.DailyTotals {
 }
 
 // balance is what a wallet held in a currency at a moment.
-func (h history) balance(w historyWallet, currency string, at time.Time) (sum int64) {
-	if w.Currency == currency && (w.Opened == nil || w.Opened.Before(at)) {
-		sum = w.InitialMinor
+func (h history) balance(wallet historyWallet, currency string, at time.Time) (sum int64) {
+	if wallet.Currency == currency && (wallet.Opened == nil || wallet.Opened.Before(at)) {
+		sum = wallet.InitialMinor
 	}
 	for _, t := range h.transactions {
-		if t.WalletID == w.ID && t.Currency == currency && t.Date.Before(at) {
+		if t.WalletID == wallet.ID && t.Currency == currency && t.Date.Before(at) {
 			sum += t.AmountMinor
 		}
 	}
@@ -116,21 +116,25 @@ func (h history) balance(w historyWallet, currency string, at time.Time) (sum in
 }
 
 // walletTotals has a row for a wallet's own currency, and for others with a balance or movements.
-func (h history) walletTotals(w calendar.Period, currency string) (out []*ledgerv1.WalletTotals) {
-	c := money.CurrencyOf(currency)
+func (h history) walletTotals(
+	period calendar.Period, currency string,
+) (out []*ledgerv1.WalletTotals) {
+	unit := money.CurrencyOf(currency)
 	for _, of := range h.wallets {
-		income, expense, count := h.moved(w, currency, func(t posting.Transaction) bool {
+		income, expense, count := h.moved(period, currency, func(t posting.Transaction) bool {
 			return t.WalletID == of.ID
 		})
-		balance := h.balance(of, currency, w.End)
-		in, gone, legs := h.transferred(w, currency, of)
+		balance := h.balance(of, currency, period.End)
+		in, gone, legs := h.transferred(period, currency, of)
 		if of.Currency != currency && balance == 0 && count == 0 && legs == 0 {
 			continue
 		}
 		out = append(out, &ledgerv1.WalletTotals{
 			WalletId: of.ID.String(), Name: of.Name, Currency: currency,
-			Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense),
-			Balance: c.Format(balance), TransferredIn: c.Format(in), TransferredOut: c.Format(gone),
+			Income: unit.Format(income), Expense: unit.Format(expense),
+			Net:     unit.Format(income - expense),
+			Balance: unit.Format(balance), TransferredIn: unit.Format(in),
+			TransferredOut: unit.Format(gone),
 		})
 	}
 	return out
@@ -173,13 +177,16 @@ func (h history) movedIn(
 	w calendar.Period, currency string, categories []uuid.UUID,
 	which func(posting.Transaction) bool,
 ) (income, expense int64, count int32) {
-	for _, t := range h.transactions {
-		if t.TransferID != nil || !w.Contains(t.Date) || t.Currency != currency || !which(t) {
+	for _, transaction := range h.transactions {
+		if transaction.TransferID != nil || !w.Contains(transaction.Date) ||
+			transaction.Currency != currency || !which(transaction) {
 			continue
 		}
-		parts := t.Splits
-		if t.CategoryID != nil {
-			parts = []posting.Split{{CategoryID: *t.CategoryID, AmountMinor: t.AmountMinor}}
+		parts := transaction.Splits
+		if transaction.CategoryID != nil {
+			parts = []posting.Split{
+				{CategoryID: *transaction.CategoryID, AmountMinor: transaction.AmountMinor},
+			}
 		}
 		parts = slices.DeleteFunc(slices.Clone(parts), func(s posting.Split) bool {
 			return !slices.Contains(categories, s.CategoryID)
@@ -188,7 +195,7 @@ func (h history) movedIn(
 			count++
 		}
 		for _, s := range parts {
-			if t.AmountMinor > 0 {
+			if transaction.AmountMinor > 0 {
 				income += s.AmountMinor
 			} else {
 				expense -= s.AmountMinor
@@ -199,12 +206,12 @@ func (h history) movedIn(
 }
 
 func (h history) categoryTotals(
-	w calendar.Period, currency string,
+	period calendar.Period, currency string,
 ) (out []*ledgerv1.CategoryTotals) {
-	c := money.CurrencyOf(currency)
+	unit := money.CurrencyOf(currency)
 	spent, earned, all := map[string]int64{}, map[string]int64{}, int64(0)
 	for id, name := range h.categories {
-		income, expense, count := h.movedIn(w, currency, []uuid.UUID{id},
+		income, expense, count := h.movedIn(period, currency, []uuid.UUID{id},
 			func(posting.Transaction) bool { return true })
 		if count == 0 {
 			continue
@@ -212,8 +219,8 @@ func (h history) categoryTotals(
 		spent[name], earned[name] = expense, income
 		all += max(expense, 0)
 		out = append(out, &ledgerv1.CategoryTotals{
-			CategoryId: id.String(), Name: name, Currency: currency, Income: c.Format(income),
-			Expense: c.Format(expense),
+			CategoryId: id.String(), Name: name, Currency: currency, Income: unit.Format(income),
+			Expense: unit.Format(expense),
 		})
 	}
 	for _, row := range out {

@@ -40,51 +40,52 @@ type history struct {
 }
 
 func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
-	h := history{categories: map[uuid.UUID]string{}}
+	history := history{categories: map[uuid.UUID]string{}}
 	currencies := []string{"EUR", "JPY", "BHD"}
 	for i := range rapid.IntRange(1, 3).Draw(r, "wallets") {
-		w := historyWallet{
+		wallet := historyWallet{
 			Name: string(rune('A' + i)), Currency: currencies[i],
 			InitialMinor: rapid.Int64Range(-300, 300).Draw(r, "opening balance"),
 		}
 		req := &ledgerv1.CreateWalletRequest{
-			Name: w.Name, Currency: w.Currency,
-			Balance: new(money.CurrencyOf(w.Currency).Format(w.InitialMinor)),
+			Name: wallet.Name, Currency: wallet.Currency,
+			Balance: new(money.CurrencyOf(wallet.Currency).Format(wallet.InitialMinor)),
 		}
-		req.OpeningDate, w.Opened = anyOpening(r)
+		req.OpeningDate, wallet.Opened = anyOpening(r)
 		resp, err := s.CreateWallet(ctx, req)
 		require.NoError(r, err)
-		w.ID = uuid.MustParse(resp.GetWallet().GetId())
+		wallet.ID = uuid.MustParse(resp.GetWallet().GetId())
 		if rapid.Bool().Draw(r, "archived") {
 			_, err := s.UpdateWallet(ctx,
-				&ledgerv1.UpdateWalletRequest{Id: w.ID.String(), Archived: new(true)})
+				&ledgerv1.UpdateWalletRequest{Id: wallet.ID.String(), Archived: new(true)})
 			require.NoError(r, err)
 		}
-		h.wallets = append(h.wallets, w)
+		history.wallets = append(history.wallets, wallet)
 	}
 	var categories []uuid.UUID
 	for i := range rapid.IntRange(1, 3).Draw(r, "categories") {
 		name := string(rune('a' + i))
 		id := s.MakeCategory(ctx, r, name)
 		categories = append(categories, id)
-		h.categories[id] = name
+		history.categories[id] = name
 	}
 	amount := rapid.Int64Range(-500, 500).Filter(func(n int64) bool { return n != 0 })
 	for range rapid.IntRange(0, 40).Draw(r, "transactions") {
-		h.transactions = append(h.transactions, posting.Transaction{
-			WalletID:    rapid.SampledFrom(h.wallets).Draw(r, "wallet").ID,
+		history.transactions = append(history.transactions, posting.Transaction{
+			WalletID:    rapid.SampledFrom(history.wallets).Draw(r, "wallet").ID,
 			CategoryID:  new(rapid.SampledFrom(categories).Draw(r, "category")),
 			AmountMinor: amount.Draw(r, "amount"),
 			Currency:    rapid.SampledFrom(currencies).Draw(r, "currency"),
 			Date:        fixture.AnyTime(r),
 		})
 	}
-	h.transactions = append(h.transactions, anySplits(r, h.wallets, categories, currencies)...)
+	history.transactions = append(history.transactions,
+		anySplits(r, history.wallets, categories, currencies)...)
 	for range rapid.IntRange(0, 10).Draw(r, "transfers") {
 		transfer := s.NewID()
 		for _, sign := range []int64{-1, 1} {
-			h.transactions = append(h.transactions, posting.Transaction{
-				WalletID:    rapid.SampledFrom(h.wallets).Draw(r, "wallet of a leg").ID,
+			history.transactions = append(history.transactions, posting.Transaction{
+				WalletID:    rapid.SampledFrom(history.wallets).Draw(r, "wallet of a leg").ID,
 				TransferID:  &transfer,
 				AmountMinor: sign * rapid.Int64Range(1, 900).Draw(r, "amount of a leg"),
 				Currency:    rapid.SampledFrom(currencies).Draw(r, "currency of a leg"),
@@ -92,8 +93,8 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 			})
 		}
 	}
-	s.Record(ctx, r, h.transactions...)
-	return h
+	s.Record(ctx, r, history.transactions...)
+	return history
 }
 
 // anySplits draws split transactions. Most have a part of the opposite sign, which may exceed the
@@ -103,7 +104,7 @@ func anySplits(
 ) (ts []posting.Transaction) {
 	amount := rapid.SampledFrom([]int64{-400, -7, 7, 300})
 	for range rapid.IntRange(0, 10).Draw(r, "splits") {
-		t := posting.Transaction{
+		transaction := posting.Transaction{
 			WalletID: rapid.SampledFrom(wallets).Draw(r, "wallet of a split").ID,
 			Currency: rapid.SampledFrom(currencies).Draw(r, "currency of a split"),
 			Date:     fixture.AnyTime(r),
@@ -113,12 +114,12 @@ func anySplits(
 				CategoryID:  rapid.SampledFrom(categories).Draw(r, "category of a part"),
 				AmountMinor: amount.Draw(r, "amount of a part"),
 			}
-			t.Splits = append(t.Splits, part)
-			t.AmountMinor += part.AmountMinor
+			transaction.Splits = append(transaction.Splits, part)
+			transaction.AmountMinor += part.AmountMinor
 		}
-		if t.AmountMinor != 0 {
-			t.SplitCount = len(t.Splits)
-			ts = append(ts, t)
+		if transaction.AmountMinor != 0 {
+			transaction.SplitCount = len(transaction.Splits)
+			ts = append(ts, transaction)
 		}
 	}
 	return ts

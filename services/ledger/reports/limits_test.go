@@ -18,25 +18,25 @@ import (
 // beyond the limit of currencies.
 func TestGetSummarySize(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	id := s.NewID()
+	srv := setup(t)
+	id := srv.NewID()
 	ctx := fixture.ActAs(t.Context(), id)
-	s.MakeWallets(ctx, t, accounts.MaxWallets, "EUR")
-	s.MakeCategories(ctx, t, accounts.MaxCategories)
-	pgtest.Exec(t, s.DB, `
+	srv.MakeWallets(ctx, t, accounts.MaxWallets, "EUR")
+	srv.MakeCategories(ctx, t, accounts.MaxCategories)
+	pgtest.Exec(t, srv.DB, `
 		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
 		SELECT $1, w.id, c, 99999999999999
 		FROM (SELECT id, row_number() OVER () AS n FROM wallets WHERE owner_id = $1) AS w,
 			unnest($2::text[]) WITH ORDINALITY AS c (c, m)
 		WHERE (n + m) % 165 < 49 AND c <> 'EUR'`, id, fixture.CurrencyCodes(t))
-	pgtest.Exec(t, s.DB, `
+	pgtest.Exec(t, srv.DB, `
 		INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor,
 			expense_minor, transaction_count)
 		SELECT $1, '2026-03-01', (SELECT id FROM wallets WHERE owner_id = $1 LIMIT 1), id, c,
 			99999999999999, 99999999999999, 1
 		FROM categories, unnest($2::text[]) c
 		WHERE owner_id = $1`, id, fixture.CurrencyCodes(t))
-	pgtest.Exec(t, s.DB, `
+	pgtest.Exec(t, srv.DB, `
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor,
 			amount_e4, description, date, created_at, updated_at)
 		SELECT gen_random_uuid(), $1, (SELECT id FROM wallets WHERE owner_id = $1 LIMIT 1),
@@ -44,7 +44,7 @@ func TestGetSummarySize(t *testing.T) {
 			-99999999999999, repeat('😀', 1000), $3, $3, $3
 		FROM unnest($2::text[]) AS c, generate_series(1, 6)`,
 		id, fixture.CurrencyCodes(t), fixture.Today)
-	resp, err := s.GetSummary(ctx, &summaryRequest{})
+	resp, err := srv.GetSummary(ctx, &summaryRequest{})
 	require.NoError(t, err)
 	summary := resp.GetSummary()
 	currencies := len(fixture.CurrencyCodes(t))
@@ -67,36 +67,38 @@ func TestGetSummarySize(t *testing.T) {
 // the smallest of each currency first.
 func TestGetSummarySizeOfDetails(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	u := s.NewUser(t.Context(), t)
+	srv := setup(t)
+	user := srv.NewUser(t.Context(), t)
 	const parts, each = 50, 2
 	long := func(length int) string { return strings.Repeat("😀", length) }
 	var ts []posting.Transaction
 	all := fixture.CurrencyCodes(t)
-	for i, currency := range all {
-		wallet := u.Wallet
-		if i >= 49 {
-			wallet = s.MakeWallet(u.Ctx, t, currency, currency)
+	for index, currency := range all {
+		wallet := user.Wallet
+		if index >= 49 {
+			wallet = srv.MakeWallet(user.Ctx, t, currency, currency)
 		}
 		for n := range each {
-			x := posting.Transaction{
+			transaction := posting.Transaction{
 				WalletID: wallet, Currency: currency, AmountMinor: int64(-1000 - n),
 				Date: fixture.Today, Payee: long(200), Description: long(1000),
-				Notes: long(4000), CategoryID: &u.Category,
+				Notes: long(4000), CategoryID: &user.Category,
 			}
-			if i < 40 {
-				x.CategoryID, x.SplitCount, x.AmountMinor = nil, parts, int64(-parts*(1+n))
+			if index < 40 {
+				transaction.CategoryID, transaction.SplitCount = nil, parts
+				transaction.AmountMinor = int64(-parts * (1 + n))
 				for range parts {
-					x.Splits = append(x.Splits, posting.Split{
-						CategoryID: u.Category, AmountMinor: int64(-1 - n), Description: long(1000),
+					transaction.Splits = append(transaction.Splits, posting.Split{
+						CategoryID: user.Category, AmountMinor: int64(-1 - n),
+						Description: long(1000),
 					})
 				}
 			}
-			ts = append(ts, x)
+			ts = append(ts, transaction)
 		}
 	}
-	s.Record(u.Ctx, t, ts...)
-	resp, err := s.GetSummary(u.Ctx, &summaryRequest{Include: []string{"daily"}})
+	srv.Record(user.Ctx, t, ts...)
+	resp, err := srv.GetSummary(user.Ctx, &summaryRequest{Include: []string{"daily"}})
 	require.NoError(t, err)
 	require.Less(t, proto.Size(resp), rpc.MaxMessage*2/3)
 	largest := resp.GetSummary().GetLargestExpenses()

@@ -19,38 +19,38 @@ func TestGetSummaryPlans(t *testing.T) {
 	t.Parallel()
 	s, u := fixture.NewRich(t)
 	pool, plans := fixture.Explained(t, s.DB)
-	p := person{server: serve(t.Context(), fixture.On(pool)), User: u}
+	me := person{server: serve(t.Context(), fixture.On(pool)), User: u}
 	t.Run("the summary of a month", func(t *testing.T) {
-		_, err := p.GetSummary(p.Ctx, &summaryRequest{})
+		_, err := me.GetSummary(me.Ctx, &summaryRequest{})
 		require.NoError(t, err)
 		plans.RequireCheap(t, 500, 500)
 	})
-	t.Run("summaries are planned once", p.summarizeOften)
+	t.Run("summaries are planned once", me.summarizeOften)
 	plans.Reset(t)
 	t.Run("the days and the tags of a month, and of 400 days", func(t *testing.T) {
-		for _, w := range []struct {
+		for _, tc := range []struct {
 			from, to string
 			rows     int
 		}{{"2026-03-01", "2026-03-31", 3000}, {"2025-02-25", "2026-03-31", 37_000}} {
 			// From the sixth time on, PostgreSQL uses one plan for all values.
 			for range 7 {
-				req := ask(w.from, w.to)
-				_, err := p.GetSummary(p.Ctx, req)
+				req := ask(tc.from, tc.to)
+				_, err := me.GetSummary(me.Ctx, req)
 				require.NoError(t, err)
 				without := plans.Examined(t)
 				req.Include = []string{"daily"}
-				_, err = p.GetSummary(p.Ctx, req)
+				_, err = me.GetSummary(me.Ctx, req)
 				require.NoError(t, err)
-				plans.RequireCheap(t, without+w.rows, without+w.rows)
+				plans.RequireCheap(t, without+tc.rows, without+tc.rows)
 				req.Include = []string{"tags"}
-				_, err = p.GetSummary(p.Ctx, req)
+				_, err = me.GetSummary(me.Ctx, req)
 				require.NoError(t, err)
-				plans.RequireCheap(t, without+w.rows, without+w.rows)
+				plans.RequireCheap(t, without+tc.rows, without+tc.rows)
 			}
 		}
 	})
 	t.Run("the spending of fifty budgets", func(t *testing.T) {
-		_, err := p.SumSpending(p.Ctx, p.fiftyBudgets())
+		_, err := me.SumSpending(me.Ctx, me.fiftyBudgets())
 		require.NoError(t, err)
 		plans.RequireCheap(t, 50*1000, 50*500)
 	})
@@ -58,7 +58,7 @@ func TestGetSummaryPlans(t *testing.T) {
 		// From the sixth time on, PostgreSQL may plan a prepared statement without looking at its
 		// arguments.
 		for range 6 {
-			_, err := p.GetSummary(p.Ctx, &summaryRequest{})
+			_, err := me.GetSummary(me.Ctx, &summaryRequest{})
 			require.NoError(t, err)
 			plans.RequireCheap(t, 500, 500)
 		}
@@ -114,7 +114,7 @@ func TestSumSpendingPlan(t *testing.T) {
 	t.Parallel()
 	s, u := fixture.NewRich(t)
 	pool, plans := fixture.Explained(t, s.DB)
-	p := person{server: serve(t.Context(), fixture.On(pool)), User: u}
+	me := person{server: serve(t.Context(), fixture.On(pool)), User: u}
 	db := s.DB
 	type index struct{ Name, Definition string }
 	indexes, err := pg.All[index](t.Context(), db, `
@@ -130,7 +130,7 @@ func TestSumSpendingPlan(t *testing.T) {
 				pgx.QueryExecModeSimpleProtocol)
 			// PostgreSQL uses a plan for all values from the sixth execution on.
 			for range 6 {
-				_, err := p.SumSpending(p.Ctx, p.fiftyBudgets())
+				_, err := me.SumSpending(me.Ctx, me.fiftyBudgets())
 				require.NoError(t, err)
 				plans.RequireCheap(t, 50*1000, 50*500)
 			}

@@ -21,17 +21,17 @@ import (
 // all their transactions, in windows that start and end anywhere in a month.
 func TestGetSummaryEqualsRecomputation(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
-		ctx := fixture.ActAs(context.Background(), s.NewID())
-		h := s.anyHistory(r, ctx)
+		ctx := fixture.ActAs(context.Background(), srv.NewID())
+		history := srv.anyHistory(r, ctx)
 		for range 5 {
 			req := anyQuestion(r)
-			q, err := parseSummary(req, calendar.MonthOf(fixture.Today))
+			query, err := parseSummary(req, calendar.MonthOf(fixture.Today))
 			require.NoError(r, err)
-			resp, err := s.GetSummary(ctx, req)
+			resp, err := srv.GetSummary(ctx, req)
 			require.NoError(r, err)
-			want := h.summary(q)
+			want := history.summary(query)
 			got := resp.GetSummary()
 			requireSame(r, want.GetTotals(), got.GetTotals())
 			requireSame(r, want.GetPrevious(), got.GetPrevious())
@@ -41,18 +41,18 @@ func TestGetSummaryEqualsRecomputation(t *testing.T) {
 			requireSame(r, want.GetLargestExpenses(), got.GetLargestExpenses())
 			requireSame(r, want.GetRecentTransactions(), got.GetRecentTransactions())
 			require.True(r, proto.Equal(want, got))
-			h.requireBalanced(r, q, got)
+			history.requireBalanced(r, query, got)
 		}
 	})
 }
 
 // requireBalanced requires that the balance before the window and everything that the rows of a
 // wallet contain add up to its balance.
-func (h history) requireBalanced(r *rapid.T, q summaryQuery, got *ledgerv1.Summary) {
+func (h history) requireBalanced(r *rapid.T, query summaryQuery, got *ledgerv1.Summary) {
 	for _, row := range got.GetByWallet() {
-		c := money.CurrencyOf(row.GetCurrency())
+		currency := money.CurrencyOf(row.GetCurrency())
 		minor := func(text string) int64 {
-			n, err := c.Parse(text)
+			n, err := currency.Parse(text)
 			require.NoError(r, err)
 			return n
 		}
@@ -60,9 +60,9 @@ func (h history) requireBalanced(r *rapid.T, q summaryQuery, got *ledgerv1.Summa
 			return w.ID.String() == row.GetWalletId()
 		})
 		wallet := h.wallets[i]
-		opening := h.balance(wallet, c.Code(), q.period.From)
-		if wallet.Currency == c.Code() && wallet.Opened != nil &&
-			q.period.Contains(*wallet.Opened) {
+		opening := h.balance(wallet, currency.Code(), query.period.From)
+		if wallet.Currency == currency.Code() && wallet.Opened != nil &&
+			query.period.Contains(*wallet.Opened) {
 			opening += wallet.InitialMinor
 		}
 		require.Equal(r, minor(row.GetBalance()),
@@ -74,10 +74,10 @@ func (h history) requireBalanced(r *rapid.T, q summaryQuery, got *ledgerv1.Summa
 // TestSumSpendingEqualsRecomputation compares with a plain walk over random histories.
 func TestSumSpendingEqualsRecomputation(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
-		id := s.NewID()
-		h := s.anyHistory(r, fixture.ActAs(context.Background(), id))
+		id := srv.NewID()
+		history := srv.anyHistory(r, fixture.ActAs(context.Background(), id))
 		req := &spendingRequest{}
 		var want []*ledgerv1.Spending
 		for range rapid.IntRange(1, 4).Draw(r, "windows") {
@@ -85,14 +85,14 @@ func TestSumSpendingEqualsRecomputation(t *testing.T) {
 			if to.Before(from) {
 				from, to = to, from
 			}
-			w := rapid.SampledFrom(h.wallets).Draw(r, "wallet")
+			wallet := rapid.SampledFrom(history.wallets).Draw(r, "wallet")
 			question := &ledgerv1.SpendingWindow{
-				OwnerId: id.String(), WalletId: w.ID.String(),
+				OwnerId: id.String(), WalletId: wallet.ID.String(),
 				From: from.Format(calendar.DateLayout), To: to.Format(calendar.DateLayout),
 			}
 			answer := &ledgerv1.Spending{Found: true}
 			var categories []uuid.UUID
-			for c := range h.categories {
+			for c := range history.categories {
 				if rapid.Bool().Draw(r, "category asked for") {
 					categories = append(categories, c)
 					question.CategoryIds = append(question.CategoryIds, c.String())
@@ -100,8 +100,8 @@ func TestSumSpendingEqualsRecomputation(t *testing.T) {
 			}
 			for _, currency := range []string{"BHD", "EUR", "JPY"} {
 				days := calendar.Days(at(question.GetFrom()), at(question.GetTo()))
-				income, expense, count := h.movedIn(days, currency, categories,
-					func(t posting.Transaction) bool { return t.WalletID == w.ID })
+				income, expense, count := history.movedIn(days, currency, categories,
+					func(t posting.Transaction) bool { return t.WalletID == wallet.ID })
 				if count > 0 {
 					answer.Amounts = append(answer.Amounts,
 						&ledgerv1.SpentAmount{Currency: currency, SpentMinor: expense - income})
@@ -109,7 +109,7 @@ func TestSumSpendingEqualsRecomputation(t *testing.T) {
 			}
 			req.Windows, want = append(req.Windows, question), append(want, answer)
 		}
-		resp, err := s.SumSpending(context.Background(), req)
+		resp, err := srv.SumSpending(context.Background(), req)
 		require.NoError(r, err)
 		require.True(r, proto.Equal(&ledgerv1.SumSpendingResponse{Spendings: want}, resp),
 			"want %v\ngot %v", want, resp)

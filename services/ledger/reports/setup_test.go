@@ -33,14 +33,14 @@ func setup(t testing.TB) *server {
 }
 
 // serve returns a server in an environment. Its writers end with ctx.
-func serve(ctx context.Context, f *fixture.Service) *server {
+func serve(ctx context.Context, base *fixture.Service) *server {
 	s := &server{
-		Service:      f,
-		Reports:      &Reports{Ledger: f.Ledger, Reads: f.Reads},
-		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
-		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+		Service:      base,
+		Reports:      &Reports{Ledger: base.Ledger, Reads: base.Reads},
+		Accounts:     &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
+		Transactions: transactions.New(base.Ledger, base.Cursors, base.Reads),
 	}
-	f.RPCs = s
+	base.RPCs = s
 	s.Run(ctx)
 	return s
 }

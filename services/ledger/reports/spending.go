@@ -28,12 +28,12 @@ const (
 func (s *Reports) SumSpending(
 	ctx context.Context, req *ledgerv1.SumSpendingRequest,
 ) (*ledgerv1.SumSpendingResponse, error) {
-	var p apierr.Problems
+	var problems apierr.Problems
 	var user uuid.UUID
 	if req.GetUserId() != "" {
-		user = request.ParseServiceID(&p, "userId", req.GetUserId())
+		user = request.ParseServiceID(&problems, "userId", req.GetUserId())
 	}
-	owners, err := parseWindows(p, req)
+	owners, err := parseWindows(problems, req)
 	if err != nil || len(owners) == 0 {
 		return &ledgerv1.SumSpendingResponse{}, err
 	}
@@ -75,37 +75,38 @@ type spendingWindow struct {
 }
 
 // parseWindows validates the windows, and returns those of each owner. A page of budgets has
-// several owners, because a shared budget has the data of its owner. The problems p of the request
-// are among those of the returned error. The last day of a window is inclusive in the request.
+// several owners, because a shared budget has the data of its owner. The problems problems of the
+// request are among those of the returned error. The last day of a window is inclusive in the
+// request.
 func parseWindows(
-	p apierr.Problems, req *ledgerv1.SumSpendingRequest,
+	problems apierr.Problems, req *ledgerv1.SumSpendingRequest,
 ) (map[uuid.UUID][]spendingWindow, error) {
 	if len(req.GetWindows()) > maxWindows {
-		p.Invalid("windows", fmt.Sprintf("must be at most %d", maxWindows))
-		return nil, p.Err()
+		problems.Invalid("windows", fmt.Sprintf("must be at most %d", maxWindows))
+		return nil, problems.Err()
 	}
 	owners := map[uuid.UUID][]spendingWindow{}
 	for i, w := range req.GetWindows() {
 		at := fmt.Sprintf("windows[%d].", i)
-		owner := request.ParseServiceID(&p, at+"ownerId", w.GetOwnerId())
+		owner := request.ParseServiceID(&problems, at+"ownerId", w.GetOwnerId())
 		window := spendingWindow{
 			position: i,
-			wallet: request.ParseID(&p, at+"walletId", w.GetWalletId(),
+			wallet: request.ParseID(&problems, at+"walletId", w.GetWalletId(),
 				request.ErrInvalidWalletID),
-			categories: request.ParseIDs(&p, at+"categoryIds", w.GetCategoryIds(),
+			categories: request.ParseIDs(&problems, at+"categoryIds", w.GetCategoryIds(),
 				request.ErrInvalidCategoryID),
-			Period: calendar.Days(parseDay(&p, at+"from", w.GetFrom()),
-				parseDay(&p, at+"to", w.GetTo())),
+			Period: calendar.Days(parseDay(&problems, at+"from", w.GetFrom()),
+				parseDay(&problems, at+"to", w.GetTo())),
 		}
 		if window.End.Before(window.From) {
-			p.Invalid(at+"from", "must not be after to")
+			problems.Invalid(at+"from", "must not be after to")
 		}
 		owners[owner] = append(owners[owner], window)
 	}
 	if len(owners) > maxOwners {
-		p.Invalid("windows", fmt.Sprintf("must have at most %d owners", maxOwners))
+		problems.Invalid("windows", fmt.Sprintf("must have at most %d owners", maxOwners))
 	}
-	return owners, p.Err()
+	return owners, problems.Err()
 }
 
 // parseDay parses a date without a time of day.

@@ -25,10 +25,10 @@ func (p person) window(from, to string) *ledgerv1.SpendingWindow {
 
 func TestSumSpendingOutOfRange(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, rich := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	p.Create(t, p.Spends("10"))
-	other := s.MakeCategory(rich.Ctx, t, "Other")
+	srv := setup(t)
+	me, rich := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	me.Create(t, me.Spends("10"))
+	other := srv.MakeCategory(rich.Ctx, t, "Other")
 	for month := 1; month <= 12; month++ {
 		// As much comes back in another category: balances are bounded, and so are the sums of a
 		// month.
@@ -44,8 +44,8 @@ func TestSumSpendingOutOfRange(t *testing.T) {
 			&ledgerv1.CreateTransactionsRequest{Transactions: both})
 		require.NoError(t, err)
 	}
-	resp, err := s.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
-		p.window("2026-03-01", "2026-03-31"), rich.window("2026-01-01", "2026-12-31"),
+	resp, err := srv.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
+		me.window("2026-03-01", "2026-03-31"), rich.window("2026-01-01", "2026-12-31"),
 	}})
 	require.NoError(t, err)
 	require.EqualValues(t, 1000, resp.GetSpendings()[0].GetAmounts()[0].GetSpentMinor())
@@ -59,40 +59,40 @@ func TestMonthsAreUTC(t *testing.T) {
 	west, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(west.Close)
-	s := serve(t.Context(), fixture.On(west))
-	p := newPerson(t.Context(), t, s)
-	p.Create(t, p.Spends("10"))
-	_, err = p.CreateTransactions(p.Ctx, &ledgerv1.CreateTransactionsRequest{
-		Transactions: []*ledgerv1.CreateTransactionRequest{p.Spends("5")},
+	srv := serve(t.Context(), fixture.On(west))
+	me := newPerson(t.Context(), t, srv)
+	me.Create(t, me.Spends("10"))
+	_, err = me.CreateTransactions(me.Ctx, &ledgerv1.CreateTransactionsRequest{
+		Transactions: []*ledgerv1.CreateTransactionRequest{me.Spends("5")},
 	})
 	require.NoError(t, err)
-	resp, err := s.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
-		p.window("2026-02-01", "2026-02-28"), p.window("2026-03-01", "2026-03-31"),
+	resp, err := srv.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
+		me.window("2026-02-01", "2026-02-28"), me.window("2026-03-01", "2026-03-31"),
 	}})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetSpendings()[0].GetAmounts())
 	require.EqualValues(t, 1500, resp.GetSpendings()[1].GetAmounts()[0].GetSpentMinor())
-	s.RequireConsistent(t)
+	srv.RequireConsistent(t)
 }
 
 func TestSumSpending(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
-	p.Create(t, p.Spends("5"))
-	refund := p.Spends("7")
+	srv := setup(t)
+	me, stranger := newPerson(t.Context(), t, srv), newPerson(t.Context(), t, srv)
+	me.Create(t, me.Spends("5"))
+	refund := me.Spends("7")
 	refund.Type, refund.Date, refund.Currency = nil, "2026-03-31T23:59:59Z", "USD"
-	p.Create(t, refund)
+	me.Create(t, refund)
 	stranger.Create(t, stranger.Spends("1"))
 
-	gone, foreign := p.window("2026-03-01", "2026-03-31"), p.window("2026-03-01", "2026-03-31")
-	gone.WalletId = s.NewID().String()
+	gone, foreign := me.window("2026-03-01", "2026-03-31"), me.window("2026-03-01", "2026-03-31")
+	gone.WalletId = srv.NewID().String()
 	foreign.WalletId = stranger.Wallet.String()
-	none := p.window("2026-03-01", "2026-03-31")
+	none := me.window("2026-03-01", "2026-03-31")
 	none.CategoryIds = nil
-	resp, err := s.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
-		p.window("2026-03-01", "2026-03-31"), p.window("2026-03-14", "2026-03-14"), gone,
-		p.window("2026-04-01", "2026-04-30"), foreign, none,
+	resp, err := srv.SumSpending(t.Context(), &spendingRequest{Windows: []*ledgerv1.SpendingWindow{
+		me.window("2026-03-01", "2026-03-31"), me.window("2026-03-14", "2026-03-14"), gone,
+		me.window("2026-04-01", "2026-04-30"), foreign, none,
 	}})
 	require.NoError(t, err)
 	requireSame(t, []*ledgerv1.Spending{
@@ -109,31 +109,32 @@ func TestSumSpending(t *testing.T) {
 
 func TestSumSpendingReadLimit(t *testing.T) {
 	t.Parallel()
-	f := fixture.New(t)
-	f.Reads = reads.NewGates(1, 0)
-	s := serve(t.Context(), f)
-	p := newPerson(t.Context(), t, s)
+	base := fixture.New(t)
+	base.Reads = reads.NewGates(1, 0)
+	srv := serve(t.Context(), base)
+	me := newPerson(t.Context(), t, srv)
 	sum := func(user string) error {
-		_, err := s.SumSpending(t.Context(), &spendingRequest{
-			UserId: user, Windows: []*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31")},
+		_, err := srv.SumSpending(t.Context(), &spendingRequest{
+			UserId:  user,
+			Windows: []*ledgerv1.SpendingWindow{me.window("2026-03-01", "2026-03-31")},
 		})
 		return err
 	}
-	leave, err := f.Reads.Enter(t.Context(), p.ID)
+	leave, err := base.Reads.Enter(t.Context(), me.ID)
 	require.NoError(t, err)
-	fixture.RequireReason(t, sum(p.ID.String()), codes.ResourceExhausted, "RATE_LIMITED")
-	require.NoError(t, sum(s.NewID().String()), "another user")
+	fixture.RequireReason(t, sum(me.ID.String()), codes.ResourceExhausted, "RATE_LIMITED")
+	require.NoError(t, sum(srv.NewID().String()), "another user")
 	require.NoError(t, sum(""), "background work")
 	leave()
-	require.NoError(t, sum(p.ID.String()))
+	require.NoError(t, sum(me.ID.String()))
 	e := fixture.RequireReason(t, sum("x"), codes.InvalidArgument, "VALIDATION_ERROR")
 	require.Equal(t, []string{"userId"}, fixture.FieldNames(e))
 }
 
 func TestSumSpendingErrors(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
-	for name, c := range map[string]struct {
+	me := newPerson(t.Context(), t, setup(t))
+	for name, tc := range map[string]struct {
 		change func(*ledgerv1.SpendingWindow)
 		reason string
 		field  string
@@ -165,30 +166,30 @@ func TestSumSpendingErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := p.window("2026-03-01", "2026-03-31")
-			c.change(w)
-			_, err := p.SumSpending(t.Context(), &spendingRequest{
-				Windows: []*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31"), w},
+			w := me.window("2026-03-01", "2026-03-31")
+			tc.change(w)
+			_, err := me.SumSpending(t.Context(), &spendingRequest{
+				Windows: []*ledgerv1.SpendingWindow{me.window("2026-03-01", "2026-03-31"), w},
 			})
-			require.Equal(t, []string{c.field},
-				fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, c.reason)))
+			require.Equal(t, []string{tc.field},
+				fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, tc.reason)))
 		})
 	}
-	_, err := p.SumSpending(t.Context(), &spendingRequest{Windows: slices.Repeat(
-		[]*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31")}, 1001,
+	_, err := me.SumSpending(t.Context(), &spendingRequest{Windows: slices.Repeat(
+		[]*ledgerv1.SpendingWindow{me.window("2026-03-01", "2026-03-31")}, 1001,
 	)})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 	var windows []*ledgerv1.SpendingWindow
 	for range maxOwners + 1 {
-		w := p.window("2026-03-01", "2026-03-31")
-		w.OwnerId = p.NewID().String()
+		w := me.window("2026-03-01", "2026-03-31")
+		w.OwnerId = me.NewID().String()
 		windows = append(windows, w)
 	}
-	_, err = p.SumSpending(t.Context(), &spendingRequest{Windows: windows[1:]})
+	_, err = me.SumSpending(t.Context(), &spendingRequest{Windows: windows[1:]})
 	require.NoError(t, err)
-	_, err = p.SumSpending(t.Context(), &spendingRequest{Windows: windows})
+	_, err = me.SumSpending(t.Context(), &spendingRequest{Windows: windows})
 	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
-	resp, err := p.SumSpending(t.Context(), &spendingRequest{})
+	resp, err := me.SumSpending(t.Context(), &spendingRequest{})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetSpendings())
 }

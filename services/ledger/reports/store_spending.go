@@ -140,14 +140,14 @@ func spendingArgs(owner uuid.UUID, windows []spendingWindow) pgx.NamedArgs {
 	var from, end [3][]time.Time
 	var categoryPositions []int64
 	var categories []uuid.UUID
-	for i, w := range windows {
-		positions[i], wallets[i] = int64(w.position), w.wallet
-		head, months, tail := w.Parts()
+	for i, window := range windows {
+		positions[i], wallets[i] = int64(window.position), window.wallet
+		head, months, tail := window.Parts()
 		for j, part := range []calendar.Period{head, months, tail} {
 			from[j], end[j] = append(from[j], part.From), append(end[j], part.End)
 		}
-		for _, id := range w.categories {
-			categoryPositions = append(categoryPositions, int64(w.position))
+		for _, id := range window.categories {
+			categoryPositions = append(categoryPositions, int64(window.position))
 			categories = append(categories, id)
 		}
 	}

@@ -17,23 +17,23 @@ import (
 // selectFigures reads all parts of a summary in one round trip and on one snapshot, so that they
 // agree with each other. If a sum does not fit into a bigint, it returns an error that
 // pg.IsOutOfRange recognizes.
-func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figures, error) {
-	var f figures
+func selectFigures(ctx context.Context, db *pgxpool.Pool, query summaryQuery) (figures, error) {
+	var result figures
 	batch := &pgx.Batch{}
-	queueMovements(batch, q, &f)
-	queuePrevious(batch, q, &f.previous)
-	queueTrend(batch, q, &f.trend)
-	queueBalances(batch, q, &f.balances)
-	queueTransfers(batch, q, &f.transfers)
-	queueLargest(batch, q, &f.largest)
-	queueRecent(batch, q, &f.recent)
-	if q.daily {
-		queueDays(batch, q, &f.days)
+	queueMovements(batch, query, &result)
+	queuePrevious(batch, query, &result.previous)
+	queueTrend(batch, query, &result.trend)
+	queueBalances(batch, query, &result.balances)
+	queueTransfers(batch, query, &result.transfers)
+	queueLargest(batch, query, &result.largest)
+	queueRecent(batch, query, &result.recent)
+	if query.daily {
+		queueDays(batch, query, &result.days)
 	}
-	if q.tags {
-		queueTags(batch, q, &f.tags)
+	if query.tags {
+		queueTags(batch, query, &result.tags)
 	}
-	if q.distributed {
+	if query.distributed {
 		// A distributed database selects the shard by the owner before it plans a statement.
 		for _, queued := range batch.QueuedQueries {
 			queued.SQL = strings.ReplaceAll(queued.SQL, hidden.Replace("@owner"), "@owner::uuid")
@@ -45,7 +45,7 @@ func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figur
 	if err != nil {
 		return figures{}, fmt.Errorf("selecting a summary: %w", err)
 	}
-	return f, nil
+	return result, nil
 }
 
 // hidden makes a subquery of each argument of a statement. With the values themselves, PostgreSQL
@@ -92,7 +92,7 @@ func laterMonths(p calendar.Period) time.Time {
 // movementsStatements return the sums by currency, by category and by wallet. In each row, the
 // columns that it is not grouped by are NULL. Totals whose transactions were all deleted remain in
 // the table with a count of zero, and are omitted.
-var movementsStatements = byParts(func(p parts) string {
+var movementsStatements = byParts(func(parts parts) string {
 	return `
 	SELECT s.wallet_id, s.category_id, coalesce(c.name, '') AS name, s.currency, s.income,
 		s.expense, s.count
@@ -100,7 +100,7 @@ var movementsStatements = byParts(func(p parts) string {
 		SELECT wallet_id, category_id, currency,
 			sum(income)::bigint AS income, sum(expense)::bigint AS expense,
 			sum(count)::bigint AS count, sum(moved) AS moved
-		FROM ` + p.movements() + ` AS m
+		FROM ` + parts.movements() + ` AS m
 		GROUP BY GROUPING SETS ((currency), (category_id, currency), (wallet_id, currency))
 	) AS s
 	LEFT JOIN categories c ON c.owner_id = @owner AND c.id = s.category_id
@@ -108,25 +108,25 @@ var movementsStatements = byParts(func(p parts) string {
 })
 
 // queueMovements adds up the window by currency, by category and by wallet in one pass.
-func queueMovements(batch *pgx.Batch, q summaryQuery, f *figures) {
+func queueMovements(batch *pgx.Batch, query summaryQuery, figures *figures) {
 	type row struct {
 		movement
 		WalletID   *uuid.UUID `db:"wallet_id"`
 		CategoryID *uuid.UUID `db:"category_id"`
 	}
-	sql := movementsStatements[partsOf(q.period)]
-	batch.Queue(sql, q.args(q.period)).Query(func(rows pgx.Rows) error {
+	sql := movementsStatements[partsOf(query.period)]
+	batch.Queue(sql, query.args(query.period)).Query(func(rows pgx.Rows) error {
 		moved, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[row])
-		for _, r := range moved {
+		for _, found := range moved {
 			switch {
-			case r.CategoryID != nil:
-				r.ID = *r.CategoryID
-				f.categories = append(f.categories, r.movement)
-			case r.WalletID != nil:
-				r.ID = *r.WalletID
-				f.wallets = append(f.wallets, r.movement)
+			case found.CategoryID != nil:
+				found.ID = *found.CategoryID
+				figures.categories = append(figures.categories, found.movement)
+			case found.WalletID != nil:
+				found.ID = *found.WalletID
+				figures.wallets = append(figures.wallets, found.movement)
 			default:
-				f.totals = append(f.totals, r.movement)
+				figures.totals = append(figures.totals, found.movement)
 			}
 		}
 		return err

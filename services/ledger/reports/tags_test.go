@@ -11,11 +11,11 @@ import (
 
 func TestGetSummaryByTag(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t.Context(), t, setup(t))
+	me := newPerson(t.Context(), t, setup(t))
 	tagged := func(amount, currency, kind, date string, tags ...string) {
-		req := p.Spends(amount)
+		req := me.Spends(amount)
 		req.Currency, req.Type, req.Date, req.Tags = currency, &kind, date, tags
-		p.Create(t, req)
+		me.Create(t, req)
 	}
 	tagged("3", "EUR", posting.Expense, "2026-03-01", "Trip", "Work")
 	tagged("4.50", "EUR", posting.Expense, "2026-03-31T23:59:59Z", "WORK")
@@ -27,7 +27,7 @@ func TestGetSummaryByTag(t *testing.T) {
 	rows := func(currency *string) (got []string) {
 		req := ask("2026-03-01", "2026-03-31")
 		req.Include, req.Currency = []string{"tags"}, currency
-		resp, err := p.GetSummary(p.Ctx, req)
+		resp, err := me.GetSummary(me.Ctx, req)
 		require.NoError(t, err)
 		for _, r := range resp.GetSummary().GetByTag().GetValues() {
 			got = append(got, fmt.Sprint(r.GetName(), " ", r.GetCurrency(), " ", r.GetIncome(), " ",
@@ -41,7 +41,7 @@ func TestGetSummaryByTag(t *testing.T) {
 	}
 	require.Equal(t, want, rows(nil))
 	require.Equal(t, want[3:], rows(new("jpy")))
-	resp, err := p.GetSummary(p.Ctx, &summaryRequest{})
+	resp, err := me.GetSummary(me.Ctx, &summaryRequest{})
 	require.NoError(t, err)
 	require.Nil(t, resp.GetSummary().GetByTag())
 }

@@ -21,7 +21,7 @@ import (
 // PostgreSQL may have committed a canceled write or not.
 func TestListChangesDuringWrites(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	seeds := 200
 	if testing.Short() {
 		seeds = 20
@@ -29,7 +29,7 @@ func TestListChangesDuringWrites(t *testing.T) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
-			followDuringWrites(t, s, uint64(seed))
+			followDuringWrites(t, srv, uint64(seed))
 		})
 	}
 }
@@ -38,7 +38,7 @@ func TestListChangesDuringWrites(t *testing.T) {
 // objects have a border between them. After each write, the copy equals the lists.
 func TestListChangesAfterEachWrite(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
+	srv := setup(t)
 	seeds := 20
 	if testing.Short() {
 		seeds = 5
@@ -46,33 +46,34 @@ func TestListChangesAfterEachWrite(t *testing.T) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
-			u := s.NewUser(t.Context(), t)
-			m := newMirror(s)
+			user := srv.NewUser(t.Context(), t)
+			m := newMirror(srv)
 			w := writer{
-				server: s, user: u, random: rand.New(rand.NewPCG(uint64(seed), 0)), patient: true,
+				server: srv, user: user, random: rand.New(rand.NewPCG(uint64(seed), 0)),
+				patient: true,
 			}
 			for range 50 {
 				w.write()
-				m.follow(u.Ctx, t, 1)
-				m.requireEqual(u.Ctx, t)
+				m.follow(user.Ctx, t, 1)
+				m.requireEqual(user.Ctx, t)
 			}
 		})
 	}
 }
 
 // followDuringWrites runs one seed.
-func followDuringWrites(t *testing.T, s *server, seed uint64) {
+func followDuringWrites(t *testing.T, srv *server, seed uint64) {
 	t.Helper()
-	u := s.NewUser(t.Context(), t)
+	user := srv.NewUser(t.Context(), t)
 	// The replica has a separate batcher, so its statements wait for the owner's number.
-	replica := serve(t.Context(), fixture.On(s.DB))
-	m := newMirror(s)
+	replica := serve(t.Context(), fixture.On(srv.DB))
+	mirror := newMirror(srv)
 	done := make(chan struct{})
 	var writers sync.WaitGroup
 	for i := range 4 {
 		w := writer{server: []*server{
-			s, replica,
-		}[i%2], user: u, random: rand.New(rand.NewPCG(seed, uint64(i)))}
+			srv, replica,
+		}[i%2], user: user, random: rand.New(rand.NewPCG(seed, uint64(i)))}
 		writers.Go(func() {
 			for range 8 {
 				w.write()
@@ -89,15 +90,15 @@ func followDuringWrites(t *testing.T, s *server, seed uint64) {
 		case <-done:
 			running = false
 		default:
-			_, err := m.page(u.Ctx, int32(1+random.IntN(6)))
+			_, err := mirror.page(user.Ctx, int32(1+random.IntN(6)))
 			require.NoError(t, err)
 		}
 	}
 	// A canceled statement may still commit until PostgreSQL processes the cancellation. A change
 	// that the reader missed would stay missing.
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		m.follow(u.Ctx, c, 3)
-		m.requireEqual(u.Ctx, c)
+		mirror.follow(user.Ctx, c, 3)
+		mirror.requireEqual(user.Ctx, c)
 	}, time.Minute, 50*time.Millisecond)
 }
 

@@ -111,29 +111,29 @@ func (r reader) add(
 	changes := resp.GetChanges()
 	var touched []uuid.UUID
 	has := map[string]bool{}
-	for _, e := range entries {
-		switch m := e.message.(type) {
+	for _, entry := range entries {
+		switch message := entry.message.(type) {
 		case *ledgerv1.Settings:
-			changes.Settings = m
+			changes.Settings = message
 		case *ledgerv1.Wallet:
-			changes.Wallets = append(changes.Wallets, m)
-			has[m.GetId()] = true
+			changes.Wallets = append(changes.Wallets, message)
+			has[message.GetId()] = true
 		case *ledgerv1.Category:
-			changes.Categories = append(changes.Categories, m)
+			changes.Categories = append(changes.Categories, message)
 		case *ledgerv1.FollowedTag:
-			changes.Tags = append(changes.Tags, m)
+			changes.Tags = append(changes.Tags, message)
 		case *ledgerv1.Rule:
-			changes.Rules = append(changes.Rules, m)
+			changes.Rules = append(changes.Rules, message)
 		case *ledgerv1.Transaction:
-			changes.Transactions = append(changes.Transactions, m)
-			if e.transfer != nil {
-				changes.Transfers = append(changes.Transfers, e.transfer)
+			changes.Transactions = append(changes.Transactions, message)
+			if entry.transfer != nil {
+				changes.Transfers = append(changes.Transfers, entry.transfer)
 			}
 		case *ledgerv1.Tombstone:
-			resp.Deleted = append(resp.Deleted, m)
+			resp.Deleted = append(resp.Deleted, message)
 		}
-		if e.wallet != uuid.Nil {
-			touched = append(touched, e.wallet)
+		if entry.wallet != uuid.Nil {
+			touched = append(touched, entry.wallet)
 		}
 	}
 	touched = slices.DeleteFunc(touched, func(id uuid.UUID) bool {

@@ -39,19 +39,21 @@ func setup(t testing.TB) *server {
 }
 
 // serve returns a server in an environment. Its writers end with ctx.
-func serve(ctx context.Context, f *fixture.Service) *server {
-	s := &server{
-		Service: f, Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
-		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
-		settings:     &settings.Server{Ledger: f.Ledger},
-		sync:         &Server{Ledger: f.Ledger, Cursors: f.Cursors},
-		transfers:    &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
-		tags:         &tags.Server{Ledger: f.Ledger, Reads: f.Reads},
-		rules:        rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler)),
+func serve(ctx context.Context, base *fixture.Service) *server {
+	srv := &server{
+		Service: base, Accounts: &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
+		Transactions: transactions.New(base.Ledger, base.Cursors, base.Reads),
+		settings:     &settings.Server{Ledger: base.Ledger},
+		sync:         &Server{Ledger: base.Ledger, Cursors: base.Cursors},
+		transfers: &transfers.Transfers{
+			Ledger: base.Ledger, Cursors: base.Cursors, Reads: base.Reads,
+		},
+		tags:  &tags.Server{Ledger: base.Ledger, Reads: base.Reads},
+		rules: rules.New(base.Ledger, base.Reads, slog.New(slog.DiscardHandler)),
 	}
-	f.RPCs = s
-	s.Run(ctx)
-	return s
+	base.RPCs = srv
+	srv.Run(ctx)
+	return srv
 }
 
 // mirror is the copy of an account on a device.
@@ -75,29 +77,30 @@ func (m *mirror) page(ctx context.Context, limit int32) (bool, error) {
 	for _, d := range resp.GetDeleted() {
 		delete(m.objects, d.GetKind()+" "+d.GetId())
 	}
-	c := resp.GetChanges()
-	for _, x := range c.GetWallets() {
+	changes := resp.GetChanges()
+	for _, x := range changes.GetWallets() {
 		m.objects["wallet "+x.GetId()] = x
 	}
-	for _, x := range c.GetCategories() {
+	for _, x := range changes.GetCategories() {
 		m.objects["category "+x.GetId()] = x
 	}
-	for _, x := range c.GetTransactions() {
+	for _, x := range changes.GetTransactions() {
 		m.objects["transaction "+x.GetId()] = x
 	}
-	for _, x := range c.GetTransfers() {
+	for _, x := range changes.GetTransfers() {
 		m.objects["transfer "+x.GetId()] = x
 	}
-	for _, x := range c.GetTags() {
+	for _, x := range changes.GetTags() {
 		m.objects["tag "+x.GetKey()] = x
 	}
-	for _, x := range c.GetRules() {
+	for _, x := range changes.GetRules() {
 		m.objects["rule "+x.GetId()] = x
 	}
-	if c.Settings != nil {
-		m.objects["settings"] = c.GetSettings()
+	if changes.Settings != nil {
+		m.objects["settings"] = changes.GetSettings()
 	}
-	m.received += len(resp.GetDeleted()) + len(c.GetCategories()) + len(c.GetTransactions())
+	m.received += len(resp.GetDeleted()) + len(changes.GetCategories()) +
+		len(changes.GetTransactions())
 	m.cursor = resp.GetPagination().GetNextCursor()
 	return resp.GetPagination().GetHasMore(), nil
 }
@@ -114,9 +117,9 @@ func (m *mirror) follow(ctx context.Context, t require.TestingT, limit int32) {
 // requireEqual requires that the mirror has exactly what the lists return.
 func (m *mirror) requireEqual(ctx context.Context, t require.TestingT) {
 	want := map[string]proto.Message{}
-	s := m.server
+	srv := m.server
 	for cursor, more := "", true; more; {
-		list, err := s.ListTransactions(ctx,
+		list, err := srv.ListTransactions(ctx,
 			&ledgerv1.ListTransactionsRequest{Cursor: cursor, Limit: new(int32(200))})
 		require.NoError(t, err)
 		for _, x := range list.GetTransactions() {
@@ -124,35 +127,35 @@ func (m *mirror) requireEqual(ctx context.Context, t require.TestingT) {
 		}
 		cursor, more = list.GetPagination().GetNextCursor(), list.GetPagination().GetHasMore()
 	}
-	moved, err := s.transfers.ListTransfers(ctx,
+	moved, err := srv.transfers.ListTransfers(ctx,
 		&ledgerv1.ListTransfersRequest{Limit: new(int32(200))})
 	require.NoError(t, err)
 	for _, x := range moved.GetTransfers() {
 		want["transfer "+x.GetId()] = x
 	}
-	tagged, err := s.tags.ListTags(ctx, &ledgerv1.ListTagsRequest{})
+	tagged, err := srv.tags.ListTags(ctx, &ledgerv1.ListTagsRequest{})
 	require.NoError(t, err)
 	for _, x := range tagged.GetTags() {
 		key := strings.ToLower(x.GetName())
 		want["tag "+key] = &ledgerv1.FollowedTag{Key: key, Name: x.GetName(), Color: x.GetColor()}
 	}
-	wallets, err := s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Limit: new(int32(200))})
+	wallets, err := srv.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Limit: new(int32(200))})
 	require.NoError(t, err)
 	for _, x := range wallets.GetWallets() {
 		want["wallet "+x.GetId()] = x
 	}
-	categories, err := s.ListCategories(ctx,
+	categories, err := srv.ListCategories(ctx,
 		&ledgerv1.ListCategoriesRequest{Limit: new(int32(200))})
 	require.NoError(t, err)
 	for _, x := range categories.GetCategories() {
 		want["category "+x.GetId()] = x
 	}
-	ruled, err := s.rules.ListRules(ctx, &ledgerv1.ListRulesRequest{})
+	ruled, err := srv.rules.ListRules(ctx, &ledgerv1.ListRulesRequest{})
 	require.NoError(t, err)
 	for _, x := range ruled.GetRules() {
 		want["rule "+x.GetId()] = x
 	}
-	stored, err := s.settings.GetSettings(ctx, &ledgerv1.GetSettingsRequest{})
+	stored, err := srv.settings.GetSettings(ctx, &ledgerv1.GetSettingsRequest{})
 	require.NoError(t, err)
 	if stored.GetSettings().GetUpdatedAt() != "" {
 		want["settings"] = stored.GetSettings()

@@ -96,15 +96,15 @@ const (
 
 func (l list) at(seq int64, id string) position { return position{Seq: seq, List: l, ID: id} }
 
-func (p position) compare(o position) int {
+func (p position) compare(position position) int {
 	switch {
-	case p.Seq != o.Seq:
-		return int(min(max(p.Seq-o.Seq, -1), 1))
-	case p.List != o.List:
-		return int(p.List - o.List)
-	case p.ID < o.ID:
+	case p.Seq != position.Seq:
+		return int(min(max(p.Seq-position.Seq, -1), 1))
+	case p.List != position.List:
+		return int(p.List - position.List)
+	case p.ID < position.ID:
 		return -1
-	case p.ID > o.ID:
+	case p.ID > position.ID:
 		return 1
 	}
 	return 0

@@ -18,26 +18,28 @@ import (
 // objects that changed.
 func TestListChangesOfRenamedTag(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	u := s.NewUser(t.Context(), t)
-	tagged := u.Spends("1")
+	srv := setup(t)
+	user := srv.NewUser(t.Context(), t)
+	tagged := user.Spends("1")
 	tagged.Tags = []string{"work"}
-	created := u.Create(t, tagged)
-	m := newMirror(s)
-	m.follow(u.Ctx, t, 1)
-	before, err := s.GetTransaction(u.Ctx, &ledgerv1.GetTransactionRequest{Id: created.GetId()})
+	created := user.Create(t, tagged)
+	mirror := newMirror(srv)
+	mirror.follow(user.Ctx, t, 1)
+	before, err := srv.GetTransaction(user.Ctx,
+		&ledgerv1.GetTransactionRequest{Id: created.GetId()})
 	require.NoError(t, err)
 
-	_, err = s.tags.UpdateTag(u.Ctx, &ledgerv1.UpdateTagRequest{Tag: "work", Name: new("Work")})
+	_, err = srv.tags.UpdateTag(user.Ctx,
+		&ledgerv1.UpdateTagRequest{Tag: "work", Name: new("Work")})
 	require.NoError(t, err)
-	resp, err := s.sync.ListChanges(u.Ctx, &ledgerv1.ListChangesRequest{Cursor: m.cursor})
+	resp, err := srv.sync.ListChanges(user.Ctx, &ledgerv1.ListChangesRequest{Cursor: mirror.cursor})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetDeleted())
 	require.Len(t, resp.GetChanges().GetTags(), 1)
 	require.Equal(t, []string{"Work"}, resp.GetChanges().GetTransactions()[0].GetTags())
-	m.follow(u.Ctx, t, 1)
-	m.requireEqual(u.Ctx, t)
-	after, err := s.GetTransaction(u.Ctx, &ledgerv1.GetTransactionRequest{Id: created.GetId()})
+	mirror.follow(user.Ctx, t, 1)
+	mirror.requireEqual(user.Ctx, t)
+	after, err := srv.GetTransaction(user.Ctx, &ledgerv1.GetTransactionRequest{Id: created.GetId()})
 	require.NoError(t, err)
 	require.NotEqual(t, before.GetEtag(), after.GetEtag(), "another name is another representation")
 }
@@ -46,38 +48,39 @@ func TestListChangesOfRenamedTag(t *testing.T) {
 // lost the tag receives it again.
 func TestMigrateRenamedTags(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	u, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
-	for _, of := range []fixture.User{u, other} {
+	srv := setup(t)
+	user, other := srv.NewUser(t.Context(), t), srv.NewUser(t.Context(), t)
+	for _, of := range []fixture.User{user, other} {
 		req := of.Spends("1")
 		req.Tags = []string{"work", "kept"}
 		of.Create(t, req)
 	}
-	m, same := newMirror(s), newMirror(s)
-	m.follow(u.Ctx, t, 1)
+	mirror, same := newMirror(srv), newMirror(srv)
+	mirror.follow(user.Ctx, t, 1)
 	same.follow(other.Ctx, t, 1)
 	cursor := same.cursor
-	require.NoError(t, pg.InTx(u.Ctx, s.DB, func(tx pgx.Tx) error {
-		if err := posting.LockOwner(u.Ctx, tx, u.ID); err != nil {
+	require.NoError(t, pg.InTx(user.Ctx, srv.DB, func(tx pgx.Tx) error {
+		if err := posting.LockOwner(user.Ctx, tx, user.ID); err != nil {
 			return err
 		}
-		_, err := tx.Exec(u.Ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = 'work'`, u.ID)
+		_, err := tx.Exec(user.Ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = 'work'`,
+			user.ID)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(u.Ctx,
+		_, err = tx.Exec(user.Ctx,
 			`INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'work', 'Work', now())`,
-			u.ID)
+			user.ID)
 		return err
 	}))
-	m.follow(u.Ctx, t, 1)
-	require.NotContains(t, m.objects, "tag work", "the tombstone deletes the tag")
+	mirror.follow(user.Ctx, t, 1)
+	require.NotContains(t, mirror.objects, "tag work", "the tombstone deletes the tag")
 
 	migration, err := os.ReadFile("../migrations/0039_renamed_tags.sql")
 	require.NoError(t, err)
-	pgtest.Exec(t, s.DB, string(migration))
-	m.follow(u.Ctx, t, 1)
-	m.requireEqual(u.Ctx, t)
+	pgtest.Exec(t, srv.DB, string(migration))
+	mirror.follow(user.Ctx, t, 1)
+	mirror.requireEqual(user.Ctx, t)
 	same.follow(other.Ctx, t, 1)
 	require.Equal(t, cursor, same.cursor, "other owners get nothing again")
 }

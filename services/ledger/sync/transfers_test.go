@@ -13,49 +13,50 @@ import (
 // of 1000 objects.
 func TestListChangesOfTransfers(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	u := s.NewUser(t.Context(), t)
-	bank, savings := s.MakeWallet(u.Ctx, t, "Bank", "EUR"), s.MakeWallet(u.Ctx, t, "Savings", "EUR")
-	mirrors := []*mirror{newMirror(s), newMirror(s)}
+	srv := setup(t)
+	user := srv.NewUser(t.Context(), t)
+	bank, savings := srv.MakeWallet(user.Ctx, t, "Bank", "EUR"), srv.MakeWallet(user.Ctx, t,
+		"Savings", "EUR")
+	mirrors := []*mirror{newMirror(srv), newMirror(srv)}
 	follow := func(err error) {
 		t.Helper()
 		require.NoError(t, err)
-		for i, m := range append(mirrors, newMirror(s)) {
-			m.follow(u.Ctx, t, []int32{1, 1000, 2}[i])
-			m.requireEqual(u.Ctx, t)
+		for i, m := range append(mirrors, newMirror(srv)) {
+			m.follow(user.Ctx, t, []int32{1, 1000, 2}[i])
+			m.requireEqual(user.Ctx, t)
 		}
 	}
 	for range 2 {
-		_, err := s.transfers.CreateTransfer(u.Ctx, &ledgerv1.CreateTransferRequest{
-			FromWalletId: u.Wallet.String(), ToWalletId: bank.String(), Amount: "7",
+		_, err := srv.transfers.CreateTransfer(user.Ctx, &ledgerv1.CreateTransferRequest{
+			FromWalletId: user.Wallet.String(), ToWalletId: bank.String(), Amount: "7",
 			Date: "2026-03-14", Tags: []string{"Card"},
 		})
 		follow(err)
 	}
-	list, err := s.transfers.ListTransfers(u.Ctx, &ledgerv1.ListTransfersRequest{})
+	list, err := srv.transfers.ListTransfers(user.Ctx, &ledgerv1.ListTransfersRequest{})
 	follow(err)
 	first, second := list.GetTransfers()[0], list.GetTransfers()[1]
-	_, err = s.transfers.UpdateTransfer(u.Ctx, &ledgerv1.UpdateTransferRequest{
+	_, err = srv.transfers.UpdateTransfer(user.Ctx, &ledgerv1.UpdateTransferRequest{
 		Id: first.GetId(), Amount: new("8"), ToWalletId: new(savings.String()),
 	})
 	follow(err)
-	_, err = s.UpdateTransaction(u.Ctx, &ledgerv1.UpdateTransactionRequest{
+	_, err = srv.UpdateTransaction(user.Ctx, &ledgerv1.UpdateTransactionRequest{
 		Id: first.GetInTransactionId(), Description: new("both"),
 	})
 	follow(err)
-	_, err = s.transfers.UnlinkTransfer(u.Ctx,
-		&ledgerv1.UnlinkTransferRequest{Id: first.GetId(), CategoryId: u.Category.String()})
+	_, err = srv.transfers.UnlinkTransfer(user.Ctx,
+		&ledgerv1.UnlinkTransferRequest{Id: first.GetId(), CategoryId: user.Category.String()})
 	follow(err)
-	_, err = s.DeleteTransaction(u.Ctx,
+	_, err = srv.DeleteTransaction(user.Ctx,
 		&ledgerv1.DeleteTransactionRequest{Id: second.GetInTransactionId()})
 	follow(err)
-	spends, receives := u.Spends("3"), u.Spends("3")
+	spends, receives := user.Spends("3"), user.Spends("3")
 	receives.Type, receives.WalletId = new(posting.Income), bank.String()
-	out, in := u.Create(t, spends), u.Create(t, receives)
-	matched, err := s.transfers.MatchTransfer(u.Ctx,
+	out, in := user.Create(t, spends), user.Create(t, receives)
+	matched, err := srv.transfers.MatchTransfer(user.Ctx,
 		&ledgerv1.MatchTransferRequest{OutTransactionId: out.GetId(), InTransactionId: in.GetId()})
 	follow(err)
-	_, err = s.transfers.DeleteTransfer(u.Ctx,
+	_, err = srv.transfers.DeleteTransfer(user.Ctx,
 		&ledgerv1.DeleteTransferRequest{Id: matched.GetTransfer().GetId()})
 	follow(err)
 }

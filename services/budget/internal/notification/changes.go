@@ -73,16 +73,16 @@ func placesOf(transactions ...*ledgerv1.Transaction) []change {
 		if err != nil {
 			continue
 		}
-		c := change{
+		change := change{
 			wallet: transaction.GetWalletId(), category: transaction.GetCategoryId(),
 			day: calendar.DayOf(at),
 		}
-		if c.category != "" {
-			changes = append(changes, c)
+		if change.category != "" {
+			changes = append(changes, change)
 		}
 		for _, s := range transaction.GetSplits() {
-			c.category = s.GetCategoryId()
-			changes = append(changes, c)
+			change.category = s.GetCategoryId()
+			changes = append(changes, change)
 		}
 	}
 	return changes

@@ -208,18 +208,18 @@ func TestWindowPhase(t *testing.T) {
 		timeframe := Timeframe{Period: period, Start: start}
 		today := start.AddDate(0, 0, rapid.IntRange(0, 9000).Draw(rt, "today"))
 		now := timeframe.index(today)
-		for n := max(0, now-20); n < now+20; n++ {
+		for count := max(0, now-20); count < now+20; count++ {
 			want := Past
 			switch {
-			case n > now:
+			case count > now:
 				want = Future
-			case n == now:
+			case count == now:
 				want = Current
-			case n == now-1:
+			case count == now-1:
 				want = Recent
 			}
-			require.Equal(rt, want, PhaseOf(timeframe.At(timeframe.startOf(n)), today),
-				"window %d of %d", n, now)
+			require.Equal(rt, want, PhaseOf(timeframe.At(timeframe.startOf(count)), today),
+				"window %d of %d", count, now)
 		}
 	})
 }

@@ -16,24 +16,24 @@ const deletedRows = 10
 // next rows, and finally the import. A foreign key with ON DELETE would do all of that in one long
 // statement.
 func (x *executor) deleteChunk(
-	ctx context.Context, j jobs.Job, pace *jobs.Pace,
+	ctx context.Context, job jobs.Job, pace *jobs.Pace,
 ) (finished bool, err error) {
-	err = x.inChunk(ctx, j, func(tx pgx.Tx, e staging.Import) error {
+	err = x.inChunk(ctx, job, func(tx pgx.Tx, imp staging.Import) error {
 		limit := deletedRows * pace.Rows()
-		n, err := detachTransactions(ctx, tx, j.OwnerID, j.ID, limit)
+		n, err := detachTransactions(ctx, tx, job.OwnerID, job.ID, limit)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			if n, err = deleteRows(ctx, tx, j.OwnerID, j.ID, limit); err != nil {
+			if n, err = deleteRows(ctx, tx, job.OwnerID, job.ID, limit); err != nil {
 				return err
 			}
 		}
 		if n > 0 {
-			return addProgress(ctx, tx, e, staging.Counts{}, n, x.Now())
+			return addProgress(ctx, tx, imp, staging.Counts{}, n, x.Now())
 		}
 		finished = true
-		return staging.DeleteImport(ctx, tx, j.OwnerID, j.ID)
+		return staging.DeleteImport(ctx, tx, job.OwnerID, job.ID)
 	})
 	return finished, err
 }

@@ -20,33 +20,33 @@ import (
 // import, or because a commit has created wallets or categories. finished reports whether none is
 // due any more. It does not need the owner's lock, because it changes staged rows only.
 func (x *executor) derive(
-	ctx context.Context, j jobs.Job, pace *jobs.Pace,
+	ctx context.Context, job jobs.Job, pace *jobs.Pace,
 ) (finished bool, err error) {
-	var d *derivation
+	var derived *derivation
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		e, err := renewLease(ctx, tx, j)
+		imp, err := renewLease(ctx, tx, job)
 		switch {
 		case err != nil:
 			return err
-		case e.Status != j.Status:
+		case imp.Status != job.Status:
 			// The previous release deletes an import that is updating.
 			return jobs.ErrLostLease
-		case e.Status != staging.Updating && !e.Underived:
+		case imp.Status != staging.Updating && !imp.Underived:
 			finished = true
 			return nil
 		}
-		if d, err = x.derivations.take(ctx, tx, x.key, e); err != nil {
+		if derived, err = x.derivations.take(ctx, tx, x.key, imp); err != nil {
 			return err
 		}
-		if to := derivedOf(e); d.Position().Before(to) {
+		if to := derivedOf(imp); derived.Position().Before(to) {
 			pace.Rows()
-			return d.Replay(ctx, tx, to, replayedRows)
+			return derived.Replay(ctx, tx, to, replayedRows)
 		}
-		finished, err = x.step(ctx, tx, e, d, pace.Rows())
+		finished, err = x.step(ctx, tx, imp, derived, pace.Rows())
 		return err
 	})
-	if err == nil && d != nil && !finished {
-		err = x.keep(ctx, j.ID, d)
+	if err == nil && derived != nil && !finished {
+		err = x.keep(ctx, job.ID, derived)
 	}
 	return finished, err
 }
@@ -67,61 +67,61 @@ func derivedOf(e staging.Import) resolving.Position {
 // step runs a step of a derivation, and stores its position. New accounts and categories are stored
 // at once, so that a derivation that replays the rows assigns them in the same way.
 func (x *executor) step(
-	ctx context.Context, tx pgx.Tx, e staging.Import, d *derivation, limit int,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, derived *derivation, limit int,
 ) (finished bool, err error) {
-	named := d.Named()
-	if finished, err = d.Step(ctx, tx, limit); err != nil {
+	named := derived.Named()
+	if finished, err = derived.Step(ctx, tx, limit); err != nil {
 		return false, err
 	}
-	e.Details, e.Derived = nil, d.Position().Row
-	e.AmendedBy, e.Amended = e.Derivation, d.Position().Amended
-	if finished || d.Named() > named {
-		if err := e.SetDetails(d.Details()); err != nil {
+	imp.Details, imp.Derived = nil, derived.Position().Row
+	imp.AmendedBy, imp.Amended = imp.Derivation, derived.Position().Amended
+	if finished || derived.Named() > named {
+		if err := imp.SetDetails(derived.Details()); err != nil {
 			return false, err
 		}
 	}
 	if finished {
-		return true, x.endDerivation(ctx, tx, e)
+		return true, x.endDerivation(ctx, tx, imp)
 	}
-	return false, setDerived(ctx, tx, e, x.Now())
+	return false, setDerived(ctx, tx, imp, x.Now())
 }
 
 // endDerivation stores that all rows of an import were derived. It ends the job of an update.
-func (x *executor) endDerivation(ctx context.Context, tx pgx.Tx, e staging.Import) error {
-	e.Underived, e.UpdatedAt = false, x.Now()
-	if e.Status != staging.Updating {
-		e.Change, e.Derivation, e.Derived = nil, nil, 0
-		return staging.UpdateImport(ctx, tx, e)
+func (x *executor) endDerivation(ctx context.Context, tx pgx.Tx, imp staging.Import) error {
+	imp.Underived, imp.UpdatedAt = false, x.Now()
+	if imp.Status != staging.Updating {
+		imp.Change, imp.Derivation, imp.Derived = nil, nil, 0
+		return staging.UpdateImport(ctx, tx, imp)
 	}
-	e.Settle("")
-	if err := staging.UpdateImport(ctx, tx, e); err != nil {
+	imp.Settle("")
+	if err := staging.UpdateImport(ctx, tx, imp); err != nil {
 		return err
 	}
-	return staging.EndLease(ctx, tx, e.OwnerID, e.ID)
+	return staging.EndLease(ctx, tx, imp.OwnerID, imp.ID)
 }
 
 // failUpdate makes an update that cannot continue return to the details before it. If that cannot
 // continue either, for example because the rules take too long, the import keeps rows that were not
 // derived with its details, and the next update or commit derives them.
 func (x *executor) failUpdate(
-	ctx context.Context, tx pgx.Tx, e staging.Import, reason string,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, reason string,
 ) error {
-	e.UpdatedAt = x.Now()
-	if e.Change.Restoring {
-		e.Abandon(reason, x.NewID())
+	imp.UpdatedAt = x.Now()
+	if imp.Change.Restoring {
+		imp.Abandon(reason, x.NewID())
 	} else {
-		e.Restore(reason, x.NewID())
+		imp.Restore(reason, x.NewID())
 	}
-	if err := staging.UpdateImport(ctx, tx, e); err != nil {
+	if err := staging.UpdateImport(ctx, tx, imp); err != nil {
 		return err
 	}
-	return staging.EndLease(ctx, tx, e.OwnerID, e.ID)
+	return staging.EndLease(ctx, tx, imp.OwnerID, imp.ID)
 }
 
 // keep stores a derivation whose step was committed until the next turn of its job. If there are
 // too many, it first removes those that have ended: on another replica, or because the user has
 // canceled the update.
-func (x *executor) keep(ctx context.Context, id uuid.UUID, d *derivation) error {
+func (x *executor) keep(ctx context.Context, id uuid.UUID, derived *derivation) error {
 	if owners, imports := x.derivations.list(); len(imports) >= maxDerivations {
 		active, err := selectDerivations(ctx, x.DB, owners, imports)
 		if err != nil {
@@ -129,7 +129,7 @@ func (x *executor) keep(ctx context.Context, id uuid.UUID, d *derivation) error 
 		}
 		x.derivations.retain(active)
 	}
-	x.derivations.put(id, kept{d, d.Position().Row + d.Position().Amended})
+	x.derivations.put(id, kept{derived, derived.Position().Row + derived.Position().Amended})
 	return nil
 }
 
@@ -160,25 +160,25 @@ type kept struct {
 // take removes and returns the derivation of an import. A new one, or one that another replica has
 // overtaken, is behind the import and must replay rows.
 func (s *derivations) take(
-	ctx context.Context, tx pgx.Tx, key staging.AccountKey, e staging.Import,
+	ctx context.Context, tx pgx.Tx, key staging.AccountKey, imp staging.Import,
 ) (*derivation, error) {
 	s.mu.Lock()
-	d := s.open[e.ID].derivation
-	delete(s.open, e.ID)
+	derived := s.open[imp.ID].derivation
+	delete(s.open, imp.ID)
 	s.mu.Unlock()
-	id := deref(e.Derivation)
-	if d != nil && d.id == id && !derivedOf(e).Before(d.Position()) {
-		return d, nil
+	id := deref(imp.Derivation)
+	if derived != nil && derived.id == id && !derivedOf(imp).Before(derived.Position()) {
+		return derived, nil
 	}
-	details, err := e.ReadDetails()
+	details, err := imp.ReadDetails()
 	if err != nil {
 		return nil, err
 	}
-	begun, err := resolving.Begin(ctx, tx, key, e.OwnerID, e.ID, details, e.Mapped())
+	begun, err := resolving.Begin(ctx, tx, key, imp.OwnerID, imp.ID, details, imp.Mapped())
 	if err != nil {
 		return nil, err
 	}
-	return &derivation{begun, id, e.OwnerID}, nil
+	return &derivation{begun, id, imp.OwnerID}, nil
 }
 
 // list returns the imports of all derivations, and their owners.

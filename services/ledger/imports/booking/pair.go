@@ -17,20 +17,21 @@ import (
 //   - A rule makes the transfer, which neither the file nor the user does.
 //   - The file has no rows of the other account. Another file may have had them.
 //   - The other side is a row whose transaction exists.
-func (c *chunk) mayExist(r *staging.Row) bool {
-	if r.Status != staging.Ready || r.TransferWalletID == nil || r.WalletID == nil ||
-		r.AmountMinor == nil {
+func (c *chunk) mayExist(row *staging.Row) bool {
+	if row.Status != staging.Ready || row.TransferWalletID == nil || row.WalletID == nil ||
+		row.AmountMinor == nil {
 		return false
 	}
-	if r.Ruled != nil {
+	if row.Ruled != nil {
 		return true
 	}
-	if r.Transfer != nil && r.Transfer.ID == "" && r.PairN == nil && r.ChosenWalletID == nil {
+	if row.Transfer != nil && row.Transfer.ID == "" && row.PairN == nil &&
+		row.ChosenWalletID == nil {
 		return !slices.ContainsFunc(c.details.GetAccounts(), func(a *ledgerv1.ImportAccount) bool {
-			return a.GetKey() == r.Transfer.Account && a.GetCount() > 0
+			return a.GetKey() == row.Transfer.Account && a.GetCount() > 0
 		})
 	}
-	return exists(c.partner(r))
+	return exists(c.partner(row))
 }
 
 // exists reports whether the transaction of a row exists without the import.
@@ -51,18 +52,18 @@ func (c *chunk) addToExisting(ctx context.Context, tx pgx.Tx, rows []*staging.Ro
 	if err != nil {
 		return err
 	}
-	for i, r := range rows {
+	for i, row := range rows {
 		other, ok := existing[i]
 		if !ok {
-			if err := c.add(r); err != nil {
+			if err := c.add(row); err != nil {
 				return err
 			}
 			continue
 		}
-		t := c.transaction(r)
-		r.CategoryID, t.CategoryID = other.CategoryID, other.CategoryID
+		t := c.transaction(row)
+		row.CategoryID, t.CategoryID = other.CategoryID, other.CategoryID
 		c.pairs[len(c.transactions)] = other
-		c.put(r, t)
+		c.put(row, t)
 	}
 	return nil
 }
@@ -70,13 +71,13 @@ func (c *chunk) addToExisting(ctx context.Context, tx pgx.Tx, rows []*staging.Ro
 // match makes transfers of inserted transactions and of the existing ones that are their other
 // legs. Both legs get the time of creation of the inserted one as updated_at, by which the undo
 // recognizes that the user has not changed them since.
-func (c *chunk) match(ctx context.Context, tx pgx.Tx, l *posting.Ledger) error {
+func (c *chunk) match(ctx context.Context, tx pgx.Tx, ledger *posting.Ledger) error {
 	for i, t := range c.transactions {
 		other, ok := c.pairs[i]
 		if !ok {
 			continue
 		}
-		if _, err := transfers.Match(ctx, tx, l, transfers.Of(t, other), c.now); err != nil {
+		if _, err := transfers.Match(ctx, tx, ledger, transfers.Of(t, other), c.now); err != nil {
 			return err
 		}
 	}

@@ -26,26 +26,26 @@ const createdCost = 10
 func (x *executor) createChunk(
 	ctx context.Context, j jobs.Job, pace *jobs.Pace,
 ) (finished bool, err error) {
-	err = x.inChunk(ctx, j, func(tx pgx.Tx, e staging.Import) error {
-		details, err := e.ReadDetails()
+	err = x.inChunk(ctx, j, func(tx pgx.Tx, imp staging.Import) error {
+		details, err := imp.ReadDetails()
 		if err != nil {
 			return err
 		}
-		created, assigned, err := x.createMissing(ctx, tx, e, details, pace.Rows()/createdCost)
+		created, assigned, err := x.createMissing(ctx, tx, imp, details, pace.Rows()/createdCost)
 		if err != nil {
 			return err
 		}
 		if finished = assigned == 0; finished {
 			return nil
 		}
-		if err := staging.InsertCreations(ctx, tx, e.OwnerID, e.ID, created); err != nil {
+		if err := staging.InsertCreations(ctx, tx, imp.OwnerID, imp.ID, created); err != nil {
 			return err
 		}
-		if err := e.SetDetails(details); err != nil {
+		if err := imp.SetDetails(details); err != nil {
 			return err
 		}
-		e.Derivation = new(x.NewID())
-		return setCreated(ctx, tx, e, x.Now())
+		imp.Derivation = new(x.NewID())
+		return setCreated(ctx, tx, imp, x.Now())
 	})
 	return finished, err
 }
@@ -54,38 +54,39 @@ func (x *executor) createChunk(
 // is the number of ids, which includes those of categories that the user has created since the
 // preview.
 func (x *executor) createMissing(
-	ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, limit int,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, details *ledgerv1.Import, limit int,
 ) (created []staging.Creation, assigned int, err error) {
-	for _, a := range details.GetAccounts() {
-		if !a.GetCreate() || a.GetWalletId() != "" || assigned == limit {
+	for _, account := range details.GetAccounts() {
+		if !account.GetCreate() || account.GetWalletId() != "" || assigned == limit {
 			continue
 		}
-		id, err := x.createWallet(ctx, tx, e, details, a)
+		id, err := x.createWallet(ctx, tx, imp, details, account)
 		if err != nil {
 			return nil, 0, err
 		}
-		a.WalletId = id.String()
+		account.WalletId = id.String()
 		created = append(created, staging.Creation{ID: id, Kind: staging.CreatedWallet})
 		assigned++
 	}
-	for _, c := range details.GetCategories() {
-		if !c.GetCreate() || c.GetCategoryId() != "" || assigned == limit {
+	for _, category := range details.GetCategories() {
+		if !category.GetCreate() || category.GetCategoryId() != "" || assigned == limit {
 			continue
 		}
-		id, found, err := categoryNamed(ctx, tx, e.OwnerID, c.GetName())
+		id, found, err := categoryNamed(ctx, tx, imp.OwnerID, category.GetName())
 		if err != nil {
 			return nil, 0, err
 		}
-		if c.Create = !found; !found {
+		if category.Create = !found; !found {
 			id, err = x.accounts.AddCategory(ctx, tx, &ledgerv1.CreateCategoryRequest{
-				Name: c.GetName(), Color: c.GetColor(), Icon: c.GetIcon(), Kind: c.GetKind(),
+				Name: category.GetName(), Color: category.GetColor(), Icon: category.GetIcon(),
+				Kind: category.GetKind(),
 			})
 			if err != nil {
 				return nil, 0, err
 			}
 			created = append(created, staging.Creation{ID: id, Kind: staging.CreatedCategory})
 		}
-		c.CategoryId = id.String()
+		category.CategoryId = id.String()
 		assigned++
 	}
 	return created, assigned, nil
@@ -94,50 +95,51 @@ func (x *executor) createMissing(
 // createWallet creates the wallet of an account, in the currency of the account or otherwise of its
 // rows.
 func (x *executor) createWallet(
-	ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import,
-	a *ledgerv1.ImportAccount,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, details *ledgerv1.Import,
+	account *ledgerv1.ImportAccount,
 ) (uuid.UUID, error) {
-	code := a.GetCurrency()
+	code := account.GetCurrency()
 	if code == "" {
-		usual, err := usualCurrency(ctx, tx, e.OwnerID, e.ID, a.GetKey())
+		usual, err := usualCurrency(ctx, tx, imp.OwnerID, imp.ID, account.GetKey())
 		if err != nil {
 			return uuid.Nil, err
 		}
 		code = cmp.Or(usual,
 			details.GetMapping().GetCurrency(), details.GetDefaults().GetCurrency())
 	}
-	initial := cmp.Or(a.GetOpeningBalance(), "0")
+	initial := cmp.Or(account.GetOpeningBalance(), "0")
 	return x.accounts.AddWallet(ctx, tx, &ledgerv1.CreateWalletRequest{
-		Name: a.GetName(), Currency: code, Balance: &initial, OpeningDate: new(a.GetOpeningDate()),
-		Color: a.GetColor(), Icon: a.GetIcon(), Position: a.Position,
-	}, a.GetArchived())
+		Name: account.GetName(), Currency: code, Balance: &initial,
+		OpeningDate: new(account.GetOpeningDate()),
+		Color:       account.GetColor(), Icon: account.GetIcon(), Position: account.Position,
+	}, account.GetArchived())
 }
 
 // prepare stores the assignments for later files, and sets the status running.
 func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
 	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		e, err := renewLease(ctx, tx, j)
+		imp, err := renewLease(ctx, tx, j)
 		if err != nil {
 			return err
 		}
-		details, err := e.ReadDetails()
+		details, err := imp.ReadDetails()
 		if err != nil {
 			return err
 		}
-		if err := x.remember(ctx, tx, e, details); err != nil {
+		if err := x.remember(ctx, tx, imp, details); err != nil {
 			return err
 		}
-		e.Status, e.UpdatedAt = staging.Running, x.Now()
-		return staging.UpdateImport(ctx, tx, e)
+		imp.Status, imp.UpdatedAt = staging.Running, x.Now()
+		return staging.UpdateImport(ctx, tx, imp)
 	})
 }
 
 // remember stores the mapping and the wallets of the accounts for the next file. Only a commit does
 // this, because it confirms the user's assignments.
 func (x *executor) remember(
-	ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, details *ledgerv1.Import,
 ) error {
-	if err := x.rememberWallets(ctx, tx, e.OwnerID, details); err != nil {
+	if err := x.rememberWallets(ctx, tx, imp.OwnerID, details); err != nil {
 		return err
 	}
 	if details.GetMapping() == nil {
@@ -149,11 +151,11 @@ func (x *executor) remember(
 		// another currency.
 		mapping.Currency = ""
 	}
-	heading, err := staging.Heading(ctx, tx, &e, mapping)
+	heading, err := staging.Heading(ctx, tx, &imp, mapping)
 	if err != nil || heading == nil {
 		return err
 	}
-	return staging.SaveProfile(ctx, tx, e.OwnerID, x.NewID(), heading, *mapping, x.Now())
+	return staging.SaveProfile(ctx, tx, imp.OwnerID, x.NewID(), heading, *mapping, x.Now())
 }
 
 // rememberWallets stores the wallets of accounts, and the wallet of rows without an account for

@@ -15,7 +15,7 @@ import (
 // that book them, and the payee and notes if they have none. The category and what the user has
 // written stay. A row whose transaction cannot be replaced any more is booked, or linked to it if
 // the user has stated that both are one payment.
-func (c *chunk) replace(ctx context.Context, tx pgx.Tx, l *posting.Ledger) error {
+func (c *chunk) replace(ctx context.Context, tx pgx.Tx, ledger *posting.Ledger) error {
 	rows := map[uuid.UUID]*staging.Row{}
 	var ids []uuid.UUID
 	for i := range c.rows {
@@ -49,31 +49,32 @@ func (c *chunk) replace(ctx context.Context, tx pgx.Tx, l *posting.Ledger) error
 			r.Status, r.DuplicateOf = staging.Ready, nil
 		}
 	}
-	return update(ctx, tx, l, before, after)
+	return update(ctx, tx, ledger, before, after)
 }
 
 // replaced returns a transaction after its replacement by a row, which records the former values:
 // they may have changed since the preview.
-func (c *chunk) replaced(t posting.Transaction, r *staging.Row) posting.Transaction {
-	r.TransactionID = &t.ID
-	r.Replaced = &staging.Replaced{
-		AmountMinor: t.AmountMinor, Date: t.Date, ExternalID: *t.ExternalID,
+func (c *chunk) replaced(transaction posting.Transaction, row *staging.Row) posting.Transaction {
+	row.TransactionID = &transaction.ID
+	row.Replaced = &staging.Replaced{
+		AmountMinor: transaction.AmountMinor, Date: transaction.Date,
+		ExternalID: *transaction.ExternalID,
 	}
-	t.ExternalID = &r.ExternalID
-	if !isFixed(t) {
-		t.AmountMinor, t.Date = *r.AmountMinor, r.Date.UTC()
+	transaction.ExternalID = &row.ExternalID
+	if !isFixed(transaction) {
+		transaction.AmountMinor, transaction.Date = *row.AmountMinor, row.Date.UTC()
 	}
-	if t.Payee == "" && r.BookedPayee() != "" {
-		t.Payee = r.BookedPayee()
-		r.FilledPayee = &t.Payee
+	if transaction.Payee == "" && row.BookedPayee() != "" {
+		transaction.Payee = row.BookedPayee()
+		row.FilledPayee = &transaction.Payee
 	}
-	if t.Notes == "" && r.BookedNotes() != "" {
-		t.Notes = r.BookedNotes()
-		r.FilledNotes = &t.Notes
+	if transaction.Notes == "" && row.BookedNotes() != "" {
+		transaction.Notes = row.BookedNotes()
+		row.FilledNotes = &transaction.Notes
 	}
-	t.Version++
-	t.UpdatedAt = c.now
-	return t
+	transaction.Version++
+	transaction.UpdatedAt = c.now
+	return transaction
 }
 
 // replaces reports whether a row still books the payment of a transaction. Since the preview, the
@@ -130,7 +131,7 @@ func takenExternal(
 // update writes changed transactions with their external ids, corrects balances and totals, and
 // adds the events.
 func update(
-	ctx context.Context, tx pgx.Tx, l *posting.Ledger, before, after []posting.Transaction,
+	ctx context.Context, tx pgx.Tx, ledger *posting.Ledger, before, after []posting.Transaction,
 ) error {
 	if len(after) == 0 {
 		return nil
@@ -147,7 +148,7 @@ func update(
 	if err := setExternalIDs(ctx, tx, after); err != nil {
 		return err
 	}
-	if err := l.PublishUpdates(ctx, tx, before, after); err != nil {
+	if err := ledger.PublishUpdates(ctx, tx, before, after); err != nil {
 		return err
 	}
 	return posting.Replace(ctx, tx, before, after)
@@ -156,30 +157,30 @@ func update(
 // unlink releases the next matched rows: it takes back what they gave to their transactions. It
 // returns the number of rows.
 func (x *executor) unlink(
-	ctx context.Context, tx pgx.Tx, e staging.Import, limit int,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, limit int,
 ) (int32, error) {
-	n, err := unlinkTransactions(ctx, tx, e.OwnerID, e.ID, limit, x.Now())
+	n, err := unlinkTransactions(ctx, tx, imp.OwnerID, imp.ID, limit, x.Now())
 	if err != nil || n > 0 {
 		return n, err
 	}
-	rows, err := releaseReplaced(ctx, tx, e.OwnerID, e.ID, limit)
+	rows, err := releaseReplaced(ctx, tx, imp.OwnerID, imp.ID, limit)
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
-	return int32(len(rows)), x.restore(ctx, tx, e, rows) //nolint:gosec // At most limit.
+	return int32(len(rows)), x.restore(ctx, tx, imp, rows) //nolint:gosec // At most limit.
 }
 
 // restore gives the transactions of pending payments the values before their replacement back,
 // except those that the user has changed since.
 func (x *executor) restore(
-	ctx context.Context, tx pgx.Tx, e staging.Import, released []replacedRow,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, released []replacedRow,
 ) error {
 	rows := map[uuid.UUID]*replacedRow{}
 	var ids []uuid.UUID
 	for i, r := range released {
 		rows[r.DuplicateOf], ids = &released[i], append(ids, r.DuplicateOf)
 	}
-	before, err := posting.LockAll(ctx, tx, e.OwnerID, ids)
+	before, err := posting.LockAll(ctx, tx, imp.OwnerID, ids)
 	if err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func (x *executor) restore(
 	for i, t := range before {
 		externals[i] = &rows[t.ID].Replaced.ExternalID
 	}
-	taken, err := takenExternal(ctx, tx, e.OwnerID, before, externals)
+	taken, err := takenExternal(ctx, tx, imp.OwnerID, before, externals)
 	if err != nil {
 		return err
 	}
@@ -206,21 +207,22 @@ func (x *executor) restore(
 
 // restore gives a transaction the values before its replacement by r back. A value that is not the
 // one of r any more stays.
-func (r *replacedRow) restore(t *posting.Transaction) {
+func (r *replacedRow) restore(transaction *posting.Transaction) {
 	former := &r.Replaced
-	if t.ExternalID != nil && *t.ExternalID == r.ExternalID {
-		t.ExternalID = &former.ExternalID
+	if transaction.ExternalID != nil && *transaction.ExternalID == r.ExternalID {
+		transaction.ExternalID = &former.ExternalID
 	}
-	if !isFixed(*t) && t.Currency == r.Currency && t.AmountMinor == r.AmountMinor {
-		t.AmountMinor = former.AmountMinor
+	if !isFixed(*transaction) && transaction.Currency == r.Currency &&
+		transaction.AmountMinor == r.AmountMinor {
+		transaction.AmountMinor = former.AmountMinor
 	}
-	if !isFixed(*t) && t.Date.Equal(r.Date) {
-		t.Date = former.Date
+	if !isFixed(*transaction) && transaction.Date.Equal(r.Date) {
+		transaction.Date = former.Date
 	}
-	if r.FilledPayee != nil && t.Payee == *r.FilledPayee {
-		t.Payee = ""
+	if r.FilledPayee != nil && transaction.Payee == *r.FilledPayee {
+		transaction.Payee = ""
 	}
-	if r.FilledNotes != nil && t.Notes == *r.FilledNotes {
-		t.Notes = ""
+	if r.FilledNotes != nil && transaction.Notes == *r.FilledNotes {
+		transaction.Notes = ""
 	}
 }

@@ -73,66 +73,67 @@ type progress struct {
 
 // runChunk runs one step of a job in a database transaction.
 func (x *executor) runChunk(
-	ctx context.Context, j *jobs.Job, p *progress, pace *jobs.Pace,
+	ctx context.Context, job *jobs.Job, progress *progress, pace *jobs.Pace,
 ) (finished bool, err error) {
-	switch j.Status {
+	switch job.Status {
 	case staging.Updating:
-		return x.derive(ctx, *j, pace)
+		return x.derive(ctx, *job, pace)
 	case staging.Queued:
-		if !p.created {
-			p.created, err = x.createChunk(ctx, *j, pace)
+		if !progress.created {
+			progress.created, err = x.createChunk(ctx, *job, pace)
 			return false, err
 		}
-		if derived, err := x.derive(ctx, *j, pace); err != nil || !derived {
+		if derived, err := x.derive(ctx, *job, pace); err != nil || !derived {
 			return false, err
 		}
-		if err := x.prepare(ctx, *j); err != nil {
+		if err := x.prepare(ctx, *job); err != nil {
 			return false, err
 		}
-		j.Status = staging.Running
+		job.Status = staging.Running
 		return false, nil
 	case staging.Running:
-		return x.commitChunk(ctx, *j, &p.committed, pace)
+		return x.commitChunk(ctx, *job, &progress.committed, pace)
 	case staging.Undoing:
-		return x.undoChunk(ctx, *j, p, pace)
+		return x.undoChunk(ctx, *job, progress, pace)
 	default:
-		return x.deleteChunk(ctx, *j, pace)
+		return x.deleteChunk(ctx, *job, pace)
 	}
 }
 
 // fail ends a job with an error. Another commit continues a commit that has failed.
 func (x *executor) fail(ctx context.Context, j jobs.Job, reason string) error {
 	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		e, err := renewLease(ctx, tx, j)
+		imp, err := renewLease(ctx, tx, j)
 		if err != nil {
 			return err
 		}
 		status := staging.Failed
-		switch e.Status {
+		switch imp.Status {
 		case staging.Updating:
-			return x.failUpdate(ctx, tx, e, reason)
+			return x.failUpdate(ctx, tx, imp, reason)
 		case staging.Undoing:
 			// The remaining transactions can be undone again.
 			status = staging.Done
 		}
-		return End(ctx, tx, x.Ledger, e, status, reason)
+		return End(ctx, tx, x.Ledger, imp, status, reason)
 	})
 }
 
 // End ends a commit or an undo with a problem, and adds the event. It does not count the rows,
 // which may be deleted if the import was undone before.
 func End(
-	ctx context.Context, tx pgx.Tx, l *posting.Ledger, e staging.Import, status, problem string,
+	ctx context.Context, tx pgx.Tx, ledger *posting.Ledger, imp staging.Import, status,
+	problem string,
 ) error {
-	if err := setStatus(ctx, tx, e, status, problem, l.Now()); err != nil {
+	if err := setStatus(ctx, tx, imp, status, problem, ledger.Now()); err != nil {
 		return err
 	}
-	m, err := summary(ctx, tx, e.OwnerID, e.ID)
+	m, err := summary(ctx, tx, imp.OwnerID, imp.ID)
 	if err != nil {
 		return err
 	}
-	return l.Publish(ctx, tx, e.OwnerID,
-		&ledgerv1.ImportFailed{OwnerId: e.OwnerID.String(), Import: m})
+	return ledger.Publish(ctx, tx, imp.OwnerID,
+		&ledgerv1.ImportFailed{OwnerId: imp.OwnerID.String(), Import: m})
 }
 
 // summary returns an import as events show it: without the mapping, the heading, the assumptions

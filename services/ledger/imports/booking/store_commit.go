@@ -109,7 +109,7 @@ func usualCurrency(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, account string,
 ) (string, error) {
 	type found struct{ Currency string }
-	r, err := pg.One[found](ctx, q, `
+	result, err := pg.One[found](ctx, q, `
 		SELECT c.code AS currency
 		FROM import_rows r, LATERAL (
 			SELECT r.booked_currency AS code WHERE r.account = $3
@@ -127,7 +127,7 @@ func usualCurrency(
 	if err != nil {
 		return "", err
 	}
-	return r.Currency, nil
+	return result.Currency, nil
 }
 
 // categoryNamed returns an owner's category with a name, ignoring case. found is false if there is
@@ -136,7 +136,7 @@ func categoryNamed(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, name string,
 ) (id uuid.UUID, found bool, err error) {
 	type row struct{ ID uuid.UUID }
-	r, err := pg.One[row](ctx, q, `
+	result, err := pg.One[row](ctx, q, `
 		SELECT id FROM categories
 		WHERE owner_id = $1 AND lower(name COLLATE "und-x-icu") = lower($2 COLLATE "und-x-icu")`,
 		owner, name)
@@ -146,7 +146,7 @@ func categoryNamed(
 	if err != nil {
 		return uuid.Nil, false, err
 	}
-	return r.ID, true, nil
+	return result.ID, true, nil
 }
 
 // setCreated writes the details of an import after wallets and categories were created. The rows
@@ -176,17 +176,17 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 	categories := make([]*uuid.UUID, len(rows))
 	origins := make([]string, len(rows))
 	replaced := make([]*staging.Replaced, len(rows))
-	for i, r := range rows {
-		ns[i] = r.N
-		statuses[i] = r.Status
-		problems[i] = r.Problem
-		transactions[i] = r.TransactionID
-		originals[i] = r.DuplicateOf
-		payees[i] = r.FilledPayee
-		notes[i] = r.FilledNotes
-		categories[i] = r.CategoryID
-		origins[i] = r.CategoryFrom
-		replaced[i] = r.Replaced
+	for i, row := range rows {
+		ns[i] = row.N
+		statuses[i] = row.Status
+		problems[i] = row.Problem
+		transactions[i] = row.TransactionID
+		originals[i] = row.DuplicateOf
+		payees[i] = row.FilledPayee
+		notes[i] = row.FilledNotes
+		categories[i] = row.CategoryID
+		origins[i] = row.CategoryFrom
+		replaced[i] = row.Replaced
 	}
 	return pg.Exec(ctx, q, `
 		UPDATE import_rows r

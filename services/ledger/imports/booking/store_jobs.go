@@ -29,7 +29,7 @@ func renewLease(ctx context.Context, q pg.Querier, j jobs.Job) (staging.Import, 
 // addProgress adds the outcome of a chunk to the counts and the progress of an import. The next
 // failure is the first attempt again.
 func addProgress(
-	ctx context.Context, q pg.Querier, e staging.Import,
+	ctx context.Context, q pg.Querier, imp staging.Import,
 	added staging.Counts, finished int64, now time.Time,
 ) error {
 	return pg.Exec(ctx, q, `
@@ -37,7 +37,7 @@ func addProgress(
 		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5,
 			skipped = skipped + $6, booked = booked + $7, undone = undone + $8,
 			job_done = job_done + $9, updated_at = $10, attempts = 0
-		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID,
+		WHERE owner_id = $1 AND id = $2`, imp.OwnerID, imp.ID,
 		added.Ready, added.Duplicate, added.Matched, added.Skipped, added.Booked, added.Undone,
 		finished, now)
 }

@@ -19,7 +19,7 @@ func unlinkTransactions(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int, now time.Time,
 ) (int32, error) {
 	type result struct{ Released int32 }
-	r, err := pg.One[result](ctx, q, `
+	found, err := pg.One[result](ctx, q, `
 		WITH next AS MATERIALIZED (
 			SELECT n
 			FROM import_rows
@@ -49,7 +49,7 @@ func unlinkTransactions(
 	if err != nil {
 		return 0, err
 	}
-	return r.Released, nil
+	return found.Released, nil
 }
 
 type bookedRow struct {
@@ -59,9 +59,9 @@ type bookedRow struct {
 	CategoryID *uuid.UUID `db:"category_id"`
 }
 
-// selectBooked returns up to limit booked rows before row n, the last first.
+// selectBooked returns up to limit booked rows before row after, the last first.
 func selectBooked(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int,
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, after int32, limit int,
 ) ([]bookedRow, error) {
 	return pg.All[bookedRow](ctx, q, `
 		SELECT r.n, r.transaction_id, c.id AS category_id
@@ -74,7 +74,7 @@ func selectBooked(
 		) AS r
 		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = r.category_id
 		LEFT JOIN categories c ON c.owner_id = $1 AND c.id = coalesce(m.category_id, r.category_id)
-		ORDER BY r.n DESC`, owner, id, n, limit)
+		ORDER BY r.n DESC`, owner, id, after, limit)
 }
 
 // lockOtherLegs locks the legs of the same transfers that are not among ts.
@@ -104,7 +104,7 @@ func setUndone(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, last int32, ns, kept []int32,
 ) (staging.Counts, error) {
 	type outcome struct{ Undone, Skipped int32 }
-	o, err := pg.One[outcome](ctx, q, `
+	found, err := pg.One[outcome](ctx, q, `
 		WITH undone AS (
 			UPDATE import_rows
 			SET status = 'undone', transaction_id = NULL
@@ -122,7 +122,9 @@ func setUndone(
 	if err != nil {
 		return staging.Counts{}, err
 	}
-	return staging.Counts{Undone: o.Undone, Skipped: o.Skipped, Booked: -o.Undone - o.Skipped}, nil
+	return staging.Counts{
+		Undone: found.Undone, Skipped: found.Skipped, Booked: -found.Undone - found.Skipped,
+	}, nil
 }
 
 // deleteTags deletes the tags that a commit created together with deleted transactions, unless the

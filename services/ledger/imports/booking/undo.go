@@ -21,17 +21,17 @@ import (
 // transactions of booked rows, then unlinks matched transactions, and then deletes the wallets and
 // categories that the commit created.
 func (x *executor) undoChunk(
-	ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace,
+	ctx context.Context, job jobs.Job, progress *progress, pace *jobs.Pace,
 ) (finished bool, err error) {
-	if !p.emptied {
-		found, err := x.removeChunk(ctx, j, p, pace)
-		p.emptied = err == nil && !found
+	if !progress.emptied {
+		found, err := x.removeChunk(ctx, job, progress, pace)
+		progress.emptied = err == nil && !found
 		return false, err
 	}
-	if found, err := x.deleteCreated(ctx, j, p); err != nil || found {
+	if found, err := x.deleteCreated(ctx, job, progress); err != nil || found {
 		return false, err
 	}
-	return true, x.completeUndo(ctx, j)
+	return true, x.completeUndo(ctx, job)
 }
 
 // removeChunk deletes the transactions of the next booked rows, the last first. If no booked row
@@ -39,27 +39,27 @@ func (x *executor) undoChunk(
 // keeps transactions that were changed since the import or have attachments, unless the undo is
 // forced.
 func (x *executor) removeChunk(
-	ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace,
+	ctx context.Context, job jobs.Job, progress *progress, pace *jobs.Pace,
 ) (found bool, err error) {
-	before := p.undone
-	err = x.inChunk(ctx, j, func(tx pgx.Tx, e staging.Import) error {
+	before := progress.undone
+	err = x.inChunk(ctx, job, func(tx pgx.Tx, imp staging.Import) error {
 		limit := pace.Rows()
-		rows, err := selectBooked(ctx, tx, j.OwnerID, j.ID, p.undone, limit)
+		rows, err := selectBooked(ctx, tx, job.OwnerID, job.ID, progress.undone, limit)
 		if err != nil {
 			return err
 		}
 		if found = len(rows) > 0; found {
 			before = rows[len(rows)-1].N
-			return x.remove(ctx, tx, e, rows)
+			return x.remove(ctx, tx, imp, rows)
 		}
-		n, err := x.unlink(ctx, tx, e, limit)
+		n, err := x.unlink(ctx, tx, imp, limit)
 		if found = n > 0; found {
-			return addProgress(ctx, tx, e, staging.Counts{}, 0, x.Now())
+			return addProgress(ctx, tx, imp, staging.Counts{}, 0, x.Now())
 		}
 		return err
 	})
 	if err == nil {
-		p.undone = before
+		progress.undone = before
 	}
 	return found, err
 }
@@ -78,41 +78,41 @@ type removal struct {
 // remove deletes the transactions of rows, with the other legs that the commit created. A row whose
 // transaction the user has deleted is undone, too.
 func (x *executor) remove(
-	ctx context.Context, tx pgx.Tx, e staging.Import, rows []bookedRow,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, rows []bookedRow,
 ) error {
 	ids, categories := make([]uuid.UUID, len(rows)), map[uuid.UUID]*uuid.UUID{}
 	for i, r := range rows {
 		ids[i], categories[r.TransactionID] = r.TransactionID, r.CategoryID
 	}
-	ts, err := posting.LockAll(ctx, tx, e.OwnerID, ids)
+	ts, err := posting.LockAll(ctx, tx, imp.OwnerID, ids)
 	if err != nil {
 		return err
 	}
-	legs, err := lockOtherLegs(ctx, tx, e.OwnerID, ts)
+	legs, err := lockOtherLegs(ctx, tx, imp.OwnerID, ts)
 	if err != nil {
 		return err
 	}
-	r := plan(ts, legs, categories, e.UndoForce)
-	if err := x.release(ctx, tx, e.OwnerID, r); err != nil {
+	removal := plan(ts, legs, categories, imp.UndoForce)
+	if err := x.release(ctx, tx, imp.OwnerID, removal); err != nil {
 		return err
 	}
-	if err := x.deleteAll(ctx, tx, e, r.removed); err != nil {
+	if err := x.deleteAll(ctx, tx, imp, removal.removed); err != nil {
 		return err
 	}
 	var undoneRows, kept []int32
 	for _, b := range rows {
-		if r.kept[b.TransactionID] {
+		if removal.kept[b.TransactionID] {
 			kept = append(kept, b.N)
 		} else {
 			undoneRows = append(undoneRows, b.N)
 		}
 	}
-	changed, err := setUndone(ctx, tx, e.OwnerID, e.ID, rows[len(rows)-1].N, rows[0].N,
+	changed, err := setUndone(ctx, tx, imp.OwnerID, imp.ID, rows[len(rows)-1].N, rows[0].N,
 		undoneRows, kept)
 	if err != nil {
 		return err
 	}
-	return addProgress(ctx, tx, e, changed, int64(len(rows)), x.Now())
+	return addProgress(ctx, tx, imp, changed, int64(len(rows)), x.Now())
 }
 
 // plan decides what happens to imported transactions and the other legs of their transfers. The
@@ -131,33 +131,33 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 		return leg.ImportID != nil && *leg.ImportID == *t.ImportID ||
 			leg.ImportID == nil && leg.CreatedAt.Equal(t.CreatedAt)
 	}
-	r := removal{kept: map[uuid.UUID]bool{}}
-	for _, t := range ts {
-		pair, foreign := []posting.Transaction{t}, []posting.Transaction(nil)
-		if t.TransferID != nil {
+	removal := removal{kept: map[uuid.UUID]bool{}}
+	for _, transaction := range ts {
+		pair, foreign := []posting.Transaction{transaction}, []posting.Transaction(nil)
+		if transaction.TransferID != nil {
 			// The first of two legs in ts decides. The second finds no sides.
-			pair = sides[*t.TransferID]
-			delete(sides, *t.TransferID)
+			pair = sides[*transaction.TransferID]
+			delete(sides, *transaction.TransferID)
 			foreign = slices.DeleteFunc(slices.Clone(pair), func(leg posting.Transaction) bool {
-				return own(t, leg)
+				return own(transaction, leg)
 			})
 		}
-		category := categories[t.ID]
+		category := categories[transaction.ID]
 		switch {
-		case !force && changed(t, pair, foreign) || len(foreign) > 0 && category == nil:
+		case !force && changed(transaction, pair, foreign) || len(foreign) > 0 && category == nil:
 			for _, leg := range pair {
-				r.kept[leg.ID] = true
+				removal.kept[leg.ID] = true
 			}
 		case len(foreign) > 0:
-			r.removed = append(r.removed, t)
-			r.imported = append(r.imported, t)
-			r.released = append(r.released, foreign...)
-			r.categories = append(r.categories, *category)
+			removal.removed = append(removal.removed, transaction)
+			removal.imported = append(removal.imported, transaction)
+			removal.released = append(removal.released, foreign...)
+			removal.categories = append(removal.categories, *category)
 		default:
-			r.removed = append(r.removed, pair...)
+			removal.removed = append(removal.removed, pair...)
 		}
 	}
-	return r
+	return removal
 }
 
 // changed reports whether the user has changed an imported transaction since the commit. pair holds
@@ -184,12 +184,12 @@ func changed(t posting.Transaction, pair, foreign []posting.Transaction) bool {
 
 // deleteAll deletes transactions, corrects balances and totals, and adds one event.
 func (x *executor) deleteAll(
-	ctx context.Context, tx pgx.Tx, e staging.Import, ts []posting.Transaction,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, ts []posting.Transaction,
 ) error {
 	if len(ts) == 0 {
 		return nil
 	}
-	if err := posting.AddDetails(ctx, tx, e.OwnerID, ts); err != nil {
+	if err := posting.AddDetails(ctx, tx, imp.OwnerID, ts); err != nil {
 		return err
 	}
 	if err := posting.Delete(ctx, tx, ts...); err != nil {
@@ -198,98 +198,98 @@ func (x *executor) deleteAll(
 	if err := posting.Remove(ctx, tx, ts...); err != nil {
 		return err
 	}
-	if err := deleteTags(ctx, tx, e.OwnerID, ts); err != nil {
+	if err := deleteTags(ctx, tx, imp.OwnerID, ts); err != nil {
 		return err
 	}
 	event := &ledgerv1.TransactionsImportUndone{
-		OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts)),
+		OwnerId: imp.OwnerID.String(), ImportId: imp.ID.String(), Count: int32(len(ts)),
 	}
 	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(ts)
-	return x.Publish(ctx, tx, e.OwnerID, event)
+	return x.Publish(ctx, tx, imp.OwnerID, event)
 }
 
 // release makes ordinary transactions of the user's legs, and adds the events of these and of the
 // former transfers. It reads the tags of the transfers, so it must precede deleteAll.
-func (x *executor) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r removal) error {
-	if len(r.released) == 0 {
+func (x *executor) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, removal removal) error {
+	if len(removal.released) == 0 {
 		return nil
 	}
-	for _, legs := range [][]posting.Transaction{r.released, r.imported} {
+	for _, legs := range [][]posting.Transaction{removal.released, removal.imported} {
 		if err := posting.AddDetails(ctx, tx, owner, legs); err != nil {
 			return err
 		}
 	}
-	after := slices.Clone(r.released)
+	after := slices.Clone(removal.released)
 	for i := range after {
-		t := &after[i]
-		t.TransferID = nil
-		t.CategoryID = &r.categories[i]
-		t.Version++
-		t.UpdatedAt = x.Now()
-		if err := posting.Update(ctx, tx, *t); err != nil {
+		transaction := &after[i]
+		transaction.TransferID = nil
+		transaction.CategoryID = &removal.categories[i]
+		transaction.Version++
+		transaction.UpdatedAt = x.Now()
+		if err := posting.Update(ctx, tx, *transaction); err != nil {
 			return err
 		}
-		former := transfers.Of(r.released[i], r.imported[i])
+		former := transfers.Of(removal.released[i], removal.imported[i])
 		if err := x.Publish(ctx, tx, owner, &ledgerv1.TransferDeleted{
 			OwnerId: owner.String(), Transfer: former.Proto(),
 		}); err != nil {
 			return err
 		}
 	}
-	if err := x.PublishUpdates(ctx, tx, r.released, after); err != nil {
+	if err := x.PublishUpdates(ctx, tx, removal.released, after); err != nil {
 		return err
 	}
-	return posting.Replace(ctx, tx, r.released, after)
+	return posting.Replace(ctx, tx, removal.released, after)
 }
 
 // completeUndo ends the job. It follows the last deletion, so an import that is undone has left
 // nothing that is not in use.
-func (x *executor) completeUndo(ctx context.Context, j jobs.Job) error {
+func (x *executor) completeUndo(ctx context.Context, job jobs.Job) error {
 	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		e, err := renewLease(ctx, tx, j)
+		e, err := renewLease(ctx, tx, job)
 		if err != nil {
 			return err
 		}
 		if err := setStatus(ctx, tx, e, staging.Undone, "", x.Now()); err != nil {
 			return err
 		}
-		m, err := summary(ctx, tx, j.OwnerID, j.ID)
+		m, err := summary(ctx, tx, job.OwnerID, job.ID)
 		if err != nil {
 			return err
 		}
-		return x.Publish(ctx, tx, j.OwnerID,
-			&ledgerv1.ImportUndone{OwnerId: j.OwnerID.String(), Import: m})
+		return x.Publish(ctx, tx, job.OwnerID,
+			&ledgerv1.ImportUndone{OwnerId: job.OwnerID.String(), Import: m})
 	})
 }
 
 // deleteCreated deletes the next wallet or category that the import created, and reports whether
 // there was one. One that something uses stays, and another undo tries it again.
 func (x *executor) deleteCreated(
-	ctx context.Context, j jobs.Job, p *progress,
+	ctx context.Context, job jobs.Job, progress *progress,
 ) (found bool, err error) {
-	c, found, err := staging.NextCreation(ctx, x.DB, j.OwnerID, j.ID, p.deleted)
+	creation, found, err := staging.NextCreation(ctx, x.DB, job.OwnerID, job.ID, progress.deleted)
 	if err != nil || !found {
 		return false, err
 	}
-	if _, err := renewLease(ctx, x.DB, j); err != nil {
+	if _, err := renewLease(ctx, x.DB, job); err != nil {
 		return false, err
 	}
-	if c.Kind == staging.CreatedWallet {
-		_, err = x.accounts.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: c.ID.String()})
+	if id := creation.ID.String(); creation.Kind == staging.CreatedWallet {
+		_, err = x.accounts.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: id})
 	} else {
-		_, err = x.accounts.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: c.ID.String()})
+		_, err = x.accounts.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: id})
 	}
 	switch {
 	case err == nil, hasCode(err, codes.NotFound):
 		// The user may have deleted it, and so may an attempt that was interrupted here.
-		err = staging.DeleteCreation(ctx, x.DB, j.OwnerID, j.ID, c.ID)
+		err = staging.DeleteCreation(ctx, x.DB, job.OwnerID, job.ID, creation.ID)
 	case hasCode(err, codes.FailedPrecondition), hasCode(err, codes.AlreadyExists):
 		err = nil
 	}
 	if err != nil {
 		return false, err
 	}
-	p.deleted = c.ID
+	progress.deleted = creation.ID
 	return true, nil
 }
 

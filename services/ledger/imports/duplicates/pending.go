@@ -117,25 +117,25 @@ func (c *replacements) load(page []pendingTransaction) {
 
 // add finds the transactions of the page that a row may book. The work depends on the number of
 // these only.
-func (c *replacements) add(r bookedRow) {
-	if t := c.ids[externalKey{r.WalletID, statement.PendingID + r.ExternalID}]; t != nil {
-		if found, ok := r.near(t); ok {
+func (c *replacements) add(row bookedRow) {
+	if t := c.ids[externalKey{row.WalletID, statement.PendingID + row.ExternalID}]; t != nil {
+		if found, ok := row.near(t); ok {
 			c.found = append(c.found, found)
 		}
 	}
 	for _, fixed := range []bool{false, true} {
-		for day := r.Day - maxPendingDays; day <= r.Day+maxPendingDays; day++ {
-			all := c.slots[slot{r.WalletID, r.Currency, r.AmountMinor < 0, fixed, day}]
+		for day := row.Day - maxPendingDays; day <= row.Day+maxPendingDays; day++ {
+			all := c.slots[slot{row.WalletID, row.Currency, row.AmountMinor < 0, fixed, day}]
 			if len(all) > 0 {
-				c.addNear(r, all)
+				c.addNear(row, all)
 			}
 		}
 	}
 }
 
 // addNear adds the transactions of a slot whose amounts are near that of a row.
-func (c *replacements) addNear(r bookedRow, all []*pendingTransaction) {
-	amount := magnitude(r.AmountMinor)
+func (c *replacements) addNear(row bookedRow, all []*pendingTransaction) {
+	amount := magnitude(row.AmountMinor)
 	first := sort.Search(len(all), func(i int) bool {
 		t := magnitude(all[i].AmountMinor)
 		return all[i].Fixed && t >= amount || !all[i].Fixed && t+t/pendingShare >= amount
@@ -145,7 +145,7 @@ func (c *replacements) addNear(r bookedRow, all []*pendingTransaction) {
 		return all[first+i].Fixed && t > amount || !all[first+i].Fixed && t-t/pendingShare > amount
 	})
 	for i := first; i < end && c.compared < maxCompared; i++ {
-		if found, ok := r.near(all[i]); ok && !found.same {
+		if found, ok := row.near(all[i]); ok && !found.same {
 			c.found = append(c.found, found)
 			c.compared++
 		}
@@ -157,10 +157,10 @@ func (c *replacements) addNear(r bookedRow, all []*pendingTransaction) {
 		return magnitude(all[first+i].AmountMinor) >= amount
 	})
 	for i := max(nearest-1, first); i < min(nearest+1, end); i++ {
-		found, ok := r.near(all[i])
-		best, exists := c.rest[r.N]
+		found, ok := row.near(all[i])
+		best, exists := c.rest[row.N]
 		if ok && (!exists || found.compareFacts(best) < 0) {
-			c.rest[r.N] = found
+			c.rest[row.N] = found
 		}
 	}
 }
@@ -168,15 +168,18 @@ func (c *replacements) addNear(r bookedRow, all []*pendingTransaction) {
 // near reports whether the facts of a row allow that it is the booking of a pending transaction:
 // wallet, currency and direction are equal, and so is the external id, or the amount and the day
 // are near.
-func (r bookedRow) near(t *pendingTransaction) (replacement, bool) {
+func (r bookedRow) near(transaction *pendingTransaction) (replacement, bool) {
 	found := replacement{
-		n: r.N, transaction: t, same: statement.PendingID+r.ExternalID == t.ExternalID,
-		difference: magnitude(r.AmountMinor - t.AmountMinor), days: max(r.Day-t.Day, t.Day-r.Day),
+		n: r.N, transaction: transaction,
+		same:       statement.PendingID+r.ExternalID == transaction.ExternalID,
+		difference: magnitude(r.AmountMinor - transaction.AmountMinor),
+		days:       max(r.Day-transaction.Day, transaction.Day-r.Day),
 	}
-	ok := r.WalletID == t.WalletID && r.Currency == t.Currency &&
-		(r.AmountMinor < 0) == (t.AmountMinor < 0) && !(t.Fixed && found.difference > 0)
+	ok := r.WalletID == transaction.WalletID && r.Currency == transaction.Currency &&
+		(r.AmountMinor < 0) == (transaction.AmountMinor < 0) &&
+		!(transaction.Fixed && found.difference > 0)
 	isNear := found.days <= maxPendingDays &&
-		found.difference <= magnitude(t.AmountMinor)/pendingShare
+		found.difference <= magnitude(transaction.AmountMinor)/pendingShare
 	return found, ok && (found.same || isNear)
 }
 

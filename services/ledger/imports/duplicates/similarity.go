@@ -55,17 +55,17 @@ type likeness struct {
 // compare compares the texts of a row and a transaction. If both have a payee, the payees decide:
 // two subscriptions may have the same description. The payee of one side may be in the description
 // of the other one, for example if a payment provider is the payee.
-func compare(a, b words) likeness {
-	if len(a.all) == 0 || len(b.all) == 0 {
+func compare(words, b words) likeness {
+	if len(words.all) == 0 || len(b.all) == 0 {
 		return likeness{agrees: true}
 	}
-	score := overlap(a.trigrams, b.trigrams)
-	if len(a.payee) > 0 && len(b.payee) > 0 {
-		payees := overlap(a.payeeTrigrams, b.payeeTrigrams)
-		contained := contains(a.all, b.payee) || contains(b.all, a.payee)
+	score := overlap(words.trigrams, b.trigrams)
+	if len(words.payee) > 0 && len(b.payee) > 0 {
+		payees := overlap(words.payeeTrigrams, b.payeeTrigrams)
+		contained := contains(words.all, b.payee) || contains(b.all, words.payee)
 		return likeness{max(score, payees), payees >= minSimilarity || contained}
 	}
-	contained := contains(a.all, b.all) || contains(b.all, a.all)
+	contained := contains(words.all, b.all) || contains(b.all, words.all)
 	return likeness{score, score >= minSimilarity || contained}
 }
 

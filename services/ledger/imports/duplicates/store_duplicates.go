@@ -139,9 +139,9 @@ func selectExisting(
 // selectWanted returns up to limit rows of a span after row n, with the texts of the file or those
 // that the user chose.
 func selectWanted(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span, after int32, limit int,
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, span span, after int32, limit int,
 ) ([]wanted, error) {
-	s.first = max(s.first, after+1)
+	span.first = max(span.first, after+1)
 	return pg.All[wanted](ctx, q, `
 		SELECT n, wallet_id, booked_currency AS currency, coalesce(amount_minor, 0) AS amount_minor,
 			(date AT TIME ZONE 'UTC')::date AS day, external_id, status = 'pending' AS pending,
@@ -151,7 +151,7 @@ func selectWanted(
 		FROM import_rows
 		WHERE `+isWanted+`
 		ORDER BY n
-		LIMIT $6`, owner, id, s.ns, s.first, s.last, limit)
+		LIMIT $6`, owner, id, span.ns, span.first, span.last, limit)
 }
 
 // selectTaken returns the transactions that rows of an import match already.

@@ -36,7 +36,7 @@ func selectPending(
 // selectRows adds the ready rows of an import. It reads them one by one, because an import may have
 // 200 000 rows.
 func (c *replacements) selectRows(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span,
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, span span,
 ) error {
 	rows, err := q.Query(ctx, `
 		SELECT n, wallet_id, booked_currency, amount_minor,
@@ -45,7 +45,7 @@ func (c *replacements) selectRows(
 		WHERE owner_id = $1 AND import_id = $2 AND status = 'ready' AND action = ''
 			AND n BETWEEN $4 AND $5 AND ($3::integer[] IS NULL OR n = ANY($3))
 			AND wallet_id IS NOT NULL AND amount_minor IS NOT NULL AND date IS NOT NULL
-		ORDER BY n`, owner, id, s.ns, s.first, s.last)
+		ORDER BY n`, owner, id, span.ns, span.first, span.last)
 	if err != nil {
 		return fmt.Errorf("selecting the bookings of import %s: %w", id, err)
 	}

@@ -32,9 +32,9 @@ type stretch struct {
 // of a wallet once. The days are in the order of wallets and days.
 func stretches(days []walletDay) []stretch {
 	var all []stretch
-	for _, d := range days {
-		first, end := d.Day.Add(-maxDays*day), d.Day.Add((maxDays+1)*day)
-		if n := len(all); n > 0 && bytes.Equal(all[n-1].wallet[:], d.WalletID[:]) {
+	for _, walletDay := range days {
+		first, end := walletDay.Day.Add(-maxDays*day), walletDay.Day.Add((maxDays+1)*day)
+		if n := len(all); n > 0 && bytes.Equal(all[n-1].wallet[:], walletDay.WalletID[:]) {
 			last := &all[n-1]
 			if first.Before(last.end) {
 				first = last.end
@@ -45,7 +45,7 @@ func stretches(days []walletDay) []stretch {
 			}
 		}
 		if first.Before(end) {
-			all = append(all, stretch{d.WalletID, first, end})
+			all = append(all, stretch{walletDay.WalletID, first, end})
 		}
 	}
 	return all

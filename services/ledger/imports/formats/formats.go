@@ -99,19 +99,19 @@ func Open(r io.Reader, options statement.Options) (*File, error) {
 	if len(bytes.TrimSpace(start)) == 0 {
 		return nil, scan.ErrEmpty
 	}
-	f, err := recognize(start, raw, options)
+	file, err := recognize(start, raw, options)
 	switch {
 	case err != nil:
 		return nil, err
-	case options.Format != "" && options.Format != f.parsed.format:
+	case options.Format != "" && options.Format != file.parsed.format:
 		return nil, fmt.Errorf("%w; the file is not %s", ErrUnknownFormat, options.Format)
-	case f.parsed.advice != "":
-		return nil, fmt.Errorf("%w; %s", ErrUnknownFormat, f.parsed.advice)
-	case f.parsed.records == nil:
+	case file.parsed.advice != "":
+		return nil, fmt.Errorf("%w; %s", ErrUnknownFormat, file.parsed.advice)
+	case file.parsed.records == nil:
 		return nil, ErrUnknownFormat
 	}
-	f.in.Facts.Format = f.parsed.format
-	return f, nil
+	file.in.Facts.Format = file.parsed.format
+	return file, nil
 }
 
 // recognize returns the file in raw with its format, which is empty if it is unknown. start is the
@@ -159,10 +159,10 @@ func (f *File) Mapped() bool { return f.parsed.mapping != nil }
 // Records yields the records in file order. An error is the last element.
 func (f *File) Records() iter.Seq2[statement.Record, error] {
 	return func(yield func(statement.Record, error) bool) {
-		n := 0
+		records := 0
 		for record, err := range f.parsed.records {
 			if err == nil {
-				if n++; n > statement.MaxRecords {
+				if records++; records > statement.MaxRecords {
 					err = ErrTooManyRows
 				}
 			}
@@ -170,7 +170,7 @@ func (f *File) Records() iter.Seq2[statement.Record, error] {
 				yield(statement.Record{}, readError(err))
 				return
 			}
-			record.N = n
+			record.N = records
 			if !f.Mapped() {
 				f.in.Note(&record)
 			}

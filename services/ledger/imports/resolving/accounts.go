@@ -82,16 +82,16 @@ func (d *Derivation) remember(ctx context.Context, tx pgx.Tx, rows []staging.Row
 // adopt assigns the wallet of the same name to an account, or marks the account as one whose wallet
 // the commit creates. Coffer's own export may have several accounts with the same name. The first
 // one has it as its key.
-func (c *resolver) adopt(a *ledgerv1.ImportAccount) {
-	name := a.GetName()
+func (c *resolver) adopt(account *ledgerv1.ImportAccount) {
+	name := account.GetName()
 	if c.details.GetFormat() == statement.Coffer {
-		name = a.GetKey()
+		name = account.GetKey()
 	}
 	if id, ok := c.owned.walletNames[fold(name)]; ok {
-		a.WalletId = id.String()
+		account.WalletId = id.String()
 		return
 	}
-	a.Create = c.fromApplication() && a.GetName() != ""
+	account.Create = c.fromApplication() && account.GetName() != ""
 }
 
 // fromApplication reports whether the file is the export of a finance application, which names all
@@ -122,32 +122,33 @@ const maxPosition = 1_000_000
 func Accounts(
 	format string, o Owned, found []statement.Account, assigned map[string]uuid.UUID,
 ) []*ledgerv1.ImportAccount {
-	c := newResolver(&ledgerv1.Import{Format: format}, o)
+	resolver := newResolver(&ledgerv1.Import{Format: format}, o)
 	var all []*ledgerv1.ImportAccount
-	for _, a := range found {
+	for _, stated := range found {
 		account := &ledgerv1.ImportAccount{
-			Key: a.Key, Name: a.Name, Last4: a.Last4, Currency: a.Currency,
+			Key: stated.Key, Name: stated.Name, Last4: stated.Last4, Currency: stated.Currency,
 		}
 		if account.Name == "" {
-			account.Name = a.Key
+			account.Name = stated.Key
 		}
-		account.Color, account.Icon, _ = accounts.Appearance(a.Color, a.Icon, "")
-		account.Archived = a.Archived
-		if a.Position != nil && *a.Position >= 0 && *a.Position <= maxPosition {
-			account.Position = a.Position
+		account.Color, account.Icon, _ = accounts.Appearance(stated.Color, stated.Icon, "")
+		account.Archived = stated.Archived
+		if stated.Position != nil && *stated.Position >= 0 && *stated.Position <= maxPosition {
+			account.Position = stated.Position
 		}
-		account.OpeningBalance, account.ClosingBalance = balance(a.Opening), balance(a.Closing)
-		if !a.OpeningDate.IsZero() && a.OpeningDate.Year() >= calendar.MinYear &&
-			a.OpeningDate.Year() <= calendar.MaxYear {
-			account.OpeningDate = staging.Day(&a.OpeningDate)
+		account.OpeningBalance = balance(stated.Opening)
+		account.ClosingBalance = balance(stated.Closing)
+		if !stated.OpeningDate.IsZero() && stated.OpeningDate.Year() >= calendar.MinYear &&
+			stated.OpeningDate.Year() <= calendar.MaxYear {
+			account.OpeningDate = staging.Day(&stated.OpeningDate)
 		}
-		if !a.ClosingDate.IsZero() {
-			account.ClosingDate = staging.Day(&a.ClosingDate)
+		if !stated.ClosingDate.IsZero() {
+			account.ClosingDate = staging.Day(&stated.ClosingDate)
 		}
-		if wallet, ok := assigned[a.Key]; ok {
+		if wallet, ok := assigned[stated.Key]; ok {
 			account.WalletId = wallet.String()
 		} else {
-			c.adopt(account)
+			resolver.adopt(account)
 		}
 		all = append(all, account)
 	}
@@ -163,12 +164,12 @@ func balance(s string) *string {
 }
 
 // count counts the account and the categories that a finished row names.
-func (c *resolver) count(r *staging.Row) {
-	c.account(r.Account).Count++
-	if r.Category != "" {
-		c.category(r.Category).Count++
+func (c *resolver) count(row *staging.Row) {
+	c.account(row.Account).Count++
+	if row.Category != "" {
+		c.category(row.Category).Count++
 	}
-	for _, s := range r.Splits {
+	for _, s := range row.Splits {
 		if s.Category != "" {
 			c.category(s.Category).Count++
 		}

@@ -32,44 +32,44 @@ func (c *resolver) category(name string) *ledgerv1.ImportCategory {
 // categorize sets the category of a row. The first of these that exists wins: the user's choice,
 // the category in the file, the category ruled that the rule by sets, the one that the history
 // suggests, and the default. A row without any of them is not ready.
-func (c *resolver) categorize(r *staging.Row, ruled, by uuid.UUID) {
-	if other, ok := c.otherAccount(r); ok && r.ChosenCategoryID == nil && other.GetCreate() {
+func (c *resolver) categorize(row *staging.Row, ruled, by uuid.UUID) {
+	if other, ok := c.otherAccount(row); ok && row.ChosenCategoryID == nil && other.GetCreate() {
 		// The commit creates the other wallet, and derives the row again.
-		r.CategoryFrom = staging.FromFile
+		row.CategoryFrom = staging.FromFile
 		return
 	}
-	if len(r.Splits) > 0 && r.ChosenCategoryID == nil {
-		for _, s := range r.Splits {
+	if len(row.Splits) > 0 && row.ChosenCategoryID == nil {
+		for _, s := range row.Splits {
 			if s.Category != "" {
 				c.category(s.Category).Count++
 			}
 		}
-		r.CategoryFrom = staging.FromFile
+		row.CategoryFrom = staging.FromFile
 		return
 	}
 	var named *ledgerv1.ImportCategory
-	if r.Category != "" {
-		named = c.category(r.Category)
+	if row.Category != "" {
+		named = c.category(row.Category)
 		named.Count++
 	}
-	if r.ChosenCategoryID != nil {
-		r.CategoryID, r.CategoryFrom = r.ChosenCategoryID, staging.FromUser
+	if row.ChosenCategoryID != nil {
+		row.CategoryID, row.CategoryFrom = row.ChosenCategoryID, staging.FromUser
 		return
 	}
 	if named != nil && (named.GetCategoryId() != "" || named.GetCreate()) {
-		r.CategoryID, r.CategoryFrom = staging.ParseID(named.GetCategoryId()), staging.FromFile
+		row.CategoryID, row.CategoryFrom = staging.ParseID(named.GetCategoryId()), staging.FromFile
 		return
 	}
 	if ruled != uuid.Nil {
-		r.CategoryID, r.CategoryFrom = &ruled, staging.FromRule+by.String()
+		row.CategoryID, row.CategoryFrom = &ruled, staging.FromRule+by.String()
 		return
 	}
-	if id, ok := c.learned(r); ok {
-		r.CategoryID, r.CategoryFrom = &id, staging.FromHistory
+	if id, ok := c.learned(row); ok {
+		row.CategoryID, row.CategoryFrom = &id, staging.FromHistory
 		return
 	}
-	if id := DefaultCategory(c.details, negative(r.Amount)); id != nil {
-		r.CategoryID, r.CategoryFrom = id, staging.FromDefault
+	if id := DefaultCategory(c.details, negative(row.Amount)); id != nil {
+		row.CategoryID, row.CategoryFrom = id, staging.FromDefault
 	}
 }
 

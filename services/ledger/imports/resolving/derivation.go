@@ -71,26 +71,27 @@ func Begin(
 	if err != nil {
 		return nil, err
 	}
-	c, err := loadResolver(ctx, tx, owner, details, o)
+	resolver, err := loadResolver(ctx, tx, owner, details, o)
 	if err != nil {
 		return nil, err
 	}
-	c.rules.Limit(rules.ImportSteps)
-	if c.otherAccounts, err = selectOtherAccounts(ctx, tx, owner, id); err != nil {
+	resolver.rules.Limit(rules.ImportSteps)
+	if resolver.otherAccounts, err = selectOtherAccounts(ctx, tx, owner, id); err != nil {
 		return nil, err
 	}
 	if reparse && details.GetMapping() != nil {
 		// A proposal may be incomplete. Then the rows stay invalid until the user has assigned the
 		// columns.
-		if c.reader, err = formats.NewReader(staging.ToMapping(details.GetMapping())); err != nil {
-			c.incomplete = staging.MappingProblems(err)[0]
+		resolver.reader, err = formats.NewReader(staging.ToMapping(details.GetMapping()))
+		if err != nil {
+			resolver.incomplete = staging.MappingProblems(err)[0]
 		}
-		if c.uploaded, err = selectUploaded(ctx, tx, owner, id); err != nil {
+		if resolver.uploaded, err = selectUploaded(ctx, tx, owner, id); err != nil {
 			return nil, err
 		}
 	}
 	return &Derivation{
-		c: c, owner: owner, id: id, key: key,
+		c: resolver, owner: owner, id: id, key: key,
 		search: duplicates.NewSearch(owner, id, details.GetFormat(), nil),
 	}, nil
 }
@@ -166,19 +167,20 @@ type amendment struct {
 // amend derives the next rows in again, or returns the next pairs, without writing them.
 func (d *Derivation) amend(
 	ctx context.Context, tx pgx.Tx, limit int,
-) (a amendment, err error) {
+) (amendment amendment, err error) {
 	n := int(d.position.Amended)
 	if again := d.again[min(n, len(d.again)):]; len(again) > 0 {
 		again = again[:min(limit, len(again))]
 		d.position.Amended += int32(len(again)) //nolint:gosec // At most the rows of an import.
 		d.load(ctx, tx)
-		a.rows, err = d.c.deriveAgain(ctx, tx, d.owner, d.id, again)
-		return a, err
+		amendment.rows, err = d.c.deriveAgain(ctx, tx, d.owner, d.id, again)
+		return amendment, err
 	}
 	pairs := d.pairs[n-len(d.again):]
-	a.pairs = pairs[:min(limit, len(pairs))]
-	d.position.Amended += int32(len(a.pairs)) //nolint:gosec // At most the rows of an import.
-	return a, nil
+	amendment.pairs = pairs[:min(limit, len(pairs))]
+	//nolint:gosec // At most the rows of an import.
+	d.position.Amended += int32(len(amendment.pairs))
+	return amendment, nil
 }
 
 // load makes the rows of a step load the history with its transaction.

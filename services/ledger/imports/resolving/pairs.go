@@ -104,7 +104,7 @@ func exchanged(a, b side) bool {
 // of a side. Each side names the account of the other one. Equal transfers of a day are paired in
 // the order of the file. Sides of one day come first, and then the nearest ones.
 func matchSides(sides []side) map[int]int {
-	m := sideMatching{sides, map[int]int{}, map[int32]bool{}}
+	matching := sideMatching{sides, map[int]int{}, map[int32]bool{}}
 	one := func(keys func(side) (own, other key)) func(side) (key, []key) {
 		return func(s side) (key, []key) {
 			own, other := keys(s)
@@ -112,12 +112,12 @@ func matchSides(sides []side) map[int]int {
 		}
 	}
 	always := func(side, side) bool { return true }
-	m.round(one(exact), always)
-	m.round(one(direction), exchanged)
+	matching.round(one(exact), always)
+	matching.round(one(direction), exchanged)
 	for days := 1; days <= maxApart; days++ {
-		m.round(apart(days), always)
+		matching.round(apart(days), always)
 	}
-	return m.pairs
+	return matching.pairs
 }
 
 // sideMatching is the state of matchSides.
@@ -133,11 +133,11 @@ func (m *sideMatching) round(
 	keys func(side) (own key, others []key), fits func(a, b side) bool,
 ) {
 	open := map[key][]int{}
-	for i, s := range m.sides {
-		if m.rows[s.N] {
+	for index, side := range m.sides {
+		if m.rows[side.N] {
 			continue
 		}
-		own, others := keys(s)
+		own, others := keys(side)
 		found := false
 		for _, other := range others {
 			queue := open[other]
@@ -145,16 +145,16 @@ func (m *sideMatching) round(
 				queue = queue[1:]
 			}
 			open[other] = queue
-			if found = len(queue) > 0 && fits(m.sides[queue[0]], s); found {
+			if found = len(queue) > 0 && fits(m.sides[queue[0]], side); found {
 				j := queue[0]
 				open[other] = queue[1:]
-				m.pairs[i], m.pairs[j] = j, i
-				m.rows[s.N], m.rows[m.sides[j].N] = true, true
+				m.pairs[index], m.pairs[j] = j, index
+				m.rows[side.N], m.rows[m.sides[j].N] = true, true
 				break
 			}
 		}
 		if !found {
-			open[own] = append(open[own], i)
+			open[own] = append(open[own], index)
 		}
 	}
 }

@@ -83,20 +83,20 @@ type resolver struct {
 
 // newResolver returns a resolver that counts the accounts and categories of details again.
 func newResolver(details *ledgerv1.Import, o Owned) *resolver {
-	c := &resolver{
+	resolver := &resolver{
 		details: details, owned: o, accounts: map[string]*ledgerv1.ImportAccount{},
 		categories: map[string]*ledgerv1.ImportCategory{}, others: map[string]bool{},
 		ordinary: map[int32]bool{},
 	}
 	for _, a := range details.GetAccounts() {
 		a.Count = 0
-		c.accounts[a.GetKey()] = a
+		resolver.accounts[a.GetKey()] = a
 	}
 	for _, n := range details.GetCategories() {
 		n.Count = 0
-		c.categories[n.GetName()] = n
+		resolver.categories[n.GetName()] = n
 	}
-	return c
+	return resolver
 }
 
 // compare replaces the warning about balances that the amounts contradict.
@@ -164,53 +164,53 @@ func (c *resolver) read(r *staging.Row) {
 }
 
 // resolve derives what a row becomes.
-func (c *resolver) resolve(ctx context.Context, r *staging.Row) {
+func (c *resolver) resolve(ctx context.Context, row *staging.Row) {
 	if c.incomplete != nil {
-		r.FileProblem = c.incomplete.Name + " " + c.incomplete.Message
+		row.FileProblem = c.incomplete.Name + " " + c.incomplete.Message
 	}
-	if r.Status == staging.Hidden {
+	if row.Status == staging.Hidden {
 		return
 	}
-	if r.TransactionID != nil {
+	if row.TransactionID != nil {
 		// A commit that failed later has booked or linked the row.
-		c.count(r)
+		c.count(row)
 		return
 	}
-	r.Ruled = nil
-	r.Problem = ""
-	r.CategoryID = nil
-	r.CategoryFrom = ""
-	r.WalletID = nil
-	r.TransferWalletID = nil
-	r.PairN = nil
-	r.AmountMinor = nil
-	if r.Action != staging.ActionMatch {
-		r.DuplicateOf, r.Replaced = nil, nil
+	row.Ruled = nil
+	row.Problem = ""
+	row.CategoryID = nil
+	row.CategoryFrom = ""
+	row.WalletID = nil
+	row.TransferWalletID = nil
+	row.PairN = nil
+	row.AmountMinor = nil
+	if row.Action != staging.ActionMatch {
+		row.DuplicateOf, row.Replaced = nil, nil
 	}
-	account := c.account(r.Account)
+	account := c.account(row.Account)
 	account.Count++
-	r.WalletID = c.walletOf(account)
-	r.Status, r.Problem = c.amountOf(r, account)
-	if r.Status != staging.Ready {
-		settle(r)
+	row.WalletID = c.walletOf(account)
+	row.Status, row.Problem = c.amountOf(row, account)
+	if row.Status != staging.Ready {
+		settle(row)
 		return
 	}
-	c.transferOf(r)
+	c.transferOf(row)
 	var category, by uuid.UUID
-	if r.TransferWalletID == nil {
-		category, by = c.rule(ctx, r)
+	if row.TransferWalletID == nil {
+		category, by = c.rule(ctx, row)
 	}
-	if r.TransferWalletID == nil {
-		c.categorize(r, category, by)
+	if row.TransferWalletID == nil {
+		c.categorize(row, category, by)
 	}
-	switch r.Action {
+	switch row.Action {
 	case staging.ActionSkip:
-		r.Status = staging.Skipped
+		row.Status = staging.Skipped
 	case staging.ActionMatch:
-		r.Status = staging.Matched
+		row.Status = staging.Matched
 	case "":
-		if r.Status == staging.Ready {
-			settle(r)
+		if row.Status == staging.Ready {
+			settle(row)
 		}
 	}
 }
@@ -218,39 +218,39 @@ func (c *resolver) resolve(ctx context.Context, r *staging.Row) {
 // amountOf sets the amount in minor units and its currency. It returns the row's status and
 // problem.
 func (c *resolver) amountOf(
-	r *staging.Row, account *ledgerv1.ImportAccount,
+	row *staging.Row, account *ledgerv1.ImportAccount,
 ) (status, problem string) {
 	switch {
-	case r.FileProblem != "":
-		return staging.Invalid, r.FileProblem
-	case r.Date == nil:
+	case row.FileProblem != "":
+		return staging.Invalid, row.FileProblem
+	case row.Date == nil:
 		return staging.Invalid, "the row has no date"
-	case r.Date.Year() < 1900 || r.Date.Year() > 2200:
+	case row.Date.Year() < 1900 || row.Date.Year() > 2200:
 		return staging.Invalid, "the date is not of the years 1900 to 2200"
-	case r.Opening:
+	case row.Opening:
 		if c.details.GetMapping() != nil {
 			// Only the mapping says how to read the amount.
-			account.OpeningBalance, account.OpeningDate = &r.Amount, staging.Day(r.Date)
+			account.OpeningBalance, account.OpeningDate = &row.Amount, staging.Day(row.Date)
 		}
 		return staging.Skipped, "this is the opening balance"
 	}
-	code := cmp.Or(r.Currency, c.details.GetMapping().GetCurrency(),
+	code := cmp.Or(row.Currency, c.details.GetMapping().GetCurrency(),
 		c.details.GetDefaults().GetCurrency(), account.GetCurrency())
-	if code == "" && r.WalletID != nil {
-		code = c.owned.wallets[*r.WalletID].Currency
+	if code == "" && row.WalletID != nil {
+		code = c.owned.wallets[*row.WalletID].Currency
 	}
-	r.BookedCurrency = code
+	row.BookedCurrency = code
 	if code == "" {
 		// The wallet decides the currency. The commit requires it.
 		return staging.Ready, ""
 	}
-	record := statement.Record{Amount: r.Amount, Currency: code}
+	record := statement.Record{Amount: row.Amount, Currency: code}
 	minor, currency, err := record.Minor(money.Currency{})
 	if err != nil {
 		return staging.Invalid, err.Error()
 	}
-	r.BookedCurrency = currency.Code()
-	r.AmountMinor = &minor
+	row.BookedCurrency = currency.Code()
+	row.AmountMinor = &minor
 	if minor == 0 {
 		return staging.Skipped, "the amount is 0"
 	}

@@ -16,30 +16,30 @@ import (
 // same rows before the user's change. The details of the import stay, because only All counts the
 // rows of accounts and categories.
 func Rows(
-	ctx context.Context, tx pgx.Tx, e staging.Import, o Owned, rows, before []staging.Row,
+	ctx context.Context, tx pgx.Tx, imp staging.Import, owned Owned, rows, before []staging.Row,
 ) error {
-	details, err := e.ReadDetails()
+	details, err := imp.ReadDetails()
 	if err != nil {
 		return err
 	}
-	c, err := loadResolver(ctx, tx, e.OwnerID, details, o)
+	resolver, err := loadResolver(ctx, tx, imp.OwnerID, details, owned)
 	if err != nil {
 		return err
 	}
-	c.rules.Limit(rules.RequestSteps)
-	c.kept = suggestions(rows, before)
+	resolver.rules.Limit(rules.RequestSteps)
+	resolver.kept = suggestions(rows, before)
 	ns := make([]int32, len(rows))
 	for i := range rows {
-		c.resolve(ctx, &rows[i])
-		if c.failed != nil {
-			return c.failed
+		resolver.resolve(ctx, &rows[i])
+		if resolver.failed != nil {
+			return resolver.failed
 		}
 		ns[i] = rows[i].N
 	}
-	if err := staging.ReplaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
+	if err := staging.ReplaceRows(ctx, tx, imp.OwnerID, imp.ID, rows); err != nil {
 		return err
 	}
-	return duplicates.Find(ctx, tx, e.OwnerID, e.ID, e.Format, ns)
+	return duplicates.Find(ctx, tx, imp.OwnerID, imp.ID, imp.Format, ns)
 }
 
 // historyDecides reports whether the owner's history may decide the category of a row.
@@ -60,15 +60,15 @@ func suggestionApplies(r staging.Row) bool {
 // none.
 func suggestions(rows, before []staging.Row) map[int32]uuid.UUID {
 	kept := map[int32]uuid.UUID{}
-	for i, r := range rows {
+	for i, row := range rows {
 		b := before[i]
-		if !suggestionApplies(b) || r.BookedPayee() != b.BookedPayee() ||
-			r.BookedDescription() != b.BookedDescription() {
+		if !suggestionApplies(b) || row.BookedPayee() != b.BookedPayee() ||
+			row.BookedDescription() != b.BookedDescription() {
 			continue
 		}
-		kept[r.N] = uuid.Nil
+		kept[row.N] = uuid.Nil
 		if b.CategoryFrom == staging.FromHistory && b.CategoryID != nil {
-			kept[r.N] = *b.CategoryID
+			kept[row.N] = *b.CategoryID
 		}
 	}
 	return kept

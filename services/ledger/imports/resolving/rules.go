@@ -16,49 +16,50 @@ import (
 
 // rule runs the owner's rules on a row that is no transfer. The user's choices take precedence. It
 // returns the category that a rule sets.
-func (c *resolver) rule(ctx context.Context, r *staging.Row) (category, by uuid.UUID) {
+func (c *resolver) rule(ctx context.Context, row *staging.Row) (category, by uuid.UUID) {
 	if c.rules == nil || c.rules.Empty() {
 		return uuid.Nil, uuid.Nil
 	}
-	t := matching.Transaction{
-		Payee: r.BookedPayee(), Description: r.BookedDescription(), Notes: r.Notes,
-		Income: !negative(r.Amount), Currency: r.BookedCurrency, Tags: r.Tags,
+	transaction := matching.Transaction{
+		Payee: row.BookedPayee(), Description: row.BookedDescription(), Notes: row.Notes,
+		Income: !negative(row.Amount), Currency: row.BookedCurrency, Tags: row.Tags,
 		AmountE4: matching.UnknownAmount,
 	}
-	if r.WalletID != nil {
-		t.Wallet = *r.WalletID
+	if row.WalletID != nil {
+		transaction.Wallet = *row.WalletID
 	}
-	if r.AmountMinor != nil {
-		t.AmountE4 = posting.Transaction{
-			AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency,
+	if row.AmountMinor != nil {
+		transaction.AmountE4 = posting.Transaction{
+			AmountMinor: *row.AmountMinor, Currency: row.BookedCurrency,
 		}.AmountE4()
-		t.AmountE4 = max(t.AmountE4, -t.AmountE4)
+		transaction.AmountE4 = max(transaction.AmountE4, -transaction.AmountE4)
 	}
-	o, err := rules.Run(ctx, c.rules, t)
+	outcome, err := rules.Run(ctx, c.rules, transaction)
 	if err != nil {
 		c.failed = err
 		return uuid.Nil, uuid.Nil
 	}
-	if len(o.Matched) == 0 {
+	if len(outcome.Matched) == 0 {
 		return uuid.Nil, uuid.Nil
 	}
-	r.Ruled = &staging.Ruled{
-		Payee: o.Payee, Description: o.Description, Notes: o.Notes, Tags: o.Tags, Rules: o.Matched,
+	row.Ruled = &staging.Ruled{
+		Payee: outcome.Payee, Description: outcome.Description, Notes: outcome.Notes,
+		Tags: outcome.Tags, Rules: outcome.Matched,
 	}
 	switch {
-	case o.Skip && r.Action == "":
-		r.Status, r.Problem = staging.Skipped, "a rule skips the row"
-	case o.TransferTo != uuid.Nil && r.ChosenCategoryID == nil && len(r.Splits) == 0 &&
-		(r.WalletID == nil || *r.WalletID != o.TransferTo):
-		r.TransferWalletID = &o.TransferTo
+	case outcome.Skip && row.Action == "":
+		row.Status, row.Problem = staging.Skipped, "a rule skips the row"
+	case outcome.TransferTo != uuid.Nil && row.ChosenCategoryID == nil && len(row.Splits) == 0 &&
+		(row.WalletID == nil || *row.WalletID != outcome.TransferTo):
+		row.TransferWalletID = &outcome.TransferTo
 	}
-	return o.Category, o.DecidedBy
+	return outcome.Category, outcome.DecidedBy
 }
 
 // learned returns the category that the owner's earlier transactions suggest, or the earlier
 // suggestion if it still applies.
-func (c *resolver) learned(r *staging.Row) (uuid.UUID, bool) {
-	if id, ok := c.kept[r.N]; ok && (id == uuid.Nil || c.owned.categories[id]) {
+func (c *resolver) learned(row *staging.Row) (uuid.UUID, bool) {
+	if id, ok := c.kept[row.N]; ok && (id == uuid.Nil || c.owned.categories[id]) {
 		return id, id != uuid.Nil
 	}
 	if c.memory == nil && c.failed == nil {
@@ -67,7 +68,7 @@ func (c *resolver) learned(r *staging.Row) (uuid.UUID, bool) {
 	if c.failed != nil {
 		return uuid.Nil, false
 	}
-	s := c.memory.Suggest(r.BookedPayee(), r.BookedDescription(), negative(r.Amount))
+	s := c.memory.Suggest(row.BookedPayee(), row.BookedDescription(), negative(row.Amount))
 	return s.Category, s.Confidence >= learning.MinConfidence
 }
 

@@ -45,7 +45,7 @@ type ownedWallet struct {
 
 // SelectOwned returns the owner's wallets and categories.
 func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, error) {
-	o := Owned{
+	owned := Owned{
 		wallets: map[uuid.UUID]ownedWallet{}, walletNames: map[string]uuid.UUID{},
 		categories: map[uuid.UUID]bool{}, categoryNames: map[string]uuid.UUID{},
 	}
@@ -55,7 +55,7 @@ func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, err
 		return Owned{}, err
 	}
 	for _, w := range wallets {
-		o.wallets[w.ID], o.walletNames[fold(w.Name)] = w, w.ID
+		owned.wallets[w.ID], owned.walletNames[fold(w.Name)] = w, w.ID
 	}
 	type category struct {
 		ID   uuid.UUID
@@ -67,9 +67,9 @@ func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, err
 		return Owned{}, err
 	}
 	for _, c := range categories {
-		o.categories[c.ID], o.categoryNames[fold(c.Name)] = true, c.ID
+		owned.categories[c.ID], owned.categoryNames[fold(c.Name)] = true, c.ID
 	}
-	return o, nil
+	return owned, nil
 }
 
 // selectUploaded returns the time of the upload of an import.

@@ -17,31 +17,32 @@ import (
 // otherAccount returns the account at the other side of a row's transfer. ok is false if the row is
 // no transfer, or if it has an id and the file has no other row with this id: an export of one
 // wallet has one leg of each transfer.
-func (c *resolver) otherAccount(r *staging.Row) (a *ledgerv1.ImportAccount, ok bool) {
-	key, ok := c.otherAccounts[r.N]
-	if !ok && r.Transfer != nil && r.Transfer.ID == "" {
-		key, ok = r.Transfer.Account, r.Transfer.Account != r.Account
+func (c *resolver) otherAccount(row *staging.Row) (a *ledgerv1.ImportAccount, ok bool) {
+	key, ok := c.otherAccounts[row.N]
+	if !ok && row.Transfer != nil && row.Transfer.ID == "" {
+		key, ok = row.Transfer.Account, row.Transfer.Account != row.Account
 	}
 	if !ok {
 		return nil, false
 	}
 	c.others[key] = true
-	return c.account(key), !c.ordinary[r.N]
+	return c.account(key), !c.ordinary[row.N]
 }
 
 // transferOf sets the wallet at the other side of a transfer.
-func (c *resolver) transferOf(r *staging.Row) {
-	c.sides = c.sides || r.Transfer != nil && r.Transfer.Paired
+func (c *resolver) transferOf(row *staging.Row) {
+	c.sides = c.sides || row.Transfer != nil && row.Transfer.Paired
 	switch {
-	case r.ChosenWalletID != nil:
-		r.TransferWalletID = r.ChosenWalletID
-	case r.ChosenCategoryID == nil:
-		if a, ok := c.otherAccount(r); ok {
-			r.TransferWalletID = c.walletOf(a)
+	case row.ChosenWalletID != nil:
+		row.TransferWalletID = row.ChosenWalletID
+	case row.ChosenCategoryID == nil:
+		if a, ok := c.otherAccount(row); ok {
+			row.TransferWalletID = c.walletOf(a)
 		}
 	}
-	if r.TransferWalletID != nil && r.WalletID != nil && *r.TransferWalletID == *r.WalletID {
-		r.TransferWalletID = nil
+	if row.TransferWalletID != nil && row.WalletID != nil &&
+		*row.TransferWalletID == *row.WalletID {
+		row.TransferWalletID = nil
 	}
 }
 
@@ -59,20 +60,20 @@ const (
 // trace remembers the outcome of a row. The stored row does not keep it: a row is derived once more
 // when the transfers are known, and a search of duplicates changes its status. A derivation that
 // replays these steps must decide as the first one did.
-func (c *resolver) trace(r staging.Row) {
-	for len(c.outcomes) <= int(r.N) {
+func (c *resolver) trace(row staging.Row) {
+	for len(c.outcomes) <= int(row.N) {
 		c.outcomes = append(c.outcomes, 0)
 	}
-	var o outcome
-	if r.TransferWalletID != nil {
-		o |= transfers
+	var outcome outcome
+	if row.TransferWalletID != nil {
+		outcome |= transfers
 	}
-	switch r.Status {
+	switch row.Status {
 	case staging.Ready, staging.Booked, staging.Duplicate, staging.Matched:
 	default:
-		o |= unready
+		outcome |= unready
 	}
-	c.outcomes[r.N] = o
+	c.outcomes[row.N] = outcome
 }
 
 // pairing is a row that is one side of a transfer, and the row of the other side.
@@ -137,20 +138,20 @@ func (c *resolver) decide(sides []side, pairs map[int]int) (again []int32) {
 	hasRows := func(key string) bool { return c.accounts[key].GetCount() > 0 }
 	alone, paired := unmatched(sides, pairs, hasRows)
 	single := oneSided(alone, paired)
-	for i, s := range sides {
+	for i, side := range sides {
 		j, matched := pairs[i]
 		switch {
-		case c.settled(s):
+		case c.settled(side):
 		case matched && !c.settled(sides[j]):
-			if s.Origin != "" {
-				c.otherAccounts[s.N] = s.Other
-				again = append(again, s.N)
+			if side.Origin != "" {
+				c.otherAccounts[side.N] = side.Other
+				again = append(again, side.N)
 			}
-		case s.Origin != "" || single[s.N]:
-		case matched || hasRows(s.Other) || !c.assigned(s.Other):
-			c.ordinary[s.N] = true
-			if s.Transfers || c.accounts[s.Other].GetCreate() {
-				again = append(again, s.N)
+		case side.Origin != "" || single[side.N]:
+		case matched || hasRows(side.Other) || !c.assigned(side.Other):
+			c.ordinary[side.N] = true
+			if side.Transfers || c.accounts[side.Other].GetCreate() {
+				again = append(again, side.N)
 			}
 		}
 	}
@@ -216,16 +217,16 @@ func (c *resolver) assumeUnpaired(alone []side, single map[int32]bool) {
 }
 
 // settled reports whether a side is not booked as the transfer of the file.
-func (c *resolver) settled(s side) bool {
-	if s.Settled || s.ChosenWalletID == nil {
-		return s.Settled
+func (c *resolver) settled(side side) bool {
+	if side.Settled || side.ChosenWalletID == nil {
+		return side.Settled
 	}
-	a, ok := c.accounts[s.Other]
+	a, ok := c.accounts[side.Other]
 	if !ok {
 		return true
 	}
 	wallet := c.walletOf(a)
-	return wallet == nil || *wallet != *s.ChosenWalletID
+	return wallet == nil || *wallet != *side.ChosenWalletID
 }
 
 // assigned reports whether the user or the file's name has given an account a wallet. The default

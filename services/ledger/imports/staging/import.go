@@ -181,56 +181,57 @@ func (e Import) Working() bool {
 
 // Proto returns e as the API shows it.
 func (e Import) Proto() (*ledgerv1.Import, error) {
-	m, err := e.ReadDetails()
+	message, err := e.ReadDetails()
 	if err != nil {
 		return nil, err
 	}
-	blocks := Blocks(m)
-	for _, a := range m.GetAssumptions() {
+	blocks := Blocks(message)
+	for _, a := range message.GetAssumptions() {
 		a.Blocks = slices.Contains(blocks, a.GetCode())
 	}
-	m.Id = e.ID.String()
-	m.FileName = e.FileName
-	m.Size = e.Size
-	m.Sha256 = hex.EncodeToString(e.SHA256)
-	m.Status = e.Status
-	m.Counts = &ledgerv1.ImportCounts{
+	message.Id = e.ID.String()
+	message.FileName = e.FileName
+	message.Size = e.Size
+	message.Sha256 = hex.EncodeToString(e.SHA256)
+	message.Status = e.Status
+	message.Counts = &ledgerv1.ImportCounts{
 		Total: e.Total(), Ready: e.Ready, Duplicate: e.Duplicate, Matched: e.Matched,
 		Pending: e.Pending, Invalid: e.Invalid, Skipped: e.Skipped, Booked: e.Booked,
 		Undone: e.Undone,
 	}
 	if e.Status != Preview || e.Problem != "" {
-		m.Progress = &restv1.Job{
+		message.Progress = &restv1.Job{
 			Status: e.Status, Done: e.JobDone, Total: e.JobTotal, Problem: e.Problem,
 		}
 	}
-	m.FirstDate, m.LastDate = Day(e.FirstDate), Day(e.LastDate)
-	m.CreatedAt, m.UpdatedAt = calendar.FormatTime(e.CreatedAt), calendar.FormatTime(e.UpdatedAt)
-	return m, nil
+	message.FirstDate, message.LastDate = Day(e.FirstDate), Day(e.LastDate)
+	message.CreatedAt = calendar.FormatTime(e.CreatedAt)
+	message.UpdatedAt = calendar.FormatTime(e.UpdatedAt)
+	return message, nil
 }
 
 // Tally counts rows by status.
 func Tally(rows []Row) Counts {
-	var c Counts
+	var counts Counts
 	for _, r := range rows {
 		switch r.Status {
 		case Ready:
-			c.Ready++
+			counts.Ready++
 		case Duplicate:
-			c.Duplicate++
+			counts.Duplicate++
 		case Matched:
-			c.Matched++
+			counts.Matched++
 		case Pending:
-			c.Pending++
+			counts.Pending++
 		case Invalid:
-			c.Invalid++
+			counts.Invalid++
 		case Skipped:
-			c.Skipped++
+			counts.Skipped++
 		case Booked:
-			c.Booked++
+			counts.Booked++
 		}
 	}
-	return c
+	return counts
 }
 
 // Plus returns the sum of two counts.

@@ -12,19 +12,22 @@ import (
 )
 
 // ToMapping returns the mapping of a request or a stored import.
-func ToMapping(m *ledgerv1.ImportMapping) *mapping.Mapping {
+func ToMapping(message *ledgerv1.ImportMapping) *mapping.Mapping {
 	out := &mapping.Mapping{
-		Format: m.GetFormat(), Delimiter: m.GetDelimiter(), Encoding: m.GetEncoding(),
-		SkipRows: int(m.GetSkipRows()), Header: m.GetHeader(), DateLayout: m.GetDateLayout(),
-		DecimalMark: m.GetDecimalMark(), AmountMode: m.GetAmountMode(), Invert: m.GetInvert(),
-		Negative: m.GetNegative(), Booked: m.GetBooked(), Pending: m.GetPending(),
-		Void: m.GetVoid(), Currency: m.GetCurrency(), Width: int(m.GetWidth()),
+		Format: message.GetFormat(), Delimiter: message.GetDelimiter(),
+		Encoding: message.GetEncoding(),
+		SkipRows: int(message.GetSkipRows()), Header: message.GetHeader(),
+		DateLayout:  message.GetDateLayout(),
+		DecimalMark: message.GetDecimalMark(), AmountMode: message.GetAmountMode(),
+		Invert:   message.GetInvert(),
+		Negative: message.GetNegative(), Booked: message.GetBooked(), Pending: message.GetPending(),
+		Void: message.GetVoid(), Currency: message.GetCurrency(), Width: int(message.GetWidth()),
 		Empty: []int{},
 	}
-	for _, i := range m.GetEmpty() {
+	for _, i := range message.GetEmpty() {
 		out.Empty = append(out.Empty, int(i))
 	}
-	for _, c := range m.GetColumns() {
+	for _, c := range message.GetColumns() {
 		out.Columns = append(out.Columns,
 			mapping.Column{Index: int(c.GetIndex()), Field: c.GetField()})
 	}
@@ -32,17 +35,20 @@ func ToMapping(m *ledgerv1.ImportMapping) *mapping.Mapping {
 }
 
 // FromMapping returns a mapping as the API shows it.
-func FromMapping(m *mapping.Mapping) *ledgerv1.ImportMapping {
+func FromMapping(columns *mapping.Mapping) *ledgerv1.ImportMapping {
 	out := &ledgerv1.ImportMapping{
-		Format: m.Format, Delimiter: m.Delimiter, Encoding: m.Encoding, SkipRows: int32(m.SkipRows),
-		Header: m.Header, DateLayout: m.DateLayout, DecimalMark: m.DecimalMark,
-		AmountMode: m.AmountMode, Invert: m.Invert, Negative: m.Negative, Booked: m.Booked,
-		Pending: m.Pending, Void: m.Void, Currency: m.Currency, Width: int32(m.Width),
+		Format: columns.Format, Delimiter: columns.Delimiter, Encoding: columns.Encoding,
+		SkipRows: int32(columns.SkipRows),
+		Header:   columns.Header, DateLayout: columns.DateLayout, DecimalMark: columns.DecimalMark,
+		AmountMode: columns.AmountMode, Invert: columns.Invert, Negative: columns.Negative,
+		Booked:  columns.Booked,
+		Pending: columns.Pending, Void: columns.Void, Currency: columns.Currency,
+		Width: int32(columns.Width),
 	}
-	for _, i := range m.Empty {
+	for _, i := range columns.Empty {
 		out.Empty = append(out.Empty, int32(i))
 	}
-	for _, c := range m.Columns {
+	for _, c := range columns.Columns {
 		out.Columns = append(out.Columns,
 			&ledgerv1.ImportColumn{Index: int32(c.Index), Field: c.Field})
 	}

@@ -188,7 +188,7 @@ func (r *Row) RuledTexts() Ruled {
 
 // Proto returns r as the API shows it.
 func (r *Row) Proto() *ledgerv1.ImportRow {
-	m := &ledgerv1.ImportRow{
+	message := &ledgerv1.ImportRow{
 		N: r.N, Line: r.Line, Status: r.Status, Date: Day(r.Date), Currency: r.BookedCurrency,
 		Payee: r.BookedPayee(), Description: r.BookedDescription(), Notes: r.BookedNotes(),
 		Tags: r.BookedTags(), ExternalId: r.ExternalID, Account: r.Account,
@@ -197,35 +197,36 @@ func (r *Row) Proto() *ledgerv1.ImportRow {
 	}
 	switch {
 	case r.AmountMinor != nil:
-		m.Amount = new(money.CurrencyOf(r.BookedCurrency).Format(*r.AmountMinor))
+		message.Amount = new(money.CurrencyOf(r.BookedCurrency).Format(*r.AmountMinor))
 	case r.Amount != "" && (r.FileProblem == "" || r.FileStatus == written.Void):
-		m.Amount = &r.Amount
+		message.Amount = &r.Amount
 	}
 	if r.CategoryID != nil && r.TransferWalletID == nil {
-		m.CategoryId = r.CategoryID.String()
+		message.CategoryId = r.CategoryID.String()
 	}
 	for _, s := range r.Splits {
-		m.Splits = append(m.Splits, &ledgerv1.ImportSplit{
+		message.Splits = append(message.Splits, &ledgerv1.ImportSplit{
 			Amount: s.Amount, Category: s.Category, Description: s.Description,
 		})
 	}
 	if r.TransferWalletID != nil {
-		m.TransferWalletId = r.TransferWalletID.String()
+		message.TransferWalletId = r.TransferWalletID.String()
 	}
 	switch {
 	case r.DuplicateOf == nil:
 	case r.Status == Ready:
-		m.PossibleDuplicateOf = r.DuplicateOf.String()
+		message.PossibleDuplicateOf = r.DuplicateOf.String()
 	default:
-		m.DuplicateOf = r.DuplicateOf.String()
+		message.DuplicateOf = r.DuplicateOf.String()
 	}
 	if r.Replaced != nil {
-		m.FormerAmount = new(money.CurrencyOf(r.BookedCurrency).Format(r.Replaced.AmountMinor))
+		currency := money.CurrencyOf(r.BookedCurrency)
+		message.FormerAmount = new(currency.Format(r.Replaced.AmountMinor))
 	}
 	if r.TransactionID != nil {
-		m.TransactionId = r.TransactionID.String()
+		message.TransactionId = r.TransactionID.String()
 	}
-	return m
+	return message
 }
 
 // Bytes returns the approximate size of r in a response.

@@ -43,8 +43,8 @@ func InsertCreations(
 // false if there is none.
 func NextCreation(
 	ctx context.Context, q pg.Querier, owner, id, after uuid.UUID,
-) (c Creation, found bool, err error) {
-	c, err = pg.One[Creation](ctx, q, `
+) (creation Creation, found bool, err error) {
+	creation, err = pg.One[Creation](ctx, q, `
 		SELECT id, kind
 		FROM import_creations
 		WHERE owner_id = $1 AND import_id = $2 AND id > $3
@@ -57,7 +57,7 @@ func NextCreation(
 		err = fmt.Errorf("selecting the next creation of import %s: %w", id, err)
 		return Creation{}, false, err
 	}
-	return c, true, nil
+	return creation, true, nil
 }
 
 // DeleteCreation deletes the record of a creation that does not exist any more.

@@ -85,7 +85,7 @@ func emptyUndone(ctx context.Context, q pg.Querier, now time.Time) (more bool, e
 		OwnerID uuid.UUID `db:"owner_id"`
 		ID      uuid.UUID
 	}
-	e, err := pg.One[undone](ctx, q, `
+	found, err := pg.One[undone](ctx, q, `
 		SELECT owner_id, id
 		FROM imports
 		WHERE status = 'undone' AND NOT emptied AND updated_at < $1
@@ -112,7 +112,7 @@ func emptyUndone(ctx context.Context, q pg.Querier, now time.Time) (more bool, e
 		UPDATE imports
 		SET emptied = true
 		WHERE owner_id = $1 AND id = $2 AND (SELECT count(*) FROM next) < $3`,
-		e.OwnerID, e.ID, emptiedRows)
+		found.OwnerID, found.ID, emptiedRows)
 	if err != nil {
 		return false, err
 	}

@@ -92,7 +92,7 @@ func SelectCommitted(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, sha256 []byte,
 ) (uuid.UUID, error) {
 	type row struct{ ID uuid.UUID }
-	r, err := pg.One[row](ctx, q, `
+	found, err := pg.One[row](ctx, q, `
 		SELECT id
 		FROM imports
 		WHERE owner_id = $1 AND sha256 = $2 AND status IN ('queued', 'running', 'done')
@@ -101,13 +101,13 @@ func SelectCommitted(
 	if err != nil {
 		return uuid.Nil, err
 	}
-	return r.ID, nil
+	return found.ID, nil
 }
 
 // UpdateImport writes the fields of an import, counts its rows and finds their first and last date.
 // Unless the import is updating, the counts are its progress, which the commit continues. It reads
 // all rows of the import, so the chunks of a job use addProgress of package booking instead.
-func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
+func UpdateImport(ctx context.Context, q pg.Querier, imp Import) error {
 	return pg.Exec(ctx, q, `
 		WITH counted AS (
 			SELECT count(*) FILTER (WHERE status = 'ready') AS ready,
@@ -138,31 +138,32 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 			change = $14, derivation = $15, derived = $16, attempts = 0
 		FROM counted c
 		WHERE owner_id = $1 AND id = $2`,
-		e.OwnerID, e.ID, e.Status, e.Size, e.SHA256, e.Format, e.Details, e.JobDone, e.JobTotal,
-		e.Problem, e.UndoForce, e.UpdatedAt, e.Underived, e.Change, e.Derivation, e.Derived)
+		imp.OwnerID, imp.ID, imp.Status, imp.Size, imp.SHA256, imp.Format, imp.Details, imp.JobDone,
+		imp.JobTotal, imp.Problem, imp.UndoForce, imp.UpdatedAt, imp.Underived, imp.Change,
+		imp.Derivation, imp.Derived)
 }
 
 // AddCounts adds the effect of changed rows to the counts and the progress of an import, without
 // reading the other rows. It returns the import with its new version. Changed rows are not
 // finished, unless they are duplicates.
 func AddCounts(
-	ctx context.Context, q pg.Querier, e Import, added Counts, now time.Time,
+	ctx context.Context, q pg.Querier, imp Import, added Counts, now time.Time,
 ) (Import, error) {
 	type row struct{ Version int64 }
-	e.Counts, e.UpdatedAt = e.Plus(added), now
-	e.JobDone += int64(added.Duplicate)
-	e.JobTotal += int64(added.Ready) + int64(added.Duplicate) + int64(added.Matched)
-	r, err := pg.One[row](ctx, q, `
+	imp.Counts, imp.UpdatedAt = imp.Plus(added), now
+	imp.JobDone += int64(added.Duplicate)
+	imp.JobTotal += int64(added.Ready) + int64(added.Duplicate) + int64(added.Matched)
+	found, err := pg.One[row](ctx, q, `
 		UPDATE imports
 		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5,
 			invalid = invalid + $6, skipped = skipped + $7, pending = pending + $9,
 			job_done = $10, job_total = $11, updated_at = $8
 		WHERE owner_id = $1 AND id = $2
 		RETURNING version`,
-		e.OwnerID, e.ID, added.Ready, added.Duplicate, added.Matched, added.Invalid,
-		added.Skipped, now, added.Pending, e.JobDone, e.JobTotal)
-	e.Version = r.Version
-	return e, err
+		imp.OwnerID, imp.ID, added.Ready, added.Duplicate, added.Matched, added.Invalid,
+		added.Skipped, now, added.Pending, imp.JobDone, imp.JobTotal)
+	imp.Version = found.Version
+	return imp, err
 }
 
 // EndLease ends the lease of the job of an import. The replica that runs the job stops before its

@@ -69,10 +69,10 @@ func SelectProfiles(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Profi
 
 // SaveProfile stores the mapping of a heading, and deletes the oldest profiles beyond maxProfiles.
 func SaveProfile(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading []string, m mapping.Mapping,
-	now time.Time,
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading []string,
+	columns mapping.Mapping, now time.Time,
 ) error {
-	encoded, err := json.Marshal(m)
+	encoded, err := json.Marshal(columns)
 	if err != nil {
 		return fmt.Errorf("encoding a mapping: %w", err)
 	}
@@ -87,7 +87,7 @@ func SaveProfile(
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (owner_id, sha256) DO UPDATE
 		SET mapping = EXCLUDED.mapping, updated_at = EXCLUDED.updated_at`,
-		owner, id, list(heading), headingHash(m.Format, heading), encoded, now, maxProfiles-1)
+		owner, id, list(heading), headingHash(columns.Format, heading), encoded, now, maxProfiles-1)
 }
 
 // DeleteProfile deletes a profile, and reports whether it existed.

@@ -156,16 +156,17 @@ type Filter struct {
 
 // SelectVisible returns up to limit rows after row n that are not hidden and that a filter selects.
 func SelectVisible(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, f Filter, n int32, limit int,
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, filter Filter, n int32, limit int,
 ) ([]Row, error) {
 	from, to := n+1, int32(math.MaxInt32)
-	if len(f.Numbers) > 0 {
-		from, to = max(from, slices.Min(f.Numbers)), slices.Max(f.Numbers)
+	if len(filter.Numbers) > 0 {
+		from, to = max(from, slices.Min(filter.Numbers)), slices.Max(filter.Numbers)
 	}
 	return pg.All[Row](ctx, q, RowsWith+
 		` AND n BETWEEN $3 AND $4 AND (cardinality($5::int[]) = 0 OR n = ANY($5))
 		AND status <> 'hidden' AND (cardinality($6::text[]) = 0 OR status = ANY($6))
-		ORDER BY n LIMIT $7`, owner, id, from, to, list(f.Numbers), list(f.Statuses), limit)
+		ORDER BY n LIMIT $7`,
+		owner, id, from, to, list(filter.Numbers), list(filter.Statuses), limit)
 }
 
 // SelectNumbered returns the rows with the given numbers that are not hidden.

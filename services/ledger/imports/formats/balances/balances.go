@@ -113,35 +113,35 @@ type position struct {
 }
 
 // add counts the next row.
-func (c *counts) add(r Row) {
+func (c *counts) add(row Row) {
 	if !c.last.IsZero() {
-		switch r.Date.Compare(c.last) {
+		switch row.Date.Compare(c.last) {
 		case 1:
 			c.up++
 		case -1:
 			c.down++
 		}
 	}
-	c.last = r.Date
-	before := c.accounts[r.Account]
+	c.last = row.Date
+	before := c.accounts[row.Account]
 	switch {
-	case r.Stated && !r.Balance.Unknown:
+	case row.Stated && !row.Balance.Unknown:
 		if before != nil {
-			c.compare(*before, r)
+			c.compare(*before, row)
 		}
 		if c.accounts == nil {
 			c.accounts = make(map[string]*position)
 		}
-		c.accounts[r.Account] = &position{row: r}
+		c.accounts[row.Account] = &position{row: row}
 	case before != nil:
-		before.since = before.since.Plus(r.Amount)
+		before.since = before.since.Plus(row.Amount)
 	}
 }
 
 // compare counts a pair of balances.
-func (c *counts) compare(before position, r Row) {
-	difference := r.Balance.Units - before.row.Balance.Units
-	here, there := before.since.Plus(r.Amount), before.since.Plus(before.row.Amount)
+func (c *counts) compare(before position, row Row) {
+	difference := row.Balance.Units - before.row.Balance.Units
+	here, there := before.since.Plus(row.Amount), before.since.Plus(before.row.Amount)
 	if here.Unknown || there.Unknown {
 		return
 	}
@@ -151,20 +151,20 @@ func (c *counts) compare(before position, r Row) {
 		beforeOldestFirst: there.Units, beforeNewestFirst: -here.Units,
 	}
 	for way, units := range expected {
-		v := &c.verdicts[way]
+		verdict := &c.verdicts[way]
 		switch {
 		case difference == units && units == 0:
 			continue
 		case difference == units:
-			v.Agreed++
+			verdict.Agreed++
 			continue
 		case difference == -units:
-			v.Opposed++
+			verdict.Opposed++
 		default:
-			v.Other++
+			verdict.Other++
 		}
-		if v.First == nil {
-			v.First = &Break{before.row.N, r.N, before.row.Balance, r.Balance}
+		if verdict.First == nil {
+			verdict.First = &Break{before.row.N, row.N, before.row.Balance, row.Balance}
 		}
 	}
 }

@@ -95,32 +95,32 @@ var ccy = regexp.MustCompile(`\bCcy\s*=\s*["']\s*([A-Za-z]{3})`)
 // Parse parses CAMT.052, CAMT.053 and CAMT.054 of all versions.
 func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 	return func(yield func(statement.Record, error) bool) {
-		p := &parser{in: in}
+		parser := &parser{in: in}
 		source := scan.NewMarkup(in.Text)
 		for {
-			e, err := source.Next()
+			element, err := source.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err == nil {
-				err = p.handle(e)
+				err = parser.handle(element)
 			}
 			if err != nil {
 				yield(statement.Record{}, err)
 				return
 			}
-			for _, record := range p.ready {
+			for _, record := range parser.ready {
 				if !yield(record, nil) {
 					return
 				}
 			}
-			p.ready = p.ready[:0]
+			parser.ready = parser.ready[:0]
 		}
 		switch {
-		case len(p.stack) > 0:
+		case len(parser.stack) > 0:
 			yield(statement.Record{},
-				scan.Errorf(source.Line, "the file ends before </%s>", p.stack[0]))
-		case p.statements == 0:
+				scan.Errorf(source.Line, "the file ends before </%s>", parser.stack[0]))
+		case parser.statements == 0:
 			yield(statement.Record{},
 				scan.Errorf(source.Line, "the file has no statement, report or notification"))
 		}
@@ -129,32 +129,33 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 
 // handle processes a tag. XML closes each element, so a wrong end tag means a damaged file and is
 // an error: OFX is more lenient.
-func (p *parser) handle(e scan.Element) error {
-	if e.Closing {
-		if len(p.stack) == 0 || p.stack[len(p.stack)-1] != e.Name {
-			return scan.Errorf(e.Line, "unexpected end tag </%s>", statement.Cut(e.Name, 40))
+func (p *parser) handle(element scan.Element) error {
+	if element.Closing {
+		if len(p.stack) == 0 || p.stack[len(p.stack)-1] != element.Name {
+			return scan.Errorf(element.Line, "unexpected end tag </%s>",
+				statement.Cut(element.Name, 40))
 		}
-		err := p.close(e.Name)
+		err := p.close(element.Name)
 		p.stack = p.stack[:len(p.stack)-1]
 		return err
 	}
 	if len(p.stack) == scan.MaxDepth {
-		return scan.Errorf(e.Line, "the elements are nested too deeply")
+		return scan.Errorf(element.Line, "the elements are nested too deeply")
 	}
-	p.stack = append(p.stack, e.Name)
-	p.open(e)
-	if e.Text != "" {
-		p.value(e)
+	p.stack = append(p.stack, element.Name)
+	p.open(element)
+	if element.Text != "" {
+		p.value(element)
 	}
-	if e.Empty {
+	if element.Empty {
 		p.stack = p.stack[:len(p.stack)-1]
 	}
 	return nil
 }
 
 // open processes a start tag.
-func (p *parser) open(e scan.Element) {
-	switch e.Name {
+func (p *parser) open(element scan.Element) {
+	switch element.Name {
 	case "Stmt", "Rpt", "Ntfctn":
 		if p.inMessage() {
 			p.statements++
@@ -164,7 +165,7 @@ func (p *parser) open(e scan.Element) {
 	case "Bal":
 		p.balance = balance{}
 	case "Ntry":
-		p.entry = &entry{line: e.Line}
+		p.entry = &entry{line: element.Line}
 	case "TxDtls":
 		if p.entry == nil {
 			return
@@ -186,43 +187,43 @@ func (p *parser) inMessage() bool {
 // value processes the text of the last element of the stack. An element is recognized by its path
 // below the statement or the entry, because the same name has different meanings in different
 // places: Amt is in balances, entries and transactions.
-func (p *parser) value(e scan.Element) {
+func (p *parser) value(element scan.Element) {
 	if i := slices.Index(p.stack, "Ntry"); i >= 0 && p.entry != nil {
 		path := strings.TrimPrefix(strings.Join(p.stack[i+1:], "/"), "NtryDtls/")
 		if rest, ok := strings.CutPrefix(path, "TxDtls/"); ok && len(p.entry.transactions) > 0 {
-			p.entry.transactions[len(p.entry.transactions)-1].value(rest, e)
+			p.entry.transactions[len(p.entry.transactions)-1].value(rest, element)
 			return
 		}
-		p.entry.value(path, e)
+		p.entry.value(path, element)
 		return
 	}
 	i := slices.IndexFunc(p.stack, func(name string) bool {
 		return name == "Stmt" || name == "Rpt" || name == "Ntfctn"
 	})
 	if i < 0 {
-		if e.Name == "LastPgInd" || e.Name == "PgNb" {
-			p.page(e)
+		if element.Name == "LastPgInd" || element.Name == "PgNb" {
+			p.page(element)
 		}
 		return
 	}
 	switch strings.Join(p.stack[i+1:], "/") {
 	case "Acct/Id/IBAN", "Acct/Id/Othr/Id", "Acct/Id/PrtryAcct/Id", "Acct/Id/BBAN":
-		p.account = cmp.Or(p.account, strings.ReplaceAll(e.Text, " ", ""))
+		p.account = cmp.Or(p.account, strings.ReplaceAll(element.Text, " ", ""))
 	case "Acct/Ccy":
-		p.currency = strings.ToUpper(e.Text)
+		p.currency = strings.ToUpper(element.Text)
 	case "Acct/Nm":
-		p.name = e.Text
+		p.name = element.Text
 	case "Bal/Tp/CdOrPrtry/Cd", "Bal/Tp/Cd", "Bal/Tp/CdOrPrtry/Prtry":
-		p.balance.code = e.Text
+		p.balance.code = element.Text
 	case "Bal/Amt":
-		p.balance.amount = e.Text
-		p.currency = cmp.Or(p.currency, currencyAttribute(e))
+		p.balance.amount = element.Text
+		p.currency = cmp.Or(p.currency, currencyAttribute(element))
 	case "Bal/CdtDbtInd":
-		p.balance.sign = e.Text
+		p.balance.sign = element.Text
 	case "Bal/Dt/Dt", "Bal/Dt/DtTm", "Bal/Dt":
-		p.balance.day = e.Text
+		p.balance.day = element.Text
 	case "StmtPgntn/LastPgInd", "StmtPgntn/PgNb", "RptPgntn/LastPgInd", "RptPgntn/PgNb":
-		p.page(e)
+		p.page(element)
 	}
 }
 
@@ -242,49 +243,49 @@ func currencyAttribute(e scan.Element) string {
 	return ""
 }
 
-func (n *entry) value(path string, e scan.Element) {
+func (n *entry) value(path string, element scan.Element) {
 	switch path {
 	case "Amt":
-		n.amount, n.currency = e.Text, currencyAttribute(e)
+		n.amount, n.currency = element.Text, currencyAttribute(element)
 	case "CdtDbtInd":
-		n.sign = e.Text
+		n.sign = element.Text
 	case "Sts", "Sts/Cd":
-		n.status = e.Text
+		n.status = element.Text
 	case "BookgDt/Dt", "BookgDt/DtTm":
-		n.booked = e.Text
+		n.booked = element.Text
 	case "ValDt/Dt", "ValDt/DtTm":
-		n.valued = e.Text
+		n.valued = element.Text
 	case "AcctSvcrRef":
-		n.bankRef = e.Text
+		n.bankRef = element.Text
 	case "NtryRef":
-		n.ownRef = e.Text
+		n.ownRef = element.Text
 	case "AddtlNtryInf":
-		n.additional = statement.Cut(e.Text, statement.MaxText)
+		n.additional = statement.Cut(element.Text, statement.MaxText)
 	}
 }
 
-func (t *transaction) value(path string, e scan.Element) {
+func (t *transaction) value(path string, element scan.Element) {
 	// Since version 8, the parties are one element deeper.
 	switch path = strings.Replace(path, "/Pty/", "/", 1); path {
 	case "Amt", "AmtDtls/TxAmt/Amt":
-		t.amount, t.currency = e.Text, currencyAttribute(e)
+		t.amount, t.currency = element.Text, currencyAttribute(element)
 	case "CdtDbtInd":
-		t.sign = e.Text
+		t.sign = element.Text
 	case "Refs/AcctSvcrRef":
-		t.bankRef = e.Text
+		t.bankRef = element.Text
 	case "RltdPties/Dbtr/Nm":
-		t.debtor = e.Text
+		t.debtor = element.Text
 	case "RltdPties/Cdtr/Nm":
-		t.creditor = e.Text
+		t.creditor = element.Text
 	case "RltdPties/UltmtDbtr/Nm":
-		t.lastDebtor = e.Text
+		t.lastDebtor = element.Text
 	case "RltdPties/UltmtCdtr/Nm":
-		t.lastCred = e.Text
+		t.lastCred = element.Text
 	case "RmtInf/Ustrd", "RmtInf/Strd/AddtlRmtInf":
-		t.texts = appendText(t.texts, e.Text)
+		t.texts = appendText(t.texts, element.Text)
 	case "RmtInf/Strd/CdtrRefInf/Ref":
-		t.references = appendText(t.references, e.Text)
+		t.references = appendText(t.references, element.Text)
 	case "AddtlTxInf":
-		t.additional = statement.Cut(e.Text, statement.MaxText)
+		t.additional = statement.Cut(element.Text, statement.MaxText)
 	}
 }

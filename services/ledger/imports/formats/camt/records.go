@@ -94,43 +94,43 @@ func parseDate(s string) (time.Time, bool) {
 // records returns the records of an entry: several if it is a batch whose parts add up to it, and
 // none if it only informs, or is pending without a day. A pending entry appears again in a later
 // file, with its final amount and another reference.
-func (n *entry) records(p *parser) []statement.Record {
+func (n *entry) records(parser *parser) []statement.Record {
 	isPending := strings.EqualFold(n.status, "PDNG")
 	if n.status != "" && !isPending && !strings.EqualFold(n.status, "BOOK") {
 		return nil
 	}
 	// The sign is the one of the entry itself, also with RvslInd: a credited reversal takes back a
 	// debit.
-	r := statement.Record{
-		Line: n.line, Account: statement.Text(p.account, statement.MaxName),
-		Currency: cmp.Or(n.currency, p.currency),
+	record := statement.Record{
+		Line: n.line, Account: statement.Text(parser.account, statement.MaxName),
+		Currency: cmp.Or(n.currency, parser.currency),
 	}
 	var ok bool
 	if isPending {
-		r.Status = written.Pending
+		record.Status = written.Pending
 	}
-	if r.Date, ok = parseDate(cmp.Or(n.booked, n.valued)); !ok {
+	if record.Date, ok = parseDate(cmp.Or(n.booked, n.valued)); !ok {
 		if !isPending || cmp.Or(n.booked, n.valued) != "" {
-			r.Problem = "the booking date is missing or not a date"
-			return []statement.Record{r}
+			record.Problem = "the booking date is missing or not a date"
+			return []statement.Record{record}
 		}
 	}
-	if r.Amount, ok = n.signed(""); !ok {
-		r.Problem = "the amount or CdtDbtInd is missing or cannot be read"
-		return []statement.Record{r}
+	if record.Amount, ok = n.signed(""); !ok {
+		record.Problem = "the amount or CdtDbtInd is missing or cannot be read"
+		return []statement.Record{record}
 	}
-	if parts := n.split(r); parts != nil {
+	if parts := n.split(record); parts != nil {
 		return parts
 	}
 	t := transaction{additional: n.additional}
 	if len(n.transactions) == 1 {
 		t = n.transactions[0]
 	}
-	t.describe(&r, n.additional)
+	t.describe(&record, n.additional)
 	if ref := cmp.Or(n.bankRef, t.bankRef); statement.Distinctive(statement.OneLine(ref)) {
-		r.ExternalID = "camt:" + statement.OneLine(ref)
+		record.ExternalID = "camt:" + statement.OneLine(ref)
 	}
-	return []statement.Record{r}
+	return []statement.Record{record}
 }
 
 // signed returns an amount with the sign of its mark, or of the entry's.
@@ -153,17 +153,18 @@ func (n *entry) split(entry statement.Record) []statement.Record {
 	}
 	var total written.Sum
 	parts := make([]statement.Record, 0, len(n.transactions))
-	for _, t := range n.transactions {
-		amount, ok := t.signed(n.sign)
-		if !ok || t.currency != "" && t.currency != entry.Currency {
+	for _, transaction := range n.transactions {
+		amount, ok := transaction.signed(n.sign)
+		if !ok || transaction.currency != "" && transaction.currency != entry.Currency {
 			return nil
 		}
 		total.Add(amount)
 		r := entry
 		r.Amount = amount
-		t.describe(&r, n.additional)
-		if statement.Distinctive(statement.OneLine(t.bankRef)) && t.bankRef != n.bankRef {
-			r.ExternalID = "camt:" + statement.OneLine(t.bankRef)
+		transaction.describe(&r, n.additional)
+		if statement.Distinctive(statement.OneLine(transaction.bankRef)) &&
+			transaction.bankRef != n.bankRef {
+			r.ExternalID = "camt:" + statement.OneLine(transaction.bankRef)
 		}
 		parts = append(parts, r)
 	}

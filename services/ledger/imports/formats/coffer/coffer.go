@@ -114,7 +114,9 @@ type parser struct {
 func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 	in.Exact = true
 	return func(yield func(statement.Record, error) bool) {
-		p := &parser{in: in, wallets: make(map[string]string), categories: make(map[string]string)}
+		parser := &parser{
+			in: in, wallets: make(map[string]string), categories: make(map[string]string),
+		}
 		source := scan.NewLines(in.Text)
 		source.Limit = maxLine
 		for {
@@ -124,7 +126,7 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 			}
 			var record *statement.Record
 			if err == nil && len(text) > 0 {
-				record, err = p.line(text, source.Line)
+				record, err = parser.line(text, source.Line)
 			}
 			if err != nil {
 				yield(statement.Record{}, err)
@@ -139,38 +141,38 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 
 // line processes a line. It returns the record of a transaction.
 func (p *parser) line(text []byte, line int) (*statement.Record, error) {
-	var o object
-	if err := json.Unmarshal(text, &o); err != nil {
+	var object object
+	if err := json.Unmarshal(text, &object); err != nil {
 		return nil, scan.Errorf(line, "the line is not a JSON object of an export")
 	}
 	switch {
-	case o.Wallet != nil:
-		w := o.Wallet
-		account, err := p.in.Account(p.key(cmp.Or(w.Name, w.ID)))
+	case object.Wallet != nil:
+		wallet := object.Wallet
+		account, err := p.in.Account(p.key(cmp.Or(wallet.Name, wallet.ID)))
 		if err != nil {
 			return nil, err
 		}
-		account.Name = cmp.Or(keep(w.Name, statement.MaxName), account.Key)
-		account.Currency = w.Currency
+		account.Name = cmp.Or(keep(wallet.Name, statement.MaxName), account.Key)
+		account.Currency = wallet.Currency
 		account.Last4 = ""
-		account.Color = w.Color
-		account.Icon = w.Icon
-		account.Archived = w.Archived
-		account.Position = w.Position
-		account.Opening, account.Closing = w.InitialBalance.String(), w.Balance.String()
-		account.OpeningDate, _ = time.Parse(time.DateOnly, w.OpeningDate)
-		p.wallets[w.ID] = account.Key
-	case o.Category != nil:
+		account.Color = wallet.Color
+		account.Icon = wallet.Icon
+		account.Archived = wallet.Archived
+		account.Position = wallet.Position
+		account.Opening, account.Closing = wallet.InitialBalance.String(), wallet.Balance.String()
+		account.OpeningDate, _ = time.Parse(time.DateOnly, wallet.OpeningDate)
+		p.wallets[wallet.ID] = account.Key
+	case object.Category != nil:
 		if len(p.categories) == maxCategories {
 			return nil, scan.Errorf(line, "the file has more than %d categories", maxCategories)
 		}
-		c := o.Category
+		c := object.Category
 		name := keep(c.Name, statement.MaxName)
 		p.categories[c.ID] = name
 		p.in.Facts.Categories = append(p.in.Facts.Categories,
 			statement.Category{Name: name, Color: c.Color, Icon: c.Icon, Kind: c.Kind})
-	case o.Transaction != nil:
-		r := p.transaction(o.Transaction)
+	case object.Transaction != nil:
+		r := p.transaction(object.Transaction)
 		r.Line = line
 		return &r, nil
 	}
@@ -190,53 +192,55 @@ func (p *parser) key(name string) string {
 	}
 }
 
-func (p *parser) transaction(t *transaction) statement.Record {
-	r := statement.Record{
-		Currency: t.Currency, Payee: keep(t.Payee, statement.MaxPayee),
-		Description: keep(t.Description, statement.MaxText),
-		Notes:       keep(t.Notes, statement.MaxNotes),
-		Tags:        t.Tags[:min(len(t.Tags), statement.MaxTags)], Account: p.wallets[t.WalletID],
-		Category: p.categories[t.CategoryID], ExternalID: ownID(t.ExternalID, t.ID),
+func (p *parser) transaction(transaction *transaction) statement.Record {
+	record := statement.Record{
+		Currency: transaction.Currency, Payee: keep(transaction.Payee, statement.MaxPayee),
+		Description: keep(transaction.Description, statement.MaxText),
+		Notes:       keep(transaction.Notes, statement.MaxNotes),
+		Tags:        transaction.Tags[:min(len(transaction.Tags), statement.MaxTags)],
+		Account:     p.wallets[transaction.WalletID],
+		Category:    p.categories[transaction.CategoryID],
+		ExternalID:  ownID(transaction.ExternalID, transaction.ID),
 	}
-	if t.TransferID != "" {
-		r.Transfer = &statement.Transfer{ID: t.TransferID, Paired: true}
+	if transaction.TransferID != "" {
+		record.Transfer = &statement.Transfer{ID: transaction.TransferID, Paired: true}
 	}
 	var ok bool
-	at, err := time.Parse(time.RFC3339, t.Date)
-	r.Date = at.UTC()
+	at, err := time.Parse(time.RFC3339, transaction.Date)
+	record.Date = at.UTC()
 	switch {
 	case err != nil:
-		r.Problem = "the date is missing or cannot be read"
-		return r
-	case r.Account == "":
-		r.Problem = "the wallet is not in the file"
-		return r
+		record.Problem = "the date is missing or cannot be read"
+		return record
+	case record.Account == "":
+		record.Problem = "the wallet is not in the file"
+		return record
 	}
-	if r.Amount, _, ok = written.ParseAmount(t.Amount.String(), written.Dot); !ok {
-		r.Problem = "the amount is missing or cannot be read"
-		return r
+	if record.Amount, _, ok = written.ParseAmount(transaction.Amount.String(), written.Dot); !ok {
+		record.Problem = "the amount is missing or cannot be read"
+		return record
 	}
 	var total written.Sum
-	for _, s := range t.Splits {
-		amount, _, ok := written.ParseAmount(s.Amount.String(), written.Dot)
-		if !ok || len(r.Splits) == statement.MaxParts {
-			r.Problem = "a part of the split cannot be read"
-			return r
+	for _, tc := range transaction.Splits {
+		amount, _, ok := written.ParseAmount(tc.Amount.String(), written.Dot)
+		if !ok || len(record.Splits) == statement.MaxParts {
+			record.Problem = "a part of the split cannot be read"
+			return record
 		}
 		// The API's parts are positive in an expense.
-		if t.Type == "expense" {
+		if transaction.Type == "expense" {
 			amount = written.Negate(amount)
 		}
 		total.Add(amount)
-		r.Splits = append(r.Splits, statement.Split{
-			Amount: amount, Category: p.categories[s.CategoryID],
-			Description: keep(s.Description, statement.MaxText),
+		record.Splits = append(record.Splits, statement.Split{
+			Amount: amount, Category: p.categories[tc.CategoryID],
+			Description: keep(tc.Description, statement.MaxText),
 		})
 	}
-	if len(r.Splits) > 0 && total.Differs(written.SumOf(r.Amount)) {
-		r.Problem = "the parts do not add up to the amount"
+	if len(record.Splits) > 0 && total.Differs(written.SumOf(record.Amount)) {
+		record.Problem = "the parts do not add up to the amount"
 	}
-	return r
+	return record
 }
 
 // ownID returns the external id of a transaction of an export: the one that it has from its bank,

@@ -33,9 +33,9 @@ func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
 			if cells, line, err = source.Next(); err != nil {
 				break
 			}
-			r := parseRow(cells)
-			r.Line = line
-			account, unknown := in.Account(r.Account)
+			record := parseRow(cells)
+			record.Line = line
+			account, unknown := in.Account(record.Account)
 			if err = unknown; err != nil {
 				break
 			}
@@ -43,15 +43,16 @@ func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
 			account.Last4 = ""
 			part := cell(cells, 13)
 			if whole != nil && part != "" && part == of && len(whole.Splits) < statement.MaxParts {
-				join(whole, r)
+				join(whole, record)
 				continue
 			}
 			if whole != nil && !yield(joined(whole), nil) {
 				return
 			}
-			if whole, of = &r, part; part != "" {
+			if whole, of = &record, part; part != "" {
 				whole.Splits = []statement.Split{{
-					Amount: r.Amount, Category: r.Category, Description: r.Description,
+					Amount: record.Amount, Category: record.Category,
+					Description: record.Description,
 				}}
 			}
 		}
@@ -66,7 +67,7 @@ func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
 }
 
 func parseRow(cells []string) statement.Record {
-	r := statement.Record{
+	record := statement.Record{
 		Currency:    cell(cells, 4),
 		Account:     statement.Text(written.UnguardParts(cell(cells, 5)), statement.MaxName),
 		Category:    unguarded(cells, 6, statement.MaxName),
@@ -75,16 +76,18 @@ func parseRow(cells []string) statement.Record {
 		Notes:       unguarded(cells, 9, statement.MaxNotes),
 	}
 	if tags := written.UnguardParts(cell(cells, 10)); tags != "" {
-		r.Tags = strings.Split(tags, ",")
-		r.Tags = r.Tags[:min(len(r.Tags), statement.MaxTags)]
+		record.Tags = strings.Split(tags, ",")
+		record.Tags = record.Tags[:min(len(record.Tags), statement.MaxTags)]
 	}
 	id := cell(cells, 13)
 	if id == "" {
 		id = cell(cells, 0)
 	}
-	r.ExternalID = ownID(written.UnguardParts(cell(cells, 12)), id)
+	record.ExternalID = ownID(written.UnguardParts(cell(cells, 12)), id)
 	if id := cell(cells, 11); id != "" {
-		r.Transfer = &statement.Transfer{ID: statement.Text(id, statement.MaxName), Paired: true}
+		record.Transfer = &statement.Transfer{
+			ID: statement.Text(id, statement.MaxName), Paired: true,
+		}
 	}
 	at, err := time.Parse(time.RFC3339, cell(cells, 1))
 	if err != nil {
@@ -94,15 +97,16 @@ func parseRow(cells []string) statement.Record {
 			at, ok = day.Date(written.YMD)
 		}
 		if !ok {
-			r.Problem = "the date is missing or cannot be read"
+			record.Problem = "the date is missing or cannot be read"
 		}
 	}
-	r.Date = at.UTC()
+	record.Date = at.UTC()
 	var ok bool
-	if r.Amount, _, ok = written.ParseAmount(cell(cells, 3), written.Dot); !ok && r.Problem == "" {
-		r.Problem = "the amount is missing or cannot be read"
+	if record.Amount, _, ok = written.ParseAmount(cell(cells, 3), written.Dot); !ok &&
+		record.Problem == "" {
+		record.Problem = "the amount is missing or cannot be read"
 	}
-	return r
+	return record
 }
 
 // unguarded returns a text that the export may have guarded against spreadsheets.
@@ -122,30 +126,31 @@ func join(r *statement.Record, part statement.Record) {
 
 // joined returns a record whose parts are complete: its amount is their sum, because each row of a
 // split has only the amount of its part.
-func joined(r *statement.Record) statement.Record {
-	if len(r.Splits) == 0 || r.Problem != "" {
-		return *r
+func joined(record *statement.Record) statement.Record {
+	if len(record.Splits) == 0 || record.Problem != "" {
+		return *record
 	}
-	total := written.SumOf(r.Splits[0].Amount)
-	for _, s := range r.Splits[1:] {
+	total := written.SumOf(record.Splits[0].Amount)
+	for _, s := range record.Splits[1:] {
 		total.Add(s.Amount)
 	}
 	amount, ok := total.Text()
 	if !ok {
-		r.Problem = "the parts of the split cannot be added up"
-		return *r
+		record.Problem = "the parts of the split cannot be added up"
+		return *record
 	}
-	if r.Amount = amount; len(r.Splits) == 1 {
-		r.Splits = nil
-		return *r
+	if record.Amount = amount; len(record.Splits) == 1 {
+		record.Splits = nil
+		return *record
 	}
-	r.Category = ""
+	record.Category = ""
 	// A row has the description of its part. If the part has none, the row has the description of
 	// the transaction.
-	if slices.ContainsFunc(r.Splits, func(s statement.Split) bool { return s.Description == "" }) {
-		r.Description = ""
+	if slices.ContainsFunc(record.Splits,
+		func(s statement.Split) bool { return s.Description == "" }) {
+		record.Description = ""
 	}
-	return *r
+	return *record
 }
 
 // cell returns the cell of a column, or "" if the row has fewer.

@@ -29,7 +29,7 @@ func Parse(
 	proposed := &mapping.Mapping{}
 	return func(yield func(statement.Record, error) bool) {
 		source := &scan.Rows{Lines: scan.NewLines(in.Text), Delimiter: delimiter, Wrapped: wrapped}
-		p := proposal.NewProfile(in.Options)
+		profile := proposal.NewProfile(in.Options)
 		for {
 			cells, line, err := source.Next()
 			if errors.Is(err, io.EOF) {
@@ -39,12 +39,12 @@ func Parse(
 				yield(statement.Record{}, err)
 				return
 			}
-			p.Add(cells)
+			profile.Add(cells)
 			if !yield(statement.Record{Line: line, Cells: cells}, nil) {
 				return
 			}
 		}
-		*proposed = p.Propose(in, string(delimiter))
+		*proposed = profile.Propose(in, string(delimiter))
 	}, proposed
 }
 

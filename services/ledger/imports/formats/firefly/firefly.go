@@ -50,10 +50,10 @@ func DetectHeading(cells []string) bool {
 func Parse(in *statement.Input, delimiter byte) iter.Seq2[statement.Record, error] {
 	return func(yield func(statement.Record, error) bool) {
 		source := &scan.Rows{Lines: scan.NewLines(in.Text), Delimiter: delimiter}
-		p := &parser{in: in, columns: make(map[string]int)}
+		parser := &parser{in: in, columns: make(map[string]int)}
 		heading, _, err := source.Next()
 		for i, title := range heading {
-			p.columns[title] = i
+			parser.columns[title] = i
 		}
 		for err == nil {
 			var cells []string
@@ -62,7 +62,7 @@ func Parse(in *statement.Input, delimiter byte) iter.Seq2[statement.Record, erro
 				break
 			}
 			var done *statement.Record
-			if done, err = p.row(cells, line); done != nil && !yield(*done, nil) {
+			if done, err = parser.row(cells, line); done != nil && !yield(*done, nil) {
 				return
 			}
 		}
@@ -70,7 +70,7 @@ func Parse(in *statement.Input, delimiter byte) iter.Seq2[statement.Record, erro
 			yield(statement.Record{}, err)
 			return
 		}
-		if done := p.finish(); done != nil {
+		if done := parser.finish(); done != nil {
 			yield(*done, nil)
 		}
 	}
@@ -87,33 +87,33 @@ func (p *parser) row(cells []string, line int) (*statement.Record, error) {
 	if cell("budget") != "" || cell("bill") != "" {
 		p.in.Warn(statement.BudgetsSkipped)
 	}
-	r := p.journal(cell)
-	r.Line = line
-	account, err := p.in.Account(r.Account)
+	record := p.journal(cell)
+	record.Line = line
+	account, err := p.in.Account(record.Account)
 	if err != nil {
 		return nil, err
 	}
-	account.Name, account.Currency = account.Key, cmp.Or(account.Currency, r.Currency)
-	if r.Opening && r.Problem == "" {
-		account.Opening, account.OpeningDate = r.Amount, r.Date
+	account.Name, account.Currency = account.Key, cmp.Or(account.Currency, record.Currency)
+	if record.Opening && record.Problem == "" {
+		account.Opening, account.OpeningDate = record.Amount, record.Date
 	}
-	if p.continues(&r, cell("group_id")) {
-		p.add(&r)
+	if p.continues(&record, cell("group_id")) {
+		p.add(&record)
 		return nil, nil
 	}
 	done := p.finish()
-	p.record, p.group, p.total = &r, cell("group_id"), written.SumOf(r.Amount)
-	if title := cell("group_title"); title != "" && r.Problem == "" {
+	p.record, p.group, p.total = &record, cell("group_id"), written.SumOf(record.Amount)
+	if title := cell("group_title"); title != "" && record.Problem == "" {
 		p.record.Description = title
 		p.record.Splits = []statement.Split{{
-			Amount: r.Amount, Category: r.Category, Description: cell("description"),
+			Amount: record.Amount, Category: record.Category, Description: cell("description"),
 		}}
 	}
 	return done, nil
 }
 
 func (p *parser) journal(cell func(string) string) statement.Record {
-	r := statement.Record{
+	record := statement.Record{
 		Currency: strings.ToUpper(cell("currency_code")), Description: cell("description"),
 		Category: cell("category"), Notes: cell("notes"),
 	}
@@ -121,7 +121,7 @@ func (p *parser) journal(cell func(string) string) statement.Record {
 	amount, _, ok := written.ParseAmount(cell("amount"), written.Dot)
 	amount = written.Absolute(shorten(amount))
 	if id := cell("journal_id"); id != "" {
-		r.ExternalID = "firefly:" + id
+		record.ExternalID = "firefly:" + id
 	}
 	foreign, _, _ := written.ParseAmount(cell("foreign_amount"), written.Dot)
 	foreign = written.Absolute(shorten(foreign))
@@ -133,40 +133,42 @@ func (p *parser) journal(cell func(string) string) statement.Record {
 	}
 	switch kind {
 	case "withdrawal":
-		r.Account, r.Payee, r.Amount = source, destination, written.Negate(amount)
+		record.Account, record.Payee, record.Amount = source, destination, written.Negate(amount)
 	case "deposit":
-		r.Account, r.Payee, r.Amount = destination, source, amount
+		record.Account, record.Payee, record.Amount = destination, source, amount
 	case "transfer":
-		r.Account, r.Amount = source, written.Negate(amount)
-		r.Transfer = &statement.Transfer{Account: statement.Text(destination, statement.MaxName)}
-		if foreignCurrency != "" && foreignCurrency != r.Currency {
-			r.Transfer.Amount, r.Transfer.Currency = foreign, foreignCurrency
+		record.Account, record.Amount = source, written.Negate(amount)
+		record.Transfer = &statement.Transfer{
+			Account: statement.Text(destination, statement.MaxName),
+		}
+		if foreignCurrency != "" && foreignCurrency != record.Currency {
+			record.Transfer.Amount, record.Transfer.Currency = foreign, foreignCurrency
 		}
 		foreignCurrency = ""
 	case "opening balance", "liability credit", "reconciliation":
-		r.Opening = kind != "reconciliation"
-		r.Account, r.Amount = destination, amount
+		record.Opening = kind != "reconciliation"
+		record.Account, record.Amount = destination, amount
 		if isOpposite(cell("destination_type")) {
-			r.Account, r.Amount = source, written.Negate(amount)
+			record.Account, record.Amount = source, written.Negate(amount)
 		}
 	default:
-		r.Problem = "the type of the journal is unknown"
+		record.Problem = "the type of the journal is unknown"
 	}
 	if foreignCurrency != "" && strings.Trim(foreign, "0.") != "" {
-		r.Notes = strings.TrimSpace(r.Notes + "\n" + foreign + " " + foreignCurrency)
+		record.Notes = strings.TrimSpace(record.Notes + "\n" + foreign + " " + foreignCurrency)
 	}
 	var day bool
-	if r.Date, day = parseDate(cell("date")); !day {
-		r.Problem = "the date is missing or cannot be read"
-	} else if !ok && r.Problem == "" {
-		r.Problem = "the amount is missing or cannot be read"
+	if record.Date, day = parseDate(cell("date")); !day {
+		record.Problem = "the date is missing or cannot be read"
+	} else if !ok && record.Problem == "" {
+		record.Problem = "the amount is missing or cannot be read"
 	}
 	for tag := range strings.SplitSeq(cell("tags"), ",") {
 		if tag = statement.Text(tag, statement.MaxName); tag != "" {
-			r.Tags = append(r.Tags, tag)
+			record.Tags = append(record.Tags, tag)
 		}
 	}
-	return r
+	return record
 }
 
 // isLiability reports whether an account of this type is a debt. Firefly III calls a payment to it
@@ -232,26 +234,27 @@ func (p *parser) add(r *statement.Record) {
 
 // finish completes the current record, or returns nil if there is none.
 func (p *parser) finish() *statement.Record {
-	r := p.record
+	record := p.record
 	p.record = nil
-	if r == nil {
+	if record == nil {
 		return nil
 	}
-	if len(r.Splits) == 1 {
-		r.Description = cmp.Or(r.Splits[0].Description, r.Description)
-		r.Splits = nil
+	if len(record.Splits) == 1 {
+		record.Description = cmp.Or(record.Splits[0].Description, record.Description)
+		record.Splits = nil
 	}
-	if len(r.Splits) > 1 {
+	if len(record.Splits) > 1 {
 		amount, ok := p.total.Text()
 		if !ok {
-			r.Problem = "the parts of the split cannot be added up"
-			return r
+			record.Problem = "the parts of the split cannot be added up"
+			return record
 		}
-		r.Amount, r.Category = amount, ""
-		for i := range r.Splits {
-			r.Splits[i].Category = statement.Text(r.Splits[i].Category, statement.MaxName)
-			r.Splits[i].Description = statement.Text(r.Splits[i].Description, statement.MaxText)
+		record.Amount, record.Category = amount, ""
+		for i := range record.Splits {
+			record.Splits[i].Category = statement.Text(record.Splits[i].Category, statement.MaxName)
+			record.Splits[i].Description = statement.Text(record.Splits[i].Description,
+				statement.MaxText)
 		}
 	}
-	return r
+	return record
 }

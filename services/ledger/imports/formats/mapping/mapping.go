@@ -148,30 +148,30 @@ type Reader struct {
 // Compile checks a mapping and returns its reader. The error is Errors. A mapping that only lacks
 // columns has a reader, too.
 func (m *Mapping) Compile() (*Reader, error) {
-	r := &Reader{Mapping: *m, columns: make(map[string][]int), mark: written.Dot}
-	invalid := append(r.setFormats(m), r.setStatuses(m)...)
+	reader := &Reader{Mapping: *m, columns: make(map[string][]int), mark: written.Dot}
+	invalid := append(reader.setFormats(m), reader.setStatuses(m)...)
 	var incomplete Errors
 	if m.Format != statement.QIF {
-		invalid = append(invalid, r.assign(m)...)
-		incomplete = r.complete()
+		invalid = append(invalid, reader.assign(m)...)
+		incomplete = reader.complete()
 	}
 	switch {
 	case len(invalid) > 0:
 		return nil, append(invalid, incomplete...)
 	case len(incomplete) > 0:
-		return r, incomplete
+		return reader, incomplete
 	}
-	return r, nil
+	return reader, nil
 }
 
 // setFormats checks the parts of a mapping that do not concern columns, and stores the formats of
 // dates and amounts.
-func (r *Reader) setFormats(m *Mapping) (invalid Errors) {
+func (r *Reader) setFormats(columns *Mapping) (invalid Errors) {
 	var ok bool
-	if r.order, ok = written.Layouts[m.DateLayout]; !ok {
+	if r.order, ok = written.Layouts[columns.DateLayout]; !ok {
 		invalid.add("dateLayout", "must be one of "+strings.Join(DateLayouts(), ", "))
 	}
-	switch m.DecimalMark {
+	switch columns.DecimalMark {
 	case ".":
 	case ",":
 		r.mark = written.Comma
@@ -179,14 +179,14 @@ func (r *Reader) setFormats(m *Mapping) (invalid Errors) {
 		invalid.add("decimalMark", `must be "." or ","`)
 	}
 	known := []string{statement.CSV, statement.XLSX, statement.QIF, statement.YNAB}
-	if !slices.Contains(known, m.Format) {
+	if !slices.Contains(known, columns.Format) {
 		invalid.add("format", "must be csv, xlsx, qif or ynab")
 	}
-	if m.SkipRows < 0 || m.SkipRows > maxSkipRows {
+	if columns.SkipRows < 0 || columns.SkipRows > maxSkipRows {
 		invalid.add("skipRows", fmt.Sprintf("must be between 0 and %d", maxSkipRows))
 	}
-	if m.Currency != "" {
-		if _, ok := money.ParseCurrency(m.Currency); !ok {
+	if columns.Currency != "" {
+		if _, ok := money.ParseCurrency(columns.Currency); !ok {
 			invalid.add("currency", "must be an ISO 4217 code")
 		}
 	}
@@ -194,12 +194,16 @@ func (r *Reader) setFormats(m *Mapping) (invalid Errors) {
 }
 
 // setStatuses stores the statuses of the values that the mapping lists. A value has one status.
-func (r *Reader) setStatuses(m *Mapping) (invalid Errors) {
+func (r *Reader) setStatuses(columns *Mapping) (invalid Errors) {
 	r.statuses = make(map[string]string)
 	for _, list := range []struct {
 		status string
 		values []string
-	}{{written.Booked, m.Booked}, {written.Pending, m.Pending}, {written.Void, m.Void}} {
+	}{
+		{written.Booked, columns.Booked},
+		{written.Pending, columns.Pending},
+		{written.Void, columns.Void},
+	} {
 		for i, value := range list.values {
 			key := written.Fold(value)
 			if other := r.statuses[key]; other != "" && other != list.status {
@@ -213,34 +217,35 @@ func (r *Reader) setStatuses(m *Mapping) (invalid Errors) {
 
 // assign checks the columns and stores their indexes by field. The cells at indexes beyond the
 // end of a row are empty.
-func (r *Reader) assign(m *Mapping) (invalid Errors) {
-	if m.Width < 0 || m.Width > scan.MaxColumns {
+func (r *Reader) assign(columns *Mapping) (invalid Errors) {
+	if columns.Width < 0 || columns.Width > scan.MaxColumns {
 		invalid.add("width", fmt.Sprintf("must be between 0 and %d", scan.MaxColumns))
 	}
-	if len(m.Columns) > scan.MaxColumns {
+	if len(columns.Columns) > scan.MaxColumns {
 		invalid.add("columns", fmt.Sprintf("must be at most %d", scan.MaxColumns))
 		return invalid
 	}
-	for i, c := range m.Columns {
+	for i, column := range columns.Columns {
 		name := fmt.Sprintf("columns[%d].", i)
-		if c.Index < 0 || c.Index >= scan.MaxColumns {
+		if column.Index < 0 || column.Index >= scan.MaxColumns {
 			invalid.add(name+"index", fmt.Sprintf("must be between 0 and %d", scan.MaxColumns-1))
 		}
 		switch {
-		case !slices.Contains(Fields, c.Field):
+		case !slices.Contains(Fields, column.Field):
 			invalid.add(name+"field", "must be one of "+strings.Join(Fields, ", "))
 			continue
-		case c.Field == FieldIgnore:
+		case column.Field == FieldIgnore:
 			continue
-		case len(r.columns[c.Field]) > 0 && c.Field != FieldPayee && c.Field != FieldDescription &&
-			c.Field != FieldNotes && c.Field != FieldTags:
+		case len(r.columns[column.Field]) > 0 && column.Field != FieldPayee &&
+			column.Field != FieldDescription &&
+			column.Field != FieldNotes && column.Field != FieldTags:
 			invalid.add(name+"field", "must not be assigned to two columns")
 		}
-		r.columns[c.Field] = append(r.columns[c.Field], c.Index)
+		r.columns[column.Field] = append(r.columns[column.Field], column.Index)
 	}
-	if len(m.Negative) > 0 {
+	if len(columns.Negative) > 0 {
 		r.negative = make(map[string]bool)
-		for _, value := range m.Negative {
+		for _, value := range columns.Negative {
 			r.negative[written.Fold(value)] = true
 		}
 	}

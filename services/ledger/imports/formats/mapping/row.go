@@ -47,12 +47,12 @@ func (r *Reader) joined(cells []string, field, separator string) string {
 // row that is evidently not a transaction, such as a heading, a total or a line that states a
 // balance: it gets Skip, and the user does not see it. The opening balance gets Opening.
 func (r *Reader) Row(record *statement.Record) {
-	m, cells := &r.Mapping, record.Cells
-	if record.N <= m.SkipRows || m.Header && record.N == m.SkipRows+1 {
+	columns, cells := &r.Mapping, record.Cells
+	if record.N <= columns.SkipRows || columns.Header && record.N == columns.SkipRows+1 {
 		record.Skip = true
 		return
 	}
-	record.Currency = m.Currency
+	record.Currency = columns.Currency
 	var unit, problem string
 	record.Amount, unit, problem = r.signedAmount(cells)
 	if code, ok := money.ParseCurrency(r.cell(cells, FieldCurrency)); ok {
@@ -249,7 +249,7 @@ func (r *Reader) debitCredit(cells []string) (amount, unit, problem string) {
 		if cell == "" {
 			continue
 		}
-		value, u, ok := r.Amount(cell)
+		value, currency, ok := r.Amount(cell)
 		if !ok {
 			if strings.ContainsAny(cell, "0123456789") {
 				return "", "", "the amount cannot be read"
@@ -261,7 +261,7 @@ func (r *Reader) debitCredit(cells []string) (amount, unit, problem string) {
 			return "", "", "the row has a debit and a credit"
 		}
 		if !found || !isZero {
-			unit = u
+			unit = currency
 			if total = written.Absolute(value); field == FieldDebit {
 				total = written.Negate(total)
 			}

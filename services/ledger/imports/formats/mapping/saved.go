@@ -28,18 +28,18 @@ func (m *Mapping) Adopt(proposed *Mapping) Unread {
 	earlier := m.Empty
 	m.Empty = proposed.Empty
 	var unread Unread
-	for _, c := range proposed.Columns {
-		wasEmpty := slices.Contains(earlier, c.Index)
-		proven := c.Field == FieldBalance || c.Field == FieldFee && earlier != nil
+	for _, column := range proposed.Columns {
+		wasEmpty := slices.Contains(earlier, column.Index)
+		proven := column.Field == FieldBalance || column.Field == FieldFee && earlier != nil
 		switch {
-		case m.reads(c.Index) || slices.Contains(proposed.Empty, c.Index):
-		case (wasEmpty || proven) && m.accepts(c.Field):
-			m.Columns = append(m.Columns, c)
-		case earlier != nil && !wasEmpty || c.Field == FieldBalance:
-		case c.changesAmount():
-			unread.Amounts = append(unread.Amounts, c.Index)
+		case m.reads(column.Index) || slices.Contains(proposed.Empty, column.Index):
+		case (wasEmpty || proven) && m.accepts(column.Field):
+			m.Columns = append(m.Columns, column)
+		case earlier != nil && !wasEmpty || column.Field == FieldBalance:
+		case column.changesAmount():
+			unread.Amounts = append(unread.Amounts, column.Index)
 		default:
-			unread.Texts = append(unread.Texts, c.Index)
+			unread.Texts = append(unread.Texts, column.Index)
 		}
 	}
 	slices.SortFunc(m.Columns, func(a, b Column) int { return a.Index - b.Index })

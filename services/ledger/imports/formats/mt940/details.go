@@ -99,21 +99,21 @@ var sepaKeys = regexp.MustCompile(`\b(EREF|KREF|MREF|CRED|DEBT|COAM|OAMT|SVWZ|AB
 
 // purpose returns the purpose of a SEPA transfer (SVWZ) in a text. Without that key it returns the
 // whole text: references are better than an empty description.
-func purpose(s string) string {
-	found := sepaKeys.FindAllStringSubmatchIndex(s, -1)
+func purpose(value string) string {
+	found := sepaKeys.FindAllStringSubmatchIndex(value, -1)
 	for i, m := range found {
-		if s[m[2]:m[3]] != "SVWZ" {
+		if value[m[2]:m[3]] != "SVWZ" {
 			continue
 		}
-		end := len(s)
+		end := len(value)
 		if i+1 < len(found) {
 			end = found[i+1][0]
 		}
-		if text := statement.OneLine(s[m[1]:end]); text != "" {
+		if text := statement.OneLine(value[m[1]:end]); text != "" {
 			return text
 		}
 	}
-	return statement.OneLine(s)
+	return statement.OneLine(value)
 }
 
 // slashKey is a key of the Dutch form /NAME/.../REMI/...
@@ -125,7 +125,7 @@ var slashKey = regexp.MustCompile(
 // text.
 func slashes(s string) details {
 	found := slashKey.FindAllStringSubmatchIndex(s, -1)
-	var d details
+	var details details
 	for i, m := range found {
 		end := len(s)
 		if i+1 < len(found) {
@@ -134,15 +134,15 @@ func slashes(s string) details {
 		value := s[m[1]:end]
 		switch s[m[2]:m[3]] {
 		case "NAME":
-			d.payee = statement.OneLine(strings.Trim(value, "/"))
+			details.payee = statement.OneLine(strings.Trim(value, "/"))
 		case "REMI":
 			value = strings.TrimPrefix(strings.TrimPrefix(value, "USTD//"), "STRD/")
-			d.text = statement.OneLine(strings.Trim(value, "/"))
+			details.text = statement.OneLine(strings.Trim(value, "/"))
 		case "CNTP":
 			if parts := strings.Split(value, "/"); len(parts) > 2 {
-				d.payee = statement.OneLine(parts[2])
+				details.payee = statement.OneLine(parts[2])
 			}
 		}
 	}
-	return d
+	return details
 }

@@ -49,11 +49,11 @@ type parser struct {
 // Parse parses MT940 and MT942.
 func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 	return func(yield func(statement.Record, error) bool) {
-		p := &parser{in: in}
+		parser := &parser{in: in}
 		var last field
 		err := readFields(scan.NewLines(in.Text), func(f field) (bool, error) {
 			last = f
-			record, err := p.handle(f)
+			record, err := parser.handle(f)
 			if err != nil || record == nil {
 				return true, err
 			}
@@ -66,10 +66,10 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 			yield(statement.Record{}, err)
 			return
 		}
-		if record := p.finish(); record != nil && !yield(*record, nil) {
+		if record := parser.finish(); record != nil && !yield(*record, nil) {
 			return
 		}
-		if p.statements == 0 {
+		if parser.statements == 0 {
 			yield(statement.Record{},
 				scan.Errorf(last.line, "the file has no statement: no balance and no entry"))
 		}
@@ -77,22 +77,22 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 }
 
 // handle processes a field. It returns a record that the field completes.
-func (p *parser) handle(f field) (*statement.Record, error) {
-	first := strings.TrimSpace(f.lines[0])
+func (p *parser) handle(field field) (*statement.Record, error) {
+	first := strings.TrimSpace(field.lines[0])
 	switch {
-	case f.tag == "86" || p.record != nil && f.tag == "25" && strings.Contains(first, "?"):
+	case field.tag == "86" || p.record != nil && field.tag == "25" && strings.Contains(first, "?"):
 		// Some files have the tag of the account in front of an entry's details.
-		p.details += joinDetails(f.lines)
+		p.details += joinDetails(field.lines)
 		return nil, nil
-	case f.tag == "61":
+	case field.tag == "61":
 		record := p.finish()
-		p.entry(f)
+		p.entry(field)
 		return record, nil
-	case f.tag == "NS":
+	case field.tag == "NS":
 		return nil, nil
 	}
 	record := p.finish()
-	switch f.tag {
+	switch field.tag {
 	case "20":
 		p.opening, p.total = "", written.Sum{}
 	case "25", "25P":
@@ -127,18 +127,18 @@ func (p *parser) handle(f field) (*statement.Record, error) {
 // balance reads a balance, and sets the currency.
 func (p *parser) balance(s string) (amount string, day time.Time, ok bool) {
 	p.statements++
-	m := balanceLine.FindStringSubmatch(s)
-	if m == nil {
+	match := balanceLine.FindStringSubmatch(s)
+	if match == nil {
 		return "", day, false
 	}
-	p.currency = m[3]
-	if amount, ok = written.ParseLoose(m[5]); !ok {
+	p.currency = match[3]
+	if amount, ok = written.ParseLoose(match[5]); !ok {
 		return "", day, false
 	}
-	if m[1] == "D" || m[4] == "D" {
+	if match[1] == "D" || match[4] == "D" {
 		amount = written.Negate(amount)
 	}
-	day, _ = parseDate(m[2])
+	day, _ = parseDate(match[2])
 	return amount, day, true
 }
 
@@ -181,36 +181,36 @@ func parseDate(s string) (time.Time, bool) {
 }
 
 // entry starts a record with field 61.
-func (p *parser) entry(f field) {
+func (p *parser) entry(field field) {
 	p.statements++
-	r := &statement.Record{Line: f.line, Account: p.account, Currency: p.currency}
-	p.record = r
-	m := entryLine.FindStringSubmatch(strings.TrimSpace(f.lines[0]))
-	if m == nil {
-		r.Problem = "field 61 cannot be read"
+	record := &statement.Record{Line: field.line, Account: p.account, Currency: p.currency}
+	p.record = record
+	match := entryLine.FindStringSubmatch(strings.TrimSpace(field.lines[0]))
+	if match == nil {
+		record.Problem = "field 61 cannot be read"
 		return
 	}
 	var ok bool
-	if r.Date, ok = entryDate(m[1], m[2]); !ok {
-		r.Problem = "the date cannot be read"
+	if record.Date, ok = entryDate(match[1], match[2]); !ok {
+		record.Problem = "the date cannot be read"
 		return
 	}
-	if r.Amount, ok = written.ParseLoose(strings.TrimSuffix(m[5], ",")); !ok {
-		r.Problem = "the amount cannot be read"
+	if record.Amount, ok = written.ParseLoose(strings.TrimSuffix(match[5], ",")); !ok {
+		record.Problem = "the amount cannot be read"
 		return
 	}
 	// RC takes back a credit, and RD a debit.
-	if mark := m[3]; mark == "D" || mark == "ED" || mark == "RC" {
-		r.Amount = written.Negate(r.Amount)
+	if mark := match[3]; mark == "D" || mark == "ED" || mark == "RC" {
+		record.Amount = written.Negate(record.Amount)
 	}
-	p.total.Add(r.Amount)
-	_, bank, _ := strings.Cut(m[7], "//")
+	p.total.Add(record.Amount)
+	_, bank, _ := strings.Cut(match[7], "//")
 	bank = statement.OneLine(bank)
 	if statement.Distinctive(bank) && strings.ContainsAny(bank, "0123456789") && bank != "NONREF" {
 		// A bank may use a reference again on another day.
-		r.ExternalID = "mt940:" + r.Date.Format("20060102") + ":" + bank
+		record.ExternalID = "mt940:" + record.Date.Format("20060102") + ":" + bank
 	}
-	r.Notes = strings.Join(f.lines[1:], " ")
+	record.Notes = strings.Join(field.lines[1:], " ")
 }
 
 // entryDate returns the entry date, or the value date if there is no valid entry date. The entry
@@ -238,16 +238,16 @@ func entryDate(value, entry string) (time.Time, bool) {
 
 // finish completes the current entry with its details, or returns nil if there is none.
 func (p *parser) finish() *statement.Record {
-	r := p.record
-	if r == nil {
+	record := p.record
+	if record == nil {
 		return nil
 	}
 	details := parseDetails(p.details)
-	supplement := statement.OneLine(r.Notes)
-	r.Payee, r.Description, r.Notes = details.payee, details.text, details.notes
-	if r.Description == "" {
-		r.Description = supplement
+	supplement := statement.OneLine(record.Notes)
+	record.Payee, record.Description, record.Notes = details.payee, details.text, details.notes
+	if record.Description == "" {
+		record.Description = supplement
 	}
 	p.record, p.details = nil, ""
-	return r
+	return record
 }

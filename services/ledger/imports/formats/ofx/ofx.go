@@ -67,10 +67,10 @@ const maxElements = 10_000
 // Parse parses OFX 1 and 2, and QFX.
 func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 	return func(yield func(statement.Record, error) bool) {
-		p := &parser{in: in, status: make(map[string]string)}
+		parser := &parser{in: in, status: make(map[string]string)}
 		source := scan.NewMarkup(in.Text)
 		for elements := 0; ; elements++ {
-			e, err := source.Next()
+			element, err := source.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -79,8 +79,8 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 					maxElements)
 			}
 			var record *statement.Record
-			if e.Name = strings.ToUpper(e.Name); err == nil {
-				record, err = p.handle(e)
+			if element.Name = strings.ToUpper(element.Name); err == nil {
+				record, err = parser.handle(element)
 			}
 			if err != nil {
 				yield(statement.Record{}, err)
@@ -93,13 +93,13 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 				}
 			}
 		}
-		if record := p.finish(); record != nil && !yield(*record, nil) {
+		if record := parser.finish(); record != nil && !yield(*record, nil) {
 			return
 		}
 		switch {
-		case !p.closed && (p.listed || p.statements == 0):
+		case !parser.closed && (parser.listed || parser.statements == 0):
 			yield(statement.Record{}, scan.Errorf(source.Line, "the file ends before </OFX>"))
-		case p.statements == 0:
+		case parser.statements == 0:
 			yield(statement.Record{},
 				scan.Errorf(source.Line, "the file has no statement of a bank account or card"))
 		}
@@ -107,15 +107,15 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 }
 
 // handle processes a tag. It returns a record that the tag completes.
-func (p *parser) handle(e scan.Element) (*statement.Record, error) {
-	if e.Closing {
-		return p.close(e)
+func (p *parser) handle(element scan.Element) (*statement.Record, error) {
+	if element.Closing {
+		return p.close(element)
 	}
 	// Some writers use these three as elements with a text.
-	isValue := e.Text != "" &&
-		(e.Name == "PAYEE" || e.Name == "CURRENCY" || e.Name == "ORIGCURRENCY")
-	if aggregates[strings.ToLower(e.Name)] && !isValue {
-		return p.open(e)
+	isValue := element.Text != "" &&
+		(element.Name == "PAYEE" || element.Name == "CURRENCY" || element.Name == "ORIGCURRENCY")
+	if aggregates[strings.ToLower(element.Name)] && !isValue {
+		return p.open(element)
 	}
 	if p.skipped {
 		return nil, nil
@@ -124,20 +124,20 @@ func (p *parser) handle(e scan.Element) (*statement.Record, error) {
 	if len(p.parents) > 0 {
 		parent = p.parents[len(p.parents)-1]
 	}
-	return nil, p.value(parent, e)
+	return nil, p.value(parent, element)
 }
 
 // open processes the start of an aggregate.
-func (p *parser) open(e scan.Element) (record *statement.Record, err error) {
+func (p *parser) open(element scan.Element) (record *statement.Record, err error) {
 	// No aggregate contains itself: the end tag of the first one is missing.
-	if i := slices.Index(p.parents, e.Name); i >= 0 {
+	if i := slices.Index(p.parents, element.Name); i >= 0 {
 		p.parents = p.parents[:i]
 	}
 	if len(p.parents) == scan.MaxDepth {
-		return nil, scan.Errorf(e.Line, "the elements are nested too deeply")
+		return nil, scan.Errorf(element.Line, "the elements are nested too deeply")
 	}
-	p.parents = append(p.parents, e.Name)
-	switch e.Name {
+	p.parents = append(p.parents, element.Name)
+	switch element.Name {
 	case "INVSTMTRS":
 		p.in.Warn(statement.InvestmentsSkipped)
 		p.skipped, p.statements = true, p.statements+1
@@ -147,9 +147,11 @@ func (p *parser) open(e scan.Element) (record *statement.Record, err error) {
 		// Also ends a transaction whose end tag is missing.
 		record = p.finish()
 		if !p.skipped {
-			p.record = &statement.Record{Line: e.Line, Account: p.account, Currency: p.currency}
+			p.record = &statement.Record{
+				Line: element.Line, Account: p.account, Currency: p.currency,
+			}
 			p.fields = make(map[string]string)
-			if e.Name == "STMTTRNP" {
+			if element.Name == "STMTTRNP" {
 				p.record.Status = written.Pending
 			}
 		}
@@ -165,14 +167,14 @@ func (p *parser) open(e scan.Element) (record *statement.Record, err error) {
 }
 
 // close processes an end tag. It also ends the aggregates inside whose end tags are missing.
-func (p *parser) close(e scan.Element) (record *statement.Record, err error) {
+func (p *parser) close(element scan.Element) (record *statement.Record, err error) {
 	for i := len(p.parents) - 1; i >= 0; i-- {
-		if p.parents[i] == e.Name {
+		if p.parents[i] == element.Name {
 			p.parents = p.parents[:i]
 			break
 		}
 	}
-	switch e.Name {
+	switch element.Name {
 	case "OFX":
 		p.closed = true
 		return p.finish(), nil
@@ -185,38 +187,39 @@ func (p *parser) close(e scan.Element) (record *statement.Record, err error) {
 		p.skipped = false
 	case "STATUS":
 		if strings.EqualFold(p.status["SEVERITY"], "ERROR") {
-			return nil, scan.Errorf(e.Line, "%s", statement.OneLine("the bank reports the error "+
-				p.status["CODE"]+" "+statement.Cut(p.status["MESSAGE"], 200)))
+			return nil, scan.Errorf(element.Line, "%s",
+				statement.OneLine("the bank reports the error "+
+					p.status["CODE"]+" "+statement.Cut(p.status["MESSAGE"], 200)))
 		}
 	}
 	return nil, nil
 }
 
 // value processes an element with a text.
-func (p *parser) value(parent string, e scan.Element) error {
+func (p *parser) value(parent string, element scan.Element) error {
 	switch {
 	case parent == "STATUS":
-		p.status[e.Name] = e.Text
+		p.status[element.Name] = element.Text
 	case p.record != nil:
-		key := e.Name
+		key := element.Name
 		switch parent {
 		case "CURRENCY", "ORIGCURRENCY", "BANKACCTTO", "CCACCTTO", "PAYEE":
 			key = parent + "." + key
 		}
 		if _, ok := p.fields[key]; !ok && len(p.fields) < 64 {
-			p.fields[key] = e.Text
+			p.fields[key] = element.Text
 		}
-	case e.Name == "CURDEF":
-		p.currency = strings.ToUpper(statement.Cut(e.Text, 3))
+	case element.Name == "CURDEF":
+		p.currency = strings.ToUpper(statement.Cut(element.Text, 3))
 		return p.describe(func(a *statement.Account) { a.Currency = p.currency })
-	case e.Name == "ACCTID" && strings.HasSuffix(parent, "FROM"):
-		p.account = statement.Text(e.Text, statement.MaxName)
+	case element.Name == "ACCTID" && strings.HasSuffix(parent, "FROM"):
+		p.account = statement.Text(element.Text, statement.MaxName)
 		return p.describe(func(a *statement.Account) { a.Currency = p.currency })
-	case parent == "LEDGERBAL" && e.Name == "BALAMT":
-		p.balance, _ = written.ParseLoose(e.Text)
+	case parent == "LEDGERBAL" && element.Name == "BALAMT":
+		p.balance, _ = written.ParseLoose(element.Text)
 		return p.describe(func(a *statement.Account) { a.Closing = p.balance })
-	case parent == "LEDGERBAL" && e.Name == "DTASOF":
-		day, _ := parseDate(e.Text)
+	case parent == "LEDGERBAL" && element.Name == "DTASOF":
+		day, _ := parseDate(element.Text)
 		return p.describe(func(a *statement.Account) { a.ClosingDate = day })
 	}
 	return nil
@@ -239,37 +242,38 @@ func (p *parser) describe(change func(*statement.Account)) error {
 
 // finish completes the current transaction, or returns nil if there is none.
 func (p *parser) finish() *statement.Record {
-	r, f := p.record, p.fields
-	if r == nil {
+	record, fields := p.record, p.fields
+	if record == nil {
 		return nil
 	}
 	p.record, p.fields = nil, nil
-	if symbol := cmp.Or(f["CURRENCY.CURSYM"], f["CURRENCY"]); symbol != "" {
-		r.Currency = strings.ToUpper(statement.Cut(symbol, 3))
+	if symbol := cmp.Or(fields["CURRENCY.CURSYM"], fields["CURRENCY"]); symbol != "" {
+		record.Currency = strings.ToUpper(statement.Cut(symbol, 3))
 	}
 	var ok bool
-	day := cmp.Or(f["DTPOSTED"], f["DTUSER"], f["DTTRAN"])
-	if r.Date, ok = parseDate(day); !ok && (day != "" || r.Status != written.Pending) {
-		r.Problem = "DTPOSTED is missing or not a date"
+	day := cmp.Or(fields["DTPOSTED"], fields["DTUSER"], fields["DTTRAN"])
+	if record.Date, ok = parseDate(day); !ok && (day != "" || record.Status != written.Pending) {
+		record.Problem = "DTPOSTED is missing or not a date"
 	}
-	if r.Amount, ok = written.ParseLoose(f["TRNAMT"]); !ok && r.Problem == "" {
-		r.Problem = "TRNAMT is missing or not a number"
+	if record.Amount, ok = written.ParseLoose(fields["TRNAMT"]); !ok && record.Problem == "" {
+		record.Problem = "TRNAMT is missing or not a number"
 	}
-	r.Payee, r.Description = cmp.Or(f["NAME"], f["PAYEE.NAME"], f["PAYEE"]), f["MEMO"]
-	if number := f["CHECKNUM"]; strings.Trim(number, "0 ") != "" {
-		r.Notes = statement.Text(number, statement.MaxName)
+	record.Payee, record.Description = cmp.Or(fields["NAME"], fields["PAYEE.NAME"],
+		fields["PAYEE"]), fields["MEMO"]
+	if number := fields["CHECKNUM"]; strings.Trim(number, "0 ") != "" {
+		record.Notes = statement.Text(number, statement.MaxName)
 	}
-	if id := statement.OneLine(f["FITID"]); statement.Distinctive(id) {
-		r.ExternalID = "ofx:" + id
+	if id := statement.OneLine(fields["FITID"]); statement.Distinctive(id) {
+		record.ExternalID = "ofx:" + id
 	}
-	return r
+	return record
 }
 
 // parseDate reads YYYYMMDD with or without a time and a zone. The civil date is used as written.
-func parseDate(s string) (time.Time, bool) {
-	s = strings.TrimSpace(s)
-	if len(s) >= 8 && written.IsDigitsOnly(s[:8]) {
-		d, ok := written.ScanDate(s[:8])
+func parseDate(text string) (time.Time, bool) {
+	text = strings.TrimSpace(text)
+	if len(text) >= 8 && written.IsDigitsOnly(text[:8]) {
+		d, ok := written.ScanDate(text[:8])
 		if !ok {
 			return time.Time{}, false
 		}
@@ -278,7 +282,7 @@ func parseDate(s string) (time.Time, bool) {
 		}
 		return d.Date(written.DMY)
 	}
-	d, ok := written.ScanDate(s)
+	d, ok := written.ScanDate(text)
 	if !ok {
 		return time.Time{}, false
 	}

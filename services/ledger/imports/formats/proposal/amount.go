@@ -27,7 +27,7 @@ func hasAnyMark(cell string) bool {
 // mark returns the decimal mark of the file, and whether it was assumed because the numbers do not
 // decide it. A wrong mark would change all amounts by a factor of 1000, so an assumed mark always
 // causes a warning.
-func (p *Profile) mark(columns Columns, m *mapping.Mapping) (mark string, assumed bool) {
+func (p *Profile) mark(columns Columns, mapped *mapping.Mapping) (mark string, assumed bool) {
 	var dots, commas, either int
 	for _, field := range amountFields {
 		if i, ok := columns[field]; ok {
@@ -37,7 +37,7 @@ func (p *Profile) mark(columns Columns, m *mapping.Mapping) (mark string, assume
 		}
 	}
 	if dots == 0 && commas == 0 && either == 0 {
-		return p.usualMark(m), false
+		return p.usualMark(mapped), false
 	}
 	if dots != commas {
 		return markOf(commas > dots), false
@@ -52,7 +52,7 @@ func (p *Profile) mark(columns Columns, m *mapping.Mapping) (mark string, assume
 	if dots != commas {
 		return markOf(commas > dots), true
 	}
-	return p.usualMark(m), true
+	return p.usualMark(mapped), true
 }
 
 // markOf returns the comma or the point.
@@ -151,10 +151,10 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 		rank = p.rankOf(amount)
 	}
 	unnamed := p.amountsByContents(columns)
-	t := p.newTable(withoutStatus(columns), slices.Concat(others, unnamed, fees, []int{amount}))
+	table := p.newTable(withoutStatus(columns), slices.Concat(others, unnamed, fees, []int{amount}))
 	unnamed = slices.DeleteFunc(unnamed, func(i int) bool {
 		// Beside a column that a heading names, amounts are equal in most rows.
-		return rank == 1 || rank < 1<<30 && t.equal(amount, i)*2 < len(t.records)
+		return rank == 1 || rank < 1<<30 && table.equal(amount, i)*2 < len(table.records)
 	})
 	// Of a net amount, a tax may be missing instead of a fee.
 	isTaxed := len(fees) == 0 && rank == 1
@@ -166,7 +166,7 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 	}
 	if ok && p.proof == nil && !p.settled {
 		for _, i := range append(others, unnamed...) {
-			if rows := t.different(amount, i); len(rows) > 0 {
+			if rows := table.different(amount, i); len(rows) > 0 {
 				in.Assume(statement.AmountAssumed, statement.Shows("AMOUNTS_DIFFER",
 					"column", p.name(amount), "other", p.name(i)), rows...)
 				return
@@ -177,7 +177,7 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 		return
 	}
 	for _, i := range fees {
-		if rows := t.nonzero(i); len(rows) > 0 && p.mayLower(i) {
+		if rows := table.nonzero(i); len(rows) > 0 && p.mayLower(i) {
 			in.Assume(statement.AmountAssumed,
 				statement.Shows("FEES_UNPROVEN", "column", p.name(i)), rows...)
 			return

@@ -38,9 +38,9 @@ func (p *Profile) describe() {
 
 // countTexts counts the texts of a column.
 func (p *Profile) countTexts(i int) texts {
-	var t texts
+	var texts texts
 	if !p.columns[i].textual() {
-		return t
+		return texts
 	}
 	seen := make(map[string]int)
 	for _, cells := range p.transactions {
@@ -48,23 +48,23 @@ func (p *Profile) countTexts(i int) texts {
 		if cell == "" {
 			continue
 		}
-		t.filled++
-		t.length += utf8.RuneCountInString(cell)
-		t.words += len(strings.Fields(cell))
+		texts.filled++
+		texts.length += utf8.RuneCountInString(cell)
+		texts.words += len(strings.Fields(cell))
 		if written.IsKind(cell) {
-			t.kinds++
+			texts.kinds++
 			if _, known := written.SignOf(cell); known && !strings.Contains(cell, " ") {
-				t.signs++
+				texts.signs++
 			}
 		} else if isCode(cell) {
-			t.codes++
+			texts.codes++
 		}
-		if seen[cell]++; seen[cell] > t.top {
-			t.top, t.frequent = seen[cell], cell
+		if seen[cell]++; seen[cell] > texts.top {
+			texts.top, texts.frequent = seen[cell], cell
 		}
 	}
-	t.distinct = len(seen)
-	return t
+	texts.distinct = len(seen)
+	return texts
 }
 
 // mean returns the mean length of the texts.

@@ -180,21 +180,21 @@ func (p *Profile) amountPairs(columns Columns, taken map[int]bool, free []int) [
 
 // pairTexts looks for the texts of money in beside the amounts of two columns, of which one is
 // given. It reports whether that column has the credits.
-func (p *Profile) pairTexts(t *table, column int) (w Witness, isCredit bool) {
+func (p *Profile) pairTexts(table *table, column int) (witness Witness, isCredit bool) {
 	here, there := 0, 0
-	for row, n := range t.records {
+	for row, n := range table.records {
 		switch {
 		case !saysIn(p.sample[n-1]):
-		case t.numbers[column][row].Units != 0:
+		case table.numbers[column][row].Units != 0:
 			here++
 		default:
 			there++
 		}
 	}
 	if (here > 0) != (there > 0) {
-		w = ByTexts
+		witness = ByTexts
 	}
-	return w, w != "" && here > 0
+	return witness, witness != "" && here > 0
 }
 
 // byPair assigns debits and credits of which no heading names one or both: two columns of numbers
@@ -216,20 +216,20 @@ func (p *Profile) byPair(columns Columns, taken map[int]bool) {
 	case hasCredit:
 		firsts = []int{credit}
 	}
-	t := p.newTable(columns, slices.Concat(free, firsts))
+	table := p.newTable(columns, slices.Concat(free, firsts))
 	for _, first := range firsts {
 		for _, second := range free {
 			if second == first || !hasDebit && !hasCredit && second < first ||
-				!t.alternate(first, second) {
+				!table.alternate(first, second) {
 				continue
 			}
-			w, swap := ByHeading, hasCredit
+			witness, swap := ByHeading, hasCredit
 			if !hasDebit && !hasCredit {
-				if w, swap = p.pairTexts(t, first); w == "" {
-					swap = t.isNegative(second)
+				if witness, swap = p.pairTexts(table, first); witness == "" {
+					swap = table.isNegative(second)
 				}
 			}
-			if p.pair = &w; swap {
+			if p.pair = &witness; swap {
 				first, second = second, first
 			}
 			columns[mapping.FieldDebit], columns[mapping.FieldCredit] = first, second

@@ -111,72 +111,73 @@ func (c *column) value(cell string) {
 // fall in that order. It returns false for digits without separators that may as well be a number,
 // such as 240131.
 func (c *column) date(cell string) bool {
-	d, ok := written.ScanDate(cell)
+	dateText, ok := written.ScanDate(cell)
 	if !ok {
 		return false
 	}
 	any := false
-	for i, order := range []written.Orders{written.YMD, written.DMY, written.MDY} {
-		t, ok := d.Date(order)
+	for index, order := range []written.Orders{written.YMD, written.DMY, written.MDY} {
+		parsed, ok := dateText.Date(order)
 		if !ok {
 			continue
 		}
 		any = true
-		if c.days[i]++; !c.last[i].IsZero() {
-			if t.After(c.last[i]) {
-				c.up[i]++
-			} else if t.Before(c.last[i]) {
-				c.down[i]++
+		if c.days[index]++; !c.last[index].IsZero() {
+			if parsed.After(c.last[index]) {
+				c.up[index]++
+			} else if parsed.Before(c.last[index]) {
+				c.down[index]++
 			}
 		}
-		c.last[i] = t
-		if c.spanFrom[i].IsZero() || t.Before(c.spanFrom[i]) {
-			c.spanFrom[i] = t
+		c.last[index] = parsed
+		if c.spanFrom[index].IsZero() || parsed.Before(c.spanFrom[index]) {
+			c.spanFrom[index] = parsed
 		}
-		if t.After(c.spanTo[i]) {
-			c.spanTo[i] = t
+		if parsed.After(c.spanTo[index]) {
+			c.spanTo[index] = parsed
 		}
 	}
 	if any {
 		if c.example.Parts[2].Digits == 0 {
-			c.example = d
+			c.example = dateText
 		}
-		if d.Parts[0].Digits == 4 || d.Parts[2].Digits == 4 {
+		if dateText.Parts[0].Digits == 4 || dateText.Parts[2].Digits == 4 {
 			c.long++
 		}
 	}
-	return any && (d.Separator != 0 || d.Parts[0].Digits != 2 && d.Parts[0].Digits != 3)
+	return any &&
+		(dateText.Separator != 0 || dateText.Parts[0].Digits != 2 && dateText.Parts[0].Digits != 3)
 }
 
 func (c *column) number(cell string) {
-	n, ok := written.ScanNumber(cell)
+	number, ok := written.ScanNumber(cell)
 	if !ok {
 		return
 	}
-	m := n.Marks()
-	if m == 0 {
+	marks := number.Marks()
+	if marks == 0 {
 		return
 	}
 	c.numbers++
 	switch {
-	case n.Negative:
+	case number.Negative:
 		c.negative++
-	case strings.Trim(n.Digits, "0.,") != "":
+	case strings.Trim(number.Digits, "0.,") != "":
 		c.positive++
 	}
-	if n.Unit != "" {
+	if number.Unit != "" {
 		if c.units == nil {
 			c.units = make(map[string]int)
 		}
 		if len(c.units) < maxValues {
-			c.units[n.Unit]++
+			c.units[number.Unit]++
 		}
 	}
-	if !strings.ContainsAny(n.Digits, ".,") {
+	if !strings.ContainsAny(number.Digits, ".,") {
 		return
 	}
 	c.decimals++
-	switch m {
+	switch marks {
 	case written.Dot:
 		c.dots++
 	case written.Comma:

@@ -7,19 +7,20 @@ import (
 
 // directs reports whether a column shows the direction of amounts without signs, although some of
 // its values are unknown. Their rows become invalid, which the user sees.
-func (p *Profile) directs(i int, columns Columns) bool {
+func (p *Profile) directs(index int, columns Columns) bool {
 	amount, ok := columns[mapping.FieldAmount]
-	c := &p.columns[i]
-	if !ok || p.columns[amount].negative > 0 || c.many {
+	column := &p.columns[index]
+	if !ok || p.columns[amount].negative > 0 || column.many {
 		return false
 	}
 	known := 0
-	for value, n := range c.values {
+	for value, n := range column.values {
 		if _, ok := written.SignOf(value); ok {
 			known += n
 		}
 	}
-	return known > 0 && (p.rank(i, mapping.FieldType) == 1 || c.signs() == 2 && known*2 >= c.filled)
+	return known > 0 &&
+		(p.rank(index, mapping.FieldType) == 1 || column.signs() == 2 && known*2 >= column.filled)
 }
 
 // maxUnits is the maximum number of units of a column of amounts that no heading names.

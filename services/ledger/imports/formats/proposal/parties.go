@@ -17,25 +17,25 @@ const minHolderRows = 5
 // names the other party, such as "Naam tegenpartij" beside "Naam". Without either of them, a
 // heading that can mean both, such as "Name", is the holder's if no other text of the rows mentions
 // the name.
-func (p *Profile) isHolder(i int) bool {
-	t := p.texts[i]
-	if !t.isConstant() {
+func (p *Profile) isHolder(index int) bool {
+	texts := p.texts[index]
+	if !texts.isConstant() {
 		return false
 	}
 	for _, cells := range p.sample[:max(p.heading, 0)] {
-		if slices.Contains(cells, t.frequent) {
+		if slices.Contains(cells, texts.frequent) {
 			return true
 		}
 	}
-	title := written.Fold(p.title(i)) + " "
+	title := written.Fold(p.title(index)) + " "
 	for other := range p.columns {
 		if strings.HasPrefix(written.Fold(p.title(other)), title) &&
 			p.rank(other, mapping.FieldPayee) > 0 {
 			return true
 		}
 	}
-	return p.rank(i, mapping.FieldPayee) > 1 && t.filled >= minHolderRows &&
-		!p.isMentioned(i)
+	return p.rank(index, mapping.FieldPayee) > 1 && texts.filled >= minHolderRows &&
+		!p.isMentioned(index)
 }
 
 // isMentioned reports whether half of the rows have the most frequent text of a column in another

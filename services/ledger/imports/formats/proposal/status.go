@@ -47,21 +47,22 @@ func (p *Profile) byStatus(columns Columns, taken map[int]bool) {
 // warnOfStatus adds the assumption that payments are booked if a heading names a status, but most
 // of its values are unknown. A heading such as "State" may also be one of addresses, so one of its
 // values must be known.
-func (p *Profile) warnOfStatus(in *statement.Input, m *mapping.Mapping, columns Columns) {
+func (p *Profile) warnOfStatus(in *statement.Input, mapped *mapping.Mapping, columns Columns) {
 	assigned, ok := columns[mapping.FieldStatus]
-	for i := range p.columns {
-		known, _ := p.columns[i].statuses()
-		rank := p.rank(i, mapping.FieldStatus)
+	for index := range p.columns {
+		known, _ := p.columns[index].statuses()
+		rank := p.rank(index, mapping.FieldStatus)
 		named := rank == 1 || rank > 1 && known > 0
-		value, rows := p.examples(i, isUnknownStatus)
+		value, rows := p.examples(index, isUnknownStatus)
 		switch {
-		case !named || len(rows) == 0 || ok && (i != assigned || known*2 >= p.columns[i].filled):
+		case !named || len(rows) == 0 || ok &&
+			(index != assigned || known*2 >= p.columns[index].filled):
 			continue
 		case ok:
-			m.Booked = p.columns[i].unknown()
+			mapped.Booked = p.columns[index].unknown()
 		}
 		in.Assume(statement.StatusAssumed, statement.Shows("STATUSES_UNKNOWN",
-			"column", p.name(i), "value", quoted(value)), rows...)
+			"column", p.name(index), "value", quoted(value)), rows...)
 		return
 	}
 	if title, rows := p.unbookedRows(); title > 0 && !ok {

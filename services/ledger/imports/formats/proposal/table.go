@@ -29,14 +29,14 @@ type table struct {
 func (p *Profile) newTable(columns Columns, wanted []int) *table {
 	slices.Sort(wanted)
 	wanted = slices.Compact(wanted)
-	t := &table{numbers: make(map[int][]number)}
+	table := &table{numbers: make(map[int][]number)}
 	mark, order := p.guessMark(), written.YMD
 	date, hasDate := columns[mapping.FieldDate]
 	state, hasState := columns[mapping.FieldStatus]
 	if hasDate {
 		order, _ = p.columns[date].order(p.options.Locale, p.prefersDays())
 	}
-	for i, cells := range p.sample[p.heading+1:] {
+	for index, cells := range p.sample[p.heading+1:] {
 		if !isTransaction(cells) {
 			continue
 		}
@@ -51,20 +51,20 @@ func (p *Profile) newTable(columns Columns, wanted []int) *table {
 				continue
 			}
 		}
-		t.records = append(t.records, p.heading+i+2)
-		t.days = append(t.days, day)
+		table.records = append(table.records, p.heading+index+2)
+		table.days = append(table.days, day)
 		account := ""
 		for _, field := range []string{mapping.FieldAccount, mapping.FieldCurrency} {
 			if i, ok := columns[field]; ok {
 				account += at(cells, i) + "\x00"
 			}
 		}
-		t.accounts = append(t.accounts, account)
+		table.accounts = append(table.accounts, account)
 		for _, i := range wanted {
-			t.numbers[i] = append(t.numbers[i], numberOf(at(cells, i), mark))
+			table.numbers[i] = append(table.numbers[i], numberOf(at(cells, i), mark))
 		}
 	}
-	return t
+	return table
 }
 
 // at returns a cell, or "" for none and beyond the end of the row.
@@ -115,24 +115,24 @@ func magnitude(s written.Sum) written.Sum {
 }
 
 // measure counts the balances that a chain explains.
-func (t *table) measure(c chain) (measured chain, follows bool) {
-	c.table, c.covered = t, 0
+func (t *table) measure(chain chain) (measured chain, follows bool) {
+	chain.table, chain.covered = t, 0
 	var trail balances.Trail
 	for row, n := range t.records {
-		amount := t.amount(c, row)
+		amount := t.amount(chain, row)
 		if amount.Units != 0 {
-			c.covered++
+			chain.covered++
 		}
-		balance := t.numbers[c.balance][row]
+		balance := t.numbers[chain.balance][row]
 		trail.Add(balances.Row{
 			N: n, Account: t.accounts[row], Date: t.days[row], Amount: amount,
 			Balance: balance.Sum, Stated: balance.filled,
 		})
 	}
 	verdict := trail.Verdict()
-	c.inverted, follows = verdict.Follows()
-	c.matches = max(verdict.Agreed, verdict.Opposed)
-	return c, follows && (!c.inverted || c.debit == c.credit)
+	chain.inverted, follows = verdict.Follows()
+	chain.matches = max(verdict.Agreed, verdict.Opposed)
+	return chain, follows && (!chain.inverted || chain.debit == chain.credit)
 }
 
 // different returns the records in which column b has an amount that column a has not.

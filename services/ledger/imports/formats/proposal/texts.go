@@ -36,24 +36,24 @@ func (p *Profile) rank(i int, field string) int {
 // its column says little: many cells are empty, or most texts are equal. ok is false if the column
 // cannot have the field.
 func (p *Profile) cost(i int, field string) (cost int, ok bool) {
-	rank, t := p.rank(i, field), p.texts[i]
+	rank, texts := p.rank(i, field), p.texts[i]
 	payees := field == mapping.FieldPayee
-	if rank == 0 || t.saysNothing() && !(payees && rank == 1 && t.onlyKinds()) ||
+	if rank == 0 || texts.saysNothing() && !(payees && rank == 1 && texts.onlyKinds()) ||
 		payees && p.isHolder(i) {
 		return 0, false
 	}
 	rows := len(p.transactions)
-	cost = rank*1000 + 1500*(rows-t.filled)/rows
-	if t.saysNothing() {
+	cost = rank*1000 + 1500*(rows-texts.filled)/rows
+	if texts.saysNothing() {
 		// Payees such as "Bank" look like kinds of payments. The heading decides if no other column
 		// has payees.
 		cost += 5000
 	}
 	if rows >= minRows {
-		cost += 1200 * t.top / t.filled
+		cost += 1200 * texts.top / texts.filled
 	}
 	if field == mapping.FieldDescription {
-		cost -= min(t.mean(), maxName) * 5
+		cost -= min(texts.mean(), maxName) * 5
 	}
 	return cost, true
 }
@@ -222,20 +222,20 @@ func (p *Profile) furtherTexts(columns Columns) []mapping.Column {
 			taken = p.without(taken, i)
 		}
 	}
-	for i := range p.columns {
-		t := p.texts[i]
-		if !taken[i] && p.continues(i, columns) {
-			found = append(found, mapping.Column{Index: i, Field: mapping.FieldDescription})
+	for index := range p.columns {
+		texts := p.texts[index]
+		if !taken[index] && p.continues(index, columns) {
+			found = append(found, mapping.Column{Index: index, Field: mapping.FieldDescription})
 			continue
 		}
-		if taken[i] || t.saysNothing() || p.isOther(i) ||
-			t.isConstant() && len(p.transactions) >= minRows && t.filled > 1 {
+		if taken[index] || texts.saysNothing() || p.isOther(index) ||
+			texts.isConstant() && len(p.transactions) >= minRows && texts.filled > 1 {
 			continue
 		}
-		rank := cmp.Or(p.rank(i, mapping.FieldDescription), p.rank(i, mapping.FieldNotes))
-		sentences := t.words >= t.filled*3 && t.mean() >= minSentence || p.heading < 0
-		if rank > 0 && rank <= wholeRank || sentences && !p.isNamed(i) {
-			found = append(found, mapping.Column{Index: i, Field: mapping.FieldNotes})
+		rank := cmp.Or(p.rank(index, mapping.FieldDescription), p.rank(index, mapping.FieldNotes))
+		sentences := texts.words >= texts.filled*3 && texts.mean() >= minSentence || p.heading < 0
+		if rank > 0 && rank <= wholeRank || sentences && !p.isNamed(index) {
+			found = append(found, mapping.Column{Index: index, Field: mapping.FieldNotes})
 		}
 	}
 	return found

@@ -73,12 +73,12 @@ var accountSections = map[string]bool{
 func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
 	proposed := &mapping.Mapping{}
 	return func(yield func(statement.Record, error) bool) {
-		p := &parser{
+		parser := &parser{
 			in: in, profile: proposal.NewFixedProfile(in.Options, make([]string, cellPayee)),
 		}
-		p.reset()
+		parser.reset()
 		if head, _ := in.Text.Peek(1); len(head) > 0 && head[0] != '!' {
-			p.section = "bank"
+			parser.section = "bank"
 		}
 		source := scan.NewLines(in.Text)
 		for {
@@ -88,7 +88,7 @@ func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Ma
 				yield(statement.Record{}, err)
 				return
 			}
-			records, err := p.handle(strings.TrimSpace(string(text)), source.Line, atEnd)
+			records, err := parser.handle(strings.TrimSpace(string(text)), source.Line, atEnd)
 			if err != nil {
 				yield(statement.Record{}, err)
 				return
@@ -102,13 +102,13 @@ func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Ma
 				break
 			}
 		}
-		if p.sections == 0 {
+		if parser.sections == 0 {
 			yield(statement.Record{}, scan.Errorf(source.Line,
 				"the file has no transactions of an account: "+
 					"no !Type:Bank, Cash, CCard, Oth A or Oth L"))
 			return
 		}
-		*proposed = p.propose()
+		*proposed = parser.propose()
 	}, proposed
 }
 
@@ -213,19 +213,19 @@ func (p *parser) field(code byte, value string) error {
 
 // part adds a field of a split's part. S starts a part, and E and $ belong to the last one.
 func (p *parser) part(code byte, value string) error {
-	n := len(p.cells)
+	count := len(p.cells)
 	switch {
 	case code == 'S':
-		if (n-cellParts)/3 == statement.MaxParts {
+		if (count-cellParts)/3 == statement.MaxParts {
 			return scan.Errorf(p.line, "the split has more than %d parts", statement.MaxParts)
 		}
 		p.cells = append(p.cells, value, "", "")
-	case n == cellParts:
+	case count == cellParts:
 		return nil
 	case code == 'E':
-		p.cells[n-2] = value
+		p.cells[count-2] = value
 	case code == '$':
-		p.cells[n-1] = value
+		p.cells[count-1] = value
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Read fills a record from its cells.
-func Read(r *mapping.Reader, record *statement.Record) {
+func Read(reader *mapping.Reader, record *statement.Record) {
 	cells := record.Cells
 	if len(cells) < cellParts {
 		record.Problem = "the record is incomplete"
@@ -22,24 +22,24 @@ func Read(r *mapping.Reader, record *statement.Record) {
 	if divided {
 		cells = cells[:last]
 	}
-	readEntry(r, record, cells)
+	readEntry(reader, record, cells)
 	if divided {
 		takeShare(record, record.Cells[last])
 	}
-	if r.Mapping.Invert {
+	if reader.Mapping.Invert {
 		invert(record)
 	}
 }
 
 // readEntry fills a record from the cells of its entry.
-func readEntry(r *mapping.Reader, record *statement.Record, cells []string) {
-	record.Account, record.Currency = cells[cellAccount], r.Mapping.Currency
+func readEntry(reader *mapping.Reader, record *statement.Record, cells []string) {
+	record.Account, record.Currency = cells[cellAccount], reader.Mapping.Currency
 	var ok bool
-	if record.Date, ok = r.Date(cells[cellDate]); !ok {
+	if record.Date, ok = reader.Date(cells[cellDate]); !ok {
 		record.Problem = "the date is missing or cannot be read"
 		return
 	}
-	if record.Amount, _, ok = r.Amount(cells[cellAmount]); !ok {
+	if record.Amount, _, ok = reader.Amount(cells[cellAmount]); !ok {
 		record.Problem = "the amount is missing or cannot be read"
 		return
 	}
@@ -53,7 +53,7 @@ func readEntry(r *mapping.Reader, record *statement.Record, cells []string) {
 		record.Opening, record.Transfer = true, nil
 	}
 	if len(cells) >= cellParts+6 {
-		readParts(r, record, cells[cellParts:])
+		readParts(reader, record, cells[cellParts:])
 	} else if len(cells) == cellParts+3 && record.Category == "" && record.Transfer == nil {
 		record.Category, record.Transfer, _ = meaningOf(cells[cellParts])
 	}
@@ -110,20 +110,20 @@ func takeShare(record *statement.Record, account string) {
 }
 
 // meaningOf reads a category: "Food:Groceries/Class", or "[Account]" for a transfer.
-func meaningOf(s string) (category string, transfer *statement.Transfer, tags []string) {
-	s, class, _ := strings.Cut(s, "/")
+func meaningOf(text string) (category string, transfer *statement.Transfer, tags []string) {
+	text, class, _ := strings.Cut(text, "/")
 	if class = statement.Text(class, statement.MaxName); class != "" {
 		tags = []string{class}
 	}
-	s = strings.TrimSpace(s)
-	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
-		account := statement.Text(s[1:len(s)-1], statement.MaxName)
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+		account := statement.Text(text[1:len(text)-1], statement.MaxName)
 		return "", &statement.Transfer{Account: account, Paired: true}, tags
 	}
-	if strings.HasPrefix(s, "--Split") {
-		s = ""
+	if strings.HasPrefix(text, "--Split") {
+		text = ""
 	}
-	return s, nil, tags
+	return text, nil, tags
 }
 
 // readParts reads the parts of a split. If they do not add up to the amount, it omits them and

@@ -150,28 +150,28 @@ func (e zipEntry) isBudget() bool {
 
 // openZip returns the contents of the archive's only file.
 func openZip(source *bufio.Reader, input *counter) (io.Reader, error) {
-	z := &zipFile{source: source, input: input}
+	file := &zipFile{source: source, input: input}
 	for {
-		found, err := z.next()
+		found, err := file.next()
 		if err != nil {
 			return nil, err
 		}
-		if !found && z.many {
+		if !found && file.many {
 			return nil, ErrOnlyPlan
 		}
 		if !found {
 			return nil, ErrEmpty
 		}
-		if !z.entry.skipped() && !z.entry.isBudget() {
+		if !file.entry.skipped() && !file.entry.isBudget() {
 			break
 		}
-		z.many = z.many || z.entry.isBudget()
-		if err := z.drain(); err != nil {
+		file.many = file.many || file.entry.isBudget()
+		if err := file.drain(); err != nil {
 			return nil, err
 		}
 	}
-	z.many = z.many || strings.HasSuffix(strings.ToLower(z.entry.name), "register.csv")
-	return &bounded{r: z, input: input}, nil
+	file.many = file.many || strings.HasSuffix(strings.ToLower(file.entry.name), "register.csv")
+	return &bounded{r: file, input: input}, nil
 }
 
 // next reads the header of the next file. It reports false at the end of the files.
@@ -224,19 +224,19 @@ func (z *zipFile) Read(p []byte) (int, error) {
 	if z.ended {
 		return 0, io.EOF
 	}
-	n, err := z.data.Read(p)
-	z.crc = crc32.Update(z.crc, crc32.IEEETable, p[:n])
+	size, err := z.data.Read(p)
+	z.crc = crc32.Update(z.crc, crc32.IEEETable, p[:size])
 	if errors.Is(err, io.EOF) {
 		z.ended = true
 		if failed := z.end(); failed != nil {
-			return n, failed
+			return size, failed
 		}
-		return n, io.EOF
+		return size, io.EOF
 	}
 	if err != nil {
-		return n, errDamagedZip
+		return size, errDamagedZip
 	}
-	return n, nil
+	return size, nil
 }
 
 // end checks the file's checksum and the rest of the archive.

@@ -27,11 +27,11 @@ var declared = regexp.MustCompile(`(?i)^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:
 	`(?:^|\s)CHARSET:\s*([\w-]+)|(?:^|\s)ENCODING:\s*(UTF-?8|UNICODE)`)
 
 // ToUTF8 returns the text of a file as UTF-8, and a function that reports whether the encoding was
-// guessed. start is the start of the file, and r reads all of it. The order is: the caller's
+// guessed. start is the start of the file, and reader reads all of it. The order is: the caller's
 // choice, byte order mark, declaration in the file, valid UTF-8, and otherwise the legacy encoding
 // whose words have the highest total of plausible.
 func ToUTF8(
-	start []byte, r io.Reader, name string, plausible func(word string) int,
+	start []byte, reader io.Reader, name string, plausible func(word string) int,
 ) (io.Reader, func() bool, error) {
 	never := func() bool { return false }
 	if name != "" {
@@ -39,20 +39,20 @@ func ToUTF8(
 		if !ok {
 			return nil, nil, Errorf(0, "unknown encoding %s", name)
 		}
-		return transform.NewReader(r, e.NewDecoder()), never, nil
+		return transform.NewReader(reader, e.NewDecoder()), never, nil
 	}
 	marked := func(mark string) bool { return bytes.HasPrefix(start, []byte(mark)) }
-	var t transform.Transformer
+	var transformer transform.Transformer
 	switch {
 	case marked("\xef\xbb\xbf"), marked("\xff\xfe"), marked("\xfe\xff"):
-		t = unicode.BOMOverride(mixed(charmap.Windows1252).NewDecoder())
+		transformer = unicode.BOMOverride(mixed(charmap.Windows1252).NewDecoder())
 	case isUTF16(start, 1):
-		t = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()
+		transformer = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()
 	case isUTF16(start, 0):
-		t = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()
+		transformer = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()
 	}
-	if t != nil {
-		return transform.NewReader(r, t), never, nil
+	if transformer != nil {
+		return transform.NewReader(reader, transformer), never, nil
 	}
 	// A file that claims an encoding and has bytes of UTF-8 is UTF-8: many writers copy the header
 	// from elsewhere.
@@ -62,10 +62,10 @@ func ToUTF8(
 		legacy = guess(start, plausible)
 	}
 	if _, single := legacy.(*charmap.Charmap); !single && !isUTF8(start) {
-		return transform.NewReader(r, legacy.NewDecoder()), func() bool { return assumed }, nil
+		return transform.NewReader(reader, legacy.NewDecoder()), func() bool { return assumed }, nil
 	}
 	d := &mixedDecoder{legacy: legacy}
-	return transform.NewReader(r, d), func() bool { return assumed && d.used }, nil
+	return transform.NewReader(reader, d), func() bool { return assumed && d.used }, nil
 }
 
 // named returns the encoding with an IANA name, or a name that banks use for one.
@@ -154,9 +154,9 @@ const minMultibyte = 30
 // guess returns the legacy encoding with the most plausible words at the start.
 func guess(start []byte, plausible func(word string) int) encoding.Encoding {
 	best, bestScore := candidates[0], -1<<30
-	for i, e := range candidates {
-		decoded, err := e.NewDecoder().Bytes(start[:min(len(start), 8192)])
-		_, single := e.(*charmap.Charmap)
+	for i, charset := range candidates {
+		decoded, err := charset.NewDecoder().Bytes(start[:min(len(start), 8192)])
+		_, single := charset.(*charmap.Charmap)
 		if err != nil || !single && !isDecoded(decoded) {
 			continue
 		}
@@ -170,7 +170,7 @@ func guess(start []byte, plausible func(word string) int) encoding.Encoding {
 			continue
 		}
 		if score > bestScore {
-			best, bestScore = e, score
+			best, bestScore = charset, score
 		}
 	}
 	return best
@@ -227,22 +227,22 @@ func (d *mixedDecoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, e
 		if !d.legacyOnly && !atEOF && !utf8.FullRune(src[nSrc:]) {
 			return nDst, nSrc, transform.ErrShortSrc
 		}
-		r, size := utf8.DecodeRune(src[nSrc:])
-		if d.legacyOnly || r == utf8.RuneError && size == 1 {
+		char, size := utf8.DecodeRune(src[nSrc:])
+		if d.legacyOnly || char == utf8.RuneError && size == 1 {
 			d.legacyOnly, d.used = d.legacyOnly || !d.multibyte, true
 			size = 1
 			var one [8]byte
 			n, _, _ := decoder.Transform(one[:], src[nSrc:nSrc+1], true)
-			if r, _ = utf8.DecodeRune(one[:n]); n == 0 {
-				r = utf8.RuneError
+			if char, _ = utf8.DecodeRune(one[:n]); n == 0 {
+				char = utf8.RuneError
 			}
 		} else {
 			d.multibyte = true
 		}
-		if nDst+utf8.RuneLen(r) > len(dst) {
+		if nDst+utf8.RuneLen(char) > len(dst) {
 			return nDst, nSrc, transform.ErrShortDst
 		}
-		nDst += utf8.EncodeRune(dst[nDst:], r)
+		nDst += utf8.EncodeRune(dst[nDst:], char)
 		nSrc += size
 	}
 	return nDst, nSrc, nil

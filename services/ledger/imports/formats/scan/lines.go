@@ -42,20 +42,20 @@ func (l *Lines) Next() ([]byte, error) {
 				continue
 			}
 		}
-		i := bytes.IndexAny(chunk, "\r\n")
-		if i < 0 {
-			i = len(chunk)
+		end := bytes.IndexAny(chunk, "\r\n")
+		if end < 0 {
+			end = len(chunk)
 		}
-		if len(l.buf)+i > l.Limit {
+		if len(l.buf)+end > l.Limit {
 			return nil, Errorf(l.Line+1, "the row has more than %d bytes", l.Limit)
 		}
-		l.buf = append(l.buf, chunk[:i]...)
-		if i == len(chunk) {
-			l.discard(i)
+		l.buf = append(l.buf, chunk[:end]...)
+		if end == len(chunk) {
+			l.discard(end)
 			continue
 		}
-		l.skip = chunk[i] == '\r'
-		l.discard(i + 1)
+		l.skip = chunk[end] == '\r'
+		l.discard(end + 1)
 		l.Line++
 		return l.buf, nil
 	}

@@ -62,21 +62,21 @@ func (m *Markup) Next() (Element, error) {
 		if tag == "" || tag[0] == '?' || tag[0] == '!' {
 			continue
 		}
-		e := Element{Line: line}
+		element := Element{Line: line}
 		name, closing := strings.CutPrefix(tag, "/")
 		name, empty := strings.CutSuffix(name, "/")
-		e.Closing, e.Empty = closing, empty
-		name, e.Attributes, _ = strings.Cut(strings.TrimSpace(name), " ")
+		element.Closing, element.Empty = closing, empty
+		name, element.Attributes, _ = strings.Cut(strings.TrimSpace(name), " ")
 		if _, local, ok := strings.Cut(name, ":"); ok {
 			name = local
 		}
-		e.Name = name
-		if !e.Empty && !e.Closing {
-			if e.Text, err = m.text(); err != nil {
+		element.Name = name
+		if !element.Empty && !element.Closing {
+			if element.Text, err = m.text(); err != nil {
 				return Element{}, err
 			}
 		}
-		return e, nil
+		return element, nil
 	}
 }
 
@@ -109,21 +109,21 @@ func (m *Markup) until() (string, error) {
 func (m *Markup) tag() (string, error) {
 	m.buf = m.buf[:0]
 	for len(m.buf) < maxTag {
-		c, err := m.r.ReadByte()
+		char, err := m.r.ReadByte()
 		if err != nil {
 			return "", m.ended(err)
 		}
-		if c == '>' {
+		if char == '>' {
 			return string(m.buf), nil
 		}
-		if c == '\r' || c == '\t' {
-			c = ' '
+		if char == '\r' || char == '\t' {
+			char = ' '
 		}
-		if c == '\n' {
+		if char == '\n' {
 			m.Line++
-			c = ' '
+			char = ' '
 		}
-		m.buf = append(m.buf, c)
+		m.buf = append(m.buf, char)
 		// Only the text after an opening tag is of interest. text reads such a section itself.
 		switch string(m.buf) {
 		case "!--":
@@ -139,21 +139,21 @@ func (m *Markup) tag() (string, error) {
 func (m *Markup) skip(end string) error {
 	matched := 0
 	for matched < len(end) {
-		c, err := m.r.ReadByte()
+		char, err := m.r.ReadByte()
 		if err != nil {
 			return m.ended(err)
 		}
 		switch {
-		case c == end[matched]:
+		case char == end[matched]:
 			matched++
-		case matched == 2 && c == end[0]:
+		case matched == 2 && char == end[0]:
 			// "--->" and "]]]>" also end with the last three characters.
-		case c == end[0]:
+		case char == end[0]:
 			matched = 1
 		default:
 			matched = 0
 		}
-		if c == '\n' {
+		if char == '\n' {
 			m.Line++
 		}
 	}
@@ -163,18 +163,18 @@ func (m *Markup) skip(end string) error {
 // text reads the text after an opening tag, up to the next tag. It includes CDATA sections and
 // characters that only look like the start of a tag.
 func (m *Markup) text() (string, error) {
-	var b strings.Builder
+	var builder strings.Builder
 	for {
 		part, err := m.until()
 		if errors.Is(err, io.EOF) {
-			b.Write(m.buf)
-			return m.clean(b.String()), nil
+			builder.Write(m.buf)
+			return m.clean(builder.String()), nil
 		}
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(part)
-		if b.Len() > MaxRow {
+		builder.WriteString(part)
+		if builder.Len() > MaxRow {
 			return "", Errorf(m.Line, "the text has more than %d bytes", MaxRow)
 		}
 		head, _ := m.r.Peek(8)
@@ -184,12 +184,12 @@ func (m *Markup) text() (string, error) {
 			if err != nil {
 				return "", err
 			}
-			b.WriteString(strings.ReplaceAll(section, "&", "&amp;"))
+			builder.WriteString(strings.ReplaceAll(section, "&", "&amp;"))
 		case len(head) > 0 && isTagStart(head[0]):
 			m.at = true
-			return m.clean(b.String()), nil
+			return m.clean(builder.String()), nil
 		default:
-			b.WriteByte('<')
+			builder.WriteByte('<')
 		}
 	}
 }
@@ -197,8 +197,8 @@ func (m *Markup) text() (string, error) {
 // section reads a CDATA section after its '<'.
 func (m *Markup) section() (string, error) {
 	_, _ = m.r.Discard(len("![CDATA[")) // The caller peeked at it.
-	var b []byte
-	for !bytes.HasSuffix(b, []byte("]]>")) {
+	var content []byte
+	for !bytes.HasSuffix(content, []byte("]]>")) {
 		c, err := m.r.ReadByte()
 		if err != nil {
 			return "", m.ended(err)
@@ -206,11 +206,11 @@ func (m *Markup) section() (string, error) {
 		if c == '\n' {
 			m.Line++
 		}
-		if b = append(b, c); len(b) > MaxRow {
+		if content = append(content, c); len(content) > MaxRow {
 			return "", Errorf(m.Line, "the text has more than %d bytes", MaxRow)
 		}
 	}
-	return string(b[:len(b)-3]), nil
+	return string(content[:len(content)-3]), nil
 }
 
 // ended reports the end of the file inside of a tag.
@@ -223,16 +223,17 @@ func (m *Markup) ended(err error) error {
 
 // clean decodes entities and trims a text. Unknown entities stay as they are. Some programs escape
 // twice ("&amp;amp;"), so it decodes a second time if an entity remains.
-func (m *Markup) clean(s string) string {
+func (m *Markup) clean(text string) string {
 	if m.Exact {
-		return html.UnescapeString(s)
+		return html.UnescapeString(text)
 	}
-	s = strings.TrimSpace(s)
-	if !strings.Contains(s, "&") {
-		return s
+	text = strings.TrimSpace(text)
+	if !strings.Contains(text, "&") {
+		return text
 	}
-	if s = html.UnescapeString(s); strings.Contains(s, "&amp;") || strings.Contains(s, "&#") {
-		s = html.UnescapeString(s)
+	if text = html.UnescapeString(text); strings.Contains(text, "&amp;") ||
+		strings.Contains(text, "&#") {
+		text = html.UnescapeString(text)
 	}
-	return s
+	return text
 }

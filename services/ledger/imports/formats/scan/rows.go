@@ -67,40 +67,40 @@ func literal(cell string) string {
 // line breaks.
 func (r *Rows) split(text []byte) error {
 	line := r.Lines.Line
-	for i := 0; ; {
-		for i < len(text) && text[i] == ' ' && r.Delimiter != ' ' {
-			i++
+	for index := 0; ; {
+		for index < len(text) && text[index] == ' ' && r.Delimiter != ' ' {
+			index++
 		}
-		if i+1 < len(text) && text[i] == '=' && text[i+1] == '"' {
-			i++
+		if index+1 < len(text) && text[index] == '=' && text[index+1] == '"' {
+			index++
 		}
-		if i < len(text) && text[i] == '"' {
-			rest, err := r.quoted(text[i+1:], line)
+		if index < len(text) && text[index] == '"' {
+			rest, err := r.quoted(text[index+1:], line)
 			if err != nil {
 				return err
 			}
-			text, i = rest, 0
+			text, index = rest, 0
 		}
-		for i < len(text) && text[i] != r.Delimiter {
-			r.row = append(r.row, text[i])
-			i++
+		for index < len(text) && text[index] != r.Delimiter {
+			r.row = append(r.row, text[index])
+			index++
 		}
 		if len(r.ends) == MaxColumns {
 			return Errorf(line, "the row has more than %d columns", MaxColumns)
 		}
 		r.ends = append(r.ends, len(r.row))
-		if i == len(text) {
+		if index == len(text) {
 			return nil
 		}
-		i++
+		index++
 	}
 }
 
 // quoted appends a cell after its opening quote and returns the text after the closing one.
 func (r *Rows) quoted(text []byte, line int) ([]byte, error) {
 	size := len(text)
-	for i := 0; ; i++ {
-		if i == len(text) {
+	for index := 0; ; index++ {
+		if index == len(text) {
 			more, err := r.Lines.Next()
 			if errors.Is(err, io.EOF) {
 				return nil, Errorf(line, "a quoted cell has no end")
@@ -112,21 +112,21 @@ func (r *Rows) quoted(text []byte, line int) ([]byte, error) {
 				return nil, Errorf(line, "the row has more than %d bytes", MaxRow)
 			}
 			r.row = append(r.row, '\n')
-			text, i = more, -1
+			text, index = more, -1
 			continue
 		}
-		if text[i] != '"' {
-			r.row = append(r.row, text[i])
+		if text[index] != '"' {
+			r.row = append(r.row, text[index])
 			continue
 		}
-		if i+1 < len(text) && text[i+1] == '"' {
+		if index+1 < len(text) && text[index+1] == '"' {
 			r.row = append(r.row, '"')
-			i++
+			index++
 			continue
 		}
 		// A single quote in the middle of a cell is part of the text. Only a quote at the end of
 		// the cell closes it.
-		after := i + 1
+		after := index + 1
 		for after < len(text) && text[after] != r.Delimiter &&
 			(text[after] == ' ' || text[after] == '\t') {
 			after++

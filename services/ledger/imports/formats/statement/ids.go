@@ -26,44 +26,44 @@ const PendingID = "pending:"
 // Assign sets the external id of a record, unless it is no transaction. It must be called for all
 // records in file order. The same file always gets the same ids. A pending record does not change
 // the ids of the booked ones: it is missing in the next file.
-func (s *IDs) Assign(r *Record) {
-	if r.Skip || r.Opening || r.Problem != "" {
+func (s *IDs) Assign(record *Record) {
+	if record.Skip || record.Opening || record.Problem != "" {
 		return
 	}
-	if r.Status != written.Pending {
-		s.assign(r)
+	if record.Status != written.Pending {
+		s.assign(record)
 		return
 	}
 	if s.pending == nil {
 		s.pending = &IDs{}
 	}
-	s.pending.assign(r)
-	r.ExternalID = PendingID + r.ExternalID
+	s.pending.assign(record)
+	record.ExternalID = PendingID + record.ExternalID
 }
 
-func (s *IDs) assign(r *Record) {
+func (s *IDs) assign(record *Record) {
 	if s.ids == nil {
 		s.ids, s.content = make(map[uint64]int), make(map[uint64]int)
 	}
-	if r.ExternalID == "" {
-		h := r.hash()
+	if record.ExternalID == "" {
+		h := record.hash()
 		key := binary.LittleEndian.Uint64(h[:])
-		r.ExternalID = "hash:" + base64.RawURLEncoding.EncodeToString(h[:]) + ":" +
+		record.ExternalID = "hash:" + base64.RawURLEncoding.EncodeToString(h[:]) + ":" +
 			strconv.Itoa(s.content[key])
 		s.content[key]++
 		return
 	}
-	first := short(r.Account, r.ExternalID)
+	first := short(record.Account, record.ExternalID)
 	n := s.ids[first]
 	if s.ids[first]++; n == 0 {
 		return
 	}
 	// Some banks repeat an id. The amount distinguishes most of these records, and a number the
 	// others.
-	r.ExternalID += ":" + written.TrimDecimals(r.Amount)
-	second := short(r.Account, r.ExternalID)
+	record.ExternalID += ":" + written.TrimDecimals(record.Amount)
+	second := short(record.Account, record.ExternalID)
 	if n := s.ids[second]; n > 0 {
-		r.ExternalID += ":" + strconv.Itoa(n)
+		record.ExternalID += ":" + strconv.Itoa(n)
 	}
 	s.ids[second]++
 }
@@ -72,16 +72,16 @@ func (s *IDs) assign(r *Record) {
 // and payee and description without case and punctuation. These are the same in a second file that
 // overlaps the first.
 func (r *Record) hash() [16]byte {
-	h := sha256.New()
+	hash := sha256.New()
 	for _, text := range []string{
 		r.Account, r.Date.Format(time.DateOnly), written.TrimDecimals(r.Amount), r.Currency,
 		written.Fold(r.Payee + " " + r.Description),
 	} {
 		// A length before each text keeps two texts from being read as another two.
-		_ = binary.Write(h, binary.LittleEndian, uint32(len(text))) // A hash never fails.
-		h.Write([]byte(text))
+		_ = binary.Write(hash, binary.LittleEndian, uint32(len(text))) // A hash never fails.
+		hash.Write([]byte(text))
 	}
-	return [16]byte(h.Sum(nil))
+	return [16]byte(hash.Sum(nil))
 }
 
 // short returns 8 bytes of SHA-256 over an account and an id.

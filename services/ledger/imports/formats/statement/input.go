@@ -73,21 +73,21 @@ func (in *Input) HasAccount(key string) bool {
 }
 
 // Note cleans a complete record and counts it.
-func (in *Input) Note(r *Record) {
-	if !in.Exact && r.Clean() {
+func (in *Input) Note(record *Record) {
+	if !in.Exact && record.Clean() {
 		in.Warn(TruncatedDescription)
 	}
-	if i, ok := in.accounts[r.Account]; ok && !r.Opening {
+	if i, ok := in.accounts[record.Account]; ok && !record.Opening {
 		in.Facts.Accounts[i].Count++
 	}
 	switch {
-	case r.Problem == "":
+	case record.Problem == "":
 		in.valid++
-		if r.Currency == "" {
+		if record.Currency == "" {
 			in.Warn(CurrencyAssumed)
 		}
 	case in.problem == nil:
-		in.problem = &Record{N: r.N, Line: r.Line, Problem: r.Problem}
+		in.problem = &Record{N: record.N, Line: record.Line, Problem: record.Problem}
 	}
 }
 

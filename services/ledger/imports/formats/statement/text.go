@@ -32,40 +32,40 @@ func Text(s string, limit int) string { return Cut(OneLine(s), limit) }
 // OneLine returns valid text with single spaces and without control characters, in Unicode
 // Normalization Form C like the texts of requests. A text without a visible character becomes
 // empty, because it would be an unreadable name of a category.
-func OneLine(s string) string {
+func OneLine(value string) string {
 	clean := true
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f ||
-			c == ' ' && (i == 0 || s[i-1] == ' ' || i == len(s)-1) {
+	for i := range len(value) {
+		if c := value[i]; c < ' ' || c >= 0x7f ||
+			c == ' ' && (i == 0 || value[i-1] == ' ' || i == len(value)-1) {
 			clean = false
 			break
 		}
 	}
 	if clean {
-		return s
+		return value
 	}
-	s = norm.NFC.String(strings.ToValidUTF8(s, "\ufffd"))
-	if !text.Visible(s) {
+	value = norm.NFC.String(strings.ToValidUTF8(value, "\ufffd"))
+	if !text.Visible(value) {
 		return ""
 	}
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+	return strings.Join(strings.FieldsFunc(value, func(r rune) bool {
 		return r < ' ' || r == 0x7f || r == ' ' || r == '\u00a0' || r == '\u0085' || r == '\ufeff'
 	}), " ")
 }
 
-// Cut returns at most n characters of s.
-func Cut(s string, n int) string {
-	if len(s) <= n || utf8.RuneCountInString(s) <= n {
-		return s
+// Cut returns at most n characters of value.
+func Cut(value string, n int) string {
+	if len(value) <= n || utf8.RuneCountInString(value) <= n {
+		return value
 	}
 	runes := 0
-	for i := range s {
+	for i := range value {
 		if runes == n {
-			return strings.TrimSpace(s[:i])
+			return strings.TrimSpace(value[:i])
 		}
 		runes++
 	}
-	return s
+	return value
 }
 
 // Last4 returns the last four letters and digits of an account number, or "" for shorter texts and

@@ -50,39 +50,39 @@ var (
 // ScanNumber separates the digits of a cell from sign and currency. It reports false for everything
 // except one number, such as a text with a number in it, a date or a range: an amount must not be
 // taken from a text. It does not decide which mark is the decimal one.
-func ScanNumber(s string) (n Number, ok bool) {
-	s = strings.TrimSpace(s)
-	if s == "" || len(s) > 64 {
-		return n, false
+func ScanNumber(text string) (number Number, ok bool) {
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > 64 {
+		return number, false
 	}
-	first := strings.IndexAny(s, "0123456789")
-	last := strings.LastIndexAny(s, "0123456789")
+	first := strings.IndexAny(text, "0123456789")
+	last := strings.LastIndexAny(text, "0123456789")
 	if first < 0 {
-		return n, false
+		return number, false
 	}
 	// ".5" and ",50" are written without a leading zero.
-	if first > 0 && (s[first-1] == '.' || s[first-1] == ',') &&
-		(first == 1 || !isLetterEnd(s[:first-1])) {
+	if first > 0 && (text[first-1] == '.' || text[first-1] == ',') &&
+		(first == 1 || !isLetterEnd(text[:first-1])) {
 		first--
 	}
 	var b strings.Builder
-	for _, r := range s[first : last+1] {
+	for _, r := range text[first : last+1] {
 		switch {
 		case r >= '0' && r <= '9' || r == '.' || r == ',':
 			b.WriteRune(r)
 		case isGrouping(r):
 		default:
-			return n, false
+			return number, false
 		}
 	}
-	n.Digits = b.String()
-	if len(n.Digits) > maxDigits {
-		return n, false
+	number.Digits = b.String()
+	if len(number.Digits) > maxDigits {
+		return number, false
 	}
-	before, ok1 := n.decoration(s[:first])
-	after, ok2 := n.decoration(strings.TrimLeft(s[last+1:], ".,"))
-	n.Unit = before + after
-	return n, ok1 && ok2 && (before == "" || after == "" || before == after)
+	before, ok1 := number.decoration(text[:first])
+	after, ok2 := number.decoration(strings.TrimLeft(text[last+1:], ".,"))
+	number.Unit = before + after
+	return number, ok1 && ok2 && (before == "" || after == "" || before == after)
 }
 
 // isLetterEnd reports whether s ends with a letter, as in "Rs.5" or "kr.5".
@@ -101,25 +101,25 @@ func isGrouping(r rune) bool {
 // currency. Brackets mean a negative amount, as in accounting. Files use at least seven characters
 // as a minus sign.
 func (n *Number) decoration(s string) (unit string, ok bool) {
-	var b strings.Builder
-	for _, r := range s {
+	var builder strings.Builder
+	for _, ch := range s {
 		switch {
-		case r == '-' || r == '−' || r == '–' || r == '\u2010' || r == '(' || r == '—' ||
-			r == '﹣' || r == '－':
-			n.Negative = !n.Negative || r == '('
+		case ch == '-' || ch == '−' || ch == '–' || ch == '\u2010' || ch == '(' || ch == '—' ||
+			ch == '﹣' || ch == '－':
+			n.Negative = !n.Negative || ch == '('
 			n.Signed = true
-		case r == '+':
+		case ch == '+':
 			n.Signed = true
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		case r == ')' || r == '.' || r == ':' || r == '*' || unicode.Is(unicode.Cf, r):
-		case unicode.IsLetter(r) || unicode.Is(unicode.Sc, r) || r == '/':
-			b.WriteRune(r)
+		case unicode.IsSpace(ch):
+			builder.WriteByte(' ')
+		case ch == ')' || ch == '.' || ch == ':' || ch == '*' || unicode.Is(unicode.Cf, ch):
+		case unicode.IsLetter(ch) || unicode.Is(unicode.Sc, ch) || ch == '/':
+			builder.WriteRune(ch)
 		default:
 			return "", false
 		}
 	}
-	for word := range strings.FieldsSeq(b.String()) {
+	for word := range strings.FieldsSeq(builder.String()) {
 		switch upper := strings.ToUpper(word); {
 		case debitMarks[upper]:
 			n.Negative, n.Signed = true, true
@@ -211,16 +211,16 @@ func ParseAmount(s string, mark Marks) (amount, unit string, ok bool) {
 // ParseLoose converts an amount of a format that fixes no decimal mark: the last '.' or ',' is the
 // mark. A mark that occurs twice separates groups.
 func ParseLoose(s string) (string, bool) {
-	n, ok := ScanNumber(s)
-	if !ok || n.Unit != "" {
+	number, ok := ScanNumber(s)
+	if !ok || number.Unit != "" {
 		return "", false
 	}
 	mark := Dot
-	if i := strings.LastIndexAny(n.Digits, ".,"); i >= 0 &&
-		(n.Digits[i] == ',') != (strings.Count(n.Digits, n.Digits[i:i+1]) > 1) {
+	if i := strings.LastIndexAny(number.Digits, ".,"); i >= 0 &&
+		(number.Digits[i] == ',') != (strings.Count(number.Digits, number.Digits[i:i+1]) > 1) {
 		mark = Comma
 	}
-	return n.canonical(mark)
+	return number.canonical(mark)
 }
 
 // Negate changes the sign of a canonical amount. Zero has no sign.

@@ -44,51 +44,51 @@ type DateText struct {
 
 // ScanDate splits a cell into the parts of a date. It reports false for text that is not a date,
 // perhaps with a time after it.
-func ScanDate(s string) (d DateText, ok bool) {
-	s = strings.TrimSpace(s)
-	if len(s) < 4 || len(s) > 48 {
-		return d, false
+func ScanDate(text string) (dt DateText, ok bool) {
+	text = strings.TrimSpace(text)
+	if len(text) < 4 || len(text) > 48 {
+		return dt, false
 	}
-	n, era := 0, 0
-	for n < 3 {
-		s = skipSeparators(&d, n, s)
-		if s == "" {
-			return d, false
+	count, era := 0, 0
+	for count < 3 {
+		text = skipSeparators(&dt, count, text)
+		if text == "" {
+			return dt, false
 		}
-		r, _ := utf8.DecodeRuneInString(s)
+		char, _ := utf8.DecodeRuneInString(text)
 		switch {
-		case r >= '0' && r <= '9':
-			var p Part
-			if p, s, ok = scanDigits(s); !ok || p.Digits == 3 && n > 0 {
-				return d, false
+		case char >= '0' && char <= '9':
+			var part Part
+			if part, text, ok = scanDigits(text); !ok || part.Digits == 3 && count > 0 {
+				return dt, false
 			}
-			if n == 0 && p.Digits >= 6 {
-				return compact(p, s)
+			if count == 0 && part.Digits >= 6 {
+				return compact(part, text)
 			}
-			if n == 0 && era > 0 && p.Digits <= 2 {
-				p = Part{p.value + era, 4}
+			if count == 0 && era > 0 && part.Digits <= 2 {
+				part = Part{part.value + era, 4}
 			}
-			d.Parts[n], n = p, n+1
-		case unicode.IsLetter(r):
-			end := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
+			dt.Parts[count], count = part, count+1
+		case unicode.IsLetter(char):
+			end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
 			if end < 0 {
-				end = len(s)
+				end = len(text)
 			}
-			month, isMonth := months[foldMonth(s[:end])]
-			word := s[:end]
-			s = s[end:]
+			month, isMonth := months[foldMonth(text[:end])]
+			word := text[:end]
+			text = text[end:]
 			era = eras[word]
 			switch {
 			case isMonth:
-				d.Parts[n], n = Part{value: month}, n+1
-			case !isFiller(n, word):
-				return d, false
+				dt.Parts[count], count = Part{value: month}, count+1
+			case !isFiller(count, word):
+				return dt, false
 			}
 		default:
-			return d, false
+			return dt, false
 		}
 	}
-	return d, isTime(s)
+	return dt, isTime(text)
 }
 
 // eras maps the names of Japanese eras to the year before their first one.
@@ -117,63 +117,64 @@ func skipSeparators(d *DateText, n int, s string) string {
 }
 
 // scanDigits reads the digits at the start of s, at most 14.
-func scanDigits(s string) (p Part, rest string, ok bool) {
-	for p.Digits < len(s) && s[p.Digits] >= '0' && s[p.Digits] <= '9' {
-		if p.Digits >= 14 {
-			return p, s, false
+func scanDigits(s string) (part Part, rest string, ok bool) {
+	for part.Digits < len(s) && s[part.Digits] >= '0' && s[part.Digits] <= '9' {
+		if part.Digits >= 14 {
+			return part, s, false
 		}
-		p.value = p.value*10 + int(s[p.Digits]-'0')
-		p.Digits++
+		part.value = part.value*10 + int(s[part.Digits]-'0')
+		part.Digits++
 	}
-	isYear := p.Digits == 3 && p.value >= 80 && p.value < 150
-	return p, s[p.Digits:], p.Digits != 5 && (p.Digits != 3 || isYear)
+	isYear := part.Digits == 3 && part.value >= 80 && part.value < 150
+	return part, s[part.Digits:], part.Digits != 5 && (part.Digits != 3 || isYear)
 }
 
 // compact splits 6, 8, 12 or 14 digits into the parts of a date. The parts keep the positions of
 // YYYYMMDD or of DDMMYYYY.
-func compact(p Part, rest string) (d DateText, ok bool) {
-	v := p.value
+func compact(p Part, rest string) (dt DateText, ok bool) {
+	value := p.value
 	switch p.Digits {
 	case 14:
-		v /= 1_000_000
+		value /= 1_000_000
 	case 12:
-		v /= 10_000
+		value /= 10_000
 	case 6:
 		if !isTime(rest) {
-			return d, false
+			return dt, false
 		}
-		d.Parts = [3]Part{{v / 10000, 2}, {v / 100 % 100, 2}, {v % 100, 2}}
-		return d, true
+		dt.Parts = [3]Part{{value / 10000, 2}, {value / 100 % 100, 2}, {value % 100, 2}}
+		return dt, true
 	case 7:
-		d.Parts = [3]Part{{v / 10000, 3}, {v / 100 % 100, 2}, {v % 100, 2}}
-		return d, v/10000 >= 80 && v/10000 < 150 && isTime(rest)
+		dt.Parts = [3]Part{{value / 10000, 3}, {value / 100 % 100, 2}, {value % 100, 2}}
+		return dt, value/10000 >= 80 && value/10000 < 150 && isTime(rest)
 	case 8:
 	default:
-		return d, false
+		return dt, false
 	}
-	year := fullYear(Part{v / 10000, 4})
-	if year >= 1900 && year <= 2100 && v/100%100 <= 12 {
-		d.Parts = [3]Part{{v / 10000, 4}, {v / 100 % 100, 2}, {v % 100, 2}}
+	year := fullYear(Part{value / 10000, 4})
+	if year >= 1900 && year <= 2100 && value/100%100 <= 12 {
+		dt.Parts = [3]Part{{value / 10000, 4}, {value / 100 % 100, 2}, {value % 100, 2}}
 	} else {
-		d.Parts = [3]Part{{v / 1_000_000, 2}, {v / 10000 % 100, 2}, {v % 10000, 4}}
+		dt.Parts = [3]Part{{value / 1e6, 2}, {value / 1e4 % 100, 2}, {value % 1e4, 4}}
 	}
-	return d, isTime(rest)
+	return dt, isTime(rest)
 }
 
 // isTime reports whether the text after a date is empty or a time of day, perhaps with a zone.
-func isTime(s string) bool {
-	s = strings.TrimLeft(s, "., T\u00a0\u202f-/г'日일")
-	if s == "" || s == "Z" {
+func isTime(text string) bool {
+	text = strings.TrimLeft(text, "., T\u00a0\u202f-/г'日일")
+	if text == "" || text == "Z" {
 		return true
 	}
-	if s[0] == '(' || s[0] == '[' {
+	if text[0] == '(' || text[0] == '[' {
 		return true
 	}
 	for _, word := range []string{"at ", "um ", "à ", "kl "} {
-		s = strings.TrimPrefix(s, word)
+		text = strings.TrimPrefix(text, word)
 	}
-	clock := s != "" && s[0] >= '0' && s[0] <= '9' && strings.ContainsAny(s[:min(len(s), 6)], ":.h")
-	return clock || IsDigitsOnly(s) && (len(s) == 4 || len(s) == 6)
+	clock := text != "" && text[0] >= '0' && text[0] <= '9' &&
+		strings.ContainsAny(text[:min(len(text), 6)], ":.h")
+	return clock || IsDigitsOnly(text) && (len(text) == 4 || len(text) == 6)
 }
 
 // IsDigitsOnly reports whether s consists of ASCII digits.
@@ -200,15 +201,15 @@ func (d DateText) Orders() Orders {
 
 // Date returns the day that the parts are in an order.
 func (d DateText) Date(order Orders) (time.Time, bool) {
-	a, b, c := d.Parts[0], d.Parts[1], d.Parts[2]
+	part, b, c := d.Parts[0], d.Parts[1], d.Parts[2]
 	var year, month, day Part
 	switch order {
 	case YMD:
-		year, month, day = a, b, c
+		year, month, day = part, b, c
 	case DMY:
-		day, month, year = a, b, c
+		day, month, year = part, b, c
 	case MDY:
-		month, day, year = a, b, c
+		month, day, year = part, b, c
 	default:
 		return time.Time{}, false
 	}
@@ -250,17 +251,17 @@ func Day(year, month, day int) (time.Time, bool) {
 
 // ParseDate reads a date in an order.
 func ParseDate(s string, order Orders) (time.Time, bool) {
-	d, ok := ScanDate(s)
+	dt, ok := ScanDate(s)
 	if !ok {
 		return time.Time{}, false
 	}
-	if t, ok := d.Date(order); ok {
+	if t, ok := dt.Date(order); ok {
 		return t, true
 	}
 	// A file may write a few dates otherwise, such as 2024-01-31 among names of months. A unique
 	// reading is safe.
-	if all := d.Orders(); all == YMD || d.Parts[0].Digits == 0 || d.Parts[1].Digits == 0 {
-		return d.Date(all)
+	if all := dt.Orders(); all == YMD || dt.Parts[0].Digits == 0 || dt.Parts[1].Digits == 0 {
+		return dt.Date(all)
 	}
 	return time.Time{}, false
 }
@@ -271,9 +272,9 @@ func (d DateText) Layout(order Orders) string {
 	if order == YMD {
 		year = d.Parts[0]
 	}
-	y := "YYYY"
+	yearLetters := "YYYY"
 	if year.Digits <= 2 {
-		y = "YY"
+		yearLetters = "YY"
 	}
 	separator := string(d.Separator)
 	switch d.Separator {
@@ -289,10 +290,10 @@ func (d DateText) Layout(order Orders) string {
 	}
 	switch order {
 	case YMD:
-		return y + separator + m + separator + "DD"
+		return yearLetters + separator + m + separator + "DD"
 	case MDY:
-		return m + separator + "DD" + separator + y
+		return m + separator + "DD" + separator + yearLetters
 	default:
-		return "DD" + separator + m + separator + y
+		return "DD" + separator + m + separator + yearLetters
 	}
 }

@@ -48,38 +48,38 @@ func HasAmbiguousMonth(date string) bool {
 func foldMonth(s string) string { return stripAccents(strings.ToLower(s)) }
 
 // stripAccents removes accents, and spells the letters without decomposition as plain ones.
-func stripAccents(s string) string {
+func stripAccents(text string) string {
 	ascii := true
-	for i := range len(s) {
-		if s[i] >= 0x80 {
+	for i := range len(text) {
+		if text[i] >= 0x80 {
 			ascii = false
 			break
 		}
 	}
 	if ascii {
-		return s
+		return text
 	}
-	var b strings.Builder
-	for _, r := range norm.NFKD.String(s) {
+	var builder strings.Builder
+	for _, char := range norm.NFKD.String(text) {
 		switch {
-		case unicode.Is(unicode.Mn, r):
-		case r == 'ł':
-			b.WriteByte('l')
-		case r == 'ß':
-			b.WriteString("ss")
-		case r == 'ø':
-			b.WriteByte('o')
-		case r == 'đ':
-			b.WriteByte('d')
-		case r == 'æ':
-			b.WriteString("ae")
-		case r == 'œ':
-			b.WriteString("oe")
-		case r == 'ı':
-			b.WriteByte('i')
+		case unicode.Is(unicode.Mn, char):
+		case char == 'ł':
+			builder.WriteByte('l')
+		case char == 'ß':
+			builder.WriteString("ss")
+		case char == 'ø':
+			builder.WriteByte('o')
+		case char == 'đ':
+			builder.WriteByte('d')
+		case char == 'æ':
+			builder.WriteString("ae")
+		case char == 'œ':
+			builder.WriteString("oe")
+		case char == 'ı':
+			builder.WriteByte('i')
 		default:
-			b.WriteRune(r)
+			builder.WriteRune(char)
 		}
 	}
-	return b.String()
+	return builder.String()
 }

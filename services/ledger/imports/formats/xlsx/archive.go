@@ -34,17 +34,17 @@ type held struct {
 // hold reads a file of at most MaxFile bytes. The directory of an archive is at its end, and the
 // texts of the cells usually follow the cells, so a workbook cannot be read in one pass.
 func hold(r io.Reader) (*held, error) {
-	h := &held{}
+	held := &held{}
 	for {
 		piece := make([]byte, pieceBytes)
 		n, err := io.ReadFull(r, piece)
-		h.pieces, h.size = append(h.pieces, piece[:n]), h.size+int64(n)
-		if h.size > MaxFile {
+		held.pieces, held.size = append(held.pieces, piece[:n]), held.size+int64(n)
+		if held.size > MaxFile {
 			return nil, scan.Errorf(0, "the workbook has more than %d MiB: export CSV, "+
 				"or a shorter period", MaxFile>>20)
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return h, nil
+			return held, nil
 		}
 		if err != nil {
 			return nil, err
@@ -82,19 +82,19 @@ type archive struct {
 }
 
 func openArchive(r io.Reader) (*archive, error) {
-	h, err := hold(r)
+	held, err := hold(r)
 	if err != nil {
 		return nil, err
 	}
-	if h.entries() > maxParts {
+	if held.entries() > maxParts {
 		return nil, scan.Errorf(0, "the workbook has more than %d files", maxParts)
 	}
-	z, err := zip.NewReader(h, h.size)
+	reader, err := zip.NewReader(held, held.size)
 	if err != nil {
 		return nil, errDamaged
 	}
-	a := &archive{parts: make(map[string]*zip.File), left: scan.Allowed(h.size)}
-	for _, f := range z.File {
+	a := &archive{parts: make(map[string]*zip.File), left: scan.Allowed(held.size)}
+	for _, f := range reader.File {
 		name := fold(f.Name)
 		if _, repeated := a.parts[name]; repeated {
 			return nil, errDamaged
@@ -121,14 +121,14 @@ type part struct {
 
 // open opens a part.
 func (a *archive) open(name string) (*part, error) {
-	f := a.parts[fold(name)]
+	entry := a.parts[fold(name)]
 	switch {
-	case f == nil:
+	case entry == nil:
 		return nil, scan.Errorf(0, "the workbook lacks the part %.100q", name)
-	case f.Flags&1 != 0:
+	case entry.Flags&1 != 0:
 		return nil, scan.Errorf(0, "the workbook is encrypted: save it without a password")
 	}
-	file, err := f.Open()
+	file, err := entry.Open()
 	if err != nil {
 		return nil, errDamaged
 	}

@@ -35,53 +35,53 @@ type book struct {
 
 // openBook reads a workbook except its sheets.
 func openBook(r io.Reader) (*book, error) {
-	a, err := openArchive(r)
+	archive, err := openArchive(r)
 	if err != nil {
 		return nil, err
 	}
-	b := &book{archive: a}
-	main, err := a.mainPart()
+	book := &book{archive: archive}
+	main, err := archive.mainPart()
 	if err != nil {
 		return nil, err
 	}
-	targets, err := a.relations(main)
+	targets, err := archive.relations(main)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.readMain(main, targets); err != nil {
+	if err := book.readMain(main, targets); err != nil {
 		return nil, err
 	}
 	for kind, target := range targets {
 		switch {
-		case !a.has(target):
+		case !archive.has(target):
 		case kind == "type:styles":
-			err = b.readStyles(target)
+			err = book.readStyles(target)
 		case kind == "type:sharedStrings":
-			err = b.texts.read(a, target)
+			err = book.texts.read(archive, target)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return b, nil
+	return book, nil
 }
 
-// each calls f for each tag of a part, and reads it to its end.
-func (a *archive) each(name string, f func(e scan.Element) error) error {
-	p, err := a.open(name)
+// each calls call for each tag of a part, and reads it to its end.
+func (a *archive) each(name string, call func(e scan.Element) error) error {
+	part, err := a.open(name)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer part.close()
 	for {
-		e, err := p.Next()
+		element, err := part.Next()
 		if errors.Is(err, io.EOF) {
-			return p.finish()
+			return part.finish()
 		}
 		if err != nil {
 			return err
 		}
-		if err := f(e); err != nil {
+		if err := call(element); err != nil {
 			return err
 		}
 	}
@@ -115,31 +115,31 @@ func (a *archive) relations(of string) (map[string]string, error) {
 	if !a.has(name) {
 		return targets, nil
 	}
-	return targets, a.each(name, func(e scan.Element) error {
-		if e.Name != "Relationship" || e.Closing || len(targets) > 4*maxSheets {
+	return targets, a.each(name, func(element scan.Element) error {
+		if element.Name != "Relationship" || element.Closing || len(targets) > 4*maxSheets {
 			return nil
 		}
-		target := attribute(e, "Target")
+		target := attribute(element, "Target")
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join(folder, target)
 		}
-		targets[attribute(e, "Id")] = target
-		targets["type:"+path.Base(attribute(e, "Type"))] = target
+		targets[attribute(element, "Id")] = target
+		targets["type:"+path.Base(attribute(element, "Type"))] = target
 		return nil
 	})
 }
 
 // readMain reads the list of the sheets and the start of the days.
 func (b *book) readMain(name string, targets map[string]string) error {
-	err := b.archive.each(name, func(e scan.Element) error {
+	err := b.archive.each(name, func(element scan.Element) error {
 		switch {
-		case e.Closing:
-		case e.Name == "workbookPr":
-			value := attribute(e, "date1904")
+		case element.Closing:
+		case element.Name == "workbookPr":
+			value := attribute(element, "date1904")
 			b.from1904 = value == "1" || value == "true"
-		case e.Name == "sheet":
-			s := sheet{name: attribute(e, "name"), part: targets[attribute(e, "id")]}
-			s.hidden = strings.Contains(strings.ToLower(attribute(e, "state")), "hidden")
+		case element.Name == "sheet":
+			s := sheet{name: attribute(element, "name"), part: targets[attribute(element, "id")]}
+			s.hidden = strings.Contains(strings.ToLower(attribute(element, "state")), "hidden")
 			// Sheets of charts and dialogs have no cells.
 			if strings.Contains(fold(s.part), "worksheets/") || b.archive.has(s.part) &&
 				!strings.Contains(fold(s.part), "sheets/") {
@@ -161,19 +161,19 @@ func (b *book) readMain(name string, targets map[string]string) error {
 func (b *book) readStyles(name string) error {
 	formats := make(map[string]kind)
 	inCells := false
-	return b.archive.each(name, func(e scan.Element) error {
-		switch e.Name {
+	return b.archive.each(name, func(element scan.Element) error {
+		switch element.Name {
 		case "cellXfs":
-			inCells = !e.Closing
+			inCells = !element.Closing
 		case "numFmt":
-			if !e.Closing && len(formats) < maxStyles {
-				formats[attribute(e, "numFmtId")] = kindOf(attribute(e, "formatCode"))
+			if !element.Closing && len(formats) < maxStyles {
+				formats[attribute(element, "numFmtId")] = kindOf(attribute(element, "formatCode"))
 			}
 		case "xf":
-			if e.Closing || !inCells {
+			if element.Closing || !inCells {
 				return nil
 			}
-			id := attribute(e, "numFmtId")
+			id := attribute(element, "numFmtId")
 			k, ok := formats[id]
 			if !ok {
 				k = builtIn[id]

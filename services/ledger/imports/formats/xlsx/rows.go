@@ -44,45 +44,45 @@ func (b *book) rows(s sheet) (*rows, error) {
 // next returns the cells and the number of the next row that is not blank, or io.EOF. Cells at the
 // end of a row are added up to the width of the table, as in CSV.
 func (r *rows) next() ([]string, int, error) {
-	var c cell
+	var next cell
 	inRow, guide := false, false
 	for {
-		e, err := r.part.Next()
+		element, err := r.part.Next()
 		if errors.Is(err, io.EOF) {
 			return nil, 0, scan.Errorf(r.line, "the sheet ends early")
 		}
 		if err != nil {
 			return nil, 0, r.located(err)
 		}
-		switch e.Name {
+		switch element.Name {
 		case "sheetData":
-			if e.Closing || e.Empty {
+			if element.Closing || element.Empty {
 				if err := r.part.finish(); err != nil {
 					return nil, 0, err
 				}
 				return nil, 0, io.EOF
 			}
 		case "row":
-			if inRow = !e.Closing; inRow {
-				r.begin(e)
-				c = cell{column: -1}
+			if inRow = !element.Closing; inRow {
+				r.begin(element)
+				next = cell{column: -1}
 			} else if len(r.cells) > 0 {
 				return r.padded(), r.line, nil
 			}
 		case "c":
-			if !e.Closing {
-				c = newCell(e, c.column)
+			if !element.Closing {
+				next = newCell(element, next.column)
 			}
-			if inRow && (e.Closing || e.Empty) {
-				if err := r.set(c); err != nil {
+			if inRow && (element.Closing || element.Empty) {
+				if err := r.set(next); err != nil {
 					return nil, 0, err
 				}
 			}
 		case "rPh":
-			guide = !e.Closing && !e.Empty
+			guide = !element.Closing && !element.Empty
 		default:
-			if !e.Closing && !guide {
-				c.take(e)
+			if !element.Closing && !guide {
+				next.take(element)
 			}
 		}
 	}
@@ -132,74 +132,74 @@ func columnOf(position string) int {
 }
 
 // take takes the contents of a tag inside of a cell.
-func (c *cell) take(e scan.Element) {
-	switch e.Name {
+func (c *cell) take(element scan.Element) {
+	switch element.Name {
 	case "v":
-		c.value, c.hasValue = e.Text, true
+		c.value, c.hasValue = element.Text, true
 	case "t":
 		// A longer text exceeds the limit of the row.
 		if len(c.inline) <= scan.MaxRow {
-			c.inline += e.Text
+			c.inline += element.Text
 		}
 	case "f":
-		c.formula, c.hasFormula = e.Text, true
+		c.formula, c.hasFormula = element.Text, true
 	}
 }
 
 // set stores the text of a cell in the row.
-func (r *rows) set(c cell) error {
-	text, err := r.text(c)
+func (r *rows) set(next cell) error {
+	text, err := r.text(next)
 	if err != nil || text == "" {
 		return err
 	}
-	if c.column >= scan.MaxColumns {
+	if next.column >= scan.MaxColumns {
 		return scan.Errorf(r.line, "the row has more than %d columns", scan.MaxColumns)
 	}
 	if r.bytes += len(text); r.bytes > scan.MaxRow {
 		return scan.Errorf(r.line, "the row has more than %d bytes", scan.MaxRow)
 	}
-	for len(r.cells) <= c.column {
+	for len(r.cells) <= next.column {
 		r.cells = append(r.cells, "")
 	}
-	r.cells[c.column] = text
+	r.cells[next.column] = text
 	return nil
 }
 
 // text returns the text of a cell, as CSV would have it.
-func (r *rows) text(c cell) (string, error) {
+func (r *rows) text(next cell) (string, error) {
 	switch {
-	case c.kind == "s":
-		text, ok := r.book.texts.at(c.value)
+	case next.kind == "s":
+		text, ok := r.book.texts.at(next.value)
 		if !ok {
 			return "", scan.Errorf(r.line, "a cell refers to a text that the workbook lacks")
 		}
-		return r.noted(c, plain(text)), nil
-	case c.kind == "inlineStr":
-		return r.noted(c, plain(c.inline)), nil
-	case !c.hasValue && c.hasFormula:
+		return r.noted(next, plain(text)), nil
+	case next.kind == "inlineStr":
+		return r.noted(next, plain(next.inline)), nil
+	case !next.hasValue && next.hasFormula:
 		// The program did not store the result. The formula shows why the cell cannot be read.
-		return "=" + statement.Cut(plain(c.formula), statement.MaxName), nil
-	case c.kind == "str":
-		return r.noted(c, plain(c.value)), nil
-	case c.kind == "d":
-		return strings.TrimSuffix(strings.TrimSpace(c.value), "T00:00:00"), nil
-	case c.kind == "b" && c.value == "1":
+		return "=" + statement.Cut(plain(next.formula), statement.MaxName), nil
+	case next.kind == "str":
+		return r.noted(next, plain(next.value)), nil
+	case next.kind == "d":
+		return strings.TrimSuffix(strings.TrimSpace(next.value), "T00:00:00"), nil
+	case next.kind == "b" && next.value == "1":
 		return "TRUE", nil
-	case c.kind == "b":
+	case next.kind == "b":
 		return "FALSE", nil
-	case c.kind == "e" || c.value == "":
-		return plain(c.value), nil
+	case next.kind == "e" || next.value == "":
+		return plain(next.value), nil
 	}
-	style, _ := strconv.Atoi(c.style) // Without a style, the first one applies.
+	style, _ := strconv.Atoi(next.style) // Without a style, the first one applies.
 	if k := r.book.kindOf(style); k != amount {
-		if text, ok := date(c.value, k, r.book.from1904); ok {
-			if k != timeOfDay && c.column < scan.MaxColumns {
-				r.days[c.column] = true
+		if text, ok := date(next.value, k, r.book.from1904); ok {
+			if k != timeOfDay && next.column < scan.MaxColumns {
+				r.days[next.column] = true
 			}
 			return text, nil
 		}
 	}
-	return number(c.value), nil
+	return number(next.value), nil
 }
 
 // kindOf returns the kind of numbers in cells with a style.

@@ -37,16 +37,16 @@ func (t *texts) at(number string) (string, bool) {
 // phonetic guide, which Japanese texts have, is no part of it.
 func (t *texts) read(a *archive, name string) error {
 	guide := false
-	return a.each(name, func(e scan.Element) error {
-		switch e.Name {
+	return a.each(name, func(element scan.Element) error {
+		switch element.Name {
 		case "rPh":
-			guide = !e.Closing && !e.Empty
+			guide = !element.Closing && !element.Empty
 		case "t":
-			if !e.Closing && !guide {
-				t.all = append(t.all, e.Text...)
+			if !element.Closing && !guide {
+				t.all = append(t.all, element.Text...)
 			}
 		case "si":
-			if e.Closing || e.Empty {
+			if element.Closing || element.Empty {
 				t.ends = append(t.ends, uint32(len(t.all)))
 			}
 		}

@@ -49,33 +49,33 @@ func kindOf(format string) kind {
 
 // placeholders returns the first section of a number format without its texts, colors and padding.
 func placeholders(format string) string {
-	var b strings.Builder
-	for i := 0; i < len(format); i++ {
-		switch c := format[i]; c {
+	var builder strings.Builder
+	for index := 0; index < len(format); index++ {
+		switch char := format[index]; char {
 		case ';':
-			return b.String()
+			return builder.String()
 		case '\\', '_', '*':
-			i++
+			index++
 		case '"', '[':
 			closing := byte('"')
-			if c == '[' {
+			if char == '[' {
 				closing = ']'
 			}
-			end := strings.IndexByte(format[i+1:], closing)
+			end := strings.IndexByte(format[index+1:], closing)
 			if end < 0 {
-				return b.String()
+				return builder.String()
 			}
 			// [h] is a number of hours. [Red] and [$€-407] are no placeholders.
-			if inner := strings.ToLower(format[i+1 : i+1+end]); c == '[' &&
+			if inner := strings.ToLower(format[index+1 : index+1+end]); char == '[' &&
 				strings.Trim(inner, "hms") == "" {
-				b.WriteString(inner)
+				builder.WriteString(inner)
 			}
-			i += end + 1
+			index += end + 1
 		default:
-			b.WriteByte(c)
+			builder.WriteByte(char)
 		}
 	}
-	return b.String()
+	return builder.String()
 }
 
 // number returns a number as decimal text with a point. Spreadsheets calculate with 15 digits, but
@@ -107,31 +107,31 @@ const lastDay = 2_958_465
 
 // date returns a number as a date, as a date with a time of day, or as a time. It reports false for
 // numbers that are none.
-func date(value string, k kind, from1904 bool) (string, bool) {
-	f, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-	if err != nil || !(f >= 0 && f <= lastDay) {
+func date(value string, kind kind, from1904 bool) (string, bool) {
+	serial, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || !(serial >= 0 && serial <= lastDay) {
 		return "", false
 	}
-	seconds := int(math.Round(f * 86400))
+	seconds := int(math.Round(serial * 86400))
 	days, clock := seconds/86400, time.Duration(seconds%86400)*time.Second
 	start := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
 	switch {
 	case from1904:
 		start = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
-	case k == timeOfDay:
+	case kind == timeOfDay:
 	case days == 0 || days == 60:
 		return "", false // 1900-01-00 and 1900-02-29, which only spreadsheets have.
 	case days < 60:
 		start = start.AddDate(0, 0, 1)
 	}
-	t := start.AddDate(0, 0, days).Add(clock)
+	parsed := start.AddDate(0, 0, days).Add(clock)
 	switch {
-	case k == timeOfDay && f < 1:
-		return t.Format(time.TimeOnly), true
-	case k == timeOfDay:
+	case kind == timeOfDay && serial < 1:
+		return parsed.Format(time.TimeOnly), true
+	case kind == timeOfDay:
 		return "", false // A duration of more than a day.
-	case k == dayAndTime && clock > 0:
-		return t.Format(time.DateTime), true
+	case kind == dayAndTime && clock > 0:
+		return parsed.Format(time.DateTime), true
 	}
-	return t.Format(time.DateOnly), true
+	return parsed.Format(time.DateOnly), true
 }

@@ -37,15 +37,15 @@ import (
 func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
 	proposed := &mapping.Mapping{}
 	return func(yield func(statement.Record, error) bool) {
-		r, err := open(in)
+		rows, err := open(in)
 		if err != nil {
 			yield(statement.Record{}, err)
 			return
 		}
-		defer r.part.close()
-		p := proposal.NewProfile(in.Options)
+		defer rows.part.close()
+		profile := proposal.NewProfile(in.Options)
 		for {
-			cells, line, err := r.next()
+			cells, line, err := rows.next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -53,14 +53,14 @@ func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Ma
 				yield(statement.Record{}, err)
 				return
 			}
-			p.Add(cells)
+			profile.Add(cells)
 			if !yield(statement.Record{Line: line, Cells: cells}, nil) {
 				return
 			}
 		}
-		*proposed = p.Propose(in, "")
+		*proposed = profile.Propose(in, "")
 		proposed.Format = statement.XLSX
-		if r.mixedDates(proposed) {
+		if rows.mixedDates(proposed) {
 			in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_MIXED"))
 		}
 	}, proposed
@@ -92,35 +92,35 @@ const peekRows = 200
 // open opens the most likely sheet, the first one of several. It names other sheets with cells.
 // Hidden sheets are only considered if no other one has cells.
 func open(in *statement.Input) (*rows, error) {
-	b, err := openBook(in.Text)
+	book, err := openBook(in.Text)
 	if err != nil {
 		return nil, err
 	}
 	for _, hidden := range []bool{false, true} {
 		best, likely := -1, empty
 		var filled []string
-		for i, s := range b.sheets {
-			if s.hidden != hidden {
+		for index, sheet := range book.sheets {
+			if sheet.hidden != hidden {
 				continue
 			}
-			found, err := b.likely(s)
+			found, err := book.likely(sheet)
 			if err != nil {
 				return nil, err
 			}
 			if found > empty {
-				filled = append(filled, quoted(s.name))
+				filled = append(filled, quoted(sheet.name))
 			}
 			if found > likely {
-				best, likely = i, found
+				best, likely = index, found
 			}
 		}
 		if best >= 0 {
 			if len(filled) > 1 {
 				names := strings.Join(filled[:min(len(filled), maxNamed)], ", ")
 				in.Assume(statement.SheetsSkipped, statement.Shows("OTHER_SHEETS",
-					"sheets", names, "sheet", quoted(b.sheets[best].name)))
+					"sheets", names, "sheet", quoted(book.sheets[best].name)))
 			}
-			return b.rows(b.sheets[best])
+			return book.rows(book.sheets[best])
 		}
 	}
 	return nil, scan.ErrEmpty
@@ -131,14 +131,14 @@ func quoted(name string) string { return strconv.Quote(statement.Cut(name, state
 
 // likely returns how likely a sheet is a list of transactions.
 func (b *book) likely(s sheet) (int, error) {
-	r, err := b.rows(s)
+	rows, err := b.rows(s)
 	if err != nil {
 		return empty, err
 	}
-	defer r.part.close()
+	defer rows.part.close()
 	found, heading := empty, false
 	for range peekRows {
-		cells, _, err := r.next()
+		cells, _, err := rows.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -10,10 +10,10 @@ import (
 
 // Read fills a record from its cells. The cells of a split are the rows of its parts one after the
 // other, each of the mapping's width.
-func Read(r *mapping.Reader, record *statement.Record) {
-	cells, width := record.Cells, r.Mapping.Width
+func Read(reader *mapping.Reader, record *statement.Record) {
+	cells, width := record.Cells, reader.Mapping.Width
 	if width <= 0 || len(cells) <= width {
-		r.Row(record)
+		reader.Row(record)
 		readMeaning(record)
 		return
 	}
@@ -22,7 +22,7 @@ func Read(r *mapping.Reader, record *statement.Record) {
 	var parts []statement.Split
 	for start := 0; start+width <= len(cells); start += width {
 		row := statement.Record{N: record.N, Cells: cells[start : start+width]}
-		r.Row(&row)
+		reader.Row(&row)
 		if row.Problem != "" {
 			record.Problem = row.Problem
 			return

@@ -76,28 +76,28 @@ func Parse(
 			yield(statement.Record{}, err)
 			return
 		}
-		m, columns := mappingFor(heading, delimiter)
-		p := proposal.NewFixedProfile(in.Options, heading)
+		mapped, columns := mappingFor(heading, delimiter)
+		profile := proposal.NewFixedProfile(in.Options, heading)
 		if !yield(statement.Record{Line: 1, Cells: heading}, nil) {
 			return
 		}
-		more, err := yieldRows(source, m, p, yield)
+		more, err := yieldRows(source, mapped, profile, yield)
 		switch {
 		case err != nil:
 			yield(statement.Record{}, err)
 		case more:
-			p.ProposeForms(in, m, columns)
-			if m.Currency = p.Currency(columns); m.Currency == "" {
+			profile.ProposeForms(in, mapped, columns)
+			if mapped.Currency = profile.Currency(columns); mapped.Currency == "" {
 				in.Warn(statement.CurrencyAssumed)
 			}
-			*proposed = *m
+			*proposed = *mapped
 		}
 	}, proposed
 }
 
 // mappingFor returns the mapping for a heading, and its columns by field.
 func mappingFor(heading []string, delimiter byte) (*mapping.Mapping, proposal.Columns) {
-	m := &mapping.Mapping{
+	mapped := &mapping.Mapping{
 		Format: statement.YNAB, Delimiter: string(delimiter), Encoding: "utf-8", Header: true,
 		AmountMode: mapping.DebitCredit, DateLayout: "MM/DD/YYYY", DecimalMark: ".",
 		Width: len(heading),
@@ -111,15 +111,15 @@ func mappingFor(heading []string, delimiter byte) (*mapping.Mapping, proposal.Co
 		}
 		if _, taken := columns[field]; ok && !taken {
 			columns[field] = i
-			m.Columns = append(m.Columns, mapping.Column{Index: i, Field: field})
+			mapped.Columns = append(mapped.Columns, mapping.Column{Index: i, Field: field})
 		}
 	}
-	return m, columns
+	return mapped, columns
 }
 
 // yieldRows yields the rows below the heading. It reports whether the caller wants more.
 func yieldRows(
-	source *scan.Rows, m *mapping.Mapping, p *proposal.Profile,
+	source *scan.Rows, columns *mapping.Mapping, profile *proposal.Profile,
 	yield func(statement.Record, error) bool,
 ) (bool, error) {
 	var record *statement.Record
@@ -140,10 +140,10 @@ func yieldRows(
 		if err != nil {
 			return false, err
 		}
-		p.Add(cells)
-		cells = append(cells, make([]string, max(0, m.Width-len(cells)))...)[:m.Width]
-		part, total := splitOf(cell(m, cells, mapping.FieldDescription))
-		if record != nil && parts > 0 && part > 1 && sameSplit(m, record.Cells, cells) {
+		profile.Add(cells)
+		cells = append(cells, make([]string, max(0, columns.Width-len(cells)))...)[:columns.Width]
+		part, total := splitOf(cell(columns, cells, mapping.FieldDescription))
+		if record != nil && parts > 0 && part > 1 && sameSplit(columns, record.Cells, cells) {
 			record.Cells = append(record.Cells, cells...)
 			parts--
 			continue
@@ -190,12 +190,12 @@ func cell(m *mapping.Mapping, cells []string, field string) string {
 
 // sameSplit reports whether two rows are parts of one split. A part that is a transfer is a
 // transaction of its own, because a split in Coffer has no such parts.
-func sameSplit(m *mapping.Mapping, a, b []string) bool {
-	if strings.HasPrefix(cell(m, a, mapping.FieldPayee), transferPayee) {
+func sameSplit(columns *mapping.Mapping, a, b []string) bool {
+	if strings.HasPrefix(cell(columns, a, mapping.FieldPayee), transferPayee) {
 		return false
 	}
 	for _, field := range []string{mapping.FieldAccount, mapping.FieldDate, mapping.FieldPayee} {
-		if cell(m, a, field) != cell(m, b, field) {
+		if cell(columns, a, field) != cell(columns, b, field) {
 			return false
 		}
 	}

@@ -1,0 +1,12 @@
+#!/bin/sh
+# backup.sh NAME writes the backup backups/NAME: the database in one snapshot, and the service key. It runs in PostgreSQL's container,
+# while Coffer runs.
+set -eu
+umask 077
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+pg_dump --host=/run/postgresql --username=postgres --format=custom --file="$folder/database" coffer
+cp /secrets/postgres/service-key "$folder/"
+tar -C "$folder" -cf "/backups/$1.new" database service-key
+mv "/backups/$1.new" "/backups/$1"
+echo "wrote backups/$1"

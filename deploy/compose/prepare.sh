@@ -1,0 +1,1 @@
+../k8s/overlays/dev/prepare.sh

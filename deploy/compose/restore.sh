@@ -1,0 +1,18 @@
+#!/bin/sh
+# restore.sh NAME restores the backup backups/NAME into a new installation. It runs in PostgreSQL's container before the first start of the services,
+# and changes nothing if the database has tables. All passwords are new. The service key is the one of the backup, because it encrypts
+# signing keys and webhook secrets.
+set -eu
+for _ in $(seq 60); do pg_isready --host=127.0.0.1 --quiet && break || sleep 1; done
+run() { psql --host=/run/postgresql --username=postgres --dbname=coffer --no-psqlrc --quiet --set=ON_ERROR_STOP=1 "$@"; }
+tables=$(run --tuples-only --no-align \
+	--command="SELECT count(*) FROM pg_tables WHERE schemaname IN ('auth', 'ledger', 'budget', 'ocr')")
+[ "$tables" = 0 ] || { echo "the database has tables already: restore into a new installation" >&2; exit 1; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+tar -C "$folder" -xf "/backups/$1" database service-key
+pg_restore --host=/run/postgresql --username=postgres --dbname=coffer --exit-on-error --single-transaction "$folder/database"
+for secrets in postgres auth ledger budget ocr gateway; do
+	cp "$folder/service-key" "/secrets/$secrets/service-key"
+done
+echo restored

@@ -32,7 +32,8 @@ func TestRemoteOverlay(t *testing.T) {
 		"file://"+repository)
 
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(overlay), 0o600))
+	path := filepath.Join(dir, "kustomization.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(overlay), 0o600))
 	objects, err := build(dir)
 	require.NoError(t, err)
 	require.Equal(t, len(render(t, "production")), len(objects))
@@ -57,14 +58,15 @@ func TestRemoteOverlay(t *testing.T) {
 	require.Equal(t, corev1.DoNotSchedule, spread[0].WhenUnsatisfiable)
 }
 
-// repository commits this folder and that of the telemetry to a repository with the tag of the page.
+// repository commits the folder deploy to a repository, with the tag of the page.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "deploy"), os.DirFS("..")))
 	for _, args := range [][]string{
 		{"init", "--quiet"}, {"add", "--all"},
-		{"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "test"},
+		{"config", "user.name", "test"}, {"config", "user.email", "test@example.com"},
+		{"commit", "--quiet", "-m", "test"},
 		{"tag", "v1.2.3"},
 	} {
 		git := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...)

@@ -12,9 +12,9 @@ import (
 )
 
 // ParseEnv reads a configuration, a struct with `env` tags, from environment, or from the process's
-// environment if that is nil. A secret NAME may be in the file NAME_FILE instead. The error names every missing or malformed variable and the values
-// that it accepts. It does not repeat a malformed value, because the value may be a secret that was
-// assigned to the wrong variable.
+// environment if that is nil. A secret NAME may be in the file NAME_FILE instead. The error names
+// every missing or malformed variable and the values that it accepts. It does not repeat a
+// malformed value, because the value may be a secret that was assigned to the wrong variable.
 func ParseEnv[C any](environment map[string]string) (C, error) {
 	if err := readFiles(reflect.TypeFor[C](), environment); err != nil {
 		var none C

@@ -58,7 +58,8 @@ func checkHealth(ctx context.Context, address string) error {
 }
 
 func getReady(ctx context.Context, address string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
+	url := "http://" + address + "/readyz"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}

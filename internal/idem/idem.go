@@ -238,7 +238,7 @@ func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) 
 
 func (c Call) owned() bool { return c.Owner != uuid.Nil }
 
-// condition returns the condition for the records of the call's namespace, which is $1.
+// condition returns the condition that selects the records of the call's namespace, $1.
 func (c Call) condition() string {
 	if c.owned() {
 		return `owner_id = $1::uuid AND scope = $1::uuid::text`

@@ -178,8 +178,8 @@ func TestInTxExpiresKeyAfter24Hours(t *testing.T) {
 	require.Equal(t, 1, left)
 }
 
-// TestInTxOfOwner runs calls on the table of a service whose tables have owners, with the primary
-// key of one database and with that of a distributed one.
+// TestInTxOfOwner runs calls on a table with owners, with the primary key that it has in one
+// database, and with the key of a distributed database.
 func TestInTxOfOwner(t *testing.T) {
 	t.Parallel()
 	for name, key := range map[string]string{"by scope": "scope", "by owner": "owner_id"} {

@@ -29,27 +29,27 @@ func TestInTxCommitsOrRollsBack(t *testing.T) {
 		require.NoError(t, db.QueryRow(t.Context(), `SELECT count(*) FROM things`).Scan(&n))
 		return n
 	}
-	insert := func(ctx context.Context, tx pgx.Tx, id int) {
+	insert := func(tx pgx.Tx, id int) {
 		pgtest.Exec(t, tx, `INSERT INTO things (id, n) VALUES ($1, 1)`, id)
 	}
 	failure := errors.New("no")
 	require.ErrorIs(t, pg.InTx(t.Context(), db,
-		func(tx pgx.Tx) error { insert(t.Context(), tx, 3); return failure }), failure)
+		func(tx pgx.Tx) error { insert(tx, 3); return failure }), failure)
 	require.Equal(t, 2, count())
 
 	canceled, cancel := context.WithCancel(t.Context())
 	require.ErrorIs(t, pg.InTx(canceled, db,
-		func(tx pgx.Tx) error { insert(canceled, tx, 3); cancel(); return nil }), context.Canceled)
+		func(tx pgx.Tx) error { insert(tx, 3); cancel(); return nil }), context.Canceled)
 	require.Equal(t, 2, count())
 	require.Panics(t, func() {
 		_ = pg.InTx(t.Context(), db,
-			func(tx pgx.Tx) error { insert(t.Context(), tx, 3); panic("no") })
+			func(tx pgx.Tx) error { insert(tx, 3); panic("no") })
 	})
 	require.Equal(t, 2, count())
 	require.Zero(t, db.Stat().AcquiredConns(), "no connection is left in a transaction")
 
 	require.NoError(t,
-		pg.InTx(t.Context(), db, func(tx pgx.Tx) error { insert(t.Context(), tx, 3); return nil }))
+		pg.InTx(t.Context(), db, func(tx pgx.Tx) error { insert(tx, 3); return nil }))
 	require.Equal(t, 3, count())
 }
 

@@ -1,7 +1,7 @@
 // The data that the console keeps on the device, in an IndexedDB database for each user: a snapshot
 // of the last home and the latest transactions, the sealed queue of entries that were made without
-// a connection, and the key that seals them. A tab reads and writes only the database of its own
-// user. When the session ends, all of it is deleted except unsent entries, which nobody can read
+// a connection, and the key that seals them. A tab reads and writes only the database of the
+// signed-in user. When the session ends, all of it is deleted except unsent entries, which nobody can read
 // without the next sign-in of their user (ADR 109).
 
 /** Store names an object store. queue and files have sealed values, device has the key. */

@@ -87,7 +87,7 @@ export class Wizard {
     const seen = this.#data;
     if (!seen || this.busy || working(seen)) return;
     const answer = await api.get(at, { path: { id: this.id }, signal }).catch(() => undefined);
-    // A change of this tab that began meanwhile has a newer answer.
+    // The answer to a change that this tab has sent meanwhile is newer.
     if (!answer || this.busy || answer.import.updatedAt === seen.updatedAt) return;
     this.data = answer.import as Import;
     this.revision++;

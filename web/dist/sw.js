@@ -1,5 +1,5 @@
-const VERSION = "25af810d2010a06d";
-const FILES = ["/","/assets/Home-aDcH2B01.js","/assets/account-BDGCIXC2.js","/assets/base-Dw5vH0Ca.js","/assets/charts-RaCe01GP.js","/assets/daily-DcK6YuCk.js","/assets/data-CCNbr9Dc.css","/assets/data-CSEJkILL.js","/assets/data-de-BqEiQ-TR.js","/assets/data-en-C6XDP7DV.js","/assets/de-DFJID_gz.js","/assets/en-B9Md4R4L.js","/assets/index-D3oUmQTt.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "1e8e7c0a1d8e947a";
+const FILES = ["/","/assets/Home-D_jPQNRT.js","/assets/account-iTrah1Cb.js","/assets/base-Bq-o5ZOt.js","/assets/charts-8Xb4W5lw.js","/assets/daily-BUjiOu0P.js","/assets/data-CspZAiPa.css","/assets/data-M66WiYFY.js","/assets/data-de-Cs2mhVRt.js","/assets/data-en-74rTvmG-.js","/assets/de-Dj96cEOQ.js","/assets/en-CqXSkHfT.js","/assets/index-s9RL8Kiw.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

@@ -221,5 +221,5 @@ func dropRole(t *testing.T, name string) {
 	conn, err := pgx.Connect(ctx, server)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(ctx)) }()
-	pgtest.Exec(t, conn, `DROP ROLE IF EXISTS `+name)
+	require.NoError(t, pg.Exec(ctx, conn, `DROP ROLE IF EXISTS `+name))
 }

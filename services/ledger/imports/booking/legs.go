@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -17,7 +18,8 @@ const maxLegDays = 4
 
 // recognize marks rows that are transfers as matched if the file of the other account has created
 // their leg since the preview: another transfer would change both wallets twice. A search of
-// duplicates does the same for the preview.
+// duplicates does the same for the preview. A leg is one payment, so a leg that another row of the
+// import matches stays with it.
 func (c *chunk) recognize(ctx context.Context, tx pgx.Tx) error {
 	var rows []*staging.Row
 	for i := range c.rows {
@@ -30,11 +32,15 @@ func (c *chunk) recognize(ctx context.Context, tx pgx.Tx) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	found, err := selectLegs(ctx, tx, c.OwnerID, c.ID, rows)
+	// The nearest legs may be those of other rows of the chunk.
+	found, err := selectLegs(ctx, tx, c.OwnerID, c.ID, rows, len(c.rows))
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	used, err := duplicates.SelectTaken(ctx, tx, c.OwnerID, c.ID)
 	if err != nil {
 		return err
 	}
-	used := map[uuid.UUID]bool{}
 	for _, l := range found {
 		r := rows[l.Position-1]
 		if r.Status == staging.Ready && !used[l.ID] {
@@ -52,9 +58,9 @@ type foundLeg struct {
 
 // selectLegs returns the legs without an external id that may be rows, the nearest days first: with
 // the wallets, the amount and the currency of the row. It leaves those of transfers of the import
-// itself.
+// itself. It returns up to limit legs for each row.
 func selectLegs(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []*staging.Row,
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []*staging.Row, limit int,
 ) ([]foundLeg, error) {
 	wallets, others := make([]uuid.UUID, len(rows)), make([]uuid.UUID, len(rows))
 	currencies, amounts := make([]string, len(rows)), make([]int64, len(rows))
@@ -65,17 +71,23 @@ func selectLegs(
 		days[i] = r.Date.UTC().Truncate(24 * time.Hour)
 	}
 	return pg.All[foundLeg](ctx, q, `
-		SELECT r.position, t.id
+		SELECT r.position, leg.id
 		FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::timestamptz[])
 			WITH ORDINALITY AS r (wallet_id, other_id, currency, amount_minor, day, position)
-		JOIN transactions t ON t.owner_id = $1 AND t.wallet_id = r.wallet_id
-			AND t.date >= r.day - $8 * interval '1 day'
-			AND t.date < r.day + ($8 + 1) * interval '1 day'
-			AND t.currency = r.currency AND t.amount_minor = r.amount_minor
-			AND t.transfer_id IS NOT NULL AND t.external_id IS NULL
-			AND t.import_id IS DISTINCT FROM $2
-		JOIN transactions o ON o.owner_id = $1 AND o.transfer_id = t.transfer_id
-			AND o.wallet_id = r.other_id AND o.import_id IS DISTINCT FROM $2
-		ORDER BY abs(extract(epoch FROM t.date - r.day)), r.position, t.id`,
-		owner, id, wallets, others, currencies, amounts, days, maxLegDays)
+		CROSS JOIN LATERAL (
+			SELECT t.id, abs(extract(epoch FROM t.date - r.day)) AS apart
+			FROM transactions t
+			JOIN transactions o ON o.owner_id = $1 AND o.transfer_id = t.transfer_id
+				AND o.wallet_id = r.other_id AND o.import_id IS DISTINCT FROM $2
+			WHERE t.owner_id = $1 AND t.wallet_id = r.wallet_id
+				AND t.date >= r.day - $8 * interval '1 day'
+				AND t.date < r.day + ($8 + 1) * interval '1 day'
+				AND t.currency = r.currency AND t.amount_minor = r.amount_minor
+				AND t.transfer_id IS NOT NULL AND t.external_id IS NULL
+				AND t.import_id IS DISTINCT FROM $2
+			ORDER BY apart, t.id
+			LIMIT $9
+		) AS leg
+		ORDER BY leg.apart, r.position, leg.id`,
+		owner, id, wallets, others, currencies, amounts, days, maxLegDays, limit)
 }

@@ -256,7 +256,7 @@ func (s *Search) markDuplicates(
 
 func (s *Search) loadTaken(ctx context.Context, q pg.Querier) (err error) {
 	if s.taken == nil {
-		s.taken, err = selectTaken(ctx, q, s.owner, s.id)
+		s.taken, err = SelectTaken(ctx, q, s.owner, s.id)
 	}
 	return err
 }

@@ -154,8 +154,8 @@ func selectWanted(
 		LIMIT $6`, owner, id, span.ns, span.first, span.last, limit)
 }
 
-// selectTaken returns the transactions that rows of an import match already.
-func selectTaken(
+// SelectTaken returns the transactions that rows of an import match already.
+func SelectTaken(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
 ) (map[uuid.UUID]bool, error) {
 	type row struct {

@@ -45,7 +45,7 @@ func TestChangelog(t *testing.T) {
 		}
 		for _, part := range strings.Split("\n"+body, "\n### ")[1:] {
 			kind, changes, _ := strings.Cut(part, "\n")
-			require.True(t, slices.Contains(kinds, kind), "%s: %q is no kind of change", heading, kind)
+			require.Contains(t, kinds, kind, heading)
 			require.Contains(t, changes, "\n- ", "%s: %s is empty", heading, kind)
 		}
 	}

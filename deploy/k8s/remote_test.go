@@ -36,7 +36,7 @@ func TestRemoteOverlay(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(overlay), 0o600))
 	objects, err := build(dir)
 	require.NoError(t, err)
-	require.Equal(t, len(render(t, "production")), len(objects))
+	require.Len(t, objects, len(render(t, "production")))
 
 	gateway := find[*gatewayv1.Gateway](t, objects, "coffer")
 	require.Equal(t, "budget.example.org", string(*gateway.Spec.Listeners[0].Hostname))
@@ -64,8 +64,10 @@ func repository(t *testing.T) string {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "deploy"), os.DirFS("..")))
 	for _, args := range [][]string{
-		{"init", "--quiet"}, {"add", "--all"},
-		{"config", "user.name", "test"}, {"config", "user.email", "test@example.com"},
+		{"init", "--quiet"},
+		{"config", "user.name", "test"},
+		{"config", "user.email", "test@example.com"},
+		{"add", "--all"},
 		{"commit", "--quiet", "-m", "test"},
 		{"tag", "v1.2.3"},
 	} {

@@ -90,7 +90,7 @@ func TestUpdateTagUnderLoad(t *testing.T) {
 		require.Contains(t, []string{"one", "ONE", "two"}, got[0])
 		require.Equal(t, id != edited, len(got) == 2, got)
 	}
-	missing := pgtest.Value[int](t, me.Service.DB, `
+	missing := pgtest.Value[int](t, me.DB, `
 		SELECT count(*)
 		FROM transactions x, unnest(x.tags) AS u (key)
 		LEFT JOIN tags t ON t.owner_id = $1 AND t.key = u.key

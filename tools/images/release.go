@@ -25,7 +25,8 @@ var release = template.Must(template.New("release").Parse(releaseText))
 
 const releaseText = `apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
-# The installed release. make images VERSION=1.2.3 writes this file as .cache/images/release.yaml, and the workflow release commits it.
+# The installed release. make images VERSION=1.2.3 writes this file as .cache/images/release.yaml,
+# and the workflow release commits it.
 # Version 0.0.0 is a placeholder: no image has the digest 000...
 images:
 {{- range .Services}}

@@ -51,6 +51,8 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	config.RuntimeParams["lock_timeout"] = "2s"
 	db := stdlib.OpenDB(*config)
 	defer db.Close()
+	// Each migration has a new session, because one may set another lock timeout.
+	db.SetMaxIdleConns(-1)
 	// New tables are granted as soon as they exist: a trigger of a migration may use them in
 	// requests of the previous release before the last migration has ended.
 	err = execLocked(ctx, db, fmt.Sprintf(`
@@ -83,8 +85,15 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 // That is safe because each migration is one transaction or can be repeated.
 func up(ctx context.Context, provider *goose.Provider) error {
 	for attempt := 1; ; attempt++ {
-		_, err := provider.Up(ctx)
-		if err == nil || attempt == maxMigrationAttempts || !IsRetryable(err) && !IsLocked(err) {
+		_, err := provider.UpByOne(ctx)
+		if errors.Is(err, goose.ErrNoNextVersion) {
+			return nil
+		}
+		if err == nil {
+			attempt = 0
+			continue
+		}
+		if attempt == maxMigrationAttempts || !IsRetryable(err) && !IsLocked(err) {
 			return err
 		}
 		select {

@@ -75,6 +75,21 @@ func TestMigrateGrantsNewTables(t *testing.T) {
 		INSERT INTO %[1]s.a DEFAULT VALUES`, name))
 }
 
+// TestMigrateKeepsTheLockTimeout migrates after a migration that sets its own lock timeout.
+func TestMigrateKeepsTheLockTimeout(t *testing.T) {
+	t.Parallel()
+	url, name := schemaToMigrate(t)
+	require.NoError(t, pg.Migrate(t.Context(), url, name, fstest.MapFS{
+		"migrations/0001_a.sql": {
+			Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\nSET lock_timeout = 0;"),
+		},
+		"migrations/0002_b.sql": {Data: []byte("-- +goose Up\n" +
+			"CREATE TABLE b AS SELECT current_setting('lock_timeout') AS lock_timeout;")},
+	}))
+	require.Equal(t, "2s", pgtest.Value[string](t, openSchema(t, url, name),
+		`SELECT lock_timeout FROM b`))
+}
+
 // TestMigrateYieldsToTransactionsOnItsTable holds a table lock for longer than the lock timeout of
 // a migration. Meanwhile other statements on the table must not wait behind the migration for long.
 func TestMigrateYieldsToTransactionsOnItsTable(t *testing.T) {

@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"context"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -34,6 +37,40 @@ func TestMigrateIdempotencyRecords(t *testing.T) {
 		requireReplayed(t, db, current(key), true)
 		requireReplayed(t, db, earlier(key), true)
 	}
+}
+
+// TestMigrateIdempotencyRecordsInBatches locks the last record of an owner while the migration sets
+// the owners of earlier ones, so that requests that repeat these do not wait for all of them.
+func TestMigrateIdempotencyRecordsInBatches(t *testing.T) {
+	t.Parallel()
+	migrate, db := schemaBefore(t)
+	migrate(47)
+	first, last := uuid.UUID{1}, uuid.UUID{2}
+	for owner, records := range map[uuid.UUID]int{first: 2500, last: 1} {
+		pgtest.Exec(t, db, `
+			INSERT INTO idempotency_keys (scope, key_hash, request_mac)
+			SELECT $1::uuid::text, sha256(n::text::bytea), ''
+			FROM generate_series(1, $2::int) AS n`, owner, records)
+	}
+	migrate(48)
+	tx, err := db.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	pgtest.Exec(t, tx,
+		`SELECT FROM idempotency_keys WHERE scope = $1::uuid::text FOR UPDATE`, last)
+	migrated := make(chan struct{})
+	go func() {
+		defer close(migrated)
+		migrate(math.MaxInt)
+	}()
+	require.Eventually(t, func() bool {
+		return pgtest.Value[int](t, db,
+			`SELECT count(*) FROM idempotency_keys WHERE owner_id = $1`, first) >= 2000
+	}, time.Minute, 10*time.Millisecond, "requests wait for all records")
+	require.NoError(t, tx.Commit(t.Context()))
+	<-migrated
+	require.Zero(t, pgtest.Value[int](t, db,
+		`SELECT count(*) FROM idempotency_keys WHERE owner_id IS DISTINCT FROM scope::uuid`))
 }
 
 // requireReplayed calls a write that is idempotent, and requires that it is, or is not, a repeat.

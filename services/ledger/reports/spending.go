@@ -75,8 +75,8 @@ type spendingWindow struct {
 }
 
 // parseWindows validates the windows, and returns those of each owner. A page of budgets has
-// several owners, because a shared budget has the data of its owner. The problems problems of the
-// request are among those of the returned error. The last day of a window is inclusive in the
+// several owners, because a shared budget has the data of its owner. The problems of the request
+// are among those of the returned error. The last day of a window is inclusive in the
 // request.
 func parseWindows(
 	problems apierr.Problems, req *ledgerv1.SumSpendingRequest,

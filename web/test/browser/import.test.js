@@ -273,6 +273,52 @@ test("the progress of the upload and of the job is shown", async (t) => {
   await page.getByText("3,000 transactions were added.").waitFor({ timeout: 60_000 });
 });
 
+test("a row shows the amount of the pending payment that it replaces", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const page = await open(t, user, "/imports");
+  const card = (...rows) => file("card.csv", `Datum;Empfänger;Text;Betrag;Status\n28.02.2026;Landlord;Rent;-850,00;Gebucht\n${rows.join("\n")}\n`);
+  await upload(page, card("27.02.2026;Hotel Adler;Room;-40,00;Vorgemerkt"));
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
+  await page.getByLabel("Expenses without a category").selectOption(categories[0].id);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("tab", { name: "Pending 1" }).click();
+  await page.getByRole("button", { name: /^Edit: .*Hotel/ }).click();
+  await page.getByLabel("What happens").selectOption("book");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Book 2 transactions" }).click();
+  await page.getByText("2 transactions were added.").waitFor();
+  await page.goto(`${url}/imports`);
+  await upload(page, card("01.03.2026;Hotel Adler;Room;-44,10;Gebucht"));
+  await page.getByRole("tab", { name: "Matched 1" }).click();
+  await page.getByText("Replaces the pending amount of -€40.00").or(page.getByText("Replaces the pending amount of \u2212€40.00")).waitFor();
+});
+
+test("the speed of a job is shown, and that another tab has deleted the import", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const page = await open(t, user, "/imports");
+  await upload(page, bank(["15.02.2026;Bakery;Coffee;-3,50", "28.02.2026;Landlord;Rent;-850,00"]));
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
+  await page.getByLabel("Expenses without a category").selectOption(categories[0].id);
+  await page.getByRole("button", { name: "Continue" }).click();
+  let [done, deleted] = [0, false];
+  await page.route(/\/api\/v1\/imports\/[^/]+\?wait=8/, async (route) => {
+    if (deleted) return route.fulfill({ status: 404, contentType: "application/json", body: JSON.stringify({ code: "IMPORT_NOT_FOUND", message: "Import not found", requestId: "r" }) });
+    const response = await route.fetch();
+    const answer = await response.json();
+    done += 300;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await route.fulfill({ response, json: { ...answer, import: { ...answer.import, status: "running", progress: { done, total: 100_000 } } } });
+  });
+  await page.getByRole("button", { name: "Book 2 transactions" }).click();
+  await page.getByText(/· \d+ rows per second$/).waitFor();
+  deleted = true;
+  await page.getByText("This import no longer exists").waitFor();
+});
+
 for (const { name, options } of sizes) {
   test(`the import is accessible: ${name}`, async (t) => {
     const user = await account();

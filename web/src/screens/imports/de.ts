@@ -141,8 +141,9 @@ const de: typeof en = {
   asInFile: "Wie in der Datei",
   existing: "Vorhandene Buchung zeigen",
   dateAssumed: "Tag des Hochladens, denn die Datei nennt keinen",
-  possible: "Eine andere Buchung hat diesen Tag und Betrag. Ist es dieselbe Zahlung?",
+  possible: "Eine andere Buchung hat fast denselben Tag und Betrag. Ist es dieselbe Zahlung?",
   same: "Es ist dieselbe Zahlung",
+  replaces: (amount) => `Ersetzt den vorgemerkten Betrag von ${amount}`,
   perhaps: "Vielleicht schon da",
 
   warnings: {

@@ -139,8 +139,9 @@ export default {
   asInFile: "As in the file",
   existing: "Show the existing transaction",
   dateAssumed: "day of the upload, because the file has none",
-  possible: "Another transaction has this day and amount. Is it the same payment?",
+  possible: "Another transaction has a near day and amount. Is it the same payment?",
   same: "It is the same payment",
+  replaces: (amount: string) => `Replaces the pending amount of ${amount}`,
   perhaps: "Perhaps already here",
 
   warnings: {

@@ -106,7 +106,7 @@ export class Wizard {
     }
   }
 
-  /** follow waits for the end of the running job. It continues after failed requests. */
+  /** follow waits for the end of the running job. It continues after failed requests, not after a deletion. */
   async follow(signal: AbortSignal): Promise<void> {
     let first: { at: number; done: number } | undefined;
     this.speed = undefined;
@@ -118,7 +118,7 @@ export class Wizard {
         if (this.data.status === "running") first ??= observed;
         if (first) this.speed = perSecond(first, observed) ?? this.speed;
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted || (this.missing = isProblem(error, "IMPORT_NOT_FOUND"))) return;
         if (!(error instanceof Problem)) throw error;
         await new Promise((resolve) => setTimeout(resolve, retryAfter));
       }

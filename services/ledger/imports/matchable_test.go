@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,6 +77,27 @@ func TestUpdateImportRowsMatch(t *testing.T) {
 				}
 			})
 		}
+	})
+	t.Run("not the transaction that another row matches", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		entered := p.enter(t, "-850", "Somebody", 28).String()
+		m := p.mustUpload(t, strings.Replace(statement, "</BANKTRANLIST>", "<STMTTRN><TRNTYPE>DEBIT"+
+			"<DTPOSTED>20260228<TRNAMT>-850.00<FITID>8<NAME>Garage</STMTTRN></BANKTRANLIST>", 1))
+		rows := p.rows(t, m)
+		_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{
+			Id: m.GetId(), Rows: []*rowChange{
+				{N: rows[0].GetN(), Action: new("match:" + entered)},
+				{N: rows[1].GetN(), Action: new("match:" + entered)},
+			},
+		})
+		fixture.RequireReason(t, err, codes.NotFound, "TRANSACTION_NOT_FOUND")
+		for range 2 {
+			require.NoError(t, p.match(m, rows[0].GetN(), entered))
+		}
+		fixture.RequireReason(t, p.match(m, rows[1].GetN(), entered), codes.NotFound,
+			"TRANSACTION_NOT_FOUND")
+		require.Equal(t, staging.Ready, p.rows(t, m)[1].GetStatus())
 	})
 	t.Run("not a transaction of another row of the import", func(t *testing.T) {
 		t.Parallel()

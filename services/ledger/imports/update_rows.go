@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -130,6 +131,10 @@ func chooseRows(
 ) (paired bool, err error) {
 	var problems apierr.Problems
 	check := references{&problems, o}
+	taken, err := takenByOthers(ctx, tx, imp, rows, changes)
+	if err != nil {
+		return false, err
+	}
 	for i, change := range changes {
 		at := fmt.Sprintf("rows[%d].", i)
 		j := slices.IndexFunc(rows, func(r staging.Row) bool { return r.N == change.GetN() })
@@ -168,9 +173,39 @@ func chooseRows(
 			if err := act(ctx, tx, row, imp, &problems, at, change.GetAction()); err != nil {
 				return false, err
 			}
+			if row.Action == staging.ActionMatch && row.DuplicateOf != nil {
+				if taken[*row.DuplicateOf] {
+					problems.Add(errTransactionNotFound.With(at+"action", taking))
+				}
+				taken[*row.DuplicateOf] = true
+			}
 		}
 	}
 	return paired, problems.Err()
+}
+
+// taking is the problem of a match with a transaction that the row cannot have.
+const taking = "names an unknown transaction, or one of another row of the import"
+
+// takenByOthers returns the transactions that rows of an import match, except those of the given
+// rows. Two rows with one transaction would lose a payment. It reads nothing if no change is a
+// match.
+func takenByOthers(
+	ctx context.Context, tx pgx.Tx, imp staging.Import, rows []staging.Row,
+	changes []*ledgerv1.ImportRowChange,
+) (map[uuid.UUID]bool, error) {
+	if !slices.ContainsFunc(changes, func(c *ledgerv1.ImportRowChange) bool {
+		return strings.HasPrefix(c.GetAction(), staging.ActionMatch+":")
+	}) {
+		return map[uuid.UUID]bool{}, nil
+	}
+	taken, err := duplicates.SelectTaken(ctx, tx, imp.OwnerID, imp.ID)
+	for _, r := range rows {
+		if r.Status == staging.Matched && r.DuplicateOf != nil {
+			delete(taken, *r.DuplicateOf)
+		}
+	}
+	return taken, err
 }
 
 // act stores the action of a row. "auto" removes the user's choice. "match:<id>" states that a
@@ -197,7 +232,7 @@ func act(
 	t, err := duplicates.SelectMatchable(ctx, tx, imp.OwnerID, imp.ID, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		problems.Add(errTransactionNotFound.With(at+"action",
-			"names an unknown transaction, or one of another row of the import"))
+			taking))
 		return nil
 	}
 	row.DuplicateOf, row.Replaced = &id, t.Replaces(*row)

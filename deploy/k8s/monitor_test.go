@@ -28,7 +28,8 @@ func TestPodMonitors(t *testing.T) {
 		require.Equal(t, []string{"postgres:9187"}, found(t, instance.Labels, instance.Spec))
 	}
 	for _, p := range poolers(t, "production") {
-		require.Empty(t, found(t, p.Spec.Template.Labels, p.Spec.Template.Spec),
+		require.Equal(t, []string{"postgres-pooler:9127"},
+			found(t, p.Spec.Template.Labels, p.Spec.Template.Spec),
 			"alerts on PostgreSQL's instances must not include poolers")
 	}
 }
@@ -73,7 +74,8 @@ func TestNetworkPolicyForPrometheus(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, map[string]bool{":9464": true, "postgres:9187": true}, admitted)
+	require.Equal(t, map[string]bool{":9464": true, "postgres:9187": true, "postgres:9127": true},
+		admitted)
 }
 
 // TestReplicaAlert compares the number of replicas in the alert with the number of instances.

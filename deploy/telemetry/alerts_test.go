@@ -65,6 +65,25 @@ var troubles = map[string]trouble{
 			`{exported_namespace="coffer",name="ledger"}`,
 		since(7*time.Hour),
 	),
+	"CofferCrashLoop": measured(
+		`kube_pod_container_status_waiting_reason`+
+			`{namespace="coffer",pod="ocr-1",container="service",reason="CrashLoopBackOff"}`,
+		always(1),
+	),
+	"CofferOutOfMemory": measured(
+		`kube_pod_container_status_last_terminated_reason`+
+			`{namespace="coffer",pod="ocr-1",container="service",reason="OOMKilled"}`,
+		always(1),
+	),
+	"CofferAutoscalerAtMaximum": measured(
+		`kube_horizontalpodautoscaler_status_current_replicas`+
+			`{namespace="coffer",horizontalpodautoscaler="ledger"}`,
+		always(6),
+	),
+	"CofferPoolerWaits": measured(
+		`cnpg_pgbouncer_pools_cl_waiting{pod="postgres-pooler-1",database="coffer",user="ledger"}`,
+		always(12),
+	),
 }
 
 // maxWait limits the wait for a metric to change. The slowest one takes two passes of the ledger's
@@ -123,7 +142,7 @@ func TestServiceDownWithoutInstances(t *testing.T) {
 	}
 }
 
-// TestAlertSections requires that each alert has a section in docs/operations.md.
+// TestAlertSections requires that each alert has a section in docs/operations.md, and its address.
 func TestAlertSections(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/operations.md")
@@ -132,6 +151,8 @@ func TestAlertSections(t *testing.T) {
 		require.Contains(t, string(page), "\n### "+rule.Alert+"\n")
 		require.Contains(t, rule.Labels, "severity", rule.Alert)
 		require.Contains(t, rule.Annotations, "summary", rule.Alert)
+		require.Equal(t, "https://github.com/coffer-budget/coffer/blob/main/docs/operations.md#"+
+			strings.ToLower(rule.Alert), rule.Annotations["runbook_url"])
 	}
 }
 

@@ -13,7 +13,7 @@ type gauge func(now time.Time) float64
 
 // others are the metrics of programs that this stack does not include, with values that fire no
 // alert. The names are those in the sources of CloudNativePG 1.27.1 with its default queries, the
-// Barman Cloud plugin, the kubelet, and cert-manager 1.21.2.
+// Barman Cloud plugin, the kubelet, cert-manager 1.21.2, and the documentation of kube-state-metrics.
 var others = map[string]gauge{
 	`cnpg_pg_replication_streaming_replicas` +
 		`{job="postgres",pod="postgres-1"}`: always(2),
@@ -39,6 +39,18 @@ var others = map[string]gauge{
 		`{exported_namespace="coffer",name="nats"}`: since(time.Minute),
 	`certmanager_certificate_renewal_timestamp_seconds` +
 		`{exported_namespace="another",name="not-coffers"}`: since(24 * time.Hour),
+	`kube_pod_container_status_waiting_reason` +
+		`{namespace="coffer",pod="ocr-1",container="service",reason="CrashLoopBackOff"}`: always(0),
+	`kube_pod_container_status_last_terminated_reason` +
+		`{namespace="coffer",pod="ocr-1",container="service",reason="OOMKilled"}`: always(0),
+	`kube_pod_container_status_last_terminated_timestamp` +
+		`{namespace="coffer",pod="ocr-1",container="service"}`: since(10 * time.Minute),
+	`kube_horizontalpodautoscaler_status_current_replicas` +
+		`{namespace="coffer",horizontalpodautoscaler="ledger"}`: always(2),
+	`kube_horizontalpodautoscaler_spec_max_replicas` +
+		`{namespace="coffer",horizontalpodautoscaler="ledger"}`: always(6),
+	`cnpg_pgbouncer_pools_cl_waiting` +
+		`{pod="postgres-pooler-1",database="coffer",user="ledger"}`: always(0),
 }
 
 func always(value float64) gauge { return func(time.Time) float64 { return value } }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -36,10 +37,12 @@ func SweepEvery(
 	}
 }
 
-// SweepOwners deletes the expired rows of all owners with statements of one owner each, because a
-// distributed database rejects a statement that writes rows of several (ADR 124). next returns the
-// owners of some expired rows, also repeatedly. sweep deletes expired rows of one owner, and
-// reports whether there were any. SweepOwners ends when next returns no owner with such rows.
+// SweepOwners deletes the expired rows of all owners with statements of one owner each, so that
+// each statement reaches one part of a distributed database (ADR 124). next returns the owners of
+// some expired rows, also repeatedly. sweep deletes expired rows of one owner, and reports whether
+// there were any. SweepOwners ends when next returns no owner with such rows, or at the first
+// error. The order of the owners is random, so that an owner whose rows cannot be deleted does not
+// prevent the same deletions each time.
 func SweepOwners(
 	next func() ([]uuid.UUID, error), sweep func(owner uuid.UUID) (found bool, err error),
 ) error {
@@ -51,8 +54,12 @@ func SweepOwners(
 		slices.SortFunc(owners, func(a, b uuid.UUID) int {
 			return bytes.Compare(a[:], b[:])
 		})
+		owners = slices.Compact(owners)
+		rand.Shuffle(len(owners), func(i, j int) {
+			owners[i], owners[j] = owners[j], owners[i]
+		})
 		ended := true
-		for _, owner := range slices.Compact(owners) {
+		for _, owner := range owners {
 			for found := true; found; {
 				if found, err = sweep(owner); err != nil {
 					return err

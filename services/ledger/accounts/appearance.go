@@ -64,17 +64,17 @@ func parseKind(p *apierr.Problems, s string) string {
 // it for wallets and categories of a file, which may contain any texts: an invalid appearance must
 // not prevent the import.
 func Appearance(color, icon, kind string) (validColor, validIcon, validKind string) {
-	var c, problems, k apierr.Problems
-	validColor = parseColor(&c, color)
-	validIcon = parseIcon(&problems, icon)
-	validKind = parseKind(&k, kind)
-	if c.Err() != nil {
+	var ofColor, ofIcon, ofKind apierr.Problems
+	validColor = parseColor(&ofColor, color)
+	validIcon = parseIcon(&ofIcon, icon)
+	validKind = parseKind(&ofKind, kind)
+	if ofColor.Err() != nil {
 		validColor = ""
 	}
-	if problems.Err() != nil {
+	if ofIcon.Err() != nil {
 		validIcon = ""
 	}
-	if k.Err() != nil {
+	if ofKind.Err() != nil {
 		validKind = ""
 	}
 	return validColor, validIcon, validKind

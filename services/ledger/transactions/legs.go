@@ -98,7 +98,7 @@ func (s *Transactions) changeLeg(
 // change in the transfer.
 func (c changes) checkLeg(transaction posting.Transaction) error {
 	var fields []apierr.Field
-	for _, tc := range []struct {
+	for _, field := range []struct {
 		name string
 		set  bool
 	}{
@@ -109,9 +109,9 @@ func (c changes) checkLeg(transaction posting.Transaction) error {
 		{"type", c.kind != nil},
 		{"splits", c.splits != nil},
 	} {
-		if tc.set {
+		if field.set {
 			fields = append(fields,
-				apierr.Field{Name: tc.name, Message: "must be changed in the transfer"})
+				apierr.Field{Name: field.name, Message: "must be changed in the transfer"})
 		}
 	}
 	if len(fields) == 0 {

@@ -117,18 +117,18 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, failed := range due {
+	for _, delivery := range due {
 		began := s.now()
-		responseStatus, problem := s.attempt(ctx, claimed, failed)
+		responseStatus, problem := s.attempt(ctx, claimed, delivery)
 		if responseStatus == 0 && ctx.Err() != nil {
 			// The service stops and canceled the request. The attempt does not count.
 			return false, nil
 		}
 		now := s.now().UTC()
 		jitter := rand.Float64() //nolint:gosec // Jitter is no secret.
-		failed = failed.attempted(now, responseStatus, problem, jitter)
-		failed.DurationMS = new(int32(now.Sub(began).Milliseconds()))
-		if err := updateDelivery(recording, s.db, failed); err != nil {
+		delivery = delivery.attempted(now, responseStatus, problem, jitter)
+		delivery.DurationMS = new(int32(now.Sub(began).Milliseconds()))
+		if err := updateDelivery(recording, s.db, delivery); err != nil {
 			return false, err
 		}
 		claimed, paused = claimed.attempted(now, problem)
@@ -158,18 +158,18 @@ func (s *Server) claim(ctx context.Context, until time.Time) (webhook, error) {
 // for a webhook that cannot be used, for example because its secret was sealed with another service
 // key.
 func (s *Server) attempt(
-	ctx context.Context, webhook webhook, failed delivery,
+	ctx context.Context, webhook webhook, delivery delivery,
 ) (status int, problem string) {
 	// The webhook may have been created when more destinations were allowed.
 	if s.destinations.urlProblem(webhook.URL) != "" {
 		return 0, "address_not_public"
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, webhook.URL,
-		bytes.NewReader(failed.Body))
+		bytes.NewReader(delivery.Body))
 	if err != nil {
 		return 0, "broken"
 	}
-	signature, err := webhook.signature(s.sealer, s.now(), failed.Body)
+	signature, err := webhook.signature(s.sealer, s.now(), delivery.Body)
 	if err != nil {
 		s.log.ErrorContext(ctx, "failed to sign a delivery", "webhook", webhook.ID, "error", err)
 		return 0, "broken"
@@ -177,8 +177,8 @@ func (s *Server) attempt(
 	req.Header.Set("Content-Type", "application/cloudevents+json")
 	req.Header.Set("User-Agent", "Coffer-Webhooks/1")
 	req.Header.Set("Coffer-Signature", signature)
-	req.Header.Set("Coffer-Event-Id", failed.EventID.String())
-	req.Header.Set("Coffer-Delivery-Id", failed.ID.String())
+	req.Header.Set("Coffer-Event-Id", delivery.EventID.String())
+	req.Header.Set("Coffer-Delivery-Id", delivery.ID.String())
 	resp, err := s.client.Do(req)
 	if err != nil {
 		return 0, publicReason(err)

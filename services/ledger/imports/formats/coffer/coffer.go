@@ -221,8 +221,8 @@ func (p *parser) transaction(transaction *transaction) statement.Record {
 		return record
 	}
 	var total written.Sum
-	for _, tc := range transaction.Splits {
-		amount, _, ok := written.ParseAmount(tc.Amount.String(), written.Dot)
+	for _, part := range transaction.Splits {
+		amount, _, ok := written.ParseAmount(part.Amount.String(), written.Dot)
 		if !ok || len(record.Splits) == statement.MaxParts {
 			record.Problem = "a part of the split cannot be read"
 			return record
@@ -233,8 +233,8 @@ func (p *parser) transaction(transaction *transaction) statement.Record {
 		}
 		total.Add(amount)
 		record.Splits = append(record.Splits, statement.Split{
-			Amount: amount, Category: p.categories[tc.CategoryID],
-			Description: keep(tc.Description, statement.MaxText),
+			Amount: amount, Category: p.categories[part.CategoryID],
+			Description: keep(part.Description, statement.MaxText),
 		})
 	}
 	if len(record.Splits) > 0 && total.Differs(written.SumOf(record.Amount)) {

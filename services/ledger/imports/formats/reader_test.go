@@ -1,6 +1,7 @@
 package formats_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,22 @@ func TestNewReader(t *testing.T) {
 			reader.Record(statement.Record{N: 1, Cells: []string{"Date", "Amount"}}).Skip)
 		require.False(t,
 			reader.Record(statement.Record{N: 2, Cells: []string{"2024-01-31", "1.00"}}).Skip)
+	})
+	t.Run("shows rows of two cells whose date cannot be read", func(t *testing.T) {
+		t.Parallel()
+		complete := m
+		complete.Columns = append(slices.Clone(m.Columns),
+			mapping.Column{Index: 1, Field: mapping.FieldAmount})
+		reader, err := formats.NewReader(&complete)
+		require.NoError(t, err)
+		for day, skip := range map[string]bool{
+			"2024-02-31": false, "31.01.2024": false, "1/31/24 10:00": false, "Total": true,
+			"": true, "12345678": true,
+		} {
+			record := reader.Record(statement.Record{N: 2, Cells: []string{day, "-1.00"}})
+			require.Equal(t, skip, record.Skip, day)
+			require.NotEmpty(t, record.Problem, day)
+		}
 	})
 	t.Run("names all problems", func(t *testing.T) {
 		t.Parallel()

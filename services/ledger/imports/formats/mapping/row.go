@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -168,8 +169,15 @@ func (r *Reader) hasAmount(cells []string) bool {
 	return false
 }
 
-// noTransaction reports whether a row without a date is a total, a heading or a remark.
+// dateOfNumbers is a date in any order, perhaps of a day that does not exist.
+var dateOfNumbers = regexp.MustCompile(`^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(\D|$)`)
+
+// noTransaction reports whether a row whose date cannot be read is a total, a heading or a remark.
+// A row with an amount and a date of another layout is none of them, also without texts.
 func noTransaction(cells []string, day, amount string) bool {
+	if amount != "" && dateOfNumbers.MatchString(day) {
+		return false
+	}
 	if amount == "" || filled(cells) <= 2 {
 		return true
 	}

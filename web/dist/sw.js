@@ -1,5 +1,5 @@
-const VERSION = "1e8e7c0a1d8e947a";
-const FILES = ["/","/assets/Home-D_jPQNRT.js","/assets/account-iTrah1Cb.js","/assets/base-Bq-o5ZOt.js","/assets/charts-8Xb4W5lw.js","/assets/daily-BUjiOu0P.js","/assets/data-CspZAiPa.css","/assets/data-M66WiYFY.js","/assets/data-de-Cs2mhVRt.js","/assets/data-en-74rTvmG-.js","/assets/de-Dj96cEOQ.js","/assets/en-CqXSkHfT.js","/assets/index-s9RL8Kiw.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "a8d9840b3374621b";
+const FILES = ["/","/assets/Home-Boqd-brx.js","/assets/account-vVlBbSBE.js","/assets/base-BxY00R8_.js","/assets/charts-DPlRAPzk.js","/assets/daily-BXgZimDj.js","/assets/data-CQLDzAoY.js","/assets/data-CspZAiPa.css","/assets/data-de-Bkuhw8vG.js","/assets/data-en-DL3LzHDQ.js","/assets/de-CahBlXcK.js","/assets/en-g2gmcqp0.js","/assets/index-Pmv6BHtZ.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-u6KqLjeK.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

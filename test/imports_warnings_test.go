@@ -79,6 +79,11 @@ var warned = []struct {
 		[]string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
 		false,
 	},
+	{
+		"sides of different days", twoAccounts + "D01/23/2026\nT1.00\nL[Checking]\n^\n",
+		[]string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_ASSUMED"},
+		false,
+	},
 }
 
 // TestImportWarnings requires that each documented warning of an import can be caused, and that

@@ -5194,7 +5194,7 @@ type ImportAccount struct {
 
 // ImportAssumption ImportAssumption says why an import has a warning. A file whose mapping was saved by an earlier commit has none for its mapping.
 //
-// Example: {"accepted":false,"blocks":true,"code":"DATE_ORDER_ASSUMED","evidence":"The dates do not show whether the day or the month is first: they are read as MM/DD/YY.","parameters":{"example":"","layout":"MM/DD/YY"},"reason":"DATES_AMBIGUOUS","rows":[]}
+// Example: {"accepted":false,"blocks":true,"code":"DATE_ORDER_ASSUMED","evidence":"The dates do not show whether the day or the month is first: they are read as DD/MM/YY.","parameters":{"example":"","layout":"DD/MM/YY"},"reason":"DATES_AMBIGUOUS","rows":[]}
 type ImportAssumption struct {
 	// Accepted The user has confirmed it. Only of BALANCE_MISMATCH, because confirmed guesses disappear.
 	Accepted bool `json:"accepted"`
@@ -5411,7 +5411,7 @@ type ImportProfile struct {
 
 // ImportRow ImportRow is a row of an import.
 //
-// Example: {"account":"","amount":-12,"categoryFrom":"file","cells":["05/04'26","-12.00","Market","",""],"currency":"EUR","date":"2026-05-04","description":"","externalId":"hash:8BTkv1gnCQTeweYPbLHeIQ:0","line":2,"n":1,"payee":"Market","splits":[{"amount":-8,"category":"Food","description":"Bread"},{"amount":-4,"category":"Fun","description":""}],"status":"ready"}
+// Example: {"account":"","amount":-12,"categoryFrom":"file","cells":["05/04'26","-12.00","Market","",""],"currency":"EUR","date":"2026-04-05","description":"","externalId":"hash:vrLHaSFqEJrG5zwr5rmyBQ:0","line":2,"n":1,"payee":"Market","splits":[{"amount":-8,"category":"Food","description":"Bread"},{"amount":-4,"category":"Fun","description":""}],"status":"ready"}
 type ImportRow struct {
 	// Account Key of the account in the import.
 	Account string `json:"account"`

@@ -13,7 +13,8 @@ type gauge func(now time.Time) float64
 
 // others are the metrics of programs that this stack does not include, with values that fire no
 // alert. The names are those in the sources of CloudNativePG 1.27.1 with its default queries, the
-// Barman Cloud plugin, the kubelet, cert-manager 1.21.2, and the documentation of kube-state-metrics.
+// Barman Cloud plugin, the kubelet, and cert-manager 1.21.2, and in the documentation of
+// kube-state-metrics.
 var others = map[string]gauge{
 	`cnpg_pg_replication_streaming_replicas` +
 		`{job="postgres",pod="postgres-1"}`: always(2),

@@ -93,8 +93,9 @@ var mutants = []struct {
 			Old:  "WHERE event_id IS NOT NULL", New: "WHERE false",
 		}, "no event was published for"},
 		{"no ownership", programs.Change{
-			File: "services/ledger/transactions/transactions.go",
-			Old:  "if t.OwnerID != caller.ID(ctx) {", New: "if caller.ID(ctx) == uuid.Nil {",
+			File: "services/ledger/posting/store_transactions.go",
+			Old:  "WHERE t.owner_id = $1 AND t.id = $2`",
+			New:  "WHERE $1::uuid <> t.id AND t.id = $2`",
 		}, "accessed"},
 		{"a leg remains", programs.Change{
 			File: "services/ledger/transfers/write.go",
@@ -106,8 +107,8 @@ var mutants = []struct {
 		}, "the wallet of imports holds"},
 		{"an undo keeps what the commit created", programs.Change{
 			File: "services/ledger/imports/booking/prepare.go",
-			Old:  "staging.InsertCreations(ctx, tx, e.OwnerID, e.ID, created)",
-			New:  "staging.InsertCreations(ctx, tx, e.OwnerID, e.ID, created[:0])",
+			Old:  "staging.InsertCreations(ctx, tx, imp.OwnerID, imp.ID, created)",
+			New:  "staging.InsertCreations(ctx, tx, imp.OwnerID, imp.ID, created[:0])",
 		}, "is left after the undo"},
 		{"renames lose tags", programs.Change{
 			File: "services/ledger/tags/store_tags.go",

@@ -2,6 +2,7 @@
 # backup.sh NAME writes the backup backups/NAME: the database in one snapshot, and the service key. It runs in PostgreSQL's container,
 # while Coffer runs.
 set -eu
+[ $# = 1 ] || { echo "usage: backup.sh NAME" >&2; exit 2; }
 umask 077
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

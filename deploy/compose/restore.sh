@@ -1,8 +1,9 @@
 #!/bin/sh
-# restore.sh NAME restores the backup backups/NAME into a new installation. It runs in PostgreSQL's container before the first start of the services,
-# and changes nothing if the database has tables. All passwords are new. The service key is the one of the backup, because it encrypts
-# signing keys and webhook secrets.
+# restore.sh NAME restores the backup backups/NAME into a new installation. It runs in PostgreSQL's container before the first start of the
+# services, and changes nothing if the database has tables. All passwords are new. The service key is the one of the backup, because it
+# encrypts signing keys and webhook secrets.
 set -eu
+[ $# = 1 ] && [ -f "/backups/$1" ] || { echo "usage: restore.sh NAME, a file in backups" >&2; exit 2; }
 for _ in $(seq 60); do pg_isready --host=127.0.0.1 --quiet && break || sleep 1; done
 run() { psql --host=/run/postgresql --username=postgres --dbname=coffer --no-psqlrc --quiet --set=ON_ERROR_STOP=1 "$@"; }
 tables=$(run --tuples-only --no-align \
@@ -11,8 +12,9 @@ tables=$(run --tuples-only --no-align \
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 tar -C "$folder" -xf "/backups/$1" database service-key
-pg_restore --host=/run/postgresql --username=postgres --dbname=coffer --exit-on-error --single-transaction "$folder/database"
+# The key first: if the restore fails after it, the same command can be repeated.
 for secrets in postgres auth ledger budget ocr gateway; do
 	cp "$folder/service-key" "/secrets/$secrets/service-key"
 done
+pg_restore --host=/run/postgresql --username=postgres --dbname=coffer --exit-on-error --single-transaction "$folder/database"
 echo restored

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,9 +18,9 @@ import (
 // readyTimeout limits how long `ready` waits for an answer.
 const readyTimeout = 5 * time.Second
 
-// ready reports with its error whether the process that listens at HEALTH_ADDR on this machine is
-// ready. The health checks of containers need such a command, because the images have no other
-// program. A process with a database has the health service of gRPC, and the gateway has /readyz.
+// ready returns nil if the process that listens at HEALTH_ADDR on this machine is ready. The health
+// checks of containers need such a command, because the images have no other program. A process
+// with a database has the health service of gRPC, and the gateway has /readyz.
 func ready(ctx context.Context, hasDatabase bool) error {
 	config, err := ParseEnv[struct {
 		Address string `env:"HEALTH_ADDR,required,notEmpty"`
@@ -27,11 +28,11 @@ func ready(ctx context.Context, hasDatabase bool) error {
 	if err != nil {
 		return err
 	}
-	_, port, err := net.SplitHostPort(config.Address)
+	host, port, err := net.SplitHostPort(config.Address)
 	if err != nil {
 		return fmt.Errorf("HEALTH_ADDR must be host:port: %w", err)
 	}
-	address := net.JoinHostPort("127.0.0.1", port)
+	address := net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port)
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	if hasDatabase {

@@ -79,7 +79,7 @@ func newID() uuid.UUID { return uuid.New() } //nolint:forbidigo // See above.
 type result struct{ moved, failed int }
 
 // toStore moves all files into the store, those of the owner after and greater ones first. So
-// several replicas seldom copy the same file. A file whose content is not the one of its row is
+// several replicas rarely copy the same file. A file whose content is not the one of its row is
 // skipped. A failure of the store ends the run, so that each run leaves at most one object that was
 // not written completely.
 func (m *mover) toStore(ctx context.Context, after uuid.UUID) (result, error) {

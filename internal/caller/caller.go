@@ -9,7 +9,8 @@
 //
 // A process creates a Verifier with NewVerifier and runs it with Verifier.Run. Package rpc and the
 // gateway call Verify and store the identity in the context; handlers read it with ID or From.
-// reload.go loads the state and trust.go decodes auth's responses.
+// reload.go loads the state, trust.go decodes auth's responses, and scope.go has the scopes of
+// personal access tokens.
 package caller
 
 import (
@@ -17,6 +18,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,9 +30,13 @@ import (
 )
 
 const (
-	// Issuer and Audience are the values of the iss and aud claims of every access token.
+	// Issuer is the iss claim of every access token, and Audience the aud claim of those of
+	// sessions.
 	Issuer   = "coffer"
 	Audience = "coffer"
+	// ScopedAudience is the aud claim of access tokens with a scope. It differs from Audience, so
+	// that a release that does not know scopes rejects them.
+	ScopedAudience = "coffer-scoped"
 
 	// leeway is the tolerated difference between the clocks of auth and this process.
 	leeway    = time.Minute
@@ -39,14 +45,19 @@ const (
 
 // Identity is a verified user.
 type Identity struct {
-	UserID    uuid.UUID
+	UserID uuid.UUID
+	// SessionID is the session of the access token or, if the token has a scope, the id of the
+	// personal access token.
 	SessionID uuid.UUID
+	// Scope is empty for the access token of a session, which opens all operations.
+	Scope Scope
 }
 
 // Claims are the claims of an access token. The subject is the user's id.
 type Claims struct {
 	jwt.RegisteredClaims
 	SessionID uuid.UUID `json:"sid"`
+	Scope     Scope     `json:"scope,omitempty"`
 }
 
 // Verifier verifies access tokens. It caches verified tokens, because an EdDSA verification costs
@@ -102,8 +113,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	key := func(t *jwt.Token) (any, error) { return v.key(ctx, t) }
 	parsed, err := jwt.ParseWithClaims(token, &claims, key,
 		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithIssuer(Issuer),
-		jwt.WithAudience(Audience), jwt.WithExpirationRequired(), jwt.WithLeeway(leeway),
-		jwt.WithTimeFunc(v.now), jwt.WithStrictDecoding())
+		jwt.WithAudience(Audience, ScopedAudience), jwt.WithExpirationRequired(),
+		jwt.WithLeeway(leeway), jwt.WithTimeFunc(v.now), jwt.WithStrictDecoding())
 	switch {
 	case errors.Is(err, apierr.Unavailable):
 		return Identity{}, apierr.Unavailable
@@ -117,8 +128,11 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	if err != nil || user == uuid.Nil || claims.SessionID == uuid.Nil {
 		return Identity{}, apierr.Unauthorized
 	}
+	if slices.Contains(claims.Audience, ScopedAudience) == (claims.Scope == "") {
+		return Identity{}, apierr.Unauthorized
+	}
 	kid, _ := parsed.Header["kid"].(string)
-	id := Identity{UserID: user, SessionID: claims.SessionID}
+	id := Identity{UserID: user, SessionID: claims.SessionID, Scope: claims.Scope}
 	seen := verified{Identity: id, kid: kid, expires: claims.ExpiresAt.Add(leeway)}
 	v.seen.Add(token, seen)
 	return v.admit(seen, now)

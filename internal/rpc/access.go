@@ -18,7 +18,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// authorize is the interceptor that checks the options access and callers in the proto.
+// authorize is the interceptor that checks the options access, callers and scopes in the proto.
 func (s *Server) authorize(
 	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (any, error) {
@@ -32,9 +32,12 @@ func (s *Server) authorize(
 	return next(ctx, req)
 }
 
+// errInsufficientScope is returned for a personal access token without a scope of the method.
+var errInsufficientScope = apierr.New(restv1.Reason_INSUFFICIENT_SCOPE)
+
 // admit checks the caller's credentials and returns ctx with the user's identity, if the method
 // takes users. With certificates, the peer must be in the method's list of callers, and needs no
-// service key.
+// service key. This is the only place that checks the scope of a token (ADR 130).
 func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context, error) {
 	encrypted, rule := s.config.TLS.On(), ruleOf(fullMethod)
 	if encrypted && !mtls.IsCaller(ctx, rule.callers) {
@@ -60,6 +63,9 @@ func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context,
 	}
 	if seen, ok := ctx.Value(actingKey{}).(*acting); ok {
 		seen.Identity, seen.known = id, true
+	}
+	if !id.Scope.Opens(rule.scopes) {
+		return nil, errInsufficientScope
 	}
 	return caller.With(ctx, id), nil
 }
@@ -88,11 +94,13 @@ func bearer(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// rule holds the options of a method that define its permitted callers, and whether it carries a
-// file.
+// rule holds the options of a method that define its permitted callers and scopes, and whether it
+// carries a file.
 type rule struct {
 	access  restv1.Access
 	callers []string
+	// scopes open the method to a personal access token; without one, no such token is accepted.
+	scopes []string
 	// transfer is set if the method has the option upload or download.
 	transfer bool
 }
@@ -100,7 +108,7 @@ type rule struct {
 var rules sync.Map
 
 // ruleOf returns the rule of a method. An unknown method, like a method without options, requires a
-// user's token and, if services have certificates, the gateway as its caller.
+// user's token of a session and, if services have certificates, the gateway as its caller.
 func ruleOf(fullMethod string) rule {
 	if known, ok := rules.Load(fullMethod); ok {
 		return known.(rule)
@@ -112,6 +120,7 @@ func ruleOf(fullMethod string) rule {
 	}
 	rule.transfer = IsUpload(method) || IsDownload(method)
 	rule.access = proto.GetExtension(method.Options(), restv1.E_Access).(restv1.Access)
+	rule.scopes = proto.GetExtension(method.Options(), restv1.E_Scopes).([]string)
 	if listed := proto.GetExtension(method.Options(),
 		restv1.E_Callers).([]string); len(listed) > 0 {
 		rule.callers = listed

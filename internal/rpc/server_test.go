@@ -78,6 +78,7 @@ type setup struct {
 	events  budgetv1.NotificationServiceClient
 	user    caller.Identity
 	token   string
+	private ed25519.PrivateKey
 	log     *logBook
 	revoked sync.Map
 	stop    context.CancelFunc
@@ -112,17 +113,8 @@ func start(t testing.TB, change ...func(*setup)) *setup {
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	srv.user = caller.Identity{UserID: uuid.Must(uuid.NewV7()), SessionID: uuid.Must(uuid.NewV7())}
-	unsigned := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
-		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: caller.Issuer, Audience: jwt.ClaimStrings{caller.Audience},
-			Subject:   srv.user.UserID.String(),
-			ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour)),
-		},
-		SessionID: srv.user.SessionID,
-	})
-	unsigned.Header["kid"] = "k"
-	srv.token, err = unsigned.SignedString(private)
-	require.NoError(t, err)
+	srv.private = private
+	srv.token = srv.newToken(t, caller.Audience, "")
 	log := slog.New(slog.NewTextHandler(srv.log, nil))
 	verifier, err := caller.NewVerifier(caller.Trust{
 		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
@@ -162,6 +154,23 @@ func start(t testing.TB, change ...func(*setup)) *setup {
 	srv.conn, srv.auth = conn, authv1.NewAuthServiceClient(conn)
 	srv.events = budgetv1.NewNotificationServiceClient(conn)
 	return srv
+}
+
+// newToken returns an access token of the user.
+func (s *setup) newToken(t testing.TB, audience string, scope caller.Scope) string {
+	t.Helper()
+	unsigned := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: caller.Issuer, Audience: jwt.ClaimStrings{audience},
+			Subject:   s.user.UserID.String(),
+			ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour)),
+		},
+		SessionID: s.user.SessionID, Scope: scope,
+	})
+	unsigned.Header["kid"] = "k"
+	token, err := unsigned.SignedString(s.private)
+	require.NoError(t, err)
+	return token
 }
 
 // as returns a context with metadata, given as alternating names and values.

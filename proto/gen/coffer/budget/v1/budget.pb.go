@@ -3232,34 +3232,34 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\vinvitations\x18\x03 \x03(\v2\x1c.coffer.budget.v1.InvitationR\vinvitations\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination2\x92\x12\n" +
-	"\rBudgetService\x12\xac\x01\n" +
-	"\fCreateBudget\x12%.coffer.budget.v1.CreateBudgetRequest\x1a&.coffer.budget.v1.CreateBudgetResponse\"M\x8a\xb5\x18#\n" +
-	"\x0eBUDGET_CREATED\x12\x0eBudget created\x18\xc9\x01\xb2\xb5\x18\b\t<@f\x8a\x01gh\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/budgets\x12\xa8\x01\n" +
-	"\vListBudgets\x12$.coffer.budget.v1.ListBudgetsRequest\x1a%.coffer.budget.v1.ListBudgetsResponse\"L\x8a\xb5\x18%\n" +
-	"\x0fBUDGETS_FETCHED\x12\x0fBudgets fetched\x18\xc8\x01\xb2\xb5\x18\x01hе\x18\x01\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/budgets\x90\x02\x01\x12\xa4\x01\n" +
-	"\tGetBudget\x12\".coffer.budget.v1.GetBudgetRequest\x1a#.coffer.budget.v1.GetBudgetResponse\"N\x8a\xb5\x18#\n" +
-	"\x0eBUDGET_FETCHED\x12\x0eBudget fetched\x18\xc8\x01\xb2\xb5\x18\x04\x04deh\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/budgets/{id}\x90\x02\x01\x12\xb3\x01\n" +
-	"\fUpdateBudget\x12%.coffer.budget.v1.UpdateBudgetRequest\x1a&.coffer.budget.v1.UpdateBudgetResponse\"T\x8a\xb5\x18#\n" +
+	"pagination2\xf6\x12\n" +
+	"\rBudgetService\x12\xbd\x01\n" +
+	"\fCreateBudget\x12%.coffer.budget.v1.CreateBudgetRequest\x1a&.coffer.budget.v1.CreateBudgetResponse\"^\x8a\xb5\x18#\n" +
+	"\x0eBUDGET_CREATED\x12\x0eBudget created\x18\xc9\x01\xb2\xb5\x18\b\t<@f\x8a\x01gh\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/budgets\x12\xb0\x01\n" +
+	"\vListBudgets\x12$.coffer.budget.v1.ListBudgetsRequest\x1a%.coffer.budget.v1.ListBudgetsResponse\"T\x8a\xb5\x18%\n" +
+	"\x0fBUDGETS_FETCHED\x12\x0fBudgets fetched\x18\xc8\x01\xb2\xb5\x18\x01hе\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/budgets\x90\x02\x01\x12\xac\x01\n" +
+	"\tGetBudget\x12\".coffer.budget.v1.GetBudgetRequest\x1a#.coffer.budget.v1.GetBudgetResponse\"V\x8a\xb5\x18#\n" +
+	"\x0eBUDGET_FETCHED\x12\x0eBudget fetched\x18\xc8\x01\xb2\xb5\x18\x04\x04deh\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/budgets/{id}\x90\x02\x01\x12\xc4\x01\n" +
+	"\fUpdateBudget\x12%.coffer.budget.v1.UpdateBudgetRequest\x1a&.coffer.budget.v1.UpdateBudgetResponse\"e\x8a\xb5\x18#\n" +
 	"\x0eBUDGET_UPDATED\x12\x0eBudget updated\x18\xc8\x01\xb2\xb5\x18\n" +
-	"\x04\x05\t<@defgh\x82\xd3\xe4\x93\x02\x19:\x01*2\x14/api/v1/budgets/{id}\x12\xa9\x01\n" +
-	"\fDeleteBudget\x12%.coffer.budget.v1.DeleteBudgetRequest\x1a&.coffer.budget.v1.DeleteBudgetResponse\"J\x8a\xb5\x18#\n" +
-	"\x0eBUDGET_DELETED\x12\x0eBudget deleted\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02\x16*\x14/api/v1/budgets/{id}\x12\xba\x01\n" +
+	"\x04\x05\t<@defgh\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x19:\x01*2\x14/api/v1/budgets/{id}\x12\xba\x01\n" +
+	"\fDeleteBudget\x12%.coffer.budget.v1.DeleteBudgetRequest\x1a&.coffer.budget.v1.DeleteBudgetResponse\"[\x8a\xb5\x18#\n" +
+	"\x0eBUDGET_DELETED\x12\x0eBudget deleted\x18\xc8\x01\xb2\xb5\x18\x03\x04de\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x16*\x14/api/v1/budgets/{id}\x12\xba\x01\n" +
 	"\vShareBudget\x12$.coffer.budget.v1.ShareBudgetRequest\x1a%.coffer.budget.v1.ShareBudgetResponse\"^\x8a\xb5\x18!\n" +
-	"\rBUDGET_SHARED\x12\rBudget shared\x18\xc9\x01\xb2\xb5\x18\t\x04)deklm\x8b\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/api/v1/budgets/{budget_id}/share\x12\xc8\x01\n" +
-	"\vListMembers\x12$.coffer.budget.v1.ListMembersRequest\x1a%.coffer.budget.v1.ListMembersResponse\"l\x8a\xb5\x183\n" +
-	"\x16BUDGET_MEMBERS_FETCHED\x12\x16Budget members fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02%\x12#/api/v1/budgets/{budget_id}/members\x90\x02\x01\x12\xce\x01\n" +
-	"\tGetMember\x12\".coffer.budget.v1.GetMemberRequest\x1a#.coffer.budget.v1.GetMemberResponse\"x\x8a\xb5\x181\n" +
-	"\x15BUDGET_MEMBER_FETCHED\x12\x15Budget member fetched\x18\xc8\x01\xb2\xb5\x18\x05\x04deij\x82\xd3\xe4\x93\x021\x12//api/v1/budgets/{budget_id}/members/{member_id}\x90\x02\x01\x12\xc2\x01\n" +
+	"\rBUDGET_SHARED\x12\rBudget shared\x18\xc9\x01\xb2\xb5\x18\t\x04)deklm\x8b\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/api/v1/budgets/{budget_id}/share\x12\xd0\x01\n" +
+	"\vListMembers\x12$.coffer.budget.v1.ListMembersRequest\x1a%.coffer.budget.v1.ListMembersResponse\"t\x8a\xb5\x183\n" +
+	"\x16BUDGET_MEMBERS_FETCHED\x12\x16Budget members fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02%\x12#/api/v1/budgets/{budget_id}/members\x90\x02\x01\x12\xd7\x01\n" +
+	"\tGetMember\x12\".coffer.budget.v1.GetMemberRequest\x1a#.coffer.budget.v1.GetMemberResponse\"\x80\x01\x8a\xb5\x181\n" +
+	"\x15BUDGET_MEMBER_FETCHED\x12\x15Budget member fetched\x18\xc8\x01\xb2\xb5\x18\x05\x04deij\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x021\x12//api/v1/budgets/{budget_id}/members/{member_id}\x90\x02\x01\x12\xca\x01\n" +
 	"\n" +
-	"ListLimits\x12#.coffer.budget.v1.ListLimitsRequest\x1a$.coffer.budget.v1.ListLimitsResponse\"i\x8a\xb5\x181\n" +
-	"\x15BUDGET_LIMITS_FETCHED\x12\x15Budget limits fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02$\x12\"/api/v1/budgets/{budget_id}/limits\x90\x02\x01\x12\xee\x01\n" +
+	"ListLimits\x12#.coffer.budget.v1.ListLimitsRequest\x1a$.coffer.budget.v1.ListLimitsResponse\"q\x8a\xb5\x181\n" +
+	"\x15BUDGET_LIMITS_FETCHED\x12\x15Budget limits fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02$\x12\"/api/v1/budgets/{budget_id}/limits\x90\x02\x01\x12\xee\x01\n" +
 	"\x13RespondToInvitation\x12,.coffer.budget.v1.RespondToInvitationRequest\x1a-.coffer.budget.v1.RespondToInvitationResponse\"z\x8a\xb5\x181\n" +
 	"\x15BUDGET_MEMBER_UPDATED\x12\x15Budget member updated\x18\xc8\x01\xb2\xb5\x18\a\x04deijmn\x82\xd3\xe4\x93\x024:\x01*2//api/v1/budgets/{budget_id}/members/{member_id}\x12\xd4\x01\n" +
 	"\fRemoveMember\x12%.coffer.budget.v1.RemoveMemberRequest\x1a&.coffer.budget.v1.RemoveMemberResponse\"u\x8a\xb5\x181\n" +
-	"\x15BUDGET_MEMBER_REMOVED\x12\x15Budget member removed\x18\xc8\x01\xb2\xb5\x18\x05\x04deij\x82\xd3\xe4\x93\x021*//api/v1/budgets/{budget_id}/members/{member_id}\x12\xb7\x01\n" +
-	"\x0fListInvitations\x12(.coffer.budget.v1.ListInvitationsRequest\x1a).coffer.budget.v1.ListInvitationsResponse\"O\x8a\xb5\x18-\n" +
-	"\x13INVITATIONS_FETCHED\x12\x13Invitations fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/invitations\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
+	"\x15BUDGET_MEMBER_REMOVED\x12\x15Budget member removed\x18\xc8\x01\xb2\xb5\x18\x05\x04deij\x82\xd3\xe4\x93\x021*//api/v1/budgets/{budget_id}/members/{member_id}\x12\xbf\x01\n" +
+	"\x0fListInvitations\x12(.coffer.budget.v1.ListInvitationsRequest\x1a).coffer.budget.v1.ListInvitationsResponse\"W\x8a\xb5\x18-\n" +
+	"\x13INVITATIONS_FETCHED\x12\x13Invitations fetched\x18\xc8\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/invitations\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
 
 var (
 	file_coffer_budget_v1_budget_proto_rawDescOnce sync.Once

@@ -857,17 +857,17 @@ const file_coffer_budget_v1_notifications_proto_rawDesc = "" +
 	"\rlast_event_id\x18\x01 \x01(\tB\x19\xe2\xb5\x18\rLast-Event-IDʶ\x18\x04noneR\vlastEventId\"a\n" +
 	"\x14StreamEventsResponse\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\tR\bposition\x12-\n" +
-	"\x05event\x18\x02 \x01(\v2\x17.coffer.budget.v1.EventR\x05event2\xd8\a\n" +
-	"\x13NotificationService\x12\xc3\x01\n" +
-	"\x11ListNotifications\x12*.coffer.budget.v1.ListNotificationsRequest\x1a+.coffer.budget.v1.ListNotificationsResponse\"U\x8a\xb5\x181\n" +
-	"\x15NOTIFICATIONS_FETCHED\x12\x15Notifications fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/notifications\x90\x02\x01\x12\xce\x01\n" +
+	"\x05event\x18\x02 \x01(\v2\x17.coffer.budget.v1.EventR\x05event2\xe8\a\n" +
+	"\x13NotificationService\x12\xcb\x01\n" +
+	"\x11ListNotifications\x12*.coffer.budget.v1.ListNotificationsRequest\x1a+.coffer.budget.v1.ListNotificationsResponse\"]\x8a\xb5\x181\n" +
+	"\x15NOTIFICATIONS_FETCHED\x12\x15Notifications fetched\x18\xc8\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/notifications\x90\x02\x01\x12\xce\x01\n" +
 	"\x13UpdateNotifications\x12,.coffer.budget.v1.UpdateNotificationsRequest\x1a-.coffer.budget.v1.UpdateNotificationsResponse\"Z\x8a\xb5\x181\n" +
 	"\x15NOTIFICATIONS_UPDATED\x12\x15Notifications updated\x18\xc8\x01\xb2\xb5\x18\x01\x05\x82\xd3\xe4\x93\x02\x1a:\x01*2\x15/api/v1/notifications\x12\xce\x01\n" +
 	"\x12DeleteNotification\x12+.coffer.budget.v1.DeleteNotificationRequest\x1a,.coffer.budget.v1.DeleteNotificationResponse\"]\x8a\xb5\x18/\n" +
 	"\x14NOTIFICATION_DELETED\x12\x14Notification deleted\x18\xc8\x01\xb2\xb5\x18\x04\x82\x01\x83\x01\x82\xd3\xe4\x93\x02\x1c*\x1a/api/v1/notifications/{id}\x12\xd2\x01\n" +
 	"\x12UpdateNotification\x12+.coffer.budget.v1.UpdateNotificationRequest\x1a,.coffer.budget.v1.UpdateNotificationResponse\"a\x8a\xb5\x18/\n" +
-	"\x14NOTIFICATION_UPDATED\x12\x14Notification updated\x18\xc8\x01\xb2\xb5\x18\x05\x05\x82\x01\x83\x01\x82\xd3\xe4\x93\x02\x1f:\x01*2\x1a/api/v1/notifications/{id}\x12\x83\x01\n" +
-	"\fStreamEvents\x12%.coffer.budget.v1.StreamEventsRequest\x1a&.coffer.budget.v1.StreamEventsResponse\"\"\x8a\xb5\x18\x03\x18\xc8\x01\xb2\xb5\x18\x01\x06\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/events0\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
+	"\x14NOTIFICATION_UPDATED\x12\x14Notification updated\x18\xc8\x01\xb2\xb5\x18\x05\x05\x82\x01\x83\x01\x82\xd3\xe4\x93\x02\x1f:\x01*2\x1a/api/v1/notifications/{id}\x12\x8b\x01\n" +
+	"\fStreamEvents\x12%.coffer.budget.v1.StreamEventsRequest\x1a&.coffer.budget.v1.StreamEventsResponse\"*\x8a\xb5\x18\x03\x18\xc8\x01\xb2\xb5\x18\x01\x06\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/events0\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
 
 var (
 	file_coffer_budget_v1_notifications_proto_rawDescOnce sync.Once

@@ -1683,27 +1683,27 @@ const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12=\n" +
 	"\bdelivery\x18\x03 \x01(\v2!.coffer.budget.v1.WebhookDeliveryR\bdelivery\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed2\xa0\x0e\n" +
-	"\x0eWebhookService\x12\xae\x01\n" +
-	"\rCreateWebhook\x12&.coffer.budget.v1.CreateWebhookRequest\x1a'.coffer.budget.v1.CreateWebhookResponse\"L\x8a\xb5\x18%\n" +
-	"\x0fWEBHOOK_CREATED\x12\x0fWebhook created\x18\xc9\x01\xb2\xb5\x18\x04\x85\x01\x87\x01\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/api/v1/webhooks\x12\xa5\x01\n" +
-	"\fListWebhooks\x12%.coffer.budget.v1.ListWebhooksRequest\x1a&.coffer.budget.v1.ListWebhooksResponse\"F\x8a\xb5\x18'\n" +
-	"\x10WEBHOOKS_FETCHED\x12\x10Webhooks fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/webhooks\x90\x02\x01\x12\xaa\x01\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed2\xa5\x0f\n" +
+	"\x0eWebhookService\x12\xc0\x01\n" +
+	"\rCreateWebhook\x12&.coffer.budget.v1.CreateWebhookRequest\x1a'.coffer.budget.v1.CreateWebhookResponse\"^\x8a\xb5\x18%\n" +
+	"\x0fWEBHOOK_CREATED\x12\x0fWebhook created\x18\xc9\x01\xb2\xb5\x18\x04\x85\x01\x87\x01\xe2\xb5\x18\x0ewebhooks:write\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/api/v1/webhooks\x12\xad\x01\n" +
+	"\fListWebhooks\x12%.coffer.budget.v1.ListWebhooksRequest\x1a&.coffer.budget.v1.ListWebhooksResponse\"N\x8a\xb5\x18'\n" +
+	"\x10WEBHOOKS_FETCHED\x12\x10Webhooks fetched\x18\xc8\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/webhooks\x90\x02\x01\x12\xb2\x01\n" +
 	"\n" +
-	"GetWebhook\x12#.coffer.budget.v1.GetWebhookRequest\x1a$.coffer.budget.v1.GetWebhookResponse\"Q\x8a\xb5\x18%\n" +
-	"\x0fWEBHOOK_FETCHED\x12\x0fWebhook fetched\x18\xc8\x01\xb2\xb5\x18\x04\x84\x01\x86\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/webhooks/{id}\x90\x02\x01\x12\xb6\x01\n" +
-	"\rUpdateWebhook\x12&.coffer.budget.v1.UpdateWebhookRequest\x1a'.coffer.budget.v1.UpdateWebhookResponse\"T\x8a\xb5\x18%\n" +
-	"\x0fWEBHOOK_UPDATED\x12\x0fWebhook updated\x18\xc8\x01\xb2\xb5\x18\a\x05\x84\x01\x85\x01\x86\x01\x82\xd3\xe4\x93\x02\x1a:\x01*2\x15/api/v1/webhooks/{id}\x12\xb0\x01\n" +
-	"\rDeleteWebhook\x12&.coffer.budget.v1.DeleteWebhookRequest\x1a'.coffer.budget.v1.DeleteWebhookResponse\"N\x8a\xb5\x18%\n" +
-	"\x0fWEBHOOK_DELETED\x12\x0fWebhook deleted\x18\xc8\x01\xb2\xb5\x18\x04\x84\x01\x86\x01\x82\xd3\xe4\x93\x02\x17*\x15/api/v1/webhooks/{id}\x12\xda\x01\n" +
-	"\x13RotateWebhookSecret\x12,.coffer.budget.v1.RotateWebhookSecretRequest\x1a-.coffer.budget.v1.RotateWebhookSecretResponse\"f\x8a\xb5\x183\n" +
-	"\x16WEBHOOK_SECRET_ROTATED\x12\x16Webhook secret rotated\x18\xc9\x01\xb2\xb5\x18\x04\x84\x01\x86\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/webhooks/{id}/secret\x12\xbc\x01\n" +
-	"\vTestWebhook\x12$.coffer.budget.v1.TestWebhookRequest\x1a%.coffer.budget.v1.TestWebhookResponse\"`\x8a\xb5\x18/\n" +
-	"\x14WEBHOOK_TEST_CREATED\x12\x14Webhook test created\x18\xc9\x01\xb2\xb5\x18\x04\x84\x01\x86\x01\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/webhooks/{id}/test\x12\xf4\x01\n" +
-	"\x15ListWebhookDeliveries\x12..coffer.budget.v1.ListWebhookDeliveriesRequest\x1a/.coffer.budget.v1.ListWebhookDeliveriesResponse\"z\x8a\xb5\x18;\n" +
-	"\x1aWEBHOOK_DELIVERIES_FETCHED\x12\x1aWebhook deliveries fetched\x18\xc8\x01\xb2\xb5\x18\x04\x84\x01\x86\x01\x82\xd3\xe4\x93\x02*\x12(/api/v1/webhooks/{webhook_id}/deliveries\x90\x02\x01\x12\x88\x02\n" +
-	"\x15RedeliverWebhookEvent\x12..coffer.budget.v1.RedeliverWebhookEventRequest\x1a/.coffer.budget.v1.RedeliverWebhookEventResponse\"\x8d\x01\x8a\xb5\x18;\n" +
-	"\x1aWEBHOOK_REDELIVERY_CREATED\x12\x1aWebhook redelivery created\x18\xc9\x01\xb2\xb5\x18\b\x84\x01\x86\x01\x88\x01\x89\x01\x82\xd3\xe4\x93\x02<:\x01*\"7/api/v1/webhooks/{webhook_id}/deliveries/{id}/redeliverBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
+	"GetWebhook\x12#.coffer.budget.v1.GetWebhookRequest\x1a$.coffer.budget.v1.GetWebhookResponse\"Y\x8a\xb5\x18%\n" +
+	"\x0fWEBHOOK_FETCHED\x12\x0fWebhook fetched\x18\xc8\x01\xb2\xb5\x18\x04\x84\x01\x86\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/webhooks/{id}\x90\x02\x01\x12\xc8\x01\n" +
+	"\rUpdateWebhook\x12&.coffer.budget.v1.UpdateWebhookRequest\x1a'.coffer.budget.v1.UpdateWebhookResponse\"f\x8a\xb5\x18%\n" +
+	"\x0fWEBHOOK_UPDATED\x12\x0fWebhook updated\x18\xc8\x01\xb2\xb5\x18\a\x05\x84\x01\x85\x01\x86\x01\xe2\xb5\x18\x0ewebhooks:write\x82\xd3\xe4\x93\x02\x1a:\x01*2\x15/api/v1/webhooks/{id}\x12\xc2\x01\n" +
+	"\rDeleteWebhook\x12&.coffer.budget.v1.DeleteWebhookRequest\x1a'.coffer.budget.v1.DeleteWebhookResponse\"`\x8a\xb5\x18%\n" +
+	"\x0fWEBHOOK_DELETED\x12\x0fWebhook deleted\x18\xc8\x01\xb2\xb5\x18\x04\x84\x01\x86\x01\xe2\xb5\x18\x0ewebhooks:write\x82\xd3\xe4\x93\x02\x17*\x15/api/v1/webhooks/{id}\x12\xec\x01\n" +
+	"\x13RotateWebhookSecret\x12,.coffer.budget.v1.RotateWebhookSecretRequest\x1a-.coffer.budget.v1.RotateWebhookSecretResponse\"x\x8a\xb5\x183\n" +
+	"\x16WEBHOOK_SECRET_ROTATED\x12\x16Webhook secret rotated\x18\xc9\x01\xb2\xb5\x18\x04\x84\x01\x86\x01\xe2\xb5\x18\x0ewebhooks:write\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/webhooks/{id}/secret\x12\xce\x01\n" +
+	"\vTestWebhook\x12$.coffer.budget.v1.TestWebhookRequest\x1a%.coffer.budget.v1.TestWebhookResponse\"r\x8a\xb5\x18/\n" +
+	"\x14WEBHOOK_TEST_CREATED\x12\x14Webhook test created\x18\xc9\x01\xb2\xb5\x18\x04\x84\x01\x86\x01\xe2\xb5\x18\x0ewebhooks:write\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/webhooks/{id}/test\x12\xfd\x01\n" +
+	"\x15ListWebhookDeliveries\x12..coffer.budget.v1.ListWebhookDeliveriesRequest\x1a/.coffer.budget.v1.ListWebhookDeliveriesResponse\"\x82\x01\x8a\xb5\x18;\n" +
+	"\x1aWEBHOOK_DELIVERIES_FETCHED\x12\x1aWebhook deliveries fetched\x18\xc8\x01\xb2\xb5\x18\x04\x84\x01\x86\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02*\x12(/api/v1/webhooks/{webhook_id}/deliveries\x90\x02\x01\x12\x9a\x02\n" +
+	"\x15RedeliverWebhookEvent\x12..coffer.budget.v1.RedeliverWebhookEventRequest\x1a/.coffer.budget.v1.RedeliverWebhookEventResponse\"\x9f\x01\x8a\xb5\x18;\n" +
+	"\x1aWEBHOOK_REDELIVERY_CREATED\x12\x1aWebhook redelivery created\x18\xc9\x01\xb2\xb5\x18\b\x84\x01\x86\x01\x88\x01\x89\x01\xe2\xb5\x18\x0ewebhooks:write\x82\xd3\xe4\x93\x02<:\x01*\"7/api/v1/webhooks/{webhook_id}/deliveries/{id}/redeliverBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
 
 var (
 	file_coffer_budget_v1_webhooks_proto_rawDescOnce sync.Once

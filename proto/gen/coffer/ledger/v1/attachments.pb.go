@@ -621,16 +621,16 @@ const file_coffer_ledger_v1_attachments_proto_rawDesc = "" +
 	"\x18DeleteAttachmentResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id2\x91\a\n" +
-	"\x11AttachmentService\x12\xb0\x02\n" +
-	"\x10CreateAttachment\x12).coffer.ledger.v1.CreateAttachmentRequest\x1a*.coffer.ledger.v1.CreateAttachmentResponse\"\xc2\x01\x8a\xb5\x18+\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id2\xcd\a\n" +
+	"\x11AttachmentService\x12\xc6\x02\n" +
+	"\x10CreateAttachment\x12).coffer.ledger.v1.CreateAttachmentRequest\x1a*.coffer.ledger.v1.CreateAttachmentResponse\"\xd8\x01\x8a\xb5\x18+\n" +
 	"\x12ATTACHMENT_CREATED\x12\x12Attachment created\x18\xc9\x01\x8a\xb5\x18D\n" +
-	"\x12ATTACHMENT_FETCHED\x12+The transaction has this attachment already\x18\xc8\x01\xb2\xb5\x18\bDEFMZ\x13\xbe\x01\xb8\xb5\x18\x01\x82\xd3\xe4\x93\x025:\x01*\"0/api/v1/transaction/{transaction_id}/attachments(\x01\x12\xdb\x01\n" +
-	"\x0fListAttachments\x12(.coffer.ledger.v1.ListAttachmentsRequest\x1a).coffer.ledger.v1.ListAttachmentsResponse\"s\x8a\xb5\x18-\n" +
-	"\x13ATTACHMENTS_FETCHED\x12\x13Attachments fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x022\x120/api/v1/transaction/{transaction_id}/attachments\x90\x02\x01\x12\xa7\x01\n" +
-	"\x12DownloadAttachment\x12+.coffer.ledger.v1.DownloadAttachmentRequest\x1a,.coffer.ledger.v1.DownloadAttachmentResponse\"4\x8a\xb5\x18\x03\x18\xc8\x01\xb2\xb5\x18\x02[\\ص\x18\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/attachments/{id}\x90\x02\x010\x01\x12\xc0\x01\n" +
-	"\x10DeleteAttachment\x12).coffer.ledger.v1.DeleteAttachmentRequest\x1a*.coffer.ledger.v1.DeleteAttachmentResponse\"U\x8a\xb5\x18+\n" +
-	"\x12ATTACHMENT_DELETED\x12\x12Attachment deleted\x18\xc8\x01\xb2\xb5\x18\x02[\\\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/attachments/{id}BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\x12ATTACHMENT_FETCHED\x12+The transaction has this attachment already\x18\xc8\x01\xb2\xb5\x18\bDEFMZ\x13\xbe\x01\xb8\xb5\x18\x01\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x025:\x01*\"0/api/v1/transaction/{transaction_id}/attachments(\x01\x12\xe3\x01\n" +
+	"\x0fListAttachments\x12(.coffer.ledger.v1.ListAttachmentsRequest\x1a).coffer.ledger.v1.ListAttachmentsResponse\"{\x8a\xb5\x18-\n" +
+	"\x13ATTACHMENTS_FETCHED\x12\x13Attachments fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x022\x120/api/v1/transaction/{transaction_id}/attachments\x90\x02\x01\x12\xaf\x01\n" +
+	"\x12DownloadAttachment\x12+.coffer.ledger.v1.DownloadAttachmentRequest\x1a,.coffer.ledger.v1.DownloadAttachmentResponse\"<\x8a\xb5\x18\x03\x18\xc8\x01\xb2\xb5\x18\x02[\\ص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/attachments/{id}\x90\x02\x010\x01\x12\xd6\x01\n" +
+	"\x10DeleteAttachment\x12).coffer.ledger.v1.DeleteAttachmentRequest\x1a*.coffer.ledger.v1.DeleteAttachmentResponse\"k\x8a\xb5\x18+\n" +
+	"\x12ATTACHMENT_DELETED\x12\x12Attachment deleted\x18\xc8\x01\xb2\xb5\x18\x02[\\\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/attachments/{id}BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_attachments_proto_rawDescOnce sync.Once

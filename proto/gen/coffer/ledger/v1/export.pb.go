@@ -245,9 +245,9 @@ const file_coffer_ledger_v1_export_proto_rawDesc = "" +
 	"\x10_has_attachments\"j\n" +
 	"\x1aExportTransactionsResponse\x122\n" +
 	"\x06header\x18\x01 \x01(\v2\x1a.coffer.rest.v1.FileHeaderR\x06header\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\fR\acontent2\xd0\x01\n" +
-	"\rExportService\x12\xbe\x01\n" +
-	"\x12ExportTransactions\x12+.coffer.ledger.v1.ExportTransactionsRequest\x1a,.coffer.ledger.v1.ExportTransactionsResponse\"K\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xa8\xb5\x18\x14\xb2\xb5\x18\b\x8e\x02<@G\x9a\x01Sص\x18\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/export/transactions\x90\x02\x010\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\acontent\x18\x02 \x01(\fR\acontent2\xd8\x01\n" +
+	"\rExportService\x12\xc6\x01\n" +
+	"\x12ExportTransactions\x12+.coffer.ledger.v1.ExportTransactionsRequest\x1a,.coffer.ledger.v1.ExportTransactionsResponse\"S\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xa8\xb5\x18\x14\xb2\xb5\x18\b\x8e\x02<@G\x9a\x01Sص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/export/transactions\x90\x02\x010\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_export_proto_rawDescOnce sync.Once

@@ -6664,59 +6664,59 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xae&\n" +
-	"\rLedgerService\x12\xa5\x01\n" +
-	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"F\x8a\xb5\x18#\n" +
-	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xa2\x01\n" +
-	"\vListWallets\x12$.coffer.ledger.v1.ListWalletsRequest\x1a%.coffer.ledger.v1.ListWalletsResponse\"F\x8a\xb5\x18%\n" +
-	"\x0fWALLETS_FETCHED\x12\x0fWallets fetched\x18\xc8\x01е\x18\x01\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/wallet\x90\x02\x01\x12\xa0\x01\n" +
-	"\tGetWallet\x12\".coffer.ledger.v1.GetWalletRequest\x1a#.coffer.ledger.v1.GetWalletResponse\"J\x8a\xb5\x18#\n" +
-	"\x0eWALLET_FETCHED\x12\x0eWallet fetched\x18\xc8\x01\xb2\xb5\x18\x01<\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/wallet/{id}\x90\x02\x01\x12\xaa\x01\n" +
-	"\fUpdateWallet\x12%.coffer.ledger.v1.UpdateWalletRequest\x1a&.coffer.ledger.v1.UpdateWalletResponse\"K\x8a\xb5\x18#\n" +
-	"\x0eWALLET_UPDATED\x12\x0eWallet updated\x18\xc8\x01\xb2\xb5\x18\x02\x05<\x82\xd3\xe4\x93\x02\x18:\x01*2\x13/api/v1/wallet/{id}\x12\xa7\x01\n" +
-	"\fDeleteWallet\x12%.coffer.ledger.v1.DeleteWalletRequest\x1a&.coffer.ledger.v1.DeleteWalletResponse\"H\x8a\xb5\x18#\n" +
-	"\x0eWALLET_DELETED\x12\x0eWallet deleted\x18\xc8\x01\xb2\xb5\x18\x02<=\x82\xd3\xe4\x93\x02\x15*\x13/api/v1/wallet/{id}\x12\xb3\x01\n" +
-	"\x0eCreateCategory\x12'.coffer.ledger.v1.CreateCategoryRequest\x1a(.coffer.ledger.v1.CreateCategoryResponse\"N\x8a\xb5\x18'\n" +
-	"\x10CATEGORY_CREATED\x12\x10Category created\x18\xc9\x01\xb2\xb5\x18\x02BC\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/categories\x12\xb5\x01\n" +
-	"\x0eListCategories\x12'.coffer.ledger.v1.ListCategoriesRequest\x1a(.coffer.ledger.v1.ListCategoriesResponse\"P\x8a\xb5\x18+\n" +
-	"\x12CATEGORIES_FETCHED\x12\x12Categories fetched\x18\xc8\x01е\x18\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/categories\x90\x02\x01\x12\xae\x01\n" +
-	"\vGetCategory\x12$.coffer.ledger.v1.GetCategoryRequest\x1a%.coffer.ledger.v1.GetCategoryResponse\"R\x8a\xb5\x18'\n" +
-	"\x10CATEGORY_FETCHED\x12\x10Category fetched\x18\xc8\x01\xb2\xb5\x18\x01@\x82\xd3\xe4\x93\x02\x19\x12\x17/api/v1/categories/{id}\x90\x02\x01\x12\xb9\x01\n" +
-	"\x0eUpdateCategory\x12'.coffer.ledger.v1.UpdateCategoryRequest\x1a(.coffer.ledger.v1.UpdateCategoryResponse\"T\x8a\xb5\x18'\n" +
-	"\x10CATEGORY_UPDATED\x12\x10Category updated\x18\xc8\x01\xb2\xb5\x18\x03\x05@B\x82\xd3\xe4\x93\x02\x1c:\x01*2\x17/api/v1/categories/{id}\x12\xb5\x01\n" +
-	"\x0eDeleteCategory\x12'.coffer.ledger.v1.DeleteCategoryRequest\x1a(.coffer.ledger.v1.DeleteCategoryResponse\"P\x8a\xb5\x18'\n" +
-	"\x10CATEGORY_DELETED\x12\x10Category deleted\x18\xc8\x01\xb2\xb5\x18\x02@A\x82\xd3\xe4\x93\x02\x19*\x17/api/v1/categories/{id}\x12\xca\x01\n" +
-	"\x11CreateTransaction\x12*.coffer.ledger.v1.CreateTransactionRequest\x1a+.coffer.ledger.v1.CreateTransactionResponse\"\\\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_CREATED\x12\x13Transaction created\x18\xc9\x01\xb2\xb5\x18\t\t<?@GHIJ\x13\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/transaction\x12\xd9\x01\n" +
-	"\x12CreateTransactions\x12+.coffer.ledger.v1.CreateTransactionsRequest\x1a,.coffer.ledger.v1.CreateTransactionsResponse\"h\x8a\xb5\x18/\n" +
-	"\x14TRANSACTIONS_CREATED\x12\x14Transactions created\x18\xc9\x01\xa8\xb5\x182\xb2\xb5\x18\t\t<?@GHIJ\x13\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/transaction/batch\x12\xc8\x01\n" +
-	"\x10ListTransactions\x12).coffer.ledger.v1.ListTransactionsRequest\x1a*.coffer.ledger.v1.ListTransactionsResponse\"]\x8a\xb5\x18/\n" +
-	"\x14TRANSACTIONS_FETCHED\x12\x14Transactions fetched\x18\xc8\x01\xb2\xb5\x18\b\t<@GH\x9a\x01S\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/transaction\x90\x02\x01\x12\xc0\x01\n" +
-	"\x0eGetTransaction\x12'.coffer.ledger.v1.GetTransactionRequest\x1a(.coffer.ledger.v1.GetTransactionResponse\"[\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_FETCHED\x12\x13Transaction fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/transaction/{id}\x90\x02\x01\x12\xd4\x01\n" +
-	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"f\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\xb2\xb5\x18\x0e\x05\t<?@DEFMGHIJ\x13\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xc6\x01\n" +
-	"\x11DeleteTransaction\x12*.coffer.ledger.v1.DeleteTransactionRequest\x1a+.coffer.ledger.v1.DeleteTransactionResponse\"X\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xc8\x02\n" +
-	"\x1dCreateTransactionsFromReceipt\x126.coffer.ledger.v1.CreateTransactionsFromReceiptRequest\x1a7.coffer.ledger.v1.CreateTransactionsFromReceiptResponse\"\xb5\x01\x8a\xb5\x18D\n" +
+	"spentMinor2\xf0(\n" +
+	"\rLedgerService\x12\xb6\x01\n" +
+	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"W\x8a\xb5\x18#\n" +
+	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xaa\x01\n" +
+	"\vListWallets\x12$.coffer.ledger.v1.ListWalletsRequest\x1a%.coffer.ledger.v1.ListWalletsResponse\"N\x8a\xb5\x18%\n" +
+	"\x0fWALLETS_FETCHED\x12\x0fWallets fetched\x18\xc8\x01е\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/wallet\x90\x02\x01\x12\xa8\x01\n" +
+	"\tGetWallet\x12\".coffer.ledger.v1.GetWalletRequest\x1a#.coffer.ledger.v1.GetWalletResponse\"R\x8a\xb5\x18#\n" +
+	"\x0eWALLET_FETCHED\x12\x0eWallet fetched\x18\xc8\x01\xb2\xb5\x18\x01<\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/wallet/{id}\x90\x02\x01\x12\xbb\x01\n" +
+	"\fUpdateWallet\x12%.coffer.ledger.v1.UpdateWalletRequest\x1a&.coffer.ledger.v1.UpdateWalletResponse\"\\\x8a\xb5\x18#\n" +
+	"\x0eWALLET_UPDATED\x12\x0eWallet updated\x18\xc8\x01\xb2\xb5\x18\x02\x05<\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x18:\x01*2\x13/api/v1/wallet/{id}\x12\xb8\x01\n" +
+	"\fDeleteWallet\x12%.coffer.ledger.v1.DeleteWalletRequest\x1a&.coffer.ledger.v1.DeleteWalletResponse\"Y\x8a\xb5\x18#\n" +
+	"\x0eWALLET_DELETED\x12\x0eWallet deleted\x18\xc8\x01\xb2\xb5\x18\x02<=\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x15*\x13/api/v1/wallet/{id}\x12\xc4\x01\n" +
+	"\x0eCreateCategory\x12'.coffer.ledger.v1.CreateCategoryRequest\x1a(.coffer.ledger.v1.CreateCategoryResponse\"_\x8a\xb5\x18'\n" +
+	"\x10CATEGORY_CREATED\x12\x10Category created\x18\xc9\x01\xb2\xb5\x18\x02BC\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/categories\x12\xbd\x01\n" +
+	"\x0eListCategories\x12'.coffer.ledger.v1.ListCategoriesRequest\x1a(.coffer.ledger.v1.ListCategoriesResponse\"X\x8a\xb5\x18+\n" +
+	"\x12CATEGORIES_FETCHED\x12\x12Categories fetched\x18\xc8\x01е\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/categories\x90\x02\x01\x12\xb6\x01\n" +
+	"\vGetCategory\x12$.coffer.ledger.v1.GetCategoryRequest\x1a%.coffer.ledger.v1.GetCategoryResponse\"Z\x8a\xb5\x18'\n" +
+	"\x10CATEGORY_FETCHED\x12\x10Category fetched\x18\xc8\x01\xb2\xb5\x18\x01@\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x19\x12\x17/api/v1/categories/{id}\x90\x02\x01\x12\xca\x01\n" +
+	"\x0eUpdateCategory\x12'.coffer.ledger.v1.UpdateCategoryRequest\x1a(.coffer.ledger.v1.UpdateCategoryResponse\"e\x8a\xb5\x18'\n" +
+	"\x10CATEGORY_UPDATED\x12\x10Category updated\x18\xc8\x01\xb2\xb5\x18\x03\x05@B\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x1c:\x01*2\x17/api/v1/categories/{id}\x12\xc6\x01\n" +
+	"\x0eDeleteCategory\x12'.coffer.ledger.v1.DeleteCategoryRequest\x1a(.coffer.ledger.v1.DeleteCategoryResponse\"a\x8a\xb5\x18'\n" +
+	"\x10CATEGORY_DELETED\x12\x10Category deleted\x18\xc8\x01\xb2\xb5\x18\x02@A\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x19*\x17/api/v1/categories/{id}\x12\xe0\x01\n" +
+	"\x11CreateTransaction\x12*.coffer.ledger.v1.CreateTransactionRequest\x1a+.coffer.ledger.v1.CreateTransactionResponse\"r\x8a\xb5\x18-\n" +
+	"\x13TRANSACTION_CREATED\x12\x13Transaction created\x18\xc9\x01\xb2\xb5\x18\t\t<?@GHIJ\x13\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/transaction\x12\xef\x01\n" +
+	"\x12CreateTransactions\x12+.coffer.ledger.v1.CreateTransactionsRequest\x1a,.coffer.ledger.v1.CreateTransactionsResponse\"~\x8a\xb5\x18/\n" +
+	"\x14TRANSACTIONS_CREATED\x12\x14Transactions created\x18\xc9\x01\xa8\xb5\x182\xb2\xb5\x18\t\t<?@GHIJ\x13\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/transaction/batch\x12\xd0\x01\n" +
+	"\x10ListTransactions\x12).coffer.ledger.v1.ListTransactionsRequest\x1a*.coffer.ledger.v1.ListTransactionsResponse\"e\x8a\xb5\x18/\n" +
+	"\x14TRANSACTIONS_FETCHED\x12\x14Transactions fetched\x18\xc8\x01\xb2\xb5\x18\b\t<@GH\x9a\x01S\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/transaction\x90\x02\x01\x12\xc8\x01\n" +
+	"\x0eGetTransaction\x12'.coffer.ledger.v1.GetTransactionRequest\x1a(.coffer.ledger.v1.GetTransactionResponse\"c\x8a\xb5\x18-\n" +
+	"\x13TRANSACTION_FETCHED\x12\x13Transaction fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/transaction/{id}\x90\x02\x01\x12\xea\x01\n" +
+	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"|\x8a\xb5\x18-\n" +
+	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\xb2\xb5\x18\x0e\x05\t<?@DEFMGHIJ\x13\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xdc\x01\n" +
+	"\x11DeleteTransaction\x12*.coffer.ledger.v1.DeleteTransactionRequest\x1a+.coffer.ledger.v1.DeleteTransactionResponse\"n\x8a\xb5\x18-\n" +
+	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\xb2\xb5\x18\x03DEF\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xda\x02\n" +
+	"\x1dCreateTransactionsFromReceipt\x126.coffer.ledger.v1.CreateTransactionsFromReceiptRequest\x1a7.coffer.ledger.v1.CreateTransactionsFromReceiptResponse\"\xc7\x01\x8a\xb5\x18D\n" +
 	"\x1cRECEIPT_TRANSACTIONS_CREATED\x12!Transactions created from receipt\x18\xc9\x01\x8a\xb5\x18-\n" +
-	"\x12RECEIPT_RECOGNIZED\x12\x12Receipt recognized\x18\xc8\x01 \x01\x98\xb5\x18\x01\xb2\xb5\x18\x0e<?\xbe\x01@PQXRV\xbf\x01W\x13\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/transaction/receipt\x12\xa8\x01\n" +
+	"\x12RECEIPT_RECOGNIZED\x12\x12Receipt recognized\x18\xc8\x01 \x01\x98\xb5\x18\x01\xb2\xb5\x18\x0e<?\xbe\x01@PQXRV\xbf\x01W\x13\xe2\xb5\x18\x0ereceipts:write\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/transaction/receipt\x12\xb0\x01\n" +
 	"\n" +
-	"GetReceipt\x12#.coffer.ledger.v1.GetReceiptRequest\x1a$.coffer.ledger.v1.GetReceiptResponse\"O\x8a\xb5\x18%\n" +
-	"\x0fRECEIPT_FETCHED\x12\x0fReceipt fetched\x18\xc8\x01\xb2\xb5\x18\x02ST\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/receipts/{id}\x90\x02\x01\x12\xa5\x01\n" +
-	"\fListReceipts\x12%.coffer.ledger.v1.ListReceiptsRequest\x1a&.coffer.ledger.v1.ListReceiptsResponse\"F\x8a\xb5\x18'\n" +
-	"\x10RECEIPTS_FETCHED\x12\x10Receipts fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/receipts\x90\x02\x01\x12\xae\x01\n" +
-	"\rDeleteReceipt\x12&.coffer.ledger.v1.DeleteReceiptRequest\x1a'.coffer.ledger.v1.DeleteReceiptResponse\"L\x8a\xb5\x18%\n" +
-	"\x0fRECEIPT_DELETED\x12\x0fReceipt deleted\x18\xc8\x01\xb2\xb5\x18\x02ST\x82\xd3\xe4\x93\x02\x17*\x15/api/v1/receipts/{id}\x12\x9c\x01\n" +
-	"\x0fGetReceiptImage\x12(.coffer.ledger.v1.GetReceiptImageRequest\x1a).coffer.ledger.v1.GetReceiptImageResponse\"4\x8a\xb5\x18\x03\x18\xc8\x01\xb2\xb5\x18\x03STU\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/receipts/{id}/image\x90\x02\x01\x12\xb5\x01\n" +
-	"\x0eListCurrencies\x12'.coffer.ledger.v1.ListCurrenciesRequest\x1a(.coffer.ledger.v1.ListCurrenciesResponse\"P\x8a\xb5\x18+\n" +
-	"\x12CURRENCIES_FETCHED\x12\x12Currencies fetched\x18\xc8\x01е\x18\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/currencies\x90\x02\x01\x12\x99\x01\n" +
+	"GetReceipt\x12#.coffer.ledger.v1.GetReceiptRequest\x1a$.coffer.ledger.v1.GetReceiptResponse\"W\x8a\xb5\x18%\n" +
+	"\x0fRECEIPT_FETCHED\x12\x0fReceipt fetched\x18\xc8\x01\xb2\xb5\x18\x02ST\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/receipts/{id}\x90\x02\x01\x12\xad\x01\n" +
+	"\fListReceipts\x12%.coffer.ledger.v1.ListReceiptsRequest\x1a&.coffer.ledger.v1.ListReceiptsResponse\"N\x8a\xb5\x18'\n" +
+	"\x10RECEIPTS_FETCHED\x12\x10Receipts fetched\x18\xc8\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/receipts\x90\x02\x01\x12\xc0\x01\n" +
+	"\rDeleteReceipt\x12&.coffer.ledger.v1.DeleteReceiptRequest\x1a'.coffer.ledger.v1.DeleteReceiptResponse\"^\x8a\xb5\x18%\n" +
+	"\x0fRECEIPT_DELETED\x12\x0fReceipt deleted\x18\xc8\x01\xb2\xb5\x18\x02ST\xe2\xb5\x18\x0ereceipts:write\x82\xd3\xe4\x93\x02\x17*\x15/api/v1/receipts/{id}\x12\xa4\x01\n" +
+	"\x0fGetReceiptImage\x12(.coffer.ledger.v1.GetReceiptImageRequest\x1a).coffer.ledger.v1.GetReceiptImageResponse\"<\x8a\xb5\x18\x03\x18\xc8\x01\xb2\xb5\x18\x03STU\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/receipts/{id}/image\x90\x02\x01\x12\xbd\x01\n" +
+	"\x0eListCurrencies\x12'.coffer.ledger.v1.ListCurrenciesRequest\x1a(.coffer.ledger.v1.ListCurrenciesResponse\"X\x8a\xb5\x18+\n" +
+	"\x12CURRENCIES_FETCHED\x12\x12Currencies fetched\x18\xc8\x01е\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/currencies\x90\x02\x01\x12\xa1\x01\n" +
 	"\n" +
-	"ListPayees\x12#.coffer.ledger.v1.ListPayeesRequest\x1a$.coffer.ledger.v1.ListPayeesResponse\"@\x8a\xb5\x18#\n" +
-	"\x0ePAYEES_FETCHED\x12\x0ePayees fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/payees\x90\x02\x01\x12\xc4\x01\n" +
+	"ListPayees\x12#.coffer.ledger.v1.ListPayeesRequest\x1a$.coffer.ledger.v1.ListPayeesResponse\"H\x8a\xb5\x18#\n" +
+	"\x0ePAYEES_FETCHED\x12\x0ePayees fetched\x18\xc8\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/payees\x90\x02\x01\x12\xcc\x01\n" +
 	"\n" +
-	"GetSummary\x12#.coffer.ledger.v1.GetSummaryRequest\x1a$.coffer.ledger.v1.GetSummaryResponse\"k\x8a\xb5\x189\n" +
-	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\xb2\xb5\x18\x02\tGе\x18\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12\x7f\n" +
+	"GetSummary\x12#.coffer.ledger.v1.GetSummaryRequest\x1a$.coffer.ledger.v1.GetSummaryResponse\"s\x8a\xb5\x189\n" +
+	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\xb2\xb5\x18\x02\tGе\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12\x7f\n" +
 	"\x0fCheckReferences\x12(.coffer.ledger.v1.CheckReferencesRequest\x1a).coffer.ledger.v1.CheckReferencesResponse\"\x17\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x02<@\x90\x02\x02\x12s\n" +
 	"\x0eSyncReferences\x12'.coffer.ledger.v1.SyncReferencesRequest\x1a(.coffer.ledger.v1.SyncReferencesResponse\"\x0e\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x12m\n" +
 	"\vSumSpending\x12$.coffer.ledger.v1.SumSpendingRequest\x1a%.coffer.ledger.v1.SumSpendingResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"

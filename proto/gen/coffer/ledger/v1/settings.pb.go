@@ -441,10 +441,10 @@ const file_coffer_ledger_v1_settings_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x126\n" +
 	"\bsettings\x18\x03 \x01(\v2\x1a.coffer.ledger.v1.SettingsR\bsettings\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag2\xee\x02\n" +
-	"\x0fSettingsService\x12\xa2\x01\n" +
-	"\vGetSettings\x12$.coffer.ledger.v1.GetSettingsRequest\x1a%.coffer.ledger.v1.GetSettingsResponse\"F\x8a\xb5\x18'\n" +
-	"\x10SETTINGS_FETCHED\x12\x10Settings fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/settings\x90\x02\x01\x12\xb5\x01\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag2\xf6\x02\n" +
+	"\x0fSettingsService\x12\xaa\x01\n" +
+	"\vGetSettings\x12$.coffer.ledger.v1.GetSettingsRequest\x1a%.coffer.ledger.v1.GetSettingsResponse\"N\x8a\xb5\x18'\n" +
+	"\x10SETTINGS_FETCHED\x12\x10Settings fetched\x18\xc8\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/settings\x90\x02\x01\x12\xb5\x01\n" +
 	"\x0eUpdateSettings\x12'.coffer.ledger.v1.UpdateSettingsRequest\x1a(.coffer.ledger.v1.UpdateSettingsResponse\"P\x8a\xb5\x18'\n" +
 	"\x10SETTINGS_UPDATED\x12\x10Settings updated\x18\xc8\x01\xb2\xb5\x18\x06\x05\xc8\x01\t<@\x82\xd3\xe4\x93\x02\x15:\x01*2\x10/api/v1/settingsBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 

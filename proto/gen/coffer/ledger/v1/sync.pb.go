@@ -544,10 +544,10 @@ const file_coffer_ledger_v1_sync_proto_rawDesc = "" +
 	"\x05limit\x18\x01 \x01(\x05R\x05limit\x12\x1f\n" +
 	"\vnext_cursor\x18\x02 \x01(\tR\n" +
 	"nextCursor\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore2\xb9\x01\n" +
-	"\vSyncService\x12\xa9\x01\n" +
-	"\vListChanges\x12$.coffer.ledger.v1.ListChangesRequest\x1a%.coffer.ledger.v1.ListChangesResponse\"M\x8a\xb5\x18%\n" +
-	"\x0fCHANGES_FETCHED\x12\x0fChanges fetched\x18\xc8\x01\xb2\xb5\x18\x02\xc9\x01е\x18\x01\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/changes\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\bhas_more\x18\x03 \x01(\bR\ahasMore2\xc1\x01\n" +
+	"\vSyncService\x12\xb1\x01\n" +
+	"\vListChanges\x12$.coffer.ledger.v1.ListChangesRequest\x1a%.coffer.ledger.v1.ListChangesResponse\"U\x8a\xb5\x18%\n" +
+	"\x0fCHANGES_FETCHED\x12\x0fChanges fetched\x18\xc8\x01\xb2\xb5\x18\x02\xc9\x01е\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/changes\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_sync_proto_rawDescOnce sync.Once

@@ -604,17 +604,17 @@ const file_coffer_ledger_v1_tags_proto_rawDesc = "" +
 	"\x11DeleteTagResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name2\xe8\x04\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name2\x9a\x05\n" +
 	"\n" +
-	"TagService\x12\x8d\x01\n" +
-	"\bListTags\x12!.coffer.ledger.v1.ListTagsRequest\x1a\".coffer.ledger.v1.ListTagsResponse\":\x8a\xb5\x18\x1f\n" +
-	"\fTAGS_FETCHED\x12\fTags fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x0e\x12\f/api/v1/tags\x90\x02\x01\x12\x90\x01\n" +
-	"\x06GetTag\x12\x1f.coffer.ledger.v1.GetTagRequest\x1a .coffer.ledger.v1.GetTagResponse\"C\x8a\xb5\x18\x1d\n" +
-	"\vTAG_FETCHED\x12\vTag fetched\x18\xc8\x01\xb2\xb5\x18\x01K\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/tags/{tag}\x90\x02\x01\x12\x9c\x01\n" +
-	"\tUpdateTag\x12\".coffer.ledger.v1.UpdateTagRequest\x1a#.coffer.ledger.v1.UpdateTagResponse\"F\x8a\xb5\x18\x1d\n" +
-	"\vTAG_UPDATED\x12\vTag updated\x18\xc8\x01\xb2\xb5\x18\x04\x05KL\x13\x82\xd3\xe4\x93\x02\x17:\x01*2\x12/api/v1/tags/{tag}\x12\x97\x01\n" +
-	"\tDeleteTag\x12\".coffer.ledger.v1.DeleteTagRequest\x1a#.coffer.ledger.v1.DeleteTagResponse\"A\x8a\xb5\x18\x1d\n" +
-	"\vTAG_DELETED\x12\vTag deleted\x18\xc8\x01\xb2\xb5\x18\x02K\x13\x82\xd3\xe4\x93\x02\x14*\x12/api/v1/tags/{tag}BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"TagService\x12\x95\x01\n" +
+	"\bListTags\x12!.coffer.ledger.v1.ListTagsRequest\x1a\".coffer.ledger.v1.ListTagsResponse\"B\x8a\xb5\x18\x1f\n" +
+	"\fTAGS_FETCHED\x12\fTags fetched\x18\xc8\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x0e\x12\f/api/v1/tags\x90\x02\x01\x12\x98\x01\n" +
+	"\x06GetTag\x12\x1f.coffer.ledger.v1.GetTagRequest\x1a .coffer.ledger.v1.GetTagResponse\"K\x8a\xb5\x18\x1d\n" +
+	"\vTAG_FETCHED\x12\vTag fetched\x18\xc8\x01\xb2\xb5\x18\x01K\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/tags/{tag}\x90\x02\x01\x12\xad\x01\n" +
+	"\tUpdateTag\x12\".coffer.ledger.v1.UpdateTagRequest\x1a#.coffer.ledger.v1.UpdateTagResponse\"W\x8a\xb5\x18\x1d\n" +
+	"\vTAG_UPDATED\x12\vTag updated\x18\xc8\x01\xb2\xb5\x18\x04\x05KL\x13\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x17:\x01*2\x12/api/v1/tags/{tag}\x12\xa8\x01\n" +
+	"\tDeleteTag\x12\".coffer.ledger.v1.DeleteTagRequest\x1a#.coffer.ledger.v1.DeleteTagResponse\"R\x8a\xb5\x18\x1d\n" +
+	"\vTAG_DELETED\x12\vTag deleted\x18\xc8\x01\xb2\xb5\x18\x02K\x13\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x14*\x12/api/v1/tags/{tag}BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_tags_proto_rawDescOnce sync.Once

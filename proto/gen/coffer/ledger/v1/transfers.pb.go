@@ -1632,24 +1632,24 @@ const file_coffer_ledger_v1_transfers_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed2\x90\f\n" +
-	"\x0fTransferService\x12\xb8\x01\n" +
-	"\x0eCreateTransfer\x12'.coffer.ledger.v1.CreateTransferRequest\x1a(.coffer.ledger.v1.CreateTransferResponse\"S\x8a\xb5\x18'\n" +
-	"\x10TRANSFER_CREATED\x12\x10Transfer created\x18\xc9\x01\xb2\xb5\x18\b\t<?G\xaa\x01\xab\x01\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/api/v1/transfers\x12\xb1\x01\n" +
-	"\rListTransfers\x12&.coffer.ledger.v1.ListTransfersRequest\x1a'.coffer.ledger.v1.ListTransfersResponse\"O\x8a\xb5\x18)\n" +
-	"\x11TRANSFERS_FETCHED\x12\x11Transfers fetched\x18\xc8\x01\xb2\xb5\x18\x02<G\x82\xd3\xe4\x93\x02\x13\x12\x11/api/v1/transfers\x90\x02\x01\x12\xb0\x01\n" +
-	"\vGetTransfer\x12$.coffer.ledger.v1.GetTransferRequest\x1a%.coffer.ledger.v1.GetTransferResponse\"T\x8a\xb5\x18'\n" +
-	"\x10TRANSFER_FETCHED\x12\x10Transfer fetched\x18\xc8\x01\xb2\xb5\x18\x04\xad\x01\xae\x01\x82\xd3\xe4\x93\x02\x18\x12\x16/api/v1/transfers/{id}\x90\x02\x01\x12\xc2\x01\n" +
-	"\x0eUpdateTransfer\x12'.coffer.ledger.v1.UpdateTransferRequest\x1a(.coffer.ledger.v1.UpdateTransferResponse\"]\x8a\xb5\x18'\n" +
-	"\x10TRANSFER_UPDATED\x12\x10Transfer updated\x18\xc8\x01\xb2\xb5\x18\r\x05\xad\x01\xae\x01\t<?G\xaa\x01\xab\x01\x82\xd3\xe4\x93\x02\x1b:\x01*2\x16/api/v1/transfers/{id}\x12\xb6\x01\n" +
-	"\x0eDeleteTransfer\x12'.coffer.ledger.v1.DeleteTransferRequest\x1a(.coffer.ledger.v1.DeleteTransferResponse\"Q\x8a\xb5\x18'\n" +
-	"\x10TRANSFER_DELETED\x12\x10Transfer deleted\x18\xc8\x01\xb2\xb5\x18\x04\xad\x01\xae\x01\x82\xd3\xe4\x93\x02\x18*\x16/api/v1/transfers/{id}\x12\xdb\x01\n" +
-	"\x10SuggestTransfers\x12).coffer.ledger.v1.SuggestTransfersRequest\x1a*.coffer.ledger.v1.SuggestTransfersResponse\"p\x8a\xb5\x18?\n" +
-	"\x1cTRANSFER_SUGGESTIONS_FETCHED\x12\x1cTransfer suggestions fetched\x18\xc8\x01\xb2\xb5\x18\x01G\x82\xd3\xe4\x93\x02\x1f\x12\x1d/api/v1/transfers/suggestions\x90\x02\x01\x12\xb8\x01\n" +
-	"\rMatchTransfer\x12&.coffer.ledger.v1.MatchTransferRequest\x1a'.coffer.ledger.v1.MatchTransferResponse\"V\x8a\xb5\x18'\n" +
-	"\x10TRANSFER_CREATED\x12\x10Transfer created\x18\xc9\x01\xb2\xb5\x18\x05DEF\xac\x01\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/v1/transfers/match\x12\xc3\x01\n" +
-	"\x0eUnlinkTransfer\x12'.coffer.ledger.v1.UnlinkTransferRequest\x1a(.coffer.ledger.v1.UnlinkTransferResponse\"^\x8a\xb5\x18)\n" +
-	"\x11TRANSFER_UNLINKED\x12\x11Transfer unlinked\x18\xc8\x01\xb2\xb5\x18\x05\xad\x01\xae\x01@\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/api/v1/transfers/{id}/unlinkBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed2\x96\r\n" +
+	"\x0fTransferService\x12\xce\x01\n" +
+	"\x0eCreateTransfer\x12'.coffer.ledger.v1.CreateTransferRequest\x1a(.coffer.ledger.v1.CreateTransferResponse\"i\x8a\xb5\x18'\n" +
+	"\x10TRANSFER_CREATED\x12\x10Transfer created\x18\xc9\x01\xb2\xb5\x18\b\t<?G\xaa\x01\xab\x01\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/api/v1/transfers\x12\xb9\x01\n" +
+	"\rListTransfers\x12&.coffer.ledger.v1.ListTransfersRequest\x1a'.coffer.ledger.v1.ListTransfersResponse\"W\x8a\xb5\x18)\n" +
+	"\x11TRANSFERS_FETCHED\x12\x11Transfers fetched\x18\xc8\x01\xb2\xb5\x18\x02<G\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x13\x12\x11/api/v1/transfers\x90\x02\x01\x12\xb8\x01\n" +
+	"\vGetTransfer\x12$.coffer.ledger.v1.GetTransferRequest\x1a%.coffer.ledger.v1.GetTransferResponse\"\\\x8a\xb5\x18'\n" +
+	"\x10TRANSFER_FETCHED\x12\x10Transfer fetched\x18\xc8\x01\xb2\xb5\x18\x04\xad\x01\xae\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x18\x12\x16/api/v1/transfers/{id}\x90\x02\x01\x12\xd8\x01\n" +
+	"\x0eUpdateTransfer\x12'.coffer.ledger.v1.UpdateTransferRequest\x1a(.coffer.ledger.v1.UpdateTransferResponse\"s\x8a\xb5\x18'\n" +
+	"\x10TRANSFER_UPDATED\x12\x10Transfer updated\x18\xc8\x01\xb2\xb5\x18\r\x05\xad\x01\xae\x01\t<?G\xaa\x01\xab\x01\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1b:\x01*2\x16/api/v1/transfers/{id}\x12\xcc\x01\n" +
+	"\x0eDeleteTransfer\x12'.coffer.ledger.v1.DeleteTransferRequest\x1a(.coffer.ledger.v1.DeleteTransferResponse\"g\x8a\xb5\x18'\n" +
+	"\x10TRANSFER_DELETED\x12\x10Transfer deleted\x18\xc8\x01\xb2\xb5\x18\x04\xad\x01\xae\x01\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x18*\x16/api/v1/transfers/{id}\x12\xe3\x01\n" +
+	"\x10SuggestTransfers\x12).coffer.ledger.v1.SuggestTransfersRequest\x1a*.coffer.ledger.v1.SuggestTransfersResponse\"x\x8a\xb5\x18?\n" +
+	"\x1cTRANSFER_SUGGESTIONS_FETCHED\x12\x1cTransfer suggestions fetched\x18\xc8\x01\xb2\xb5\x18\x01G\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1f\x12\x1d/api/v1/transfers/suggestions\x90\x02\x01\x12\xce\x01\n" +
+	"\rMatchTransfer\x12&.coffer.ledger.v1.MatchTransferRequest\x1a'.coffer.ledger.v1.MatchTransferResponse\"l\x8a\xb5\x18'\n" +
+	"\x10TRANSFER_CREATED\x12\x10Transfer created\x18\xc9\x01\xb2\xb5\x18\x05DEF\xac\x01\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/v1/transfers/match\x12\xd9\x01\n" +
+	"\x0eUnlinkTransfer\x12'.coffer.ledger.v1.UnlinkTransferRequest\x1a(.coffer.ledger.v1.UnlinkTransferResponse\"t\x8a\xb5\x18)\n" +
+	"\x11TRANSFER_UNLINKED\x12\x11Transfer unlinked\x18\xc8\x01\xb2\xb5\x18\x05\xad\x01\xae\x01@\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/api/v1/transfers/{id}/unlinkBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_transfers_proto_rawDescOnce sync.Once

@@ -34,12 +34,14 @@ const (
 	Reason_REASON_UNSPECIFIED Reason = 0
 	// Fields are invalid; `details` names them.
 	Reason_VALIDATION_ERROR Reason = 1
-	// There is no token, it is malformed or forged, or its session has ended.
+	// There is no token, it is malformed or forged, its session has ended, or it is a deleted personal access token.
 	Reason_UNAUTHORIZED Reason = 2
-	// The access token has expired; refresh it.
+	// The access token has expired; refresh it. A personal access token cannot be refreshed: create another one.
 	Reason_TOKEN_EXPIRED Reason = 3
 	// The caller may not do this to the budget, or only services may call the RPC.
 	Reason_INSUFFICIENT_PERMISSIONS Reason = 4
+	// The personal access token has none of the scopes that the operation accepts, or the operation accepts no such token.
+	Reason_INSUFFICIENT_SCOPE Reason = 23
 	// The body of a PATCH contains no field that can be changed.
 	Reason_EMPTY_UPDATE Reason = 5
 	// The value is not a cursor of this list with these filters and this order, or not the id of an event of this stream.
@@ -256,6 +258,7 @@ var (
 		2:   "UNAUTHORIZED",
 		3:   "TOKEN_EXPIRED",
 		4:   "INSUFFICIENT_PERMISSIONS",
+		23:  "INSUFFICIENT_SCOPE",
 		5:   "EMPTY_UPDATE",
 		6:   "INVALID_CURSOR",
 		7:   "VERSION_MISMATCH",
@@ -362,6 +365,7 @@ var (
 		"UNAUTHORIZED":                  2,
 		"TOKEN_EXPIRED":                 3,
 		"INSUFFICIENT_PERMISSIONS":      4,
+		"INSUFFICIENT_SCOPE":            23,
 		"EMPTY_UPDATE":                  5,
 		"INVALID_CURSOR":                6,
 		"VERSION_MISMATCH":              7,
@@ -550,13 +554,14 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x98<\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xf8<\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
 	"\fUNAUTHORIZED\x10\x02\x1a'\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18\x1aAuthentication is required\x12<\n" +
 	"\rTOKEN_EXPIRED\x10\x03\x1a)\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18\x1cThe access token has expired\x12\\\n" +
-	"\x18INSUFFICIENT_PERMISSIONS\x10\x04\x1a>\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x181You do not have permission to perform this action\x12=\n" +
+	"\x18INSUFFICIENT_PERMISSIONS\x10\x04\x1a>\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x181You do not have permission to perform this action\x12^\n" +
+	"\x12INSUFFICIENT_SCOPE\x10\x17\x1aF\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x189The personal access token does not include this operation\x12=\n" +
 	"\fEMPTY_UPDATE\x10\x05\x1a+\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1eAt least one field is required\x12/\n" +
 	"\x0eINVALID_CURSOR\x10\x06\x1a\x1b\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x0eInvalid cursor\x12M\n" +
 	"\x10VERSION_MISMATCH\x10\a\x1a7\xf8\xb6\x18\t\x80\xb7\x18\x9c\x03\x8a\xb7\x18*The resource has changed since it was read\x12\\\n" +

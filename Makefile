@@ -92,6 +92,15 @@ bench-receipts: ## Read a folder of labeled receipts and score the results (DATA
 		$(BIN)/with-postgres go -C services/ocr test -run '^TestBenchReceipts$$' -count=1 -timeout=2h -v .
 	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipts.jsonl
 
+.PHONY: bench-receipt-rules
+bench-receipt-rules: ## Score the rules of receipts alone, in seconds: the engines read each file once, and their words are saved (DATA=folder)
+	@mkdir -p .cache/receipt-words
+	@devstack/install.sh
+	@$(NEURAL)
+	@RECEIPTS_DATA=$(abspath $(or $(DATA),$(error name the receipts: make bench-receipt-rules DATA=folder))) RECEIPTS_OUT=$(CURDIR)/.cache/receipt-rules.jsonl \
+		RECEIPTS_WORDS=$(CURDIR)/.cache/receipt-words go -C services/ocr test ./recognition -run '^TestBenchRules$$' -count=1 -timeout=2h
+	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipt-rules.jsonl
+
 .PHONY: bench-import
 bench-import: ## Read a folder of labeled statements and score the results (DATA=folder with manifest.jsonl; BENCHFLAGS=-v: the wrong files)
 	@mkdir -p .cache

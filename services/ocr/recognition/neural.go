@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"image"
+	"time"
 
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/neural"
@@ -51,29 +52,47 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 		return Reading{}, err
 	}
 	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first))
-	language := printed.Language(first)
-	if printed.Blank(first) || out.Confident() && language == tesseract.MainLanguage {
+	if !needsWitness(out.Receipt, first) {
 		return out, nil
 	}
 	if err := sandbox.CheckTime(); err != nil {
 		out.Failure = errors.Join(out.Failure, err)
 		return out, nil
 	}
-	pages := make([]imaging.Prepared, len(sheets))
-	for i, s := range sheets {
-		pages[i] = s.Placed(out.pages[i])
-	}
-	witness := pass{mode: tesseract.Columns, language: language, scale: 1}
-	second, err := n.tesseract.pass(ctx, pages, witness)
+	second, err := n.witness(ctx, sheets, out.pages, first)
 	if err != nil {
 		out.Failure = errors.Join(out.Failure, err)
 		return out, ctx.Err()
 	}
+	out.Receipt = joinBoth(n.tesseract.now(), first, second)
+	return out, nil
+}
+
+// needsWitness reports whether Tesseract should read what the networks have read: found is in
+// doubt, or in a language with characters that the networks do not know.
+func needsWitness(found receipt.Receipt, first []printed.Page) bool {
+	certain := found.Confident() && printed.Language(first) == tesseract.MainLanguage
+	return !certain && !printed.Blank(first)
+}
+
+// witness reads the pages with Tesseract, in the places where the networks have found them.
+func (n neuralEngine) witness(
+	ctx context.Context, sheets []imaging.Sheet, frames []imaging.Frame, first []printed.Page,
+) ([]printed.Page, error) {
+	pages := make([]imaging.Prepared, len(sheets))
+	for i, s := range sheets {
+		pages[i] = s.Placed(frames[i])
+	}
+	how := pass{mode: tesseract.Columns, language: printed.Language(first), scale: 1}
+	return n.tesseract.pass(ctx, pages, how)
+}
+
+// joinBoth returns the receipt in the words of the networks and of Tesseract.
+func joinBoth(now time.Time, first, second []printed.Page) receipt.Receipt {
 	for i := range first {
 		first[i].Words = withSigns(first[i].Words, second[i].Words)
 	}
-	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first), receipt.Read(second))
-	return out, nil
+	return receipt.Join(now, receipt.Read(first), receipt.Read(second))
 }
 
 // firstPass reads all pages with the networks, in half of the time. If they fail on a page,

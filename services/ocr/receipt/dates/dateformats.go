@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/vocabulary"
 )
 
 const (
@@ -55,25 +56,18 @@ var (
 	halfOfDay   = regexp.MustCompile(`^\.?\s?[ap]\.?m\b`)
 	moreDigits  = regexp.MustCompile(`^\W{0,3}\d`)
 	centsFollow = regexp.MustCompile(`^\s?[.,]\s?\d`)
-	dateWords   = printed.PhraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,
-		bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
-	otherDates = printed.PhraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,
-		since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,return by,start,
-		starting,from,von,print,printed,gst no,period,order date,bestelldatum,orderdatum,
-		delivery date`)
-	usWords = printed.PhraseList(`sales tax,zip,usa,gratuity`)
+	dateWords   = printed.Words(vocabulary.Date)
+	otherDates  = printed.Words(vocabulary.OtherDate)
+	usWords     = printed.PhraseList(`sales tax,zip,usa,gratuity`)
 )
 
 // weekdayNames are the unambiguous names of weekdays, Sunday first.
-var weekdayNames = [7]printed.Phrases{
-	printed.PhraseList(`sunday,sun,sonntag,dimanche,domingo,domenica`),
-	printed.PhraseList(`monday,mon,montag,lundi,lunes,lunedi`),
-	printed.PhraseList(`tuesday,tue,tues,dienstag,mardi,martes,martedi`),
-	printed.PhraseList(`wednesday,wed,mittwoch,mercredi,miercoles,mercoledi`),
-	printed.PhraseList(`thursday,thu,thur,thurs,donnerstag,jeudi,jueves,giovedi`),
-	printed.PhraseList(`friday,fri,freitag,vendredi,viernes,venerdi`),
-	printed.PhraseList(`saturday,sat,samstag,sonnabend,samedi,sabado,sabato`),
-}
+var weekdayNames = func() (out [7]printed.Phrases) {
+	for day, names := range vocabulary.Named(vocabulary.Weekdays, 7) {
+		out[day] = printed.PhraseList(strings.Join(names, ","))
+	}
+	return out
+}()
 
 func weekdayOn(l *printed.Line) *time.Weekday {
 	var out *time.Weekday
@@ -105,7 +99,7 @@ func On(l *printed.Line) []Date {
 	out = append(out, numericDates(text)...)
 	out = append(out, namedMonths(text)...)
 	for _, m := range yearMonth.FindAllStringSubmatch(text, -1) {
-		out = append(out, ordered(m[1], monthNumber(m[2]), m[3], 0.7))
+		out = append(out, ordered(m[1], monthOf[m[2]], m[3], 0.7))
 	}
 	if len(out) == 0 {
 		out = append(out, compactDates(text)...)

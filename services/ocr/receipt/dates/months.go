@@ -1,30 +1,49 @@
 package dates
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/vocabulary"
 )
 
-const monthNames = `jan(?:uary|uar|vier|v)?|januar|ene(?:ro)?|gen(?:naio)?|` +
-	`feb(?:ruary|ruar|rero|braio)?|fev(?:r(?:ier)?)?|mar(?:ch|s|zo?)?|maart|mrt|maerz|mrz|` +
-	`apr(?:il|ile)?|avr(?:il)?|abr(?:il)?|may|mai|mayo|mag(?:gio)?|mei|` +
-	`jun(?:e|i|io)?|juin|giu(?:gno)?|jul(?:y|i|io)?|juil(?:let)?|lug(?:lio)?|` +
-	`aug(?:ust)?|aout|ago(?:sto)?|ogos|sept?(?:ember|embre|iembre)?|set(?:tembre)?|` +
-	`oct(?:ober|obre|ubre)?|okt(?:ober)?|ott(?:obre)?|nov(?:ember|embre|iembre)?|` +
-	`dec(?:ember|embre)?|dez(?:ember)?|dic(?:embre|iembre)?|dis`
+// monthOf maps the folded names of months to their numbers. monthNames matches them, the longest
+// first, and shortNames maps their first three letters, if these name one month only.
+var (
+	monthOf    = monthNumbers()
+	monthNames = strings.Join(slices.SortedFunc(maps.Keys(monthOf), longerFirst), "|")
+	shortNames = beginnings(monthOf)
+)
 
-// monthOf maps the first three letters of a month's name to its number. They are unambiguous across
-// the languages, except for two months in French (see monthNumber).
-var monthOf = map[string]int{
-	"jan": 1, "ene": 1, "gen": 1, "feb": 2, "fev": 2,
-	"mar": 3, "mae": 3, "mrz": 3, "maa": 3, "mrt": 3, "apr": 4, "avr": 4, "abr": 4,
-	"may": 5, "mai": 5, "mag": 5, "mei": 5, "jun": 6, "giu": 6, "jul": 7, "lug": 7,
-	"aug": 8, "aou": 8, "ago": 8, "ogo": 8, "sep": 9, "set": 9, "oct": 10, "okt": 10, "ott": 10,
-	"nov": 11, "dec": 12, "dez": 12, "dic": 12, "dis": 12,
+func monthNumbers() map[string]int {
+	out := map[string]int{}
+	for i, names := range vocabulary.Named(vocabulary.Months, 12) {
+		for _, name := range names {
+			out[printed.Fold(name)] = i + 1
+		}
+	}
+	return out
+}
+
+func longerFirst(a, b string) int {
+	return cmp.Or(len(b)-len(a), strings.Compare(a, b))
+}
+
+func beginnings(names map[string]int) map[string]int {
+	out := map[string]int{}
+	for name, month := range names {
+		start := name[:min(3, len(name))]
+		if other, known := out[start]; known && other != month {
+			month = 0
+		}
+		out[start] = month
+	}
+	maps.DeleteFunc(out, func(_ string, month int) bool { return month == 0 })
+	return out
 }
 
 var (
@@ -55,7 +74,7 @@ func namedMonths(text string) []Date {
 			isPrice := before == '.' || centsFollow.MatchString(after)
 			isHour := before == ' ' && hourFollows.MatchString(after)
 			if len(year) == 4 || !isPrice && !isHour {
-				month := monthNumber(part(format.month))
+				month := monthOf[part(format.month)]
 				out = append(out, ordered(year, month, part(format.day), 0.8))
 			}
 		}
@@ -72,7 +91,7 @@ func misreadMonths(text string) []Date {
 		letters, year := m[2]+m[4], m[3]+m[5]
 		month := monthLike(letters, englishMonths)
 		if month == 0 {
-			month = monthLike(letters, slices.Collect(maps.Keys(monthOf)))
+			month = monthLike(letters, slices.Collect(maps.Keys(shortNames)))
 		}
 		if month != 0 {
 			out = append(out, ordered(year, month, m[1], -0.5))
@@ -88,7 +107,7 @@ var englishMonths = strings.Fields("jan feb mar apr may jun jul aug sep oct nov 
 func monthLike(text string, names []string) int {
 	month := 0
 	for _, name := range names {
-		n := monthOf[name]
+		n := shortNames[name]
 		if printed.Distance(name, text) > 1 || n == month {
 			continue
 		}
@@ -98,14 +117,4 @@ func monthLike(text string, names []string) int {
 		month = n
 	}
 	return month
-}
-
-func monthNumber(name string) int {
-	switch {
-	case strings.HasPrefix(name, "juin"):
-		return 6
-	case strings.HasPrefix(name, "juil"):
-		return 7
-	}
-	return monthOf[name[:3]]
 }

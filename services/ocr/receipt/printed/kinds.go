@@ -3,6 +3,8 @@ package printed
 import (
 	"regexp"
 	"slices"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/vocabulary"
 )
 
 // Kind classifies the amount of a line by the words of the line.
@@ -24,37 +26,25 @@ const (
 	KindHeader
 )
 
-var headerWords = PhraseList(`qty,quantity,price,u price,unit price,amount,amt,total,description,
-	desc,item,disc,tax,rm,code,uom,menge,preis,betrag,artikel,bezeichnung,einzelpreis,gesamt,
-	designation,quantite,prix,montant,cant,descripcion,precio,importe,descrizione,prezzo,importo,
-	qta,s price,sub total,no`)
-
-// containedWords mark the tax that a total includes: "total includes 5 % VAT 0.40".
-var containedWords = PhraseList(`includes,included,contains,davon,enthalten,enthaltene,dont,darin`)
+var (
+	headerWords    = Words(vocabulary.Column)
+	containedWords = Words(vocabulary.TaxIncluded)
+	ofSupplies     = Words(vocabulary.Supplies)
+	afterDiscount  = Words(vocabulary.Discounted)
+	amountWords    = Words(vocabulary.TotalOfMoney)
+	paidWords      = Words(vocabulary.Paid)
+	owedWords      = Words(vocabulary.Owed)
+	// SavedWords mark an amount that the customer has saved. The prices of the goods already
+	// contain it.
+	SavedWords = Words(vocabulary.Saved)
+)
 
 // totalOfRate matches the total of all goods with one tax rate.
 var totalOfRate = regexp.MustCompile(`(?i)tota\w*\s*\(?\d{1,2}(?:[.,]\d+)?\s?%`)
 
-// ofSupplies mark such a total in the tax invoices of countries with GST.
-var ofSupplies = PhraseList(`supply,supplies`)
-
 // taxInBrackets matches a bracket after a total that names the included tax. The word "incl" may be
 // misread: "TOTAL (GST INGL)".
 var taxInBrackets = regexp.MustCompile(`(?i)tota?l?\s*[(<{\[]\s*[a-z0-9]{2,4}[ .]+[a-z]{2,}`)
-
-// afterDiscount marks an amount from which a discount was subtracted.
-var afterDiscount = PhraseList(`after discount,after disc,nach rabatt,apres remise,tras descuento,
-	dopo sconto`)
-
-// amountWords mark a total of money on a line that also has the number of articles: "Qty: 6 Total
-// Amount".
-var amountWords = PhraseList(`total amount,total amt,total sales,total price`)
-
-// paidWords mark a total that was paid, not requested.
-var paidWords = PhraseList(`paid,tendered,tender,received,payment,gegeben,entregado,pagado,regle`)
-
-// owedWords contain a word of paidWords but mark the amount requested.
-var owedWords = PhraseList(`to be paid`)
 
 // Classify sets the kinds of lines.
 func Classify(lines []*Line) {
@@ -114,11 +104,6 @@ func isRoundedTotal(l *Line) bool {
 	a, ok := l.LastPrice()
 	return ok && (a.Value >= 1000 || a.Value <= -1000)
 }
-
-// SavedWords mark an amount that the customer has saved. The prices of the goods already contain
-// it.
-var SavedWords = PhraseList(`total saving,total savings,total discount,you saved,you save,saved,
-	gespart,ersparnis,points`)
 
 // isBalance reports whether "balance" is the only word besides short ones, such as a currency.
 // Articles are named "Balance", too.

@@ -1,44 +1,47 @@
 package printed
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
 
-// languages lists words that are frequent on the receipts of a language, under the engine's code
-// for it. English is the default.
-var languages = []struct {
-	language string
-	words    Phrases
-}{
-	{"deu", PhraseList(`summe,mwst,ust,datum,uhr,steuer,rechnung,gmbh,bar,ruckgeld,gegeben,vielen,
-		dank,einkauf,zu zahlen,betrag,filiale,kasse,bon,straße,strasse,und,tel,brutto,netto,stk,
-		kundenbeleg,fur,ihren,beleg,karte,girocard,markt,offnungszeiten,nr`)},
-	{"fra", PhraseList(`tva,total ttc,montant,merci,especes,carte bancaire,siret,caisse,a payer,
-		rendu,votre,visite,le,du,prix,ticket,client,rue,vous,achats,bonne,journee`)},
-	{"spa", PhraseList(`iva,importe,efectivo,gracias,factura,fecha,cambio,por su,compra,nif,cif,
-		simplificada,calle,telefono,tarjeta,hora,entregado,caja,visita,articulos`)},
-	{"ita", PhraseList(`iva,totale,contante,contanti,resto,scontrino,grazie,importo,pagamento,
-		documento commerciale,via,euro,arrivederci,complessivo,reparto,cassa,vendita,operatore`)},
-	{"eng", PhraseList(`total,cash,change,tax,invoice,thank,you,date,qty,amount,receipt,gst,tel,no,
-		item,price,rounding,please,goods,and,the,cashier`)},
+	"github.com/coffer-budget/coffer/services/ocr/receipt/vocabulary"
+)
+
+// defaultLanguage is the language of a receipt whose words are in none.
+const defaultLanguage = "eng"
+
+var recognizable = recognizableWords()
+
+func recognizableWords() map[string]Phrases {
+	out := map[string]Phrases{}
+	for language, words := range vocabulary.Recognizable() {
+		out[language] = foldedPhrases(words)
+	}
+	return out
 }
 
 // Language returns the engine's code for the language of a receipt: the language whose words occur
-// on the most lines.
+// on the most lines. Of equal languages it prefers the default.
 func Language(pages []Page) string {
-	counts := make([]int, len(languages))
-	for _, l := range Lines(pages) {
-		for i, s := range languages {
-			if s.words.Has(l.Tokens) {
-				counts[i]++
-			}
+	lines := Lines(pages)
+	best, most := defaultLanguage, countLines(lines, recognizable[defaultLanguage])
+	for _, language := range slices.Sorted(maps.Keys(recognizable)) {
+		if n := countLines(lines, recognizable[language]); n > most {
+			best, most = language, n
 		}
 	}
-	best := len(languages) - 1
-	for i, n := range counts {
-		if n > counts[best] {
-			best = i
+	return best
+}
+
+func countLines(lines []*Line, words Phrases) int {
+	n := 0
+	for _, l := range lines {
+		if words.Has(l.Tokens) {
+			n++
 		}
 	}
-	return languages[best].language
+	return n
 }
 
 // Blank reports whether the pages have fewer than three words with some confidence, too few for a

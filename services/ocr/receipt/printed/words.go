@@ -7,65 +7,41 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/vocabulary"
 )
 
-// Phrases is a vocabulary of phrases, each a list of folded words: lower case, without accents. The
-// vocabularies cover English, German, French, Spanish and Italian, and words that receipts of other
-// countries mix with English.
+// Phrases is a list of phrases, each a list of folded words: lower case, without accents.
 type Phrases [][]string
 
 // PhraseList parses phrases separated by commas.
-func PhraseList(text string) Phrases {
+func PhraseList(text string) Phrases { return foldedPhrases(strings.Split(text, ",")) }
+
+// Words returns the vocabulary of a kind in all languages (package vocabulary).
+func Words(kind string) Phrases { return foldedPhrases(vocabulary.Words(kind)) }
+
+func foldedPhrases(phrases []string) Phrases {
 	var out Phrases
-	for p := range strings.SplitSeq(text, ",") {
-		out = append(out, strings.Fields(p))
+	for _, p := range phrases {
+		out = append(out, strings.Fields(Fold(p)))
 	}
 	return out
 }
 
 var (
-	totalWords = PhraseList(`total,grand total,totalrm,amount due,balance due,amount payable,
-		total payable,to pay,to be paid,zu bezahlen,total amt,ttl,nett total,net total,summe,gesamt,
-		gesamtbetrag,gesamtsumme,endbetrag,endsumme,zu zahlen,zahlbetrag,rechnungsbetrag,
-		gesamtpreis,betrag,total ttc,montant ttc,a payer,net a payer,montant du,total a pagar,
-		importe total,importe,a pagar,totale,totale complessivo,importo,da pagare,importo pagato,
-		jumlah,totaal,te betalen,amount`)
+	totalWords = Words(vocabulary.Total)
 	// StrongTotalWords name a total and nothing else.
-	StrongTotalWords = PhraseList(`grand total,amount due,balance due,total due,total payable,
-		amount payable,total rounded,rounded total,net total,nett total,after rounding,zu zahlen,
-		zahlbetrag,endbetrag,gesamtbetrag,rechnungsbetrag,gesamtsumme,total ttc,net a payer,
-		total a payer,montant ttc,total a pagar,importe total,totale complessivo,da pagare,
-		te betalen,to pay,to be paid,zu bezahlen,nett amount,net amount`)
-	// subtotalWords name an amount before taxes or charges.
-	subtotalWords = PhraseList(`subtotal,sub total,subtota,subttl,sub ttl,zwischensumme,sous total,
-		subtotale,totale parziale,base imponible,imponibile,total ht,montant ht,nettobetrag,netto,
-		total hors taxes,net sales,total sales excl,gross,taxable`)
-	// taxWords include service charges, because receipts add them like a tax.
-	taxWords = PhraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,
-		svc charge,serv chg,serv charge,svc,srv chg,srv charge,service chg,serv tax,mwst,ust,
-		mehrwertsteuer,umsatzsteuer,steuer,tva,taxe,taxes,iva,imposta,btw,igst,cgst,sgst`)
-	cashWords = PhraseList(`cash,pay,tendered,tender,paid,amount paid,payment,visa,mastercard,
-		master,maestro,amex,card,credit card,debit,debit card,credit,bar,bargeld,gegeben,girocard,
-		karte,kartenzahlung,ec cash,kreditkarte,lastschrift,especes,carte,carte bancaire,cb,cheque,
-		regle,recu,efectivo,tarjeta,entregado,pagado,contanti,contante,pagamento,bancomat,carta,
-		tunai,ewallet,paypal,pagato,received,pinpas,pin`)
-	changeWords = PhraseList(`change,change due,ruckgeld,zuruck,wechselgeld,rendu,a rendre,
-		monnaie,cambio,vuelto,devolucion,resto,baki,wisselgeld,balance returned`)
-	tipWords      = PhraseList(`tip,gratuity,trinkgeld,pourboire,propina,mancia`)
-	discountWords = PhraseList(`discount,disc,less,rabatt,nachlass,remise,reduction,descuento,dto,
-		sconto,saving,savings,coupon,voucher,promo,promotion,gutschein,offerta,ersparnis,
-		preisvorteil,member discount,korting,diskaun`)
-	roundingWords = PhraseList(`rounding,rounding adj,rounding adjustment,round,rounded,round adj,
-		roundings,rnd,rundung,gerundet,arrondi,redondeo,arrotondamento`)
-	// countWords name numbers of articles, points or savings. These are not amounts to pay.
-	countWords = PhraseList(`qty,quantity,item,items,item s,pcs,count,no of items,artikel,anzahl,
-		menge,posten,articles,nombre,articulos,unidades,pezzi,articoli,points,point,punkte,
-		points earned,saving,savings,saved,discount,disc,rabatt,weight`)
-	// inclusiveWords and exclusiveWords say whether a total contains the tax.
-	inclusiveWords = PhraseList(`incl,inclusive,including,inclu,inkl,inklusive,inc,included,
-		inclusief,after,ttc,with,ti,brutto,payable,incluido,iva incl,compreso`)
-	exclusiveWords = PhraseList(`excl,exclusive,excluding,exclude,before,ohne,ex,hors,ht,netto,
-		excluded,w o,without`)
+	StrongTotalWords = Words(vocabulary.TotalOnly)
+	subtotalWords    = Words(vocabulary.Subtotal)
+	taxWords         = Words(vocabulary.Tax)
+	cashWords        = Words(vocabulary.Cash)
+	changeWords      = Words(vocabulary.Change)
+	tipWords         = Words(vocabulary.Tip)
+	discountWords    = Words(vocabulary.Discount)
+	roundingWords    = Words(vocabulary.Rounding)
+	countWords       = Words(vocabulary.Count)
+	inclusiveWords   = Words(vocabulary.Inclusive)
+	exclusiveWords   = Words(vocabulary.Exclusive)
 )
 
 // Fold returns lower case without accents.

@@ -8,6 +8,12 @@ type adjustment struct {
 
 func (a adjustment) sum() int64 { return a.tax + a.tip - a.discount + a.rounding }
 
+func (a adjustment) plus(b adjustment) adjustment {
+	return adjustment{
+		a.tax + b.tax, a.tip + b.tip, a.discount + b.discount, a.rounding + b.rounding,
+	}
+}
+
 // plausible reports whether tax and tip are at most as high as the goods.
 func (a adjustment) plausible(goods int64) bool { return a.tax+a.tip <= abs(goods) }
 

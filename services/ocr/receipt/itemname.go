@@ -9,13 +9,14 @@ import (
 )
 
 func itemName(line *printed.Line) string {
-	head := line.BeforeMoney()
+	head := gluedQuantity.ReplaceAllString(line.BeforeMoney(), "")
 	if !printed.Lettered.MatchString(head) {
 		// The figures come before the name, as in "5.00 Noodles".
 		head = line.Text
 		for _, a := range slices.Backward(line.Amounts) {
 			head = head[:a.Start] + " " + head[a.End:]
 		}
+		head = gluedQuantity.ReplaceAllString(head, "")
 		if !printed.Lettered.MatchString(head) {
 			return ""
 		}
@@ -30,6 +31,9 @@ func itemName(line *printed.Line) string {
 }
 
 var (
+	// gluedQuantity matches "2XRM" of a quantity and price without spaces, whose letters are no
+	// name.
+	gluedQuantity = regexp.MustCompile(`(?i)^\s*(?:\d+\s*)?[x×*@]\s?(?:rm|myr|eur|usd|gbp|chf)\b`)
 	// quantityHead matches a quantity or symbols before a name. signTail matches a currency, a
 	// multiplication sign or punctuation after it; figureTail also matches numbers and units.
 	quantityHead = regexp.MustCompile(`^(?:\d{1,3}\s*[x×]?\s+|[^\p{L}\d(]+)`)

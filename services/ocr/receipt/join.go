@@ -37,9 +37,11 @@ type join struct {
 	drafts [][]draftItem
 	sums   sums
 
-	// total is zero if chooseTotal found none.
-	total candidate
-	goods items
+	// total is zero if chooseTotal found none. steps lead to it from first, the best supported sum.
+	first, total candidate
+	steps        []step
+	confidence   float64
+	goods        items
 	// charges are the amounts between the goods and the total, and subtotal is the printed sum
 	// before them, or nil. chooseCharges writes both.
 	charges  adjustment
@@ -67,20 +69,39 @@ func (j *join) collectFigures() {
 }
 
 // chooseTotal ranks the amounts that may be the total by their label and by the sums that equal
-// them, and follows their rounding. It returns false if no amount is likely enough.
+// them, and follows the chain of sums to its end. It returns false if no amount is likely enough.
 func (j *join) chooseTotal() bool {
 	ranked := j.rankTotals()
 	if len(ranked) == 0 || ranked[0].score() < minScore {
 		return false
 	}
-	j.total = j.paid(ranked)
+	j.follow(ranked)
 	return true
 }
 
-// chooseGoods reconciles every draft with the total and chooses the most confident result. If none
-// reconciles, it chooses one whose sum is nearest to the total.
+// chooseGoods chooses the lines that lead to the total, if necessary through the steps from the
+// best supported sum. If no draft reconciles, it chooses one whose sum is nearest to the total.
 func (j *join) chooseGoods() {
-	total := j.total.value
+	best := j.goodsOf(j.total.value)
+	if !best.reconciled && len(j.steps) > 0 {
+		before := j.goodsOf(j.first.value)
+		for _, s := range j.steps {
+			before.adjustment = before.adjustment.plus(s.charges)
+			before.reconciled = before.reconciled && s.explained
+		}
+		if !before.reconciled {
+			before.confidence = min(before.confidence, unreconciledConfidence)
+		}
+		best = before
+	}
+	// On an image, an item with the amount 0 is mostly dirt.
+	dirt := func(it draftItem) bool { return it.amount.Value == 0 && !it.free() }
+	best.list = slices.DeleteFunc(slices.Clone(best.list), dirt)
+	j.goods = best
+}
+
+// goodsOf reconciles every draft with a sum and returns the most confident result.
+func (j *join) goodsOf(total int64) items {
 	off := func(it items) int64 { return abs(sumOf(it.list) - total) }
 	var best items
 	for _, draft := range j.drafts {
@@ -90,10 +111,7 @@ func (j *join) chooseGoods() {
 			best = it
 		}
 	}
-	// On an image, an item with the amount 0 is mostly dirt.
-	dirt := func(it draftItem) bool { return it.amount.Value == 0 && !it.free() }
-	best.list = slices.DeleteFunc(slices.Clone(best.list), dirt)
-	j.goods = best
+	return best
 }
 
 // chooseCharges chooses tax, tip, discount, rounding and the subtotal. If the goods do not

@@ -34,7 +34,7 @@ func (j *join) receipt() Receipt {
 		return receipt
 	}
 	receipt.Total = printed.Format(j.total.value)
-	receipt.Confidence["total"] = round(j.total.confidence)
+	receipt.Confidence["total"] = round(j.confidence)
 	receipt.Evidence = append(receipt.Evidence,
 		j.total.at.Evidence("total", j.total.start, j.total.end))
 	receipt.setItems(j.goods)

@@ -14,6 +14,9 @@ type proof struct {
 	sums, copies int
 	// rows is the number of rows with the amount, in the reading that has the most.
 	rows int
+	// paid is set if the payment less the change is exactly the amount, and tendered if a payment
+	// is.
+	paid, tendered bool
 }
 
 // proof weighs the evidence that v is the total: payments, subtotals, lines of goods, and how often
@@ -43,11 +46,13 @@ func (j *join) proof(v int64) proof {
 func (s *sums) proof(value int64) proof {
 	var proof proof
 	equals := func(l labeled) bool { return l.Value == value }
-	if s.paid(value) {
+	paid := s.paid(value)
+	if paid != nil {
 		proof.points += 3
 		proof.sums++
 	}
-	if slices.ContainsFunc(s.cash, equals) {
+	proof.paid = paid != nil && *paid == value
+	if proof.tendered = slices.ContainsFunc(s.cash, equals); proof.tendered {
 		proof.points += 1.5
 		proof.copies++
 	}
@@ -56,9 +61,6 @@ func (s *sums) proof(value int64) proof {
 		proof.sums++
 	} else if slices.ContainsFunc(s.subtotals, equals) {
 		proof.points += 1
-	}
-	if s.beforeRounding(value) || s.partOfTotal(value) {
-		proof.points -= 3
 	}
 	return proof
 }
@@ -82,21 +84,20 @@ func linesProof(it items) float64 {
 	return 0
 }
 
-// paid reports whether cash minus change is v, or v rounded.
-func (s *sums) paid(v int64) bool {
+// paid returns cash minus change if it is v, or v rounded, and otherwise nil. Not every till prints
+// the rounding.
+func (s *sums) paid(v int64) *int64 {
 	for _, cash := range s.cash {
 		for _, change := range s.change {
-			if change.Value == 0 {
-				continue
-			}
-			for _, r := range roundings(s.rounding) {
-				if cash.Value-abs(change.Value) == v+r.value {
-					return true
-				}
+			paid := cash.Value - abs(change.Value)
+			rounded := func(o option) bool { return paid == v+o.value }
+			if change.Value != 0 && (s.roundedTo(v, paid) ||
+				slices.ContainsFunc(roundings(s.rounding), rounded)) {
+				return &paid
 			}
 		}
 	}
-	return false
+	return nil
 }
 
 // composed reports whether value is a subtotal or an earlier total adjusted by tax, tip, rounding
@@ -116,35 +117,6 @@ func (s *sums) composed(value int64) bool {
 		// have that rate.
 		rest := func(o labeled) bool { return !o.inferred && o.Value+base.Value == value }
 		if base.Value > 0 && !base.inferred && slices.ContainsFunc(s.subtotals, rest) {
-			return true
-		}
-	}
-	return false
-}
-
-// beforeRounding reports whether v plus or minus the printed rounding is another total, a multiple
-// of the smallest coin. Then v is the amount before rounding.
-func (s *sums) beforeRounding(v int64) bool {
-	for _, labeled := range s.rounding {
-		if labeled.Value == 0 || abs(labeled.Value) >= 1000 {
-			continue
-		}
-		for _, t := range s.totals {
-			rounded := t.Value == v+labeled.Value || t.Value == v-labeled.Value
-			if t.Value != v && rounded && t.Value%coinOf(s.currency) == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// partOfTotal reports whether v and a subtotal add up to an amount with an unambiguous total label.
-// Then v is a part, too.
-func (s *sums) partOfTotal(v int64) bool {
-	for _, t := range s.totals {
-		rest := func(o labeled) bool { return o.Value != v && o.Value+v == t.Value }
-		if t.strong && t.Value > v && slices.ContainsFunc(s.subtotals, rest) {
 			return true
 		}
 	}

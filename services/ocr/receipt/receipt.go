@@ -12,9 +12,9 @@
 // in this package. Only refund.go changes a line; drafts of goods have copies of the amounts.
 //
 // Join has these stages: texts; figures (draft.go); total (total.go and proof.go rank the amounts,
-// rounding.go follows the rounding of cash); goods (reconcile.go, repairs.go and adjust.go make the
-// lines add up to the total); charges. Instead of all this, claim.go checks a receipt that a
-// language model has read.
+// chain.go follows charges and rounding to the amount paid); goods (reconcile.go, repairs.go and
+// adjust.go make the lines add up to the total); charges. Instead of all this, claim.go checks a
+// receipt that a language model has read.
 package receipt
 
 import (

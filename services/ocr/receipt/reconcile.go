@@ -31,7 +31,7 @@ var exactRepairs = []repair{
 // Otherwise it returns the result of the first repair that succeeds, or the draft with reconciled
 // unset.
 func (r reconciler) reconcile(draft []draftItem) items {
-	plain := items{list: draft, confidence: 0.3}
+	plain := items{list: draft, confidence: unreconciledConfidence}
 	if len(draft) == 0 {
 		return plain
 	}
@@ -80,6 +80,9 @@ func reconciled(list []draftItem, adj adjustment, repairs int) items {
 		confidence: reconciledConfidence(len(list), repairs),
 	}
 }
+
+// unreconciledConfidence is the confidence of lines that do not add up to the total.
+const unreconciledConfidence = 0.3
 
 // reconciledConfidence returns the confidence of n lines that add up to the total after the given
 // number of repairs.

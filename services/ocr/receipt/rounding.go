@@ -2,8 +2,6 @@ package receipt
 
 import (
 	"slices"
-
-	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // defaultCoin applies to currencies that smallestCoins does not list. Some tills in countries with
@@ -22,59 +20,6 @@ func coinOf(currency string) int64 {
 		return coin
 	}
 	return defaultCoin
-}
-
-// paid returns the candidate that was paid: the first of ranked, or the amount to which it was
-// rounded. Tills print the sum of the lines first, and the rounded amount below it or beside the
-// payment. If the rounded amount is not printed, the rounding belongs to the payment, and the total
-// is the printed one.
-func (j *join) paid(ranked []candidate) candidate {
-	due := j.withCharges(ranked)
-	coin, rounds := smallestCoins[j.currency.Value]
-	if !rounds || due.value%coin == 0 {
-		return due
-	}
-	for _, candidate := range ranked[1:] {
-		rounded := candidate.value%coin == 0 && 2*abs(candidate.value-due.value) <= coin
-		if !rounded || candidate.at.Kind == printed.KindSubtotal ||
-			j.sums.charged(candidate.value, due.value) {
-			continue
-		}
-		// A single price without a label is an article.
-		if candidate.label >= printedLabel || candidate.rows > 1 {
-			candidate.confidence = max(candidate.confidence, due.confidence)
-			return candidate
-		}
-	}
-	return due
-}
-
-// withCharges returns the first candidate, or the payment that equals it plus a tax or tip printed
-// between the two. Restaurants add a service charge or a tip after the total. A payment with change
-// is no such amount.
-func (j *join) withCharges(ranked []candidate) candidate {
-	due := ranked[0]
-	if due.at.Kind != printed.KindTotal || len(j.sums.change) > 0 {
-		return due
-	}
-	for _, candidate := range ranked[1:] {
-		if candidate.value <= due.value || candidate.at.Kind != printed.KindCash ||
-			candidate.at.Index <= due.at.Index {
-			continue
-		}
-		for _, charge := range slices.Concat(j.sums.taxes, j.sums.tips) {
-			between := due.at.Index < charge.at.Index && charge.at.Index < candidate.at.Index
-			if between && due.value+charge.Value == candidate.value {
-				return candidate
-			}
-		}
-	}
-	return due
-}
-
-func (s *sums) charged(base, total int64) bool {
-	adj, ok := s.adjustments(base, total)
-	return ok && adj.tax+adj.tip+adj.discount != 0
 }
 
 // roundedTo reports whether the total is the sum rounded to the smallest coin. Not every till

@@ -17,6 +17,9 @@ type labeled struct {
 	// afterTotal is set for amounts below the last total. Tables there repeat taxes and savings
 	// that the total includes.
 	afterTotal bool
+	// included is set for a tax that the prices include. Some receipts say so of a tax that they
+	// add, so it may be a charge between lines and a total, but no total is derived from it.
+	included bool
 }
 
 // sums holds the labeled amounts by kind, top to bottom. After add they have no duplicate values.
@@ -36,7 +39,10 @@ func findSums(lines []*printed.Line) sums {
 		if into == nil {
 			continue
 		}
-		found := labeled{at: line, strong: printed.StrongTotalWords.Has(line.Tokens), readings: 1}
+		found := labeled{
+			at: line, strong: printed.StrongTotalWords.Has(line.Tokens), readings: 1,
+			included: printed.Included(line),
+		}
 		ok := false
 		if found.Amount, ok = line.LastPrice(); ok {
 			*into = append(*into, found)
@@ -50,7 +56,9 @@ func findSums(lines []*printed.Line) sums {
 			continue
 		}
 		if line.Kind == printed.KindTax {
-			sums.addRates(line)
+			if !found.included {
+				sums.addRates(line)
+			}
 			continue
 		}
 		found.strong = false
@@ -107,6 +115,7 @@ func (s *sums) add(sums sums) {
 			have.strong = have.strong || sum.strong
 			have.inferred = have.inferred && sum.inferred
 			have.afterTotal = have.afterTotal && sum.afterTotal
+			have.included = have.included || sum.included
 			have.readings += sum.readings
 			have.MinConfidence = max(have.MinConfidence, sum.MinConfidence)
 		}

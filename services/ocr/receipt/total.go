@@ -18,6 +18,8 @@ const (
 	// printedLabel is the lowest number of points for an amount that is printed beside a word for a
 	// sum or a payment.
 	derivedLabel = 0.5
+	// clearlyRead is the confidence of a word from which its digits are rarely wrong.
+	clearlyRead  = 0.85
 	printedLabel = 1
 )
 
@@ -29,10 +31,11 @@ type candidate struct {
 	// label is the number of points for what the line calls the amount: 3 and more for a total,
 	// less for other words.
 	label float64
+	// strong is set if a label says nothing but total, and clear if that row was read well.
+	strong, clear bool
 	// totalRows is the number of independent rows that call the amount a total.
 	totalRows int
 	proof
-	confidence float64
 }
 
 func (c candidate) score() float64 { return c.label + c.points }
@@ -57,11 +60,12 @@ func (b candidates) add(v int64, at *printed.Line, amount printed.Amount, label 
 	}
 }
 
-// rankTotals returns every amount that may be the total, best first, with its confidence. Of equal
-// scores, the lowest row and then the larger amount wins.
+// rankTotals returns every amount that may be the total, best first. Of equal scores, the lowest
+// row and then the larger amount wins.
 func (j *join) rankTotals() []candidate {
 	var out []candidate
-	for _, t := range j.proposeTotals() {
+	proposed := j.proposeTotals()
+	for _, t := range proposed {
 		t.proof = j.proof(t.value)
 		t.totalRows = totalRows(t.value, j.readings)
 		out = append(out, *t)
@@ -70,7 +74,6 @@ func (j *join) rankTotals() []candidate {
 		byScore := cmp.Compare(b.score(), a.score())
 		return cmp.Or(byScore, b.at.Index-a.at.Index, cmp.Compare(b.value, a.value))
 	})
-	setConfidences(out)
 	return out
 }
 
@@ -80,6 +83,9 @@ func (j *join) proposeTotals() candidates {
 	out, sums := candidates{}, &j.sums
 	for i, t := range sums.totals {
 		out.add(t.Value, t.at, t.Amount, totalLabel(t, i, len(sums.totals)))
+		if c := out[t.Value]; c != nil && t.strong {
+			c.strong, c.clear = true, !t.inferred && t.MinConfidence >= clearlyRead
+		}
 	}
 	for _, t := range sums.subtotals {
 		out.add(t.Value, t.at, t.Amount, 1.5)
@@ -170,7 +176,7 @@ func (b candidates) deriveTaxed(sums *sums) {
 	for _, base := range sums.subtotals {
 		for _, tax := range sums.taxes {
 			taxed := base.Value + abs(tax.Value)
-			if tax.Value == 0 || taxed >= 2*base.Value {
+			if tax.Value == 0 || tax.included || taxed >= 2*base.Value {
 				continue
 			}
 			b.add(taxed, base.at, base.Amount, 0)
@@ -184,35 +190,17 @@ func (b candidates) deriveTaxed(sums *sums) {
 	}
 }
 
-// setConfidences converts the scores of ranked candidates to confidences. The coefficients were
-// fitted to the share of correct totals with a given score and lead. Points alone never reach
-// confidentTotal: other figures must agree with the total, too.
-func setConfidences(candidates []candidate) {
-	for i := range candidates {
-		// lead is the distance to the best other candidate.
-		lead := candidates[i].score() - nextScore(candidates, i)
-		x := 0.22 + 0.06*min(candidates[i].label, 4) + 0.06*min(candidates[i].points, 5) +
-			0.07*max(min(lead, 3), -3)
-		if candidates[i].corroborated() && lead >= 2 {
-			x = max(x, confidentTotal)
-		} else {
-			x = min(x, confidentTotal-0.01)
-		}
-		candidates[i].confidence = max(0.01, min(0.99, x))
+// confidence converts the score of a candidate to a confidence. lead is the distance to the best
+// other candidate. The coefficients were fitted to the share of correct totals with a given score
+// and lead. Points alone never reach confidentTotal: other figures must agree with the total, too.
+func (c candidate) confidence(lead float64) float64 {
+	x := 0.22 + 0.06*min(c.label, 4) + 0.06*min(c.points, 5) + 0.07*max(min(lead, 3), -3)
+	if c.corroborated() && lead >= 2 {
+		x = max(x, confidentTotal)
+	} else {
+		x = min(x, confidentTotal-0.01)
 	}
-}
-
-// nextScore returns the score of the best candidate other than c[i], or 0 if there is none. An
-// amount that only a rounding leads to is no competitor, because it is not printed.
-func nextScore(c []candidate, i int) float64 {
-	for k, other := range c {
-		near := 2*abs(other.value-c[i].value) <= defaultCoin
-		derived := other.label <= derivedLabel && other.rows == 0 && near
-		if k != i && !derived {
-			return other.score()
-		}
-	}
-	return 0
+	return max(0.01, min(0.99, x))
 }
 
 // corroborated reports whether the amount is labeled as a total and one of these holds: two sums

@@ -29,6 +29,8 @@ const (
 var (
 	headerWords    = Words(vocabulary.Column)
 	containedWords = Words(vocabulary.TaxIncluded)
+	includedWords  = Words(vocabulary.Inclusive)
+	inclusiveWords = slices.Concat(includedWords, Words(vocabulary.AfterTax))
 	ofSupplies     = Words(vocabulary.Supplies)
 	afterDiscount  = Words(vocabulary.Discounted)
 	amountWords    = Words(vocabulary.TotalOfMoney)
@@ -74,7 +76,7 @@ func kindOf(line *Line) Kind {
 		!exclusiveWords.Has(tokens):
 		return KindTotal
 	case total:
-		return totalKind(tokens)
+		return totalKind(line)
 	case subtotalWords.Has(tokens):
 		return KindSubtotal
 	// Words for tips, payments and counts also occur in other meanings, so they only classify short
@@ -93,6 +95,11 @@ func kindOf(line *Line) Kind {
 		return KindCount
 	}
 	return KindNone
+}
+
+// Included reports whether a line names a tax that the prices include: "INC 6 % GST".
+func Included(l *Line) bool {
+	return l.Kind == KindTax && (containedWords.Has(l.Tokens) || includedWords.Has(l.Tokens))
 }
 
 func isRoundedTotal(l *Line) bool {
@@ -117,14 +124,18 @@ func isBalance(t []string) bool {
 	return long == 1 && slices.ContainsFunc(t, func(w string) bool { return similar("balance", w) })
 }
 
-// OnlyCountWords reports whether all words are about numbers of articles.
+// OnlyCountWords reports whether all words are about numbers of articles and their total.
 func OnlyCountWords(t []string) bool {
-	return !slices.ContainsFunc(t, func(w string) bool { return !countWords.Has([]string{w}) })
+	return !slices.ContainsFunc(t, func(w string) bool {
+		word := []string{w}
+		return !countWords.Has(word) && !totalWords.Has(word)
+	})
 }
 
 // totalKind returns the kind of a line with a word for total: "total tax", "total before tax",
 // "total incl. tax" and "total items" are not the total of the receipt.
-func totalKind(tokens []string) Kind {
+func totalKind(line *Line) Kind {
+	tokens := line.Tokens
 	tax := taxWords.Has(tokens)
 	switch {
 	// "Total paid" is a payment, and "total to be paid" is the total.
@@ -142,9 +153,22 @@ func totalKind(tokens []string) Kind {
 		return KindTax
 	// Discounts are among countWords as savings, but "total after discount" is the total.
 	case countWords.Has(tokens) && !amountWords.Has(tokens) && !afterDiscount.Has(tokens):
+		if countAndPrice(line) {
+			return KindTotal
+		}
 		return KindCount
 	}
 	return KindTotal
+}
+
+// countAndPrice reports whether a line has a number of articles, and after it the total: "Total
+// Qty: 21 270.30".
+func countAndPrice(line *Line) bool {
+	price, ok := line.LastPrice()
+	first := line.Amounts
+	return ok && len(first) > 1 && first[0].Decimals == 0 && !first[0].Percent &&
+		price.Start > first[0].End &&
+		!discountWords.Has(line.Tokens) && !SavedWords.Has(line.Tokens)
 }
 
 // isHeader reports whether at least half of the words, and at least two, are column titles.

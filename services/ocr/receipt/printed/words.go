@@ -40,7 +40,6 @@ var (
 	discountWords    = Words(vocabulary.Discount)
 	roundingWords    = Words(vocabulary.Rounding)
 	countWords       = Words(vocabulary.Count)
-	inclusiveWords   = Words(vocabulary.Inclusive)
 	exclusiveWords   = Words(vocabulary.Exclusive)
 )
 

@@ -35,6 +35,8 @@ const (
 	TaxIncluded = "tax included"
 	// Inclusive marks a total with the tax.
 	Inclusive = "inclusive"
+	// AfterTax marks a total with the tax, but also a tax that is added.
+	AfterTax = "after tax"
 	// Exclusive marks a total without the tax.
 	Exclusive = "exclusive"
 	// Cash names a payment.

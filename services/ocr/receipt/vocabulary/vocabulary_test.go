@@ -13,8 +13,9 @@ import (
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	kinds := []string{
-		Total, TotalOnly, TotalOfMoney, Subtotal, Supplies, Tax, TaxIncluded, Inclusive, Exclusive,
-		Cash, Paid, Owed, Change, Tip, Discount, Discounted, Saved, Rounding, Count, Column, Date,
+		Total, TotalOnly, TotalOfMoney, Subtotal, Supplies, Tax, TaxIncluded, Inclusive,
+		AfterTax, Exclusive, Cash, Paid, Owed, Change, Tip, Discount, Discounted, Saved, Rounding,
+		Count, Column, Date,
 		OtherDate, Months, Weekdays, Frequent, Engine,
 	}
 	entries, err := files.ReadDir(".")

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"strings"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
@@ -54,4 +55,22 @@ func (s *isolated) commit(ctx context.Context, m *ledgerv1.Import) {
 	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()}))
 	s.imports.Jobs.RunQueued(ctx)
 	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId()}))
+}
+
+// useSides imports a transfer that an earlier file of one of its accounts has created, with another
+// text. The rows of both sides match its legs.
+func (s *isolated) useSides(ctx context.Context) {
+	const side = "!Account\nNReserve\n^\n!Type:Bank\nD02/13/2026\nT12.00\nPFirst\nL[Main]\n^\n"
+	both := strings.Replace(side, "First", "Second", 1) +
+		"!Account\nNMain\n^\n!Type:Bank\nD02/13/2026\nT-12.00\nL[Reserve]\n^\n"
+	for _, file := range []string{side, both} {
+		m := s.upload(ctx, "", file)
+		s.record(s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{
+			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{
+				{Key: "Main", WalletId: s.wallets[0]}, {Key: "Reserve", WalletId: s.wallets[1]},
+			},
+			Defaults: &ledgerv1.ImportDefaultsChange{Currency: new("EUR")},
+		}))
+		s.commit(ctx, m)
+	}
 }

@@ -34,6 +34,7 @@ func (s *isolated) useMore(ctx context.Context) {
 	s.useTransfers(ctx)
 	s.useNewImports(ctx)
 	s.useImportedTransfers(ctx)
+	s.useSides(ctx)
 	s.useBooks(ctx)
 	stream := &fixture.DownloadStream[ledgerv1.ExportTransactionsResponse]{Ctx: ctx}
 	err := export.New(s.env.Ledger).

@@ -90,7 +90,8 @@ type chunk struct {
 //
 //  1. Rows whose leg of a transfer another file has created since the preview match it. Rows that
 //     match the transaction of a pending payment replace it, other rows that match a transaction
-//     are linked to it, and rows that have become duplicates since the preview are skipped.
+//     are linked to it, and rows that have become duplicates since the preview are skipped. A row
+//     whose other side is a leg of an existing transfer is linked to the other leg.
 //  2. The other rows become transactions, and those are inserted with one statement, or with two if
 //     the other legs of transfers may exist.
 //  3. The outcomes of the rows, the counts of rules and the progress are stored, and the event is
@@ -121,6 +122,9 @@ func (x *executor) book(
 		return err
 	}
 	if err := c.skipExisting(ctx, tx); err != nil {
+		return err
+	}
+	if err := c.linkPairs(ctx, tx); err != nil {
 		return err
 	}
 	if err := c.create(ctx, tx, c.rows[:len(rows)]); err != nil {

@@ -50,6 +50,41 @@ func (c *chunk) recognize(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
+// linkPairs links ready rows whose other side exists as a leg of a transfer with their wallet to
+// the other leg of it. A search of duplicates does the same for the preview.
+func (c *chunk) linkPairs(ctx context.Context, tx pgx.Tx) error {
+	var rows []*staging.Row
+	var transactions, wallets []uuid.UUID
+	for i := range c.rows {
+		r := &c.rows[i]
+		if r.Status != staging.Ready || r.Action != "" || r.WalletID == nil {
+			continue
+		}
+		if partner := c.partner(r); exists(partner) {
+			rows = append(rows, r)
+			transactions = append(transactions, deref(partner.DuplicateOf))
+			wallets = append(wallets, *r.WalletID)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	found, err := duplicates.SelectOtherLegs(ctx, tx, c.OwnerID, c.ID, transactions, wallets)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	used, err := duplicates.SelectTaken(ctx, tx, c.OwnerID, c.ID)
+	if err != nil {
+		return err
+	}
+	for _, leg := range found {
+		if r := rows[leg.Position-1]; !used[leg.ID] {
+			r.Status, r.DuplicateOf, used[leg.ID] = staging.Matched, &leg.ID, true
+		}
+	}
+	return c.link(ctx, tx)
+}
+
 // foundLeg is a leg that the row at a position, from 1, may be.
 type foundLeg struct {
 	Position int64

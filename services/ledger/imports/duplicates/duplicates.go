@@ -13,6 +13,7 @@
 //   - match.go: which row is which transaction, without a database. near.go: the transactions that
 //     a row is compared with
 //   - pending.go and store_pending.go: rows that book a payment that was pending in an earlier file
+//   - legs.go: rows whose other side matches a leg of a transfer that exists
 //   - similarity.go and agreement.go: the comparison of texts
 //   - store_duplicates.go: the statements. stretches.go: the days whose transactions are read
 package duplicates
@@ -66,6 +67,8 @@ type Search struct {
 	// wanted are the rows that may be a transaction in found. after is the last row that was read.
 	wanted []wanted
 	after  int32
+	// paired are the rows whose other side is a row, too.
+	paired []pairedRow
 	// pending are the bookings of pending payments so far, and lastPending is the last of these
 	// payments that was read.
 	pending     replacements
@@ -149,7 +152,13 @@ func (s *Search) readRows(
 		return false, err
 	}
 	for _, r := range rows {
-		if known[r.N] || r.Pending || !s.hasNear(r) {
+		if known[r.N] || r.Pending {
+			continue
+		}
+		if r.PairN != nil {
+			s.paired = append(s.paired, pairedRow{r.N, *r.PairN})
+		}
+		if !s.hasNear(r) {
 			continue
 		}
 		if err := s.loadTaken(ctx, q); err != nil {
@@ -211,6 +220,9 @@ func (s *Search) matchRows(
 	s.results = match(s.wanted, s.found, s.taken)
 	for _, r := range s.results {
 		done[r.n] = true
+		if r.status == matched {
+			s.taken[r.transaction] = true
+		}
 	}
 	for _, r := range s.pending.possible(booked) {
 		if !done[r.n] {
@@ -265,6 +277,8 @@ func (s *Search) loadTaken(ctx context.Context, q pg.Querier) (err error) {
 func (s *Search) write(ctx context.Context, q pg.Querier, limit int) (finished bool, err error) {
 	n := min(len(s.results), limit, pageRows)
 	err = setResults(ctx, q, s.owner, s.id, s.results[:n])
-	s.results = s.results[n:]
-	return len(s.results) == 0, err
+	if s.results = s.results[n:]; len(s.results) == 0 {
+		s.next = s.matchLegs
+	}
+	return len(s.results) == 0 && len(s.paired) == 0, err
 }

@@ -72,8 +72,10 @@ type wanted struct {
 	ExternalID string `db:"external_id"`
 	// Pending is set if the bank has not booked the payment. Then only its external id counts.
 	Pending bool
-	// TransferWalletID is the wallet at the other side of a transfer, or nil.
+	// TransferWalletID is the wallet at the other side of a transfer, or nil. PairN is the row of
+	// that side, or nil.
 	TransferWalletID *uuid.UUID `db:"transfer_wallet_id"`
+	PairN            *int32     `db:"pair_n"`
 }
 
 // compareInGroup orders the transactions of a group. Imported ones follow the others, because they

@@ -145,7 +145,7 @@ func selectWanted(
 	return pg.All[wanted](ctx, q, `
 		SELECT n, wallet_id, booked_currency AS currency, coalesce(amount_minor, 0) AS amount_minor,
 			(date AT TIME ZONE 'UTC')::date AS day, external_id, status = 'pending' AS pending,
-			transfer_wallet_id,
+			transfer_wallet_id, pair_n,
 			coalesce(chosen_payee, payee) AS payee,
 			coalesce(chosen_description, description) AS description
 		FROM import_rows

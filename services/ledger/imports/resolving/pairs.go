@@ -1,6 +1,7 @@
 package resolving
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,6 +32,8 @@ type side struct {
 	// Settled is set if the row is not booked as a transfer of the file: the user or a rule has
 	// decided otherwise, or it is finished.
 	Settled bool
+	// Pending is set if the bank has not booked the payment yet.
+	Pending bool
 }
 
 // key identifies one side of a transfer: by the id in the file, or otherwise by everything else.
@@ -39,6 +42,8 @@ type key struct {
 	day          time.Time
 	// amount is the signed amount, or only its sign.
 	amount string
+	// pending is set if only pending sides fit.
+	pending bool
 }
 
 // keys returns the keys of a side and of its other side, without amounts.
@@ -95,29 +100,39 @@ func isApart(a, b side) bool {
 	return a.TransferID == "" && !first.Equal(second)
 }
 
-// exchanged reports whether two sides have different currencies or are known by their id.
-func exchanged(a, b side) bool {
-	return a.TransferID != "" || a.Currency != "" && b.Currency != "" && a.Currency != b.Currency
-}
-
 // matchSides returns the pairs of sides that describe one transfer, in both directions by the index
 // of a side. Each side names the account of the other one. Equal transfers of a day are paired in
-// the order of the file. Sides of one day come first, and then the nearest ones.
+// the order of the file. Sides of one day come first, and then the nearest ones. Sides of equal
+// status are paired before a pending and a booked one: a pending payment may be listed beside its
+// booking.
 func matchSides(sides []side) map[int]int {
 	matching := sideMatching{sides, map[int]int{}, map[int32]bool{}}
-	one := func(keys func(side) (own, other key)) func(side) (key, []key) {
-		return func(s side) (key, []key) {
-			own, other := keys(s)
-			return own, []key{other}
+	for _, mixed := range []bool{false, true} {
+		matching.round(ofDay(exact), mixed, nil)
+		matching.round(ofDay(direction), mixed, exchanged)
+		for days := 1; days <= maxApart; days++ {
+			matching.round(apart(days), mixed, nil)
 		}
 	}
-	always := func(side, side) bool { return true }
-	matching.round(one(exact), always)
-	matching.round(one(direction), exchanged)
-	for days := 1; days <= maxApart; days++ {
-		matching.round(apart(days), always)
-	}
 	return matching.pairs
+}
+
+// ofDay returns the function that returns the key of a side and that of its other side.
+func ofDay(keys func(side) (own, other key)) func(side) (own key, others []key) {
+	return func(s side) (key, []key) {
+		own, other := keys(s)
+		return own, []key{other}
+	}
+}
+
+// exchanged returns the currency that the other side must not have, because an equal currency
+// explains no other amount. It is empty for a side that its id identifies. ok is false if the
+// currency is unknown.
+func exchanged(s side) (currency string, ok bool) {
+	if s.TransferID != "" {
+		return "", true
+	}
+	return s.Currency, s.Currency != ""
 }
 
 // sideMatching is the state of matchSides.
@@ -128,35 +143,74 @@ type sideMatching struct {
 	rows map[int32]bool
 }
 
-// round pairs the sides without a pair whose keys and facts fit.
+// queue holds the sides with one key and one currency that wait for their other side, in the order
+// of the file. The currency is empty if it does not count.
+type queue struct {
+	currency string
+	sides    []int
+}
+
+// round pairs the sides without a pair whose keys fit, and whose statuses are equal unless mixed.
+// With exchanged, they have different currencies. Each side is queued once, so that the work is
+// linear in the sides, apart from the few currencies of a key.
 func (m *sideMatching) round(
-	keys func(side) (own key, others []key), fits func(a, b side) bool,
+	keys func(side) (own key, others []key), mixed bool, exchanged func(side) (string, bool),
 ) {
-	open := map[key][]int{}
+	open := map[key][]queue{}
 	for index, side := range m.sides {
 		if m.rows[side.N] {
 			continue
 		}
-		own, others := keys(side)
-		found := false
-		for _, other := range others {
-			queue := open[other]
-			for len(queue) > 0 && m.rows[m.sides[queue[0]].N] {
-				queue = queue[1:]
-			}
-			open[other] = queue
-			if found = len(queue) > 0 && fits(m.sides[queue[0]], side); found {
-				j := queue[0]
-				open[other] = queue[1:]
-				m.pairs[index], m.pairs[j] = j, index
-				m.rows[side.N], m.rows[m.sides[j].N] = true, true
-				break
-			}
+		currency, ok := "", true
+		if exchanged != nil {
+			currency, ok = exchanged(side)
 		}
-		if !found {
-			open[own] = append(open[own], index)
+		if !ok {
+			continue
+		}
+		own, others := keys(side)
+		own.pending = side.Pending && !mixed
+		j := -1
+		for i := 0; i < len(others) && j < 0; i++ {
+			others[i].pending = own.pending
+			j = m.first(open[others[i]], currency)
+		}
+		if j < 0 {
+			open[own] = add(open[own], currency, index)
+			continue
+		}
+		m.pairs[index], m.pairs[j] = j, index
+		m.rows[side.N], m.rows[m.sides[j].N] = true, true
+	}
+}
+
+// first returns the first queued side whose currency is another one, or any if currency is empty.
+// It removes sides that have a pair, and returns -1 if there is none.
+func (m *sideMatching) first(queues []queue, currency string) int {
+	first := -1
+	for i := range queues {
+		q := &queues[i]
+		if currency != "" && q.currency == currency {
+			continue
+		}
+		for len(q.sides) > 0 && m.rows[m.sides[q.sides[0]].N] {
+			q.sides = q.sides[1:]
+		}
+		if len(q.sides) > 0 && (first < 0 || q.sides[0] < first) {
+			first = q.sides[0]
 		}
 	}
+	return first
+}
+
+// add appends a side to the queue of its currency.
+func add(queues []queue, currency string, index int) []queue {
+	i := slices.IndexFunc(queues, func(q queue) bool { return q.currency == currency })
+	if i < 0 {
+		return append(queues, queue{currency, []int{index}})
+	}
+	queues[i].sides = append(queues[i].sides, index)
+	return queues
 }
 
 // unmatched returns the sides without a pair whose other account has rows as well. A payee is too

@@ -39,10 +39,43 @@ func TestMatchSides(t *testing.T) {
 		s.Origin = byPayee
 		return s
 	}
+	pending := func(s side) side {
+		s.Pending = true
+		return s
+	}
 	for name, tc := range map[string]struct {
 		sides []side
 		want  [][2]int32
 	}{
+		"an_exchange_behind_others_of_one_currency": {
+			[]side{
+				sideOf(1, 5, "A", "B", "-1", "EUR"), sideOf(2, 5, "A", "B", "-7", "USD"),
+				sideOf(3, 5, "B", "A", "6", "EUR"), sideOf(4, 5, "B", "A", "8", "EUR"),
+				sideOf(5, 5, "B", "A", "9", "CHF"), sideOf(6, 5, "B", "A", "9", ""),
+			},
+			[][2]int32{{1, 5}, {2, 3}},
+		},
+		"booked_sides_before_pending_ones": {
+			[]side{
+				pending(sideOf(1, 5, "A", "B", "-1", "")), sideOf(2, 6, "A", "B", "-1", ""),
+				sideOf(3, 5, "B", "A", "1", ""), sideOf(4, 7, "A", "B", "-2", "EUR"),
+				pending(sideOf(5, 7, "B", "A", "3", "USD")), sideOf(6, 7, "B", "A", "4", "USD"),
+			},
+			[][2]int32{{2, 3}, {4, 6}},
+		},
+		"pending_sides": {
+			[]side{
+				sideOf(1, 5, "A", "B", "-1", ""), pending(sideOf(2, 5, "A", "B", "-1", "")),
+				pending(sideOf(3, 5, "B", "A", "1", "")),
+			},
+			[][2]int32{{2, 3}},
+		},
+		"a_pending_side_and_a_booked_one": {
+			[]side{
+				pending(sideOf(1, 5, "A", "B", "-1", "")), sideOf(2, 6, "B", "A", "1", ""),
+			},
+			[][2]int32{{1, 2}},
+		},
 		"both_accounts": {
 			[]side{sideOf(1, 5, "A", "B", "-12.50", ""), sideOf(2, 5, "B", "A", "12.5", "")},
 			[][2]int32{{1, 2}},

@@ -110,7 +110,8 @@ func selectOtherAccounts(
 // selectSides returns the rows of an import that may be one side of a transfer, in the order of the
 // file. These are the transfers of formats that write a row for each side, and the rows whose
 // category or payee is the name of another account of the file. A row with both names is two sides.
-// Rows that cannot be booked are no sides. Settled is what the user or a commit has decided; the
+// Rows that cannot be booked are no sides, and neither are void ones: the side of a failed attempt
+// would take the other side of its repetition. Settled is what the user or a commit has decided; the
 // resolver adds what the derivation of the row has decided (see trace).
 func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side, error) {
 	return pg.All[side](ctx, q, `
@@ -122,7 +123,8 @@ func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side
 		SELECT n, account, s.other, s.origin, coalesce(transfer ->> 'ID', '') AS transfer_id,
 			date, amount, booked_currency AS currency, chosen_wallet_id,
 			action = 'match' OR transaction_id IS NOT NULL
-				OR chosen_category_id IS NOT NULL AND chosen_wallet_id IS NULL AS settled
+				OR chosen_category_id IS NOT NULL AND chosen_wallet_id IS NULL AS settled,
+			file_status = 'pending' AS pending
 		FROM import_rows r
 		CROSS JOIN LATERAL (
 			SELECT transfer ->> 'Account' AS other, '' AS origin
@@ -137,7 +139,8 @@ func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side
 				AND payee <> account AND payee IN (SELECT account FROM named)
 		) AS s
 		WHERE owner_id = $1 AND import_id = $2 AND status NOT IN ('hidden', 'invalid')
-			AND NOT opening AND date IS NOT NULL AND amount_minor IS DISTINCT FROM 0
+			AND file_status <> 'void' AND NOT opening AND date IS NOT NULL
+			AND amount_minor IS DISTINCT FROM 0
 		ORDER BY n`, owner, id)
 }
 

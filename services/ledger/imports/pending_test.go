@@ -20,7 +20,7 @@ const statusHeading = "Date,Payee,Amount,Currency,Status\n"
 
 // reservedFile has a row of each status.
 const reservedFile = statusHeading + "2026-02-03,Bakery,-3.50,EUR,Completed\n" +
-	"2026-02-04,Shell 123,-40.00,EUR,Pending\n2026-02-05,Cinema,-12.00,EUR,Declined\n"
+	"2026-02-04,Shell Hamburg,-40.00,EUR,Pending\n2026-02-05,Cinema,-12.00,EUR,Declined\n"
 
 // book sets the action of all rows with a status, and returns the import.
 func (p person) book(t testing.TB, m *ledgerv1.Import, status string) *ledgerv1.Import {
@@ -94,15 +94,19 @@ func TestCommitImportReplacesPending(t *testing.T) {
 	for name, c := range map[string]struct {
 		row  string
 		want string // The balance without the bakery.
-		// beside is set if the row is booked beside the pending transaction.
-		beside bool
+		// beside is set if the row is booked beside the pending transaction, and possible if it
+		// names the transaction.
+		beside, possible bool
 	}{
-		"with another amount":          {row: "2026-02-06,SHELL STATION,-44.10,EUR,", want: "-44.10"},
-		"with the same contents":       {row: "2026-02-04,Shell 123,-40.00,EUR,", want: "-40.00"},
-		"without a payee":              {row: "2026-02-11,,-32.00,EUR,", want: "-32.00"},
-		"not with a far amount":        {row: "2026-02-04,Shell,-48.10,EUR,", want: "-88.10", beside: true},
-		"not with a far day":           {row: "2026-02-12,Shell,-40.00,EUR,", want: "-80.00", beside: true},
-		"not with another payee":       {row: "2026-02-04,Rewe,-40.50,EUR,", want: "-80.50", beside: true},
+		"with another amount":    {row: "2026-02-06,SHELL STATION,-44.10,EUR,", want: "-44.10"},
+		"with the same contents": {row: "2026-02-04,Shell Hamburg,-40.00,EUR,", want: "-40.00"},
+		"without a payee":        {row: "2026-02-11,,-32.00,EUR,", want: "-32.00"},
+		"not with a far amount":  {row: "2026-02-04,Shell,-48.10,EUR,", want: "-88.10", beside: true},
+		"not with a far day":     {row: "2026-02-12,Shell,-40.00,EUR,", want: "-80.00", beside: true},
+		"not with another payee": {row: "2026-02-04,Rewe,-40.50,EUR,", want: "-80.50", beside: true},
+		"not with another payee of a city": {
+			row: "2026-02-05,Rewe Hamburg,-40.50,EUR,", want: "-80.50", beside: true, possible: true,
+		},
 		"not with the other direction": {row: "2026-02-04,Shell,40.00,EUR,", want: "0.00", beside: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +125,7 @@ func TestCommitImportReplacesPending(t *testing.T) {
 			require.NoError(t, err)
 			if c.beside {
 				require.Equal(t, staging.Ready, row.GetStatus())
+				require.Equal(t, c.possible, row.GetPossibleDuplicateOf() == pending.ID.String())
 			} else {
 				require.Equal(t, staging.Matched, row.GetStatus())
 				require.Equal(t, pending.ID.String(), row.GetDuplicateOf())
@@ -133,7 +138,7 @@ func TestCommitImportReplacesPending(t *testing.T) {
 				require.Equal(t, row.GetDate(), stored.Date.Format("2006-01-02"))
 				require.Equal(t, row.GetExternalId(), *stored.ExternalID)
 				require.Equal(t, pending.CategoryID, stored.CategoryID)
-				require.Equal(t, "Shell 123", stored.Payee)
+				require.Equal(t, "Shell Hamburg", stored.Payee)
 				again := p.mustUpload(t, file+"\n")
 				require.EqualValues(t, 2, again.GetCounts().GetDuplicate())
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+	"github.com/coffer-budget/coffer/services/ledger/rules/learning"
 )
 
 // generalWords are words about payments in general, which name no party.
@@ -18,19 +19,56 @@ var generalWords string
 
 var general = written.WordSet(generalWords)
 
-// agree reports whether two texts may name the same party: they share a word, or one of them has no
-// word that names a party. It is for the joined texts of a payment and of its booking, which banks
-// fill differently. compare is for texts of different sources, where payees decide.
-func agree(first, second string) bool {
-	a, b := names(first), names(second)
-	if len(a) == 0 || len(b) == 0 {
-		return true
+// relation is how the texts of a payment and of its booking fit.
+type relation int
+
+const (
+	// differs means that the texts name two parties.
+	differs relation = iota
+	// shares means that they have words in common, which may be the city of two shops.
+	shares
+	// agrees means that they name one party, or that one of them names none.
+	agrees
+)
+
+// relate returns how two texts fit. It is for the joined texts of a payment and of its booking,
+// which banks fill differently. compare is for texts of different sources, where payees decide. The
+// name of a payment service that both texts have is not that of the party.
+func relate(first, second string) relation {
+	whole := relateNames(names(first), names(second))
+	a, b := learning.Merchant(first, ""), learning.Merchant(second, "")
+	if a == "" || b == "" {
+		return whole
 	}
-	return slices.ContainsFunc(a, func(word string) bool {
-		return slices.ContainsFunc(b, func(other string) bool {
-			return begins(word, other) || begins(other, word)
-		})
-	})
+	return min(whole, relateNames(names(a), names(b)))
+}
+
+// relateNames returns how the names in two texts fit. They agree if one text has all names of the
+// other one, or its first name, because a party precedes its place.
+func relateNames(a, b []string) relation {
+	if len(a) == 0 || len(b) == 0 {
+		return agrees
+	}
+	inFirst, inSecond := common(b, a), common(a, b)
+	switch {
+	case inFirst == 0:
+		return differs
+	case inSecond == len(a) || inFirst == len(b) || common(a[:1], b) > 0 || common(b[:1], a) > 0:
+		return agrees
+	}
+	return shares
+}
+
+// common returns the number of names that are also among others, perhaps cut.
+func common(names, others []string) (n int) {
+	for _, name := range names {
+		if slices.ContainsFunc(others, func(other string) bool {
+			return begins(name, other) || begins(other, name)
+		}) {
+			n++
+		}
+	}
+	return n
 }
 
 // names returns the words of a text that may name a party: letters only, at least two ideographs or

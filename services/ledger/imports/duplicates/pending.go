@@ -92,7 +92,8 @@ type replacements struct {
 	ids      map[externalKey]*pendingTransaction
 	compared int
 	found    []replacement
-	// rest holds the nearest transaction of each row that was not compared with all near ones.
+	// rest holds the nearest transaction of each row that was not compared with all near ones, or
+	// whose texts only have some words in common.
 	rest map[int32]replacement
 }
 
@@ -157,10 +158,8 @@ func (c *replacements) addNear(row bookedRow, all []*pendingTransaction) {
 		return magnitude(all[first+i].AmountMinor) >= amount
 	})
 	for i := max(nearest-1, first); i < min(nearest+1, end); i++ {
-		found, ok := row.near(all[i])
-		best, exists := c.rest[row.N]
-		if ok && (!exists || found.compareFacts(best) < 0) {
-			c.rest[row.N] = found
+		if found, ok := row.near(all[i]); ok {
+			c.addRest(found)
 		}
 	}
 }
@@ -185,16 +184,31 @@ func (r bookedRow) near(transaction *pendingTransaction) (replacement, bool) {
 
 func magnitude(amount int64) int64 { return max(amount, -amount) }
 
-// compare compares the texts of rows and transactions, and removes the replacements whose texts
-// disagree. Equal external ids need no texts.
+// compare compares the texts of rows and transactions, and removes the replacements whose texts do
+// not agree. If they have some words in common, such as a city, the row names the transaction. Equal
+// external ids need no texts.
 func (c *replacements) compare(rows map[int32]string, transactions map[uuid.UUID]string) {
 	c.found = slices.DeleteFunc(c.found, func(r replacement) bool {
-		return !r.same && !agree(rows[r.n], transactions[r.transaction.ID])
+		if r.same {
+			return false
+		}
+		relation := relate(rows[r.n], transactions[r.transaction.ID])
+		if relation == shares {
+			c.addRest(r)
+		}
+		return relation != agrees
 	})
 	for i, r := range c.found {
 		if !r.same {
 			c.found[i].similarity = similarity(rows[r.n], transactions[r.transaction.ID])
 		}
+	}
+}
+
+// addRest makes a transaction a possible one of a row, unless another one is nearer.
+func (c *replacements) addRest(r replacement) {
+	if best, ok := c.rest[r.n]; !ok || r.compareFacts(best) < 0 {
+		c.rest[r.n] = r
 	}
 }
 

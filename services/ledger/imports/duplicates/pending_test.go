@@ -11,28 +11,37 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAgree(t *testing.T) {
+func TestRelate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		first, second string
-		want          bool
+		want          relation
 	}{
-		{"Shell", "SHELL STATION 1234 BERLIN", true},
-		{"STARBUC", "Starbucks Coffee", true},
-		{"Card payment", "Netflix", true},
-		{"", "Netflix", true},
-		{"Pending 1234", "Netflix", true},
-		{"Café Müller", "CAFE MULLER GMBH", true},
-		{"Card payment Shell", "Card payment Rewe", false},
-		{"Netflix", "Disney Plus", false},
-		{"美团外卖", "美团外卖", true},
-		{"美团", "滴滴", false},
-		{"Art", "Artisan Bakery", false},
-		{"Öko", "Ökologie", false},
-		{"美团", "美团外卖", true},
+		{"Shell", "SHELL STATION 1234 BERLIN", agrees},
+		{"STARBUC", "Starbucks Coffee", agrees},
+		{"Card payment", "Netflix", agrees},
+		{"", "Netflix", agrees},
+		{"Pending 1234", "Netflix", agrees},
+		{"Café Müller", "CAFE MULLER GMBH", agrees},
+		{"Card payment Shell", "Card payment Rewe", differs},
+		{"Netflix", "Disney Plus", differs},
+		{"美团外卖", "美团外卖", agrees},
+		{"美团", "滴滴", differs},
+		{"Art", "Artisan Bakery", differs},
+		{"Öko", "Ökologie", differs},
+		{"美团", "美团外卖", agrees},
+		{"Rewe Berlin", "Lidl Berlin", shares},
+		{"REWE SAGT DANKE BERLIN DE", "Lidl Berlin", shares},
+		{"Shell Station Berlin", "SHELL 1234 Hamburg", agrees},
+		{"STARBUCKS 1234 Munich", "Muenchen Starbucks Coffee", agrees},
+		{"SumUp *Bakery Berlin", "SUMUP *KIOSK BERLIN", shares},
+		{"PayPal *Rewe", "PAYPAL *SPOTIFY", differs},
+		{"PayPal *Rewe", "PAYPAL *REWE BERLIN", agrees},
+		{"PayPal Europe", "PAYPAL *REWE", agrees},
+		{"Klarna Berlin", "Rewe Berlin", shares},
 	} {
-		require.Equal(t, c.want, agree(c.first, c.second), "%s, %s", c.first, c.second)
-		require.Equal(t, c.want, agree(c.second, c.first), "%s, %s", c.second, c.first)
+		require.Equal(t, c.want, relate(c.first, c.second), "%s, %s", c.first, c.second)
+		require.Equal(t, c.want, relate(c.second, c.first), "%s, %s", c.second, c.first)
 	}
 }
 
@@ -40,7 +49,7 @@ func TestAgree(t *testing.T) {
 func TestAssign(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(30, 4))
-	texts := []string{"Shell", "SHELL 123", "Rewe", "", "Card payment"}
+	texts := []string{"Shell Berlin", "SHELL 123", "Rewe Berlin", "", "Card payment"}
 	wallets := []uuid.UUID{{1}, {2}}
 	pay := func(mark string, i int) payment {
 		return payment{
@@ -88,13 +97,14 @@ func TestAssign(t *testing.T) {
 			}
 			require.LessOrEqual(t, difference*5, magnitude(p.AmountMinor))
 			require.LessOrEqual(t, max(r.Day-p.Day, p.Day-r.Day), int32(7))
-			require.True(t, agree(rowTexts[r.N], transactionTexts[p.ID]))
+			require.Equal(t, agrees, relate(rowTexts[r.N], transactionTexts[p.ID]))
 		}
 		// A transaction that stays has no row left that could replace it.
 		for i, p := range pending {
 			for _, r := range booked {
 				found, ok := r.near(&pending[i])
-				ok = ok && (found.same || agree(rowTexts[r.N], transactionTexts[p.ID]))
+				ok = ok && (found.same ||
+					relate(rowTexts[r.N], transactionTexts[p.ID]) == agrees)
 				require.False(t, ok && !rows[r.N] && !transactions[p.ID])
 			}
 		}

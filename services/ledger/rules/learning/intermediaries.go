@@ -38,10 +38,10 @@ func readIntermediaries(list string) (services []intermediary, phrases []string)
 	return services, phrases
 }
 
-// merchantKey returns the key of the merchant behind an intermediary, or "" if there is none. The
+// Merchant returns the key of the merchant behind an intermediary, or "" if there is none. The
 // payee has its name after the intermediary's, as in "PAYPAL *SPOTIFY". Otherwise the description
 // has it.
-func merchantKey(payee, description string) string {
+func Merchant(payee, description string) string {
 	folded := matching.Fold(payee)
 	words := strings.Fields(lettersOf(folded))
 	at := slices.IndexFunc(intermediaries, func(s intermediary) bool {

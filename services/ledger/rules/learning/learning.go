@@ -159,7 +159,7 @@ func keyOf(payee, description string) string {
 	if strings.TrimSpace(payee) == "" {
 		payee, description = description, ""
 	}
-	if key := merchantKey(payee, description); key != "" {
+	if key := Merchant(payee, description); key != "" {
 		return key
 	}
 	return lettersOf(payee)

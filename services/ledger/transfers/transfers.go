@@ -9,8 +9,8 @@
 //     validates the fields of a request. list.go: ListTransfers
 //   - match.go: MatchTransfer and UnlinkTransfer. suggestions.go: the pairs of transactions that
 //     look like one transfer
-//   - counterparts.go: the transactions that are legs of imported transfers already.
-//     store_suggestions.go: the statements of suggestions.go and counterparts.go
+//   - counterparts.go: the transactions that are legs of imported transfers already. nearby.go:
+//     which of them is which leg. store_suggestions.go and store_counterparts.go: the statements
 //   - transfer.go: the two legs and their rate, pure functions. store_transfers.go: the statements
 //     that read
 //   - write.go: the writes. Package transactions also uses them when a request names a leg, and

@@ -185,8 +185,8 @@ func (r bookedRow) near(transaction *pendingTransaction) (replacement, bool) {
 func magnitude(amount int64) int64 { return max(amount, -amount) }
 
 // compare compares the texts of rows and transactions, and removes the replacements whose texts do
-// not agree. If they have some words in common, such as a city, the row names the transaction. Equal
-// external ids need no texts.
+// not agree. If they have some words in common, such as a city, the row names the transaction.
+// Equal external ids need no texts.
 func (c *replacements) compare(rows map[int32]string, transactions map[uuid.UUID]string) {
 	c.found = slices.DeleteFunc(c.found, func(r replacement) bool {
 		if r.same {

@@ -111,8 +111,8 @@ func selectOtherAccounts(
 // file. These are the transfers of formats that write a row for each side, and the rows whose
 // category or payee is the name of another account of the file. A row with both names is two sides.
 // Rows that cannot be booked are no sides, and neither are void ones: the side of a failed attempt
-// would take the other side of its repetition. Settled is what the user or a commit has decided; the
-// resolver adds what the derivation of the row has decided (see trace).
+// would take the other side of its repetition. Settled is what the user or a commit has decided;
+// the resolver adds what the derivation of the row has decided (see trace).
 func selectSides(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]side, error) {
 	return pg.All[side](ctx, q, `
 		WITH named AS (

@@ -25,6 +25,7 @@ import (
 	"github.com/coffer-budget/coffer/devstack/pgserver"
 	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/internal/mtls"
+	"github.com/coffer-budget/coffer/services/auth/mailbox"
 )
 
 // Config is the configuration of a stack, read from the environment. Addresses are host:port; port
@@ -42,6 +43,10 @@ type Config struct {
 	NATSAddr   string `env:"NATS_ADDR" envDefault:"127.0.0.1:9085"`
 	// MetricsAddr serves the metrics of all services. If it is empty, no metrics are served.
 	MetricsAddr string `env:"METRICS_ADDR" envDefault:"127.0.0.1:9464"`
+	// MailAddr receives the mails of auth, and MailPageAddr shows them. If MailAddr is empty, auth
+	// sends no mails.
+	MailAddr     string `env:"MAIL_ADDR" envDefault:"127.0.0.1:1025"`
+	MailPageAddr string `env:"MAIL_PAGE_ADDR" envDefault:"127.0.0.1:8025"`
 	// PGBin is the folder of PostgreSQL's programs. If it is empty, pgserver searches for them.
 	PGBin string `env:"PG_BIN"`
 	// LogLevel is the level of coffer.log.
@@ -75,6 +80,10 @@ type Stack struct {
 	Databases map[string]string
 	// NATS is the server's URL, with user and password.
 	NATS string
+	// Mailbox has the mails that auth has sent, and MailPage is the URL of their page. It is nil if
+	// another mail server is configured.
+	Mailbox  *mailbox.Mailbox
+	MailPage string
 	// ServiceKey authenticates RPCs between services.
 	ServiceKey string
 	// Certificates maps the services, the gateway and NATS to their certificates. It is empty
@@ -89,6 +98,8 @@ type Stack struct {
 	// parts are in the order of their start.
 	parts  []*supervised
 	failed chan error
+	// smtp is the address of Mailbox.
+	smtp string
 	// unsupervise ends the supervision. It returns when no restart is in progress.
 	unsupervise func()
 	// tidy has the functions to call after all parts have stopped, in reverse order.
@@ -139,7 +150,7 @@ func StartEphemeral(
 	const free = "127.0.0.1:0"
 	config := Config{
 		DataDir: dir, HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free,
-		OCRAddr: free, NATSAddr: free,
+		OCRAddr: free, NATSAddr: free, MailAddr: free, MailPageAddr: free,
 		MTLS: environment["MTLS"] == "true", Environment: environment, ephemeral: true,
 		server: server,
 	}
@@ -203,6 +214,9 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 		return err
 	}
 	if err := s.measure(ctx, config); err != nil {
+		return err
+	}
+	if err := s.startMailbox(ctx, config); err != nil {
 		return err
 	}
 	return s.startServices(ctx, services, config)

@@ -238,6 +238,9 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 	if s.PostgresDir != "" && environment["STORAGE_FOLDER"] == "" {
 		environment["STORAGE_FOLDER"] = s.PostgresDir
 	}
+	if title == "auth" {
+		maps.Copy(environment, s.mailEnvironment())
+	}
 	link := config.Link
 	if link == nil {
 		link = func(_, _, addr string) (string, error) { return addr, nil }

@@ -104,6 +104,8 @@ func sent(parameter *openapi3.Parameter, inPath map[string]string, req *http.Req
 
 var (
 	anyUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	// isLinkToken matches the tokens of links in mails.
+	isLinkToken = regexp.MustCompile(`^[\w-]{43}$`)
 	// secrets are the replacements of fields that are different in each run, or must not be
 	// published.
 	secrets = map[string]string{
@@ -154,6 +156,9 @@ func isRecent(text string) bool {
 }
 
 func (r *recorder) stableText(key, text string) string {
+	if key == "token" && isLinkToken.MatchString(text) {
+		return "wE3pTQ0cG5uXnZsY1bQ7Kq2dJm9hVf4oLr8aSiUyNxC"
+	}
 	if fixed := secrets[key]; fixed != "" && text != "" {
 		return fixed
 	}

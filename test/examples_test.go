@@ -204,6 +204,11 @@ func (r *recorder) sessions(me *user) {
 		object{"currentPassword": me.password, "newPassword": "another long secret"})
 	me.token = r.call(me, http.MethodPost, "/api/v1/auth/refresh",
 		object{"refreshToken": me.refreshToken}).text("accessToken")
+	r.call(me, http.MethodPost, "/api/v1/auth/password/forgot", object{"email": me.email})
+	r.call(me, http.MethodPost, "/api/v1/auth/password/reset",
+		object{"token": mailed(r.t, me.email, "/reset#"), "password": "a new long secret"})
+	me.password = "a new long secret"
+	me.signIn()
 }
 
 func (r *recorder) deletions(u *user, wallet, category string) {

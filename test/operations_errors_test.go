@@ -43,6 +43,7 @@ var testedElsewhere = map[string]string{
 	"createTransactionsFromReceipt LIMIT_REACHED":       "TestCreateTransactionsFromReceiptSteps",
 	"updateTag LIMIT_REACHED":                           "TestTagErrors",
 	"listChanges SYNC_CURSOR_EXPIRED":                   "TestChangesExpiredCursor",
+	"MAIL_UNAVAILABLE":                                  "TestForgotPassword",
 	"deleteImport IMPORT_STATE":                         "TestDeleteImport",
 	// Keys are stored per refresh token. The token is the whole request, so a key never meets
 	// another request.

@@ -3,6 +3,7 @@ package test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -106,7 +107,21 @@ func (r *record) events(ctx context.Context, s *devstack.Stack) error {
 	return nil
 }
 
-// leaks returns excerpts of the lines with secrets, e-mail addresses or the service key. In a run
+// linkTokens returns the tokens of the links in all mails.
+func linkTokens(running *devstack.Stack) []string {
+	var tokens []string
+	for _, m := range running.Mailbox.Mails() {
+		for _, link := range m.Links {
+			if _, token, found := strings.Cut(link, "#"); found {
+				tokens = append(tokens, token)
+			}
+		}
+	}
+	return tokens
+}
+
+// leaks returns excerpts of the lines with secrets, tokens of links, e-mail addresses or the
+// service key. In a run
 // of all tests, a record without spans or events is an error, because it would prove nothing.
 func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -118,6 +133,10 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 		return nil, err
 	}
 	var found []string
+	tokens := linkTokens(running)
+	if whole && len(tokens) == 0 {
+		return nil, errors.New("the record is incomplete: no mail with a link was sent")
+	}
 	spans, events := 0, 0
 	lines := bufio.NewScanner(r.file)
 	lines.Buffer(nil, 16<<20)
@@ -133,8 +152,10 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 		if at == nil && !strings.HasPrefix(line, "event ") {
 			at = mail.FindStringIndex(line)
 		}
-		if key := strings.Index(line, running.ServiceKey); key >= 0 {
-			at = []int{key, key + len(running.ServiceKey)}
+		for _, key := range append(tokens, running.ServiceKey) {
+			if found := strings.Index(line, key); found >= 0 {
+				at = []int{found, found + len(key)}
+			}
 		}
 		if at != nil {
 			found = append(found, line[max(0, at[0]-200):min(len(line), at[1]+50)])

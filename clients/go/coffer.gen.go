@@ -67,6 +67,7 @@ const (
 	MemberUpdated        AuditEntryType = "member_updated"
 	PasswordChangeFailed AuditEntryType = "password_change_failed"
 	PasswordChanged      AuditEntryType = "password_changed"
+	PasswordReset        AuditEntryType = "password_reset"
 	ProfileChanged       AuditEntryType = "profile_changed"
 	RefreshTokenReused   AuditEntryType = "refresh_token_reused"
 	Registered           AuditEntryType = "registered"
@@ -97,6 +98,8 @@ func (e AuditEntryType) Valid() bool {
 	case PasswordChangeFailed:
 		return true
 	case PasswordChanged:
+		return true
+	case PasswordReset:
 		return true
 	case ProfileChanged:
 		return true
@@ -960,6 +963,21 @@ const (
 func (e EventSpecversion) Valid() bool {
 	switch e {
 	case N10:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ForgotPasswordResultCode.
+const (
+	MAILSENT ForgotPasswordResultCode = "MAIL_SENT"
+)
+
+// Valid indicates whether the value is a known member of the ForgotPasswordResultCode enum.
+func (e ForgotPasswordResultCode) Valid() bool {
+	switch e {
+	case MAILSENT:
 		return true
 	default:
 		return false
@@ -2337,6 +2355,21 @@ func (e RemoveMemberResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ResetPasswordResultCode.
+const (
+	PASSWORDRESET ResetPasswordResultCode = "PASSWORD_RESET"
+)
+
+// Valid indicates whether the value is a known member of the ResetPasswordResultCode enum.
+func (e ResetPasswordResultCode) Valid() bool {
+	switch e {
+	case PASSWORDRESET:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RespondToInvitationRequestResponse.
 const (
 	RespondToInvitationRequestResponseAccepted RespondToInvitationRequestResponse = "accepted"
@@ -3647,7 +3680,7 @@ type AuditEntry struct {
 	// Sharing Details of invitation_sent, invitation_answered, member_updated and member_removed; absent in entries of another type.
 	Sharing *AuditSharing `json:"sharing,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated or member_removed.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated or member_removed.
 	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -3657,7 +3690,7 @@ type AuditEntry struct {
 // AuditEntryOutcome success or failure.
 type AuditEntryOutcome string
 
-// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated or member_removed.
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated or member_removed.
 type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
@@ -4829,6 +4862,24 @@ type FollowedTag struct {
 	// Name As the user first wrote it.
 	Name string `json:"name"`
 }
+
+// ForgotPasswordRequest defines model for ForgotPasswordRequest.
+type ForgotPasswordRequest struct {
+	// Email In any letter case.
+	Email string `json:"email"`
+}
+
+// ForgotPasswordResult defines model for ForgotPasswordResult.
+type ForgotPasswordResult struct {
+	// Code The result of the operation, for programs.
+	Code ForgotPasswordResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// ForgotPasswordResultCode The result of the operation, for programs.
+type ForgotPasswordResultCode string
 
 // GetBudgetResult defines model for GetBudgetResult.
 type GetBudgetResult struct {
@@ -6719,6 +6770,27 @@ type RemoveMemberResult struct {
 // RemoveMemberResultCode The result of the operation, for programs.
 type RemoveMemberResultCode string
 
+// ResetPasswordRequest defines model for ResetPasswordRequest.
+type ResetPasswordRequest struct {
+	// Password 8 to 128 characters; not a well-known password, not the e-mail, and not its part before the @.
+	Password string `json:"password"`
+
+	// Token The token of the link, behind the # of its address.
+	Token string `json:"token"`
+}
+
+// ResetPasswordResult defines model for ResetPasswordResult.
+type ResetPasswordResult struct {
+	// Code The result of the operation, for programs.
+	Code ResetPasswordResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// ResetPasswordResultCode The result of the operation, for programs.
+type ResetPasswordResultCode string
+
 // RespondToInvitationRequest defines model for RespondToInvitationRequest.
 type RespondToInvitationRequest struct {
 	// Response The same as status, under another name.
@@ -8286,6 +8358,21 @@ type UpdateMeParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ForgotPasswordParams defines parameters for ForgotPassword.
+type ForgotPasswordParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// AcceptLanguage The mail is in the first of these languages that Coffer has texts in: English or German.
+	AcceptLanguage *string `json:"Accept-Language,omitempty"`
+}
+
+// ResetPasswordParams defines parameters for ResetPassword.
+type ResetPasswordParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // RefreshParams defines parameters for Refresh.
 type RefreshParams struct {
 	// Session The value cookie sets the refresh token as a cookie that scripts cannot read, and omits it from the body. This is for web applications.
@@ -8305,6 +8392,9 @@ type RefreshParamsSession string
 type RegisterParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// AcceptLanguage Chooses the language of mails: the first of these in which Coffer has texts, English or German.
+	AcceptLanguage *string `json:"Accept-Language,omitempty"`
 }
 
 // ListSessionsParams defines parameters for ListSessions.
@@ -9003,6 +9093,12 @@ type UpdateMeJSONRequestBody = UpdateMeRequest
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = ChangePasswordRequest
 
+// ForgotPasswordJSONRequestBody defines body for ForgotPassword for application/json ContentType.
+type ForgotPasswordJSONRequestBody = ForgotPasswordRequest
+
+// ResetPasswordJSONRequestBody defines body for ResetPassword for application/json ContentType.
+type ResetPasswordJSONRequestBody = ResetPasswordRequest
+
 // RefreshJSONRequestBody defines body for Refresh for application/json ContentType.
 type RefreshJSONRequestBody = RefreshRequest
 
@@ -9303,6 +9399,42 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/auth/password (the `ChangePassword` operationId).
 	ChangePassword(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForgotPasswordWithBody Forgot password
+	//
+	// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address. After 20 requests from an address within 15 minutes, requests are rejected with RATE_LIMITED.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/password/forgot (the `ForgotPassword` operationId).
+	ForgotPasswordWithBody(ctx context.Context, params *ForgotPasswordParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForgotPassword Forgot password
+	//
+	// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address. After 20 requests from an address within 15 minutes, requests are rejected with RATE_LIMITED.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/password/forgot (the `ForgotPassword` operationId).
+	ForgotPassword(ctx context.Context, params *ForgotPasswordParams, body ForgotPasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResetPasswordWithBody Reset password
+	//
+	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/password/reset (the `ResetPassword` operationId).
+	ResetPasswordWithBody(ctx context.Context, params *ResetPasswordParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResetPassword Reset password
+	//
+	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/password/reset (the `ResetPassword` operationId).
+	ResetPassword(ctx context.Context, params *ResetPasswordParams, body ResetPasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RefreshWithBody Refresh
 	//
@@ -10603,6 +10735,82 @@ func (c *Client) ChangePasswordWithBody(ctx context.Context, contentType string,
 // Corresponds with PATCH /api/v1/auth/password (the `ChangePassword` operationId).
 func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangePasswordRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForgotPasswordWithBody Forgot password
+//
+// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address. After 20 requests from an address within 15 minutes, requests are rejected with RATE_LIMITED.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/password/forgot (the `ForgotPassword` operationId).
+func (c *Client) ForgotPasswordWithBody(ctx context.Context, params *ForgotPasswordParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForgotPasswordRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForgotPassword Forgot password
+//
+// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address. After 20 requests from an address within 15 minutes, requests are rejected with RATE_LIMITED.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/password/forgot (the `ForgotPassword` operationId).
+func (c *Client) ForgotPassword(ctx context.Context, params *ForgotPasswordParams, body ForgotPasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForgotPasswordRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResetPasswordWithBody Reset password
+//
+// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/password/reset (the `ResetPassword` operationId).
+func (c *Client) ResetPasswordWithBody(ctx context.Context, params *ResetPasswordParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResetPasswordRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResetPassword Reset password
+//
+// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/password/reset (the `ResetPassword` operationId).
+func (c *Client) ResetPassword(ctx context.Context, params *ResetPasswordParams, body ResetPasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResetPasswordRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13399,6 +13607,127 @@ func NewChangePasswordRequestWithBody(server string, contentType string, body io
 	return req, nil
 }
 
+// NewForgotPasswordRequest calls the generic ForgotPassword builder with application/json body
+func NewForgotPasswordRequest(server string, params *ForgotPasswordParams, body ForgotPasswordJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewForgotPasswordRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewForgotPasswordRequestWithBody constructs an http.Request for the ForgotPassword method, with any body, and a specified content type
+func NewForgotPasswordRequestWithBody(server string, params *ForgotPasswordParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/password/forgot")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.AcceptLanguage != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Accept-Language", *params.AcceptLanguage, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Accept-Language", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewResetPasswordRequest calls the generic ResetPassword builder with application/json body
+func NewResetPasswordRequest(server string, params *ResetPasswordParams, body ResetPasswordJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResetPasswordRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewResetPasswordRequestWithBody constructs an http.Request for the ResetPassword method, with any body, and a specified content type
+func NewResetPasswordRequestWithBody(server string, params *ResetPasswordParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/password/reset")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewRefreshRequest calls the generic Refresh builder with application/json body
 func NewRefreshRequest(server string, params *RefreshParams, body RefreshJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -13540,6 +13869,17 @@ func NewRegisterRequestWithBody(server string, params *RegisterParams, contentTy
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.AcceptLanguage != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Accept-Language", *params.AcceptLanguage, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Accept-Language", headerParam1)
 		}
 
 	}
@@ -19402,6 +19742,42 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/auth/password (the `ChangePassword` operationId).
 	ChangePasswordWithResponse(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangePasswordResponse, error)
 
+	// ForgotPasswordWithBodyWithResponse Forgot password
+	//
+	// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address. After 20 requests from an address within 15 minutes, requests are rejected with RATE_LIMITED.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/password/forgot (the `ForgotPassword` operationId).
+	ForgotPasswordWithBodyWithResponse(ctx context.Context, params *ForgotPasswordParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForgotPasswordResponse, error)
+
+	// ForgotPasswordWithResponse Forgot password
+	//
+	// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address. After 20 requests from an address within 15 minutes, requests are rejected with RATE_LIMITED.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/password/forgot (the `ForgotPassword` operationId).
+	ForgotPasswordWithResponse(ctx context.Context, params *ForgotPasswordParams, body ForgotPasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ForgotPasswordResponse, error)
+
+	// ResetPasswordWithBodyWithResponse Reset password
+	//
+	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/password/reset (the `ResetPassword` operationId).
+	ResetPasswordWithBodyWithResponse(ctx context.Context, params *ResetPasswordParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResetPasswordResponse, error)
+
+	// ResetPasswordWithResponse Reset password
+	//
+	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/password/reset (the `ResetPassword` operationId).
+	ResetPasswordWithResponse(ctx context.Context, params *ResetPasswordParams, body ResetPasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ResetPasswordResponse, error)
+
 	// RefreshWithBodyWithResponse Refresh
 	//
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
@@ -21070,6 +21446,118 @@ func (r ChangePasswordResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ChangePasswordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ForgotPasswordResponse202Headers the declared response headers of an HTTP 202 response for ForgotPassword
+type ForgotPasswordResponse202Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type ForgotPasswordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ForgotPasswordResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ForgotPasswordResponse202Headers
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ForgotPasswordResponse) GetJSON202() *ForgotPasswordResult {
+	return r.JSON202
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ForgotPasswordResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ForgotPasswordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ForgotPasswordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ForgotPasswordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ForgotPasswordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResetPasswordResponse200Headers the declared response headers of an HTTP 200 response for ResetPassword
+type ResetPasswordResponse200Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type ResetPasswordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ResetPasswordResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ResetPasswordResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResetPasswordResponse) GetJSON200() *ResetPasswordResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ResetPasswordResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResetPasswordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResetPasswordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResetPasswordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResetPasswordResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -26648,6 +27136,66 @@ func (c *ClientWithResponses) ChangePasswordWithResponse(ctx context.Context, bo
 	return ParseChangePasswordResponse(rsp)
 }
 
+// ForgotPasswordWithBodyWithResponse Forgot password
+//
+// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address. After 20 requests from an address within 15 minutes, requests are rejected with RATE_LIMITED.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/password/forgot (the `ForgotPassword` operationId).
+func (c *ClientWithResponses) ForgotPasswordWithBodyWithResponse(ctx context.Context, params *ForgotPasswordParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForgotPasswordResponse, error) {
+	rsp, err := c.ForgotPasswordWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseForgotPasswordResponse(rsp)
+}
+
+// ForgotPasswordWithResponse Forgot password
+//
+// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address. After 20 requests from an address within 15 minutes, requests are rejected with RATE_LIMITED.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/password/forgot (the `ForgotPassword` operationId).
+func (c *ClientWithResponses) ForgotPasswordWithResponse(ctx context.Context, params *ForgotPasswordParams, body ForgotPasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ForgotPasswordResponse, error) {
+	rsp, err := c.ForgotPassword(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseForgotPasswordResponse(rsp)
+}
+
+// ResetPasswordWithBodyWithResponse Reset password
+//
+// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/password/reset (the `ResetPassword` operationId).
+func (c *ClientWithResponses) ResetPasswordWithBodyWithResponse(ctx context.Context, params *ResetPasswordParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResetPasswordResponse, error) {
+	rsp, err := c.ResetPasswordWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResetPasswordResponse(rsp)
+}
+
+// ResetPasswordWithResponse Reset password
+//
+// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/password/reset (the `ResetPassword` operationId).
+func (c *ClientWithResponses) ResetPasswordWithResponse(ctx context.Context, params *ResetPasswordParams, body ResetPasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ResetPasswordResponse, error) {
+	rsp, err := c.ResetPassword(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResetPasswordResponse(rsp)
+}
+
 // RefreshWithBodyWithResponse Refresh
 //
 // Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
@@ -29049,6 +29597,112 @@ func ParseChangePasswordResponse(rsp *http.Response) (*ChangePasswordResponse, e
 	switch {
 	case rsp.StatusCode == 200:
 		var headers ChangePasswordResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseForgotPasswordResponse parses an HTTP response from a ForgotPasswordWithResponse call
+func ParseForgotPasswordResponse(rsp *http.Response) (*ForgotPasswordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ForgotPasswordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ForgotPasswordResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers ForgotPasswordResponse202Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResetPasswordResponse parses an HTTP response from a ResetPasswordWithResponse call
+func ParseResetPasswordResponse(rsp *http.Response) (*ResetPasswordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResetPasswordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ResetPasswordResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ResetPasswordResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

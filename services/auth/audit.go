@@ -28,6 +28,7 @@ const (
 	auditLoggedOut            = "logged_out"
 	auditPasswordChanged      = "password_changed"
 	auditPasswordChangeFailed = "password_change_failed"
+	auditPasswordReset        = "password_reset"
 	auditProfileChanged       = "profile_changed"
 	auditEmailChanged         = "email_changed"
 	auditEmailChangeFailed    = "email_change_failed"

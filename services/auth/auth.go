@@ -12,13 +12,17 @@
 //
 //   - cookie.go (refresh tokens in a browser's cookie, ADR 74)
 //   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go
-//     (RPCs for services)
-//   - failures.go (limits of failed attempts), email.go, revoked.go (ended sessions)
+//     (RPCs for services, such as the ended sessions)
+//   - recovery.go (a forgotten password)
+//   - failures.go (limits of failed attempts)
 //   - errors.go (public errors)
 //
-// auth.go assembles the service: Run starts it, expire deletes old rows. Two subjects are separate
+// auth.go assembles the service: Run starts it, expire deletes old rows. Some subjects are separate
 // packages:
 //
+//   - internal/email: the form of e-mail addresses
+//   - internal/mail: the mails that are sent
+//   - internal/links: the links in mails, each of which works once
 //   - internal/password: hashes of passwords, rules for new passwords
 //   - internal/signing: the keys that sign access tokens
 package auth
@@ -44,6 +48,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/links"
+	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 	"github.com/coffer-budget/coffer/services/auth/internal/signing"
 )
@@ -70,10 +76,11 @@ type Config struct {
 	// KeyRotation is the time for which a key signs before the next one replaces it, at least
 	// signing.MinRotation.
 	KeyRotation time.Duration `env:"KEY_ROTATION" envDefault:"720h"`
+	Mail        mail.Config
 }
 
 func (c Config) check() error {
-	var problems []error
+	problems := []error{c.Mail.Check()}
 	if c.AccessTTL < time.Second {
 		problems = append(problems, errors.New("ACCESS_TTL must be at least 1s"))
 	}
@@ -95,6 +102,7 @@ type server struct {
 	config Config
 	hasher *password.Hasher
 	keys   *signing.Ring
+	mails  *mail.Outbox
 	// cursors seals the positions of lists with the service key, so that all replicas accept them.
 	cursors page.Cursors
 	// wake makes the relay publish new events soon.
@@ -142,6 +150,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	go server.keys.Run(ctx)
 	go verifier.Run(ctx)
+	go server.mails.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db,
 		outbox.Consumer{Name: "auth-audit", Subject: sharingSubject, Apply: server.noteSharing})
@@ -173,7 +182,11 @@ func newServer(
 		DB: db, ServiceKey: config.ServiceKey, Rotation: config.KeyRotation,
 		AccessTTL: config.AccessTTL, Log: log, Now: now, NewID: server.newID,
 	})
-	return server, nil
+	server.mails, err = mail.New(mail.Options{
+		Config: config.Mail, DB: db, ServiceKey: config.ServiceKey, Now: now, Log: log,
+		Resolve: server.resolveMail,
+	})
+	return server, err
 }
 
 // ready reports whether the service can answer: PostgreSQL is available, and a signing key is
@@ -195,7 +208,9 @@ func (s *server) expire(ctx context.Context) error {
 		deleteRefreshTokens(ctx, s.db, now),
 		deleteFailures(ctx, s.db, now),
 		deleteKnownAddresses(ctx, s.db, now.Add(-knownAddressKept)),
-		deleteAudit(ctx, s.db, now.Add(-auditKept)))
+		deleteAudit(ctx, s.db, now.Add(-auditKept)),
+		links.Expire(ctx, s.db, now),
+		s.mails.Expire(ctx))
 }
 
 // publish adds an event to the outbox in the transaction tx, so that it is published if and only if

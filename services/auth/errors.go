@@ -19,6 +19,13 @@ var (
 	errTooManyFailures = apierr.New(restv1.Reason_RATE_LIMITED).
 				WithMessage("Too many failed attempts, try again later")
 
+	// Returned with the time until the limit ends.
+	errTooManyRequests = apierr.New(restv1.Reason_RATE_LIMITED)
+	errMailUnavailable = apierr.New(restv1.Reason_MAIL_UNAVAILABLE)
+	// The message does not distinguish links that are unknown, used, expired, or bound to an old
+	// password.
+	errLinkExpired = apierr.New(restv1.Reason_LINK_EXPIRED)
+
 	// The message does not distinguish tokens that are unknown, used, expired, or of an ended
 	// session.
 	errInvalidRefreshToken = apierr.New(restv1.Reason_INVALID_REFRESH_TOKEN)

@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/email"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
@@ -42,7 +43,7 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 func (s *server) UpdateMe(
 	ctx context.Context, req *authv1.UpdateMeRequest,
 ) (*authv1.UpdateMeResponse, error) {
-	name, email, err := parseUpdateMe(req)
+	name, address, err := parseUpdateMe(req)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (s *server) UpdateMe(
 		return nil, err
 	}
 	// verified is the user whose password was compared.
-	verified, changesEmail := current, email != nil && *email != current.Email
+	verified, changesEmail := current, address != nil && *address != current.Email
 	from := s.newClient(ctx, req.GetUserAgent())
 	if changesEmail {
 		if err := s.proveForEmail(ctx, current, req.GetCurrentPassword(), from); err != nil {
@@ -65,14 +66,14 @@ func (s *server) UpdateMe(
 			return err
 		}
 		// The e-mail or the password may have changed since the password was compared.
-		if email != nil && *email != before.Email &&
+		if address != nil && *address != before.Email &&
 			(!changesEmail || before.PasswordHash != verified.PasswordHash) {
 			return errWrongPassword
 		}
 		if !etag.Matches(req.GetIfMatch(), before.Version) {
 			return apierr.VersionMismatch
 		}
-		current, err = updateUser(ctx, tx, current.ID, name, email, s.now().UTC())
+		current, err = updateUser(ctx, tx, current.ID, name, address, s.now().UTC())
 		if err != nil {
 			return emailTaken(err)
 		}
@@ -151,17 +152,21 @@ func (s *server) ChangePassword(
 			e.Times = ended
 			entries = append(entries, e)
 		}
-		return insertAudit(ctx, tx, entries...)
+		if err := insertAudit(ctx, tx, entries...); err != nil {
+			return err
+		}
+		return s.reportPassword(ctx, tx, current)
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.mails.Wake()
 	return &authv1.ChangePasswordResponse{}, nil
 }
 
 // parseUpdateMe returns nil for a field that does not change, and apierr.EmptyUpdate if both are
 // absent.
-func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error) {
+func parseUpdateMe(req *authv1.UpdateMeRequest) (name, address *string, err error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return nil, nil, err
 	}
@@ -172,11 +177,11 @@ func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error)
 		name = &parsed
 	}
 	if req.Email != nil {
-		parsed, problem := parseEmail(req.GetEmail())
+		parsed, problem := email.Parse(req.GetEmail())
 		problems.Field(problem)
-		email = &parsed
+		address = &parsed
 	}
-	return name, email, problems.Err()
+	return name, address, problems.Err()
 }
 
 // parseChangePassword returns the problems of both passwords at once. The new password must not be

@@ -13,6 +13,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/email"
+	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
@@ -69,8 +71,9 @@ func parseRegister(req *authv1.RegisterRequest) (user, error) {
 	var problem *apierr.Field
 	u.Name, problem = text.Name("name", req.GetName())
 	p.Field(problem)
-	u.Email, problem = parseEmail(req.GetEmail())
+	u.Email, problem = email.Parse(req.GetEmail())
 	p.Field(problem)
+	u.Language = mail.Language(req.GetAcceptLanguage())
 	p.Field(password.CheckNew("password", req.GetPassword(), u.Email))
 	return u, p.Err()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/email"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
@@ -39,7 +40,7 @@ type tokens struct {
 func (s *server) Login(
 	ctx context.Context, req *authv1.LoginRequest,
 ) (*authv1.LoginResponse, error) {
-	email, err := parseLogin(req)
+	given, err := parseLogin(req)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (s *server) Login(
 	if req.GetSession() == cookieMode && isFromOtherSite(req) {
 		return nil, errForbiddenOrigin
 	}
-	account, err := selectUserByEmail(ctx, s.db, email)
+	account, err := selectUserByEmail(ctx, s.db, given)
 	if errors.Is(err, pgx.ErrNoRows) {
 		account, err = user{PasswordHash: s.hasher.Dummy}, nil
 	}
@@ -56,13 +57,13 @@ func (s *server) Login(
 	}
 	address := s.config.ClientAddress(ctx)
 	from := clientOf(address, req.GetUserAgent())
-	try := loginAttempt(email, account, address,
+	try := loginAttempt(given, account, address,
 		s.entry(auditLoginFailed, account.ID, uuid.Nil, from))
 	if err := s.admit(ctx, try); err != nil {
 		return nil, err
 	}
 	// The limits apply before the replay, so that repeated requests cannot be used to guess.
-	call := idem.Call{Scope: "login:" + email, Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Scope: "login:" + given, Key: req.GetIdempotencyKey(), Request: req}
 	resp := &authv1.LoginResponse{}
 	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
 		return s.replayedLogin(ctx, try, resp, err)
@@ -255,13 +256,13 @@ func (s *server) RevokeSession(
 	return &authv1.RevokeSessionResponse{Id: id.String()}, nil
 }
 
-func parseLogin(req *authv1.LoginRequest) (email string, err error) {
+func parseLogin(req *authv1.LoginRequest) (address string, err error) {
 	var p apierr.Problems
-	email, problem := parseEmail(req.GetEmail())
+	address, problem := email.Parse(req.GetEmail())
 	p.Field(problem)
 	p.Field(password.CheckGiven("password", req.GetPassword()))
 	p.Field(checkMode(req.GetSession()))
-	return email, p.Err()
+	return address, p.Err()
 }
 
 func (s session) proto(current uuid.UUID) *authv1.Session {

@@ -94,6 +94,25 @@ func countFailures(
 		subjects, now, ends)
 }
 
+// requests are the counted requests of a subject in its window.
+type requests struct {
+	Failures int
+	EndsAt   time.Time `db:"ends_at"`
+}
+
+// countRequest adds one to the count of a subject like countFailures, and returns the count.
+func countRequest(
+	ctx context.Context, q pg.Querier, subject []byte, now, ends time.Time,
+) (requests, error) {
+	return pg.One[requests](ctx, q, `
+		INSERT INTO login_failures AS f (subject, failures, ends_at)
+		VALUES ($1, 1, $3)
+		ON CONFLICT (subject) DO UPDATE
+		SET failures = CASE WHEN f.ends_at > $2 THEN f.failures + 1 ELSE 1 END,
+			ends_at = CASE WHEN f.ends_at > $2 THEN f.ends_at ELSE EXCLUDED.ends_at END
+		RETURNING failures, ends_at`, subject, now, ends)
+}
+
 // deleteFailuresOf resets the count of a subject. After the right password, prove calls it with the
 // pair.
 func deleteFailuresOf(ctx context.Context, q pg.Querier, subject []byte) error {

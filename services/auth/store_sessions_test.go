@@ -26,6 +26,7 @@ func (b *bundle) storedUsers(t *testing.T) (ada, bob user) {
 			ID: uuid.Must(uuid.NewV7()), Name: "User",
 			Email:        []string{"ada@example.com", "bob@example.com"}[i],
 			PasswordHash: "$argon2id$same", CreatedAt: now, UpdatedAt: now, Version: 1,
+			Language: "en",
 		}
 		require.NoError(t, insertUser(t.Context(), b.db, *u))
 	}

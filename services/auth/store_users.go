@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/auth/internal/links"
 )
 
 const usersEmailKey = "users_email_key"
@@ -17,31 +18,38 @@ const usersEmailKey = "users_email_key"
 type user struct {
 	ID   uuid.UUID
 	Name string
-	// Email is normalized by parseEmail.
+	// Email is normalized by package email.
 	Email string
 	// PasswordHash is a PHC string.
 	PasswordHash string    `db:"password_hash"`
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at"`
 	Version      int64
+	// VerifiedAt is nil until the user proved to read mails to the e-mail.
+	VerifiedAt *time.Time `db:"email_verified_at"`
+	// Language is a result of mail.Language.
+	Language string
 }
 
 // userColumns are the columns of user in a statement that names the table u.
-const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.updated_at, u.version`
+const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.updated_at, u.version,
+	u.email_verified_at, u.language`
 
 // insertUser violates usersEmailKey if another user has the e-mail.
 func insertUser(ctx context.Context, q pg.Querier, u user) error {
 	return pg.Exec(ctx, q, `
-		INSERT INTO users (id, name, email, password_hash, created_at, updated_at, version)
-		VALUES (@id, @name, @email, @hash, @created, @updated, @version)`,
+		INSERT INTO users (id, name, email, password_hash, created_at, updated_at, version,
+			language)
+		VALUES (@id, @name, @email, @hash, @created, @updated, @version, @language)`,
 		pgx.NamedArgs{
 			"id": u.ID, "name": u.Name, "email": u.Email, "hash": u.PasswordHash,
 			"created": u.CreatedAt, "updated": u.UpdatedAt, "version": u.Version,
+			"language": u.Language,
 		})
 }
 
 // selectUserByEmail returns pgx.ErrNoRows if no user has the e-mail, which must be normalized by
-// parseEmail.
+// package email.
 func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, error) {
 	return pg.One[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.email = $1`, email)
 }
@@ -106,4 +114,16 @@ func updatePassword(
 		UPDATE users
 		SET password_hash = $3, updated_at = $4
 		WHERE id = $1 AND password_hash = $2`, u.ID, u.PasswordHash, hash, now)
+}
+
+// replacePassword sets the hash of the password of a link's user. It returns pgx.ErrNoRows if the
+// password or the e-mail has changed since the link was created.
+func replacePassword(
+	ctx context.Context, q pg.Querier, link links.Link, hash string, now time.Time,
+) (user, error) {
+	return pg.One[user](ctx, q, `
+		UPDATE users u
+		SET password_hash = $4, updated_at = $5
+		WHERE id = $1 AND email = $2 AND sha256(convert_to(password_hash, 'UTF8')) = $3
+		RETURNING `+userColumns, link.UserID, link.Email, link.PasswordMark, hash, now)
 }

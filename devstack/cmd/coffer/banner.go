@@ -20,6 +20,7 @@ Coffer is ready, %.1[1]f s after the start.
              budget %[5]s    ocr    %[6]s
   Events     %[7]s (NATS; user and password in secrets.json)
   Metrics    http://%[8]s/metrics
+  Mails      %[11]s
   Database   psql "$(cat %[9]s/database-url)"
   Data       %[9]s
   Log        %[9]s/coffer.log
@@ -58,5 +59,14 @@ func banner(running *devstack.Stack, config devstack.Config, took time.Duration)
 	}
 	return fmt.Sprintf(bannerText, took.Seconds(), running.URL, running.GRPC["auth"],
 		running.GRPC["ledger"], running.GRPC["budget"], running.GRPC["ocr"],
-		config.NATSAddr, config.MetricsAddr, config.DataDir, notes.String())
+		config.NATSAddr, config.MetricsAddr, config.DataDir, notes.String(),
+		mailPage(running))
+}
+
+// mailPage returns the page of the mailbox, or where mails go instead.
+func mailPage(running *devstack.Stack) string {
+	if running.Mailbox == nil {
+		return "sent to SMTP_URL, or not sent without it"
+	}
+	return strings.Replace(running.MailPage, "127.0.0.1", "localhost", 1)
 }

@@ -1,4 +1,5 @@
-package auth
+// Package email parses e-mail addresses into the form in which they are compared and stored.
+package email
 
 import (
 	"net/mail"
@@ -19,11 +20,11 @@ const (
 	maxLabel = 63
 )
 
-// parseEmail returns an e-mail address trimmed, in lower case and in Unicode Normalization Form C
+// Parse returns an e-mail address trimmed, in lower case and in Unicode Normalization Form C
 // (RFC 6532, 3.1), so that each address has one account. It rejects addresses with a display name,
 // a comment, a quoted local part or a domain without a dot. It also rejects invisible characters,
 // because two accounts that differ only in them would look alike.
-func parseEmail(value string) (string, *apierr.Field) {
+func Parse(value string) (string, *apierr.Field) {
 	value = norm.NFC.String(strings.ToLower(strings.TrimSpace(value)))
 	if value == "" {
 		return "", &apierr.Field{Name: "email", Message: "is required"}

@@ -1,4 +1,4 @@
-package auth
+package email
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func TestParseEmail(t *testing.T) {
 			"a@xn--bcher-kva.example":                "a@xn--bcher-kva.example",
 			strings.Repeat("a", 64) + "@example.com": strings.Repeat("a", 64) + "@example.com",
 		} {
-			got, problem := parseEmail(given)
+			got, problem := Parse(given)
 			require.Nil(t, problem, "%q", given)
 			require.Equal(t, want, got)
 		}
@@ -41,7 +41,7 @@ func TestParseEmail(t *testing.T) {
 			"a@" + strings.Repeat("bcd.", 64) + "com", "ada@example.com\r\nBcc: x@example.com",
 			"ada@\xff.com",
 		} {
-			_, problem := parseEmail(bad)
+			_, problem := Parse(bad)
 			require.NotNil(t, problem, "%q", bad)
 			require.Equal(t, "email", problem.Name)
 		}
@@ -53,11 +53,11 @@ func TestParseEmail(t *testing.T) {
 			local := rapid.StringMatching(characters).Draw(t, "local part")
 			given := rapid.SampledFrom([]string{"", " ", "\u00a0"}).Draw(t, "space") + local + "@" +
 				rapid.StringMatching("[A-Za-z0-9.\u0308uÅ\u212b-]{1,20}").Draw(t, "domain")
-			tidy, problem := parseEmail(given)
+			tidy, problem := Parse(given)
 			if problem != nil {
 				return
 			}
-			again, problem := parseEmail(tidy)
+			again, problem := Parse(tidy)
 			if problem != nil || again != tidy {
 				t.Fatalf("%q became %q, which became %q", given, tidy, again)
 			}
@@ -70,7 +70,7 @@ func FuzzEmail(f *testing.F) {
 	f.Add(`"a b"@[::1]`)
 	f.Add("a@b.c\x00")
 	f.Fuzz(func(t *testing.T, given string) {
-		email, problem := parseEmail(given)
+		email, problem := Parse(given)
 		if problem != nil {
 			return
 		}

@@ -1,0 +1,69 @@
+package k8s
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+)
+
+// TestMailComponent adds the component to the production overlay, as an operator does. Only auth
+// gets the URL of the mail server and connections to it.
+func TestMailComponent(t *testing.T) {
+	t.Parallel()
+	overlay := t.TempDir()
+	here, err := filepath.Abs(".")
+	require.NoError(t, err)
+	// Kustomize accepts relative paths only.
+	root, err := filepath.Rel(overlay, here)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(overlay, "kustomization.yaml"),
+		fmt.Appendf(nil, `
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [%[1]s/overlays/production]
+components: [%[1]s/components/mail]
+namespace: coffer
+configMapGenerator:
+  - {name: coffer, behavior: merge, literals: ["MAIL_FROM=no-reply@example.org", "PUBLIC_URL=https://example.org"]}
+`, root), 0o600))
+	from, err := filepath.Rel(filepath.Join(here, "overlays"), overlay)
+	require.NoError(t, err)
+
+	for _, d := range manifests[*appsv1.Deployment](t, from) {
+		sources := map[string]string{}
+		for _, c := range d.Spec.Template.Spec.Containers {
+			for _, e := range c.Env {
+				switch e.Name {
+				case "SMTP_URL":
+					sources[e.Name] = e.ValueFrom.SecretKeyRef.Name
+				case "MAIL_FROM", "PUBLIC_URL":
+					sources[e.Name] = e.ValueFrom.ConfigMapKeyRef.Name
+				}
+			}
+		}
+		if d.Name != "auth" {
+			require.Empty(t, sources, d.Name)
+			continue
+		}
+		require.Equal(t, "mail", sources["SMTP_URL"])
+		require.Contains(t, sources["MAIL_FROM"], "coffer")
+		require.Equal(t, sources["MAIL_FROM"], sources["PUBLIC_URL"])
+	}
+	policies := manifests[*networkingv1.NetworkPolicy](t, from)
+	policy := policies[slices.IndexFunc(policies,
+		func(p *networkingv1.NetworkPolicy) bool { return p.Name == "mail" })].Spec
+	require.Equal(t, "auth", policy.PodSelector.MatchLabels[nameLabel])
+	require.Len(t, policy.Egress, 1)
+	requireInternet(t, policy.Egress[0].To)
+	var ports []string
+	for _, p := range policy.Egress[0].Ports {
+		ports = append(ports, p.Port.String())
+	}
+	require.Equal(t, []string{"587", "465"}, ports)
+}

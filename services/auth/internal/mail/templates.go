@@ -1,0 +1,109 @@
+package mail
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	htmltemplate "html/template"
+	"regexp"
+	"strings"
+	texttemplate "text/template"
+
+	"github.com/google/uuid"
+)
+
+// Templates of mails. They are stored in rows of mails: never rename one.
+const (
+	PasswordReset     = "password_reset"
+	PasswordChanged   = "password_changed"
+	EmailVerification = "email_verification"
+	EmailChange       = "email_change"
+	EmailChanged      = "email_changed"
+	InvitationToJoin  = "invitation_to_join"
+	InvitationToShare = "invitation_to_share"
+)
+
+// paths are the paths of the console that the links of mails open. The token is in the fragment,
+// which browsers do not send, so that no server logs it. A template that is not listed has a link
+// without a token.
+var paths = map[string]string{
+	PasswordReset:     "/reset#",
+	EmailVerification: "/verify#",
+	EmailChange:       "/verify#",
+	EmailChanged:      "/revert#",
+	InvitationToJoin:  "/join#",
+	InvitationToShare: "/invitations",
+	PasswordChanged:   "/forgot",
+}
+
+//go:embed templates
+var files embed.FS
+
+// texts has the parts of each mail by language: subject, body and action. layout is the HTML around
+// them. It contains no images and no tracking.
+var (
+	texts = map[string]*texttemplate.Template{
+		"en": texttemplate.Must(texttemplate.ParseFS(files, "templates/en.txt")),
+		"de": texttemplate.Must(texttemplate.ParseFS(files, "templates/de.txt")),
+	}
+	layout = htmltemplate.Must(htmltemplate.ParseFS(files, "templates/layout.html"))
+)
+
+// written are the texts of a mail.
+type written struct{ subject, text, html string }
+
+// render writes the texts of a mail in its language.
+func (o *Outbox) render(due *Due) (written, error) {
+	params := map[string]string{"Email": due.To}
+	for name, value := range due.Params {
+		if name != "NewEmail" {
+			value = withoutLinks(value)
+		}
+		params[name] = value
+	}
+	parts := map[string]string{}
+	for _, part := range []string{"subject", "body", "action", "footer"} {
+		name := due.Template + "." + part
+		if part == "footer" {
+			name = part
+		}
+		var text bytes.Buffer
+		if err := texts[due.Language].ExecuteTemplate(&text, name, params); err != nil {
+			return written{}, fmt.Errorf("writing the %s of a mail: %w", part, err)
+		}
+		parts[part] = strings.TrimSpace(text.String())
+	}
+	link := o.link(due.Template, due.ID)
+	var html bytes.Buffer
+	err := layout.Execute(&html, map[string]any{
+		"Language": due.Language, "Subject": parts["subject"],
+		"Paragraphs": strings.Split(parts["body"], "\n\n"), "Link": link,
+		"Action": parts["action"], "Footer": parts["footer"],
+	})
+	if err != nil {
+		return written{}, fmt.Errorf("writing the HTML of a mail: %w", err)
+	}
+	text := parts["body"] + "\n\n" + parts["action"] + ":\n" + link + "\n\n-- \n" +
+		parts["footer"] + "\n"
+	return written{subject: parts["subject"], text: text, html: html.String()}, nil
+}
+
+func (o *Outbox) link(template string, id uuid.UUID) string {
+	link := strings.TrimSuffix(o.Config.PublicURL, "/") + paths[template]
+	if strings.HasSuffix(link, "#") {
+		link += o.Token(id)
+	}
+	return link
+}
+
+// linkLike matches texts that mail programs show as links.
+var linkLike = regexp.MustCompile(`(?i)://|www\.|[\pL\pN]\.\pL{2,}`)
+
+// withoutLinks returns a name that another user has chosen, such as that of a budget, without the
+// characters of links. Otherwise an invitation could be used to send links to strangers.
+func withoutLinks(name string) string {
+	if !linkLike.MatchString(name) {
+		return name
+	}
+	return strings.NewReplacer(".", " ", "/", " ", ":", " ").Replace(name)
+}

@@ -7,8 +7,9 @@ import (
 )
 
 // maxDocument limits the document in bytes. Tools load all of it, and generators write several
-// lines for each of its lines.
-const maxDocument = 510_000
+// lines for each of its lines. It leaves room for the RPCs of accounts and reports; a document that
+// grows beyond it needs fewer words or more shared parts first.
+const maxDocument = 600_000
 
 func TestDocumentSize(t *testing.T) {
 	t.Parallel()

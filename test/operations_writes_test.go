@@ -39,6 +39,7 @@ func TestIdempotencyKey(t *testing.T) {
 	friend, other := newUser(t), newUser(t)
 	first := me.post("/api/v1/rules", me.rule(category)).created("RULE_CREATED").text("rule.id")
 	second := me.post("/api/v1/rules", me.rule(category)).created("RULE_CREATED").text("rule.id")
+	spent := []any{me.spend(wallet, category, "1"), me.spend(wallet, category, "2")}
 	committed, _ := me.importedFile("Bakery", wallet, category)
 	staged := me.importFile(oneRow, wallet).created("IMPORT_CREATED").text("import.id")
 	me.patch("/api/v1/imports/"+staged, object{
@@ -55,6 +56,7 @@ func TestIdempotencyKey(t *testing.T) {
 		"/api/v1/transaction/batch": {
 			batch(expense(wallet, category, "1")), batch(expense(wallet, category, "2")),
 		},
+		"/api/v1/transaction/batch/delete": {{"ids": spent}, {"ids": spent[:1]}},
 		"/api/v1/budgets": {
 			aBudget("A", wallet, category), aBudget("B", wallet, category),
 		},

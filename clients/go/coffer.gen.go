@@ -894,6 +894,21 @@ func (e DeleteTransactionResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeleteTransactionsResultCode.
+const (
+	TRANSACTIONSDELETED DeleteTransactionsResultCode = "TRANSACTIONS_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteTransactionsResultCode enum.
+func (e DeleteTransactionsResultCode) Valid() bool {
+	switch e {
+	case TRANSACTIONSDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeleteTransferResultCode.
 const (
 	TRANSFERDELETED DeleteTransferResultCode = "TRANSFER_DELETED"
@@ -2772,6 +2787,24 @@ func (e TransactionType) Valid() bool {
 	}
 }
 
+// Defines values for TransactionChangeType.
+const (
+	TransactionChangeTypeExpense TransactionChangeType = "expense"
+	TransactionChangeTypeIncome  TransactionChangeType = "income"
+)
+
+// Valid indicates whether the value is a known member of the TransactionChangeType enum.
+func (e TransactionChangeType) Valid() bool {
+	switch e {
+	case TransactionChangeTypeExpense:
+		return true
+	case TransactionChangeTypeIncome:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TransactionPreviewType.
 const (
 	TransactionPreviewTypeExpense  TransactionPreviewType = "expense"
@@ -3171,6 +3204,21 @@ const (
 func (e UpdateTransactionResultCode) Valid() bool {
 	switch e {
 	case TRANSACTIONUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UpdateTransactionsResultCode.
+const (
+	TRANSACTIONSUPDATED UpdateTransactionsResultCode = "TRANSACTIONS_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the UpdateTransactionsResultCode enum.
+func (e UpdateTransactionsResultCode) Valid() bool {
+	switch e {
+	case TRANSACTIONSUPDATED:
 		return true
 	default:
 		return false
@@ -4712,6 +4760,27 @@ type DeleteTransactionResult struct {
 
 // DeleteTransactionResultCode The result of the operation, for programs.
 type DeleteTransactionResultCode string
+
+// DeleteTransactionsRequest defines model for DeleteTransactionsRequest.
+type DeleteTransactionsRequest struct {
+	// Ids Ids of 1 to 500 transactions.
+	Ids []string `json:"ids"`
+}
+
+// DeleteTransactionsResult defines model for DeleteTransactionsResult.
+type DeleteTransactionsResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteTransactionsResultCode `json:"code"`
+
+	// Ids Ids of the deleted transactions, in the order of the request. The other leg of a transfer is deleted, too.
+	Ids []string `json:"ids"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteTransactionsResultCode The result of the operation, for programs.
+type DeleteTransactionsResultCode string
 
 // DeleteTransferResult defines model for DeleteTransferResult.
 type DeleteTransferResult struct {
@@ -7374,6 +7443,57 @@ type Transaction struct {
 // TransactionType expense, income or transfer. A leg of a transfer between wallets has the type transfer.
 type TransactionType string
 
+// TransactionChange TransactionChange is a change of one of several transactions. A field that is absent does not change.
+type TransactionChange struct {
+	// AddTags Names of tags that are added to the present ones, in place of tags. A transaction has at most 20.
+	AddTags *[]string `json:"addTags,omitempty"`
+
+	// Amount Positive, in the major unit. Without type, the sign does not change. Required with another currency.
+	Amount *json.Number `json:"amount,omitempty"`
+
+	// CategoryId Id of one of the user's categories. It ends a split.
+	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
+
+	// Currency ISO 4217 code, in upper or lower case. Amounts are not converted.
+	Currency *string `json:"currency,omitempty"`
+
+	// Date ISO 8601 date or date-time of the years 1900 to 2200, as in CreateTransaction.
+	Date *string `json:"date,omitempty"`
+
+	// Description Up to 1000 characters.
+	Description *string `json:"description,omitempty"`
+
+	// Etag ETag of the version that the change is based on, like If-Match. If it is absent, the change applies to any version.
+	Etag *string `json:"etag,omitempty"`
+
+	// Id Id of the transaction, a UUID. Each transaction occurs once.
+	Id openapi_types.UUID `json:"id"`
+
+	// Notes Up to 4000 characters.
+	Notes *string `json:"notes,omitempty"`
+
+	// Payee Empty, or up to 200 characters with a visible one.
+	Payee *string `json:"payee,omitempty"`
+
+	// RemoveTags Names of tags that are removed, in place of tags. Names that the transaction does not have are ignored.
+	RemoveTags *[]string `json:"removeTags,omitempty"`
+
+	// Splits 2 to 50 parts, which add up to the amount exactly. The list replaces the previous one. An empty list with categoryId ends a split. Required with another currency if the transaction is split.
+	Splits *[]Split `json:"splits,omitempty"`
+
+	// Tags At most 20 names, as in CreateTransaction. The list replaces the previous one.
+	Tags *[]string `json:"tags,omitempty"`
+
+	// Type expense or income.
+	Type *TransactionChangeType `json:"type,omitempty"`
+
+	// WalletId Id of one of the user's wallets.
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
+}
+
+// TransactionChangeType expense or income.
+type TransactionChangeType string
+
 // TransactionPreview Transaction is an income or an expense in a wallet.
 //
 // Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","payee":"Corner Bakery","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
@@ -7896,6 +8016,9 @@ type UpdateTagResultCode string
 
 // UpdateTransactionRequest defines model for UpdateTransactionRequest.
 type UpdateTransactionRequest struct {
+	// AddTags Names of tags that are added to the present ones, in place of tags. A transaction has at most 20.
+	AddTags *[]string `json:"addTags,omitempty"`
+
 	// Amount Positive, in the major unit. Without type, the sign does not change. Required with another currency.
 	Amount *json.Number `json:"amount,omitempty"`
 
@@ -7916,6 +8039,9 @@ type UpdateTransactionRequest struct {
 
 	// Payee Empty, or up to 200 characters with a visible one.
 	Payee *string `json:"payee,omitempty"`
+
+	// RemoveTags Names of tags that are removed, in place of tags. Names that the transaction does not have are ignored.
+	RemoveTags *[]string `json:"removeTags,omitempty"`
 
 	// Splits 2 to 50 parts, which add up to the amount exactly. The list replaces the previous one. An empty list with categoryId ends a split. Required with another currency if the transaction is split.
 	Splits *[]Split `json:"splits,omitempty"`
@@ -7949,6 +8075,27 @@ type UpdateTransactionResult struct {
 
 // UpdateTransactionResultCode The result of the operation, for programs.
 type UpdateTransactionResultCode string
+
+// UpdateTransactionsRequest defines model for UpdateTransactionsRequest.
+type UpdateTransactionsRequest struct {
+	// Items 1 to 500 changes.
+	Items []TransactionChange `json:"items"`
+}
+
+// UpdateTransactionsResult defines model for UpdateTransactionsResult.
+type UpdateTransactionsResult struct {
+	// Code The result of the operation, for programs.
+	Code UpdateTransactionsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Transactions In the order of the request.
+	Transactions []Transaction `json:"transactions"`
+}
+
+// UpdateTransactionsResultCode The result of the operation, for programs.
+type UpdateTransactionsResultCode string
 
 // UpdateTransferRequest defines model for UpdateTransferRequest.
 type UpdateTransferRequest struct {
@@ -8877,6 +9024,12 @@ type CreateTransactionsParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// DeleteTransactionsParams defines parameters for DeleteTransactions.
+type DeleteTransactionsParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // CreateTransactionsFromReceiptParams defines parameters for CreateTransactionsFromReceipt.
 type CreateTransactionsFromReceiptParams struct {
 	// Mode items creates one transaction per line, and fails if the lines do not add up to the total. single creates one transaction for the total. The default is items if the lines add up, and otherwise single.
@@ -9174,8 +9327,14 @@ type UpdateTagJSONRequestBody = UpdateTagRequest
 // CreateTransactionJSONRequestBody defines body for CreateTransaction for application/json ContentType.
 type CreateTransactionJSONRequestBody = CreateTransactionRequest
 
+// UpdateTransactionsJSONRequestBody defines body for UpdateTransactions for application/json ContentType.
+type UpdateTransactionsJSONRequestBody = UpdateTransactionsRequest
+
 // CreateTransactionsJSONRequestBody defines body for CreateTransactions for application/json ContentType.
 type CreateTransactionsJSONRequestBody = CreateTransactionsRequest
+
+// DeleteTransactionsJSONRequestBody defines body for DeleteTransactions for application/json ContentType.
+type DeleteTransactionsJSONRequestBody = DeleteTransactionsRequest
 
 // CreateTransactionsFromReceiptMultipartRequestBody defines body for CreateTransactionsFromReceipt for multipart/form-data ContentType.
 type CreateTransactionsFromReceiptMultipartRequestBody = CreateTransactionsFromReceiptRequest
@@ -10157,6 +10316,24 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/transaction (the `CreateTransaction` operationId).
 	CreateTransaction(ctx context.Context, params *CreateTransactionParams, body CreateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// UpdateTransactionsWithBody Update transactions
+	//
+	// Changes up to 500 transactions, all or none. Of a leg of a transfer, the fields that both legs share can be changed. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix items[i], where i counts from 0.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
+	UpdateTransactionsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateTransactions Update transactions
+	//
+	// Changes up to 500 transactions, all or none. Of a leg of a transfer, the fields that both legs share can be changed. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix items[i], where i counts from 0.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
+	UpdateTransactions(ctx context.Context, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CreateTransactionsWithBody Create transactions
 	//
 	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
@@ -10174,6 +10351,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
 	CreateTransactions(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteTransactionsWithBody Delete transactions
+	//
+	// Deletes up to 500 transactions, all or none, as DeleteTransaction does. With a leg of a transfer, it deletes the transfer. It counts as 50 requests for the rate limit.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/transaction/batch/delete (the `DeleteTransactions` operationId).
+	DeleteTransactionsWithBody(ctx context.Context, params *DeleteTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteTransactions Delete transactions
+	//
+	// Deletes up to 500 transactions, all or none, as DeleteTransaction does. With a leg of a transfer, it deletes the transfer. It counts as 50 requests for the rate limit.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/transaction/batch/delete (the `DeleteTransactions` operationId).
+	DeleteTransactions(ctx context.Context, params *DeleteTransactionsParams, body DeleteTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTransactionsFromReceiptWithBody Create transactions from receipt
 	//
@@ -12432,6 +12627,44 @@ func (c *Client) CreateTransaction(ctx context.Context, params *CreateTransactio
 	return c.Client.Do(req)
 }
 
+// UpdateTransactionsWithBody Update transactions
+//
+// Changes up to 500 transactions, all or none. Of a leg of a transfer, the fields that both legs share can be changed. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix items[i], where i counts from 0.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
+func (c *Client) UpdateTransactionsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateTransactionsRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateTransactions Update transactions
+//
+// Changes up to 500 transactions, all or none. Of a leg of a transfer, the fields that both legs share can be changed. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix items[i], where i counts from 0.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
+func (c *Client) UpdateTransactions(ctx context.Context, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateTransactionsRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CreateTransactionsWithBody Create transactions
 //
 // Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
@@ -12460,6 +12693,44 @@ func (c *Client) CreateTransactionsWithBody(ctx context.Context, params *CreateT
 // Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
 func (c *Client) CreateTransactions(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateTransactionsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteTransactionsWithBody Delete transactions
+//
+// Deletes up to 500 transactions, all or none, as DeleteTransaction does. With a leg of a transfer, it deletes the transfer. It counts as 50 requests for the rate limit.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/transaction/batch/delete (the `DeleteTransactions` operationId).
+func (c *Client) DeleteTransactionsWithBody(ctx context.Context, params *DeleteTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTransactionsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteTransactions Delete transactions
+//
+// Deletes up to 500 transactions, all or none, as DeleteTransaction does. With a leg of a transfer, it deletes the transfer. It counts as 50 requests for the rate limit.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/transaction/batch/delete (the `DeleteTransactions` operationId).
+func (c *Client) DeleteTransactions(ctx context.Context, params *DeleteTransactionsParams, body DeleteTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTransactionsRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -17831,6 +18102,46 @@ func NewCreateTransactionRequestWithBody(server string, params *CreateTransactio
 	return req, nil
 }
 
+// NewUpdateTransactionsRequest calls the generic UpdateTransactions builder with application/json body
+func NewUpdateTransactionsRequest(server string, body UpdateTransactionsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateTransactionsRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewUpdateTransactionsRequestWithBody constructs an http.Request for the UpdateTransactions method, with any body, and a specified content type
+func NewUpdateTransactionsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transaction/batch")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewCreateTransactionsRequest calls the generic CreateTransactions builder with application/json body
 func NewCreateTransactionsRequest(server string, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -17852,6 +18163,61 @@ func NewCreateTransactionsRequestWithBody(server string, params *CreateTransacti
 	}
 
 	operationPath := fmt.Sprintf("/api/v1/transaction/batch")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteTransactionsRequest calls the generic DeleteTransactions builder with application/json body
+func NewDeleteTransactionsRequest(server string, params *DeleteTransactionsParams, body DeleteTransactionsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDeleteTransactionsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewDeleteTransactionsRequestWithBody constructs an http.Request for the DeleteTransactions method, with any body, and a specified content type
+func NewDeleteTransactionsRequestWithBody(server string, params *DeleteTransactionsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transaction/batch/delete")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -20579,6 +20945,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/transaction (the `CreateTransaction` operationId).
 	CreateTransactionWithResponse(ctx context.Context, params *CreateTransactionParams, body CreateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionResponse, error)
 
+	// UpdateTransactionsWithBodyWithResponse Update transactions
+	//
+	// Changes up to 500 transactions, all or none. Of a leg of a transfer, the fields that both legs share can be changed. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix items[i], where i counts from 0.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
+	UpdateTransactionsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error)
+
+	// UpdateTransactionsWithResponse Update transactions
+	//
+	// Changes up to 500 transactions, all or none. Of a leg of a transfer, the fields that both legs share can be changed. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix items[i], where i counts from 0.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
+	UpdateTransactionsWithResponse(ctx context.Context, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error)
+
 	// CreateTransactionsWithBodyWithResponse Create transactions
 	//
 	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
@@ -20596,6 +20980,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
 	CreateTransactionsWithResponse(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionsResponse, error)
+
+	// DeleteTransactionsWithBodyWithResponse Delete transactions
+	//
+	// Deletes up to 500 transactions, all or none, as DeleteTransaction does. With a leg of a transfer, it deletes the transfer. It counts as 50 requests for the rate limit.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transaction/batch/delete (the `DeleteTransactions` operationId).
+	DeleteTransactionsWithBodyWithResponse(ctx context.Context, params *DeleteTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DeleteTransactionsResponse, error)
+
+	// DeleteTransactionsWithResponse Delete transactions
+	//
+	// Deletes up to 500 transactions, all or none, as DeleteTransaction does. With a leg of a transfer, it deletes the transfer. It counts as 50 requests for the rate limit.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transaction/batch/delete (the `DeleteTransactions` operationId).
+	DeleteTransactionsWithResponse(ctx context.Context, params *DeleteTransactionsParams, body DeleteTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*DeleteTransactionsResponse, error)
 
 	// CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 	//
@@ -25274,6 +25676,61 @@ func (r CreateTransactionResponse) ContentType() string {
 	return ""
 }
 
+// UpdateTransactionsResponse200Headers the declared response headers of an HTTP 200 response for UpdateTransactions
+type UpdateTransactionsResponse200Headers struct {
+	XRequestId *string
+}
+
+type UpdateTransactionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UpdateTransactionsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateTransactionsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateTransactionsResponse) GetJSON200() *UpdateTransactionsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdateTransactionsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateTransactionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateTransactionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateTransactionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateTransactionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // CreateTransactionsResponse201Headers the declared response headers of an HTTP 201 response for CreateTransactions
 type CreateTransactionsResponse201Headers struct {
 	IdempotencyReplayed *string
@@ -25325,6 +25782,62 @@ func (r CreateTransactionsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateTransactionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteTransactionsResponse200Headers the declared response headers of an HTTP 200 response for DeleteTransactions
+type DeleteTransactionsResponse200Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type DeleteTransactionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteTransactionsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteTransactionsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteTransactionsResponse) GetJSON200() *DeleteTransactionsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteTransactionsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteTransactionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteTransactionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteTransactionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteTransactionsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -28531,6 +29044,36 @@ func (c *ClientWithResponses) CreateTransactionWithResponse(ctx context.Context,
 	return ParseCreateTransactionResponse(rsp)
 }
 
+// UpdateTransactionsWithBodyWithResponse Update transactions
+//
+// Changes up to 500 transactions, all or none. Of a leg of a transfer, the fields that both legs share can be changed. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix items[i], where i counts from 0.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
+func (c *ClientWithResponses) UpdateTransactionsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error) {
+	rsp, err := c.UpdateTransactionsWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateTransactionsResponse(rsp)
+}
+
+// UpdateTransactionsWithResponse Update transactions
+//
+// Changes up to 500 transactions, all or none. Of a leg of a transfer, the fields that both legs share can be changed. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix items[i], where i counts from 0.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
+func (c *ClientWithResponses) UpdateTransactionsWithResponse(ctx context.Context, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error) {
+	rsp, err := c.UpdateTransactions(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateTransactionsResponse(rsp)
+}
+
 // CreateTransactionsWithBodyWithResponse Create transactions
 //
 // Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
@@ -28559,6 +29102,36 @@ func (c *ClientWithResponses) CreateTransactionsWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseCreateTransactionsResponse(rsp)
+}
+
+// DeleteTransactionsWithBodyWithResponse Delete transactions
+//
+// Deletes up to 500 transactions, all or none, as DeleteTransaction does. With a leg of a transfer, it deletes the transfer. It counts as 50 requests for the rate limit.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transaction/batch/delete (the `DeleteTransactions` operationId).
+func (c *ClientWithResponses) DeleteTransactionsWithBodyWithResponse(ctx context.Context, params *DeleteTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DeleteTransactionsResponse, error) {
+	rsp, err := c.DeleteTransactionsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteTransactionsResponse(rsp)
+}
+
+// DeleteTransactionsWithResponse Delete transactions
+//
+// Deletes up to 500 transactions, all or none, as DeleteTransaction does. With a leg of a transfer, it deletes the transfer. It counts as 50 requests for the rate limit.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transaction/batch/delete (the `DeleteTransactions` operationId).
+func (c *ClientWithResponses) DeleteTransactionsWithResponse(ctx context.Context, params *DeleteTransactionsParams, body DeleteTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*DeleteTransactionsResponse, error) {
+	rsp, err := c.DeleteTransactions(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteTransactionsResponse(rsp)
 }
 
 // CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
@@ -33273,6 +33846,52 @@ func ParseCreateTransactionResponse(rsp *http.Response) (*CreateTransactionRespo
 	return response, nil
 }
 
+// ParseUpdateTransactionsResponse parses an HTTP response from a UpdateTransactionsWithResponse call
+func ParseUpdateTransactionsResponse(rsp *http.Response) (*UpdateTransactionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateTransactionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateTransactionsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateTransactionsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseCreateTransactionsResponse parses an HTTP response from a CreateTransactionsWithResponse call
 func ParseCreateTransactionsResponse(rsp *http.Response) (*CreateTransactionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -33328,6 +33947,59 @@ func ParseCreateTransactionsResponse(rsp *http.Response) (*CreateTransactionsRes
 			headers.XRequestId = &value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteTransactionsResponse parses an HTTP response from a DeleteTransactionsWithResponse call
+func ParseDeleteTransactionsResponse(rsp *http.Response) (*DeleteTransactionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteTransactionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteTransactionsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteTransactionsResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil

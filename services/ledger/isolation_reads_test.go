@@ -42,7 +42,10 @@ func (s *isolated) use() []string {
 			{CategoryId: categories[0], Amount: "8.00"}, {CategoryId: food, Amount: "0.80"},
 		}},
 	}))
-	s.record(s.CreateTransactions(ctx, fixture.Bulk(s.user.Spends("7.00"), s.user.Spends("9.00"))))
+	many, err := s.CreateTransactions(ctx,
+		fixture.Bulk(s.user.Spends("7.00"), s.user.Spends("9.00")))
+	s.record(many, err)
+	s.useBulk(ctx, ts[0].GetId(), many.GetTransactions()[0].GetId())
 	s.record(s.CreateTransactionsFromReceipt(ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
 		Receipt: []byte("another file"), WalletId: wallets[1], CategoryId: categories[0],
 	}))
@@ -88,6 +91,18 @@ func (s *isolated) use() []string {
 	s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: ts[2].GetId()}))
 	s.read(ctx, wallets, categories[1])
 	return s.responses
+}
+
+// useBulk changes two transactions together, and deletes the second one.
+func (s *isolated) useBulk(ctx context.Context, first, second string) {
+	tags := &ledgerv1.Tags{Values: []string{"gift", "Bulk"}}
+	s.record(s.UpdateTransactions(ctx, &ledgerv1.UpdateTransactionsRequest{
+		Items: []*ledgerv1.TransactionChange{
+			{Id: first, Payee: new("Market"), AddTags: tags},
+			{Id: second, Amount: new("6.00"), CategoryId: &s.categories[1], RemoveTags: tags},
+		},
+	}))
+	s.record(s.DeleteTransactions(ctx, &ledgerv1.DeleteTransactionsRequest{Ids: []string{second}}))
 }
 
 // read calls every RPC that changes nothing.

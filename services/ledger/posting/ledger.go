@@ -42,28 +42,35 @@ func (l *Ledger) Today(ctx context.Context, q pg.Querier, owner uuid.UUID) (time
 	return calendar.Today(l.Now(), zone), nil
 }
 
-// Publish adds an event of a change to the outbox. q is the database transaction of that change, so
-// that both are committed or neither is. It wakes the relay before the commit: the relay waits 100
-// ms before it polls, and polls again later (ADR 10).
+// Publish adds the events of a change to the outbox, in this order. q is the database transaction
+// of that change, so that all are committed or none is. It wakes the relay before the commit: the
+// relay waits 100 ms before it polls, and polls again later (ADR 10).
 func (l *Ledger) Publish(
-	ctx context.Context, q pg.Querier, owner uuid.UUID, data proto.Message,
+	ctx context.Context, q pg.Querier, owner uuid.UUID, data ...proto.Message,
 ) error {
-	l.Wake()
-	return outbox.Add(ctx, q, l.event(ctx, owner, data))
-}
-
-// PublishUpdates adds the events of changed transactions of one owner, like Publish.
-func (l *Ledger) PublishUpdates(
-	ctx context.Context, q pg.Querier, before, after []Transaction,
-) error {
-	events := make([]outbox.Event, len(after))
-	for i, t := range after {
-		events[i] = l.event(ctx, t.OwnerID, &ledgerv1.TransactionUpdated{
-			OwnerId: t.OwnerID.String(), Before: before[i].Proto(), After: t.Proto(),
-		})
+	events := make([]outbox.Event, len(data))
+	for i, d := range data {
+		events[i] = l.event(ctx, owner, d)
 	}
 	l.Wake()
 	return outbox.Add(ctx, q, events...)
+}
+
+// PublishUpdates adds the events of changed transactions of one owner, like Publish. Without
+// transactions it runs no query.
+func (l *Ledger) PublishUpdates(
+	ctx context.Context, q pg.Querier, before, after []Transaction,
+) error {
+	if len(after) == 0 {
+		return nil
+	}
+	events := make([]proto.Message, len(after))
+	for i, t := range after {
+		events[i] = &ledgerv1.TransactionUpdated{
+			OwnerId: t.OwnerID.String(), Before: before[i].Proto(), After: t.Proto(),
+		}
+	}
+	return l.Publish(ctx, q, after[0].OwnerID, events...)
 }
 
 // Created returns the event of a created transaction.

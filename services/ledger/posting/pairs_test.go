@@ -67,7 +67,22 @@ var plainWrites = []request{
 			r.WalletId = new(h.unusedWallet.String())
 		})
 	}},
+	{name: "changes of several", write: func(h holdings) error {
+		_, err := h.UpdateTransactions(h.Ctx, &ledgerv1.UpdateTransactionsRequest{
+			Items: []*ledgerv1.TransactionChange{
+				{Id: h.fun, WalletId: new(h.unusedWallet.String()), Date: new("2026-04-02")},
+				{Id: h.food, Amount: new("9"), CategoryId: new(h.otherCategory.String())},
+			},
+		})
+		return err
+	}},
 	{name: "delete", write: func(h holdings) error { return h.remove(h.food) }},
+	{name: "delete of several", write: func(h holdings) error {
+		_, err := h.DeleteTransactions(h.Ctx, &ledgerv1.DeleteTransactionsRequest{
+			Ids: []string{h.scanned[1], h.food, h.scanned[0]}, IdempotencyKey: "key",
+		})
+		return err
+	}},
 	{name: "delete of a receipt's first", write: func(h holdings) error {
 		return h.remove(h.scanned[0])
 	}},

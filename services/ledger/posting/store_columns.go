@@ -134,6 +134,13 @@ var otherColumns = columns[insertion]{
 	recordField("response", func(r *idem.Record) []byte { return r.Response }),
 }
 
+// changedColumns are the columns that Update reads.
+var changedColumns = slices.Concat(transactionColumns, columns[insertion]{
+	field("tags", "text", func(t *Transaction) string { return strings.Join(t.Tags, ",") }),
+	field("version", "bigint", func(t *Transaction) int64 { return t.Version }),
+	field("updated_at", "timestamptz", func(t *Transaction) time.Time { return t.UpdatedAt }),
+})
+
 var rowColumns = slices.Concat(transactionColumns, otherColumns)
 
 // partColumns are the columns of the parts of split transactions. item is the place of the

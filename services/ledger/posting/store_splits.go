@@ -49,30 +49,36 @@ func addSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transact
 	return nil
 }
 
-// ReplaceSplits writes the splits of a changed transaction, with the wallet, currency and date that
-// they share with it. The caller holds the lock of the transaction's row. All parts are deleted and
-// inserted at once, because the triggers that correct the monthly totals (ADR 103) derive the type
-// of the transaction from the sum of its parts. A category that is not the owner's violates
-// transactions_category_fkey.
-func ReplaceSplits(ctx context.Context, q pg.Querier, transaction Transaction) error {
-	var categories []uuid.UUID
-	var amounts []int64
-	var descriptions []string
-	for _, s := range transaction.Splits {
-		categories = append(categories, s.CategoryID)
-		amounts = append(amounts, s.AmountMinor)
-		descriptions = append(descriptions, s.Description)
+// ReplaceSplits writes the splits of changed transactions of one owner, with the wallet, currency
+// and date that they share with their transactions. The caller holds the locks of the rows. All
+// parts of a transaction are deleted and inserted at once, because the triggers that correct the
+// monthly totals (ADR 103) derive the type of the transaction from the sum of its parts. A category
+// that is not the owner's violates transactions_category_fkey. Without transactions it runs no
+// query.
+func ReplaceSplits(ctx context.Context, q pg.Querier, ts ...Transaction) error {
+	if len(ts) == 0 {
+		return nil
 	}
-	err := pg.Exec(ctx, q, `DELETE FROM splits WHERE owner_id = $1 AND transaction_id = $2`,
-		transaction.OwnerID, transaction.ID)
+	ids := make([]uuid.UUID, len(ts))
+	for i, t := range ts {
+		ids[i] = t.ID
+	}
+	owner := ts[0].OwnerID
+	err := pg.Exec(ctx, q, `DELETE FROM splits WHERE owner_id = $1 AND transaction_id = ANY($2)`,
+		owner, ids)
 	if err != nil {
 		return err
 	}
-	return pg.Exec(ctx, q, `
-		INSERT INTO splits (`+splitColumns+`)
-		SELECT $1, $2, p.position - 1, p.category_id, $3, $4, $5, p.amount_minor, p.description
-		FROM unnest($6::uuid[], $7::bigint[], $8::text[]) WITH ORDINALITY
-			AS p (category_id, amount_minor, description, position)`,
-		transaction.OwnerID, transaction.ID, transaction.WalletID, transaction.Currency,
-		transaction.Date, categories, amounts, descriptions)
+	rows := insertion{transactions: ts, parts: partsOf(ts)}
+	return pg.Exec(ctx, q, insertSplitsSQL,
+		partColumns.values(changedColumns.values([]any{owner}, rows), rows)...)
 }
+
+var insertSplitsSQL = `
+		INSERT INTO splits (` + splitColumns + `)
+		SELECT $1::uuid, t.id, p.position, p.category_id, t.wallet_id, t.currency, t.date,
+			p.amount_minor, p.description
+		FROM unnest(` + changedColumns.parameters(2) + `) WITH ORDINALITY
+			AS t (` + changedColumns.names() + `, item)
+		JOIN unnest(` + partColumns.parameters(2+len(changedColumns)) + `)
+			AS p (` + partColumns.names() + `) USING (item)`

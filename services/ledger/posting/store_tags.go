@@ -68,6 +68,18 @@ func UseTags(
 	return nil
 }
 
+// TagKeys returns the keys of the tags with given names, whether the owner has them or not.
+func TagKeys(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, names []string,
+) (map[string]string, error) {
+	used, err := selectUsedTags(ctx, q, owner, names)
+	keys := map[string]string{}
+	for _, u := range used {
+		keys[u.Given] = u.Key
+	}
+	return keys, err
+}
+
 func (t *Transaction) setTags(used map[string]usedTag, given []string) {
 	t.Tags, t.TagNames = []string{}, nil
 	for _, name := range given {

@@ -25,29 +25,29 @@ func IsOfAnother(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, 
 		`SELECT EXISTS (SELECT FROM transactions WHERE id = $1 AND owner_id <> $2)`, id, owner)
 }
 
-// Lock locks one of the owner's transactions until the database transaction ends, and returns it
-// without its splits. If it is a leg of a transfer, Lock also locks and returns the other leg. The
-// rows are in the order of their ids, in which all writes lock them. Without the transaction the
-// result is empty. The caller shares or holds the owner's lock, so that no transaction becomes a
-// leg or stops being one meanwhile.
-func Lock(ctx context.Context, q pg.Querier, owner, id uuid.UUID) ([]Transaction, error) {
+// Lock locks transactions of an owner until the database transaction ends, and returns them without
+// their splits. With a leg of a transfer, it also locks and returns the other leg. The rows are in
+// the order of their ids, in which all writes lock them. It omits unknown ids and transactions of
+// other owners. The caller shares or holds the owner's lock, so that no transaction becomes a leg
+// or stops being one meanwhile.
+func Lock(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...uuid.UUID,
+) ([]Transaction, error) {
 	return pg.All[Transaction](ctx, q, `
 		SELECT `+TransactionColumns+`
 		FROM transactions t
 		WHERE t.owner_id = $1 AND t.id IN (
-			SELECT $2::uuid
+			SELECT unnest($2::uuid[])
 			UNION
 			SELECT leg.id
 			FROM transactions named
 			JOIN transactions leg ON leg.transfer_id = named.transfer_id
-			WHERE named.owner_id = $1 AND named.id = $2 AND leg.owner_id = $1)
+			WHERE named.owner_id = $1 AND named.id = ANY($2) AND leg.owner_id = $1)
 		ORDER BY t.id
-		FOR UPDATE`, owner, id)
+		FOR UPDATE`, owner, ids)
 }
 
-// LockAll locks transactions of an owner until the database transaction ends, and returns them
-// without their splits, in the order of their ids. It omits unknown ids and transactions of other
-// owners.
+// LockAll is Lock without the other legs of transfers.
 func LockAll(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
 ) ([]Transaction, error) {
@@ -59,20 +59,21 @@ func LockAll(
 		FOR UPDATE`, owner, ids)
 }
 
-// Update writes the changed fields and the version of transaction, except its splits. The caller
-// corrects balances and totals with Replace.
-func Update(ctx context.Context, q pg.Querier, transaction Transaction) error {
-	return pg.Exec(ctx, q, `
-		UPDATE transactions
-		SET wallet_id = $3, category_id = $4, currency = $5, amount_minor = $6, amount_e4 = $7,
-			description = $8, date = $9, version = $10, updated_at = $11, payee = $12, notes = $13,
-			tags = $14, split_count = $15, transfer_id = $16
-		WHERE id = $1 AND owner_id = $2`,
-		transaction.ID, transaction.OwnerID, transaction.WalletID, transaction.CategoryID,
-		transaction.Currency, transaction.AmountMinor, transaction.AmountE4(),
-		transaction.Description, transaction.Date, transaction.Version, transaction.UpdatedAt,
-		transaction.Payee, transaction.Notes, transaction.Tags, len(transaction.Splits),
-		transaction.TransferID)
+var updateSQL = `
+		UPDATE transactions t
+		SET wallet_id = c.wallet_id, category_id = c.category_id, currency = c.currency,
+			amount_minor = c.amount_minor, amount_e4 = c.amount_e4, description = c.description,
+			date = c.date, version = c.version, updated_at = c.updated_at, payee = c.payee,
+			notes = c.notes, tags = string_to_array(c.tags, ','), split_count = c.split_count,
+			transfer_id = c.transfer_id, seq = (SELECT taken_seq($1))
+		FROM unnest(` + changedColumns.parameters(2) + `) AS c (` + changedColumns.names() + `)
+		WHERE t.owner_id = $1 AND t.id = c.id`
+
+// Update writes the changed fields and the versions of transactions of one owner, except their
+// splits. The caller corrects balances and totals with Replace.
+func Update(ctx context.Context, q pg.Querier, ts ...Transaction) error {
+	rows := insertion{transactions: ts}
+	return pg.Exec(ctx, q, updateSQL, changedColumns.values([]any{ts[0].OwnerID}, rows)...)
 }
 
 // Delete deletes the rows of transactions of one owner. The caller corrects balances and totals
@@ -86,20 +87,26 @@ func Delete(ctx context.Context, q pg.Querier, ts ...Transaction) error {
 		ts[0].OwnerID, ids)
 }
 
-// DeleteUnusedReceipt deletes a receipt with its images after tx has deleted one of its
-// transactions, if no other transaction uses it. The lock serializes the deletions of a receipt's
-// transactions. The second statement's snapshot is newer than the lock, so it sees the deletions
-// before it. The images are deleted by ON DELETE CASCADE.
-func DeleteUnusedReceipt(ctx context.Context, tx pgx.Tx, owner, receipt uuid.UUID) error {
-	err := pg.Exec(ctx, tx, `SELECT FROM receipts WHERE owner_id = $1 AND id = $2 FOR UPDATE`,
-		owner, receipt)
+// DeleteUnusedReceipts deletes receipts with their images after tx has deleted transactions of
+// them, if no other transaction uses them. The locks serialize the deletions of a receipt's
+// transactions. The second statement's snapshot is newer than the locks, so it sees the deletions
+// before it. The images are deleted by ON DELETE CASCADE. Without receipts it runs no query.
+func DeleteUnusedReceipts(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, receipts []uuid.UUID,
+) error {
+	if len(receipts) == 0 {
+		return nil
+	}
+	err := pg.Exec(ctx, tx, `
+		SELECT FROM receipts WHERE owner_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE`,
+		owner, receipts)
 	if err != nil {
 		return err
 	}
 	return pg.Exec(ctx, tx, `
 		DELETE FROM receipts r
-		WHERE r.owner_id = $1 AND r.id = $2
+		WHERE r.owner_id = $1 AND r.id = ANY($2)
 			AND NOT EXISTS (
 				SELECT FROM transactions t WHERE t.owner_id = $1 AND t.receipt_id = r.id)`,
-		owner, receipt)
+		owner, receipts)
 }

@@ -114,18 +114,19 @@ func ParseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.E
 	return ids
 }
 
-const maxTags = 20
+// MaxTags is the maximum number of tags of a transaction.
+const MaxTags = 20
 
-// ParseTags parses up to maxTags names of tags, and adds a problem for each invalid one.
+// ParseTags parses up to MaxTags names of tags, and adds a problem for each invalid one.
 // posting.UseTags decides whether two names are the same tag.
-func ParseTags(problems *apierr.Problems, names []string) []string {
+func ParseTags(problems *apierr.Problems, field string, names []string) []string {
 	tags := []string{}
-	if len(names) > maxTags {
-		problems.Invalid("tags", fmt.Sprintf("must be at most %d names", maxTags))
+	if len(names) > MaxTags {
+		problems.Invalid(field, fmt.Sprintf("must be at most %d names", MaxTags))
 		return tags
 	}
 	for i, s := range names {
-		name, problem := text.Tag(fmt.Sprintf("tags[%d]", i), s)
+		name, problem := text.Tag(fmt.Sprintf("%s[%d]", field, i), s)
 		problems.Field(problem)
 		tags = append(tags, name)
 	}

@@ -30,7 +30,6 @@ const (
 	// previewRows is the number of transactions that a preview reads together.
 	previewRows = 5000
 	maxExamples = 10
-	maxTags     = 20
 )
 
 // ApplyRule applies one of the caller's rules to existing transactions: it queues a job, or with
@@ -223,7 +222,7 @@ func Complete(transaction *posting.Transaction, outcome matching.Outcome) {
 	}
 	transaction.TagNames = slices.Clone(transaction.TagNames)
 	for _, tag := range outcome.Tags {
-		if len(transaction.TagNames) < maxTags {
+		if len(transaction.TagNames) < request.MaxTags {
 			transaction.TagNames = append(transaction.TagNames, tag)
 		}
 	}

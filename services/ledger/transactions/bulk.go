@@ -91,7 +91,7 @@ func (s *Transactions) CreateTransactions(
 	case pg.IsViolation(err, externalKey):
 		// A transaction that had one of the external ids may have been deleted since. A retry then
 		// succeeds.
-		return nil, cmp.Or(s.bulkDuplicates(ctx, ts), error(apierr.Unavailable))
+		return nil, cmp.Or(s.duplicates(ctx, "transactions", ts), error(apierr.Unavailable))
 	}
 	return nil, err
 }
@@ -127,16 +127,32 @@ func bulkProblems(ctx context.Context, q pg.Querier, owner uuid.UUID, items []bu
 	if err != nil {
 		return err
 	}
-	var problems apierr.Problems
-	bad := 0
+	problems := make([]error, len(items))
 	for i, item := range items {
 		owned.Check(&item.problems, item.named)
-		if e := apierr.From(item.problems.Err()); e != nil && bad < maxBadItems {
-			problems.Include(e.Under(fmt.Sprintf("transactions[%d]", i)))
-			bad++
-		}
+		problems[i] = item.problems.Err()
 	}
-	return problems.Err()
+	return itemProblems("transactions", problems)
+}
+
+// itemProblems returns one error with the problems of the first maxBadItems invalid items, or nil.
+// Its fields have the prefix list[i], with i from 0.
+func itemProblems(list string, problems []error) error {
+	var all apierr.Problems
+	bad := 0
+	for i, problem := range problems {
+		item := fmt.Sprintf("%s[%d]", list, i)
+		switch e := apierr.From(problem); {
+		case e == nil || bad == maxBadItems:
+			continue
+		case len(e.Fields) == 0:
+			all.Add(e.With(item, e.Message))
+		default:
+			all.Include(e.Under(item))
+		}
+		bad++
+	}
+	return all.Err()
 }
 
 func (s *Transactions) createTagged(

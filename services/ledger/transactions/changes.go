@@ -32,8 +32,10 @@ type changes struct {
 	kind         *string
 	payee, notes *string
 	// tags are names, as the request has them.
-	tags       *[]string
-	externalID *string
+	tags *[]string
+	// addedTags and removedTags are names. A request has either them or tags.
+	addedTags, removedTags []string
+	externalID             *string
 	// splits is empty, and not nil, if the request ends a split.
 	splits *[]part
 }
@@ -78,7 +80,7 @@ func parseTransaction(problems *apierr.Problems, req *ledgerv1.CreateTransaction
 // parseTransactionUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is
 // none.
 func parseTransactionUpdate(
-	problems *apierr.Problems, req *ledgerv1.UpdateTransactionRequest,
+	problems *apierr.Problems, req *ledgerv1.TransactionChange,
 ) (changes, error) {
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
@@ -100,6 +102,11 @@ func parseTransactionUpdate(
 	optional(req.Notes, parsed.setNotes)
 	if req.GetTags() != nil {
 		parsed.setTags(problems, req.GetTags().GetValues())
+	}
+	parsed.addedTags = request.ParseTags(problems, "addTags", req.GetAddTags().GetValues())
+	parsed.removedTags = request.ParseTags(problems, "removeTags", req.GetRemoveTags().GetValues())
+	if req.GetTags() != nil && (req.GetAddTags() != nil || req.GetRemoveTags() != nil) {
+		problems.Invalid("tags", "must be absent with addTags and removeTags")
 	}
 	if req.GetSplits() != nil {
 		parsed.setSplits(problems, req.GetSplits().GetValues())
@@ -173,7 +180,7 @@ func (c *changes) setNotes(p *apierr.Problems, s string) {
 }
 
 func (c *changes) setTags(p *apierr.Problems, names []string) {
-	tags := request.ParseTags(p, names)
+	tags := request.ParseTags(p, "tags", names)
 	c.tags = &tags
 }
 

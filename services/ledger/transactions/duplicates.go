@@ -70,18 +70,23 @@ func duplicate(first uuid.UUID) *apierr.Error {
 	return errTransactionDuplicate.With("externalId", first.String())
 }
 
-// bulkDuplicates returns TRANSACTION_DUPLICATE for the first maxBadItems items whose external ids
-// are in use, or nil if there are none.
-func (s *Transactions) bulkDuplicates(ctx context.Context, ts []posting.Transaction) error {
-	ids, err := s.selectExternal(ctx, ts...)
+// duplicates returns TRANSACTION_DUPLICATE for the first maxBadItems transactions whose external
+// ids others have in their wallets, or nil if there are none. list is the name of the request's
+// items.
+func (s *Transactions) duplicates(
+	ctx context.Context, list string, ts []posting.Transaction,
+) error {
+	stored, err := s.selectExternal(ctx, ts...)
 	if err != nil {
 		return err
 	}
-	var p apierr.Problems
-	for _, d := range ids[:min(len(ids), maxBadItems)] {
-		p.Add(duplicate(d.ID).Under(fmt.Sprintf("transactions[%d]", d.Position-1)))
+	problems := make([]error, len(ts))
+	for _, d := range stored {
+		if place := d.Position - 1; d.ID != ts[place].ID {
+			problems[place] = duplicate(d.ID)
+		}
 	}
-	return p.Err()
+	return itemProblems(list, problems)
 }
 
 // checkRepeated adds a problem to each item that has the wallet and the external id of an earlier

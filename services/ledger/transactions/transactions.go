@@ -4,9 +4,9 @@
 // Each write also updates the wallet's balance and the monthly total, with package posting, and
 // adds an event to the outbox, in the same database transaction. The files:
 //
-//   - transactions.go: the RPC methods of single transactions. Start reading at CreateTransaction
-//   - changes.go and splits.go: validate the fields of a request. legs.go: locks, and changes of a
-//     leg of a transfer
+//   - transactions.go: creation, lookup and deletion. Start reading at CreateTransaction
+//   - update.go: changes of one or several transactions. revision.go: their locks and next
+//     versions. changes.go and splits.go: validate the fields of a request
 //   - duplicates.go: transactions with an external id that exists
 //   - batcher.go: group commit, which inserts simultaneous single creates with one statement
 //   - bulk.go: CreateTransactions, and single creates with tags
@@ -22,9 +22,9 @@
 package transactions
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -43,7 +43,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/request"
-	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
 // Transactions implements the RPCs of transactions.
@@ -151,79 +150,19 @@ func (s *Transactions) GetTransaction(
 	return &ledgerv1.GetTransactionResponse{Transaction: own.Proto(), Etag: tag}, nil
 }
 
-// UpdateTransaction changes the fields that the request sets, and corrects balances and totals
-// accordingly.
-func (s *Transactions) UpdateTransaction(
-	ctx context.Context, req *ledgerv1.UpdateTransactionRequest,
-) (*ledgerv1.UpdateTransactionResponse, error) {
-	id, ok := text.ID(req.GetId())
-	if !ok {
-		return nil, errInvalidTransactionID
+// ownTransaction returns one of the caller's transactions with its splits.
+func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (posting.Transaction, error) {
+	owner := caller.ID(ctx)
+	t, err := posting.Select(ctx, q, owner, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = notFound(ctx, q, owner, id)
 	}
-	var problems apierr.Problems
-	changes, err := parseTransactionUpdate(&problems, req)
-	if err != nil {
-		return nil, err
-	}
-	var transaction posting.Transaction
-	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		transaction, err = s.changeTransaction(ctx, tx, id, req.GetIfMatch(), changes, problems)
-		return err
-	})
-	if err != nil {
-		return nil, s.rejected(ctx, transaction, err)
-	}
-	return &ledgerv1.UpdateTransactionResponse{
-		Transaction: transaction.Proto(), Etag: etag.Format(transaction.Version),
-	}, nil
-}
-
-// changeTransaction writes the next version of a transaction with its postings and its event. The
-// problems of the request take precedence over the errors of the transaction: not found,
-// another user's, or another version. They are a copy, because pg.InTx may run the caller's
-// function again, which must start with the same problems. If PostgreSQL rejects the next version,
-// it is returned with the error.
-func (s *Transactions) changeTransaction(
-	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, changes changes,
-	problems apierr.Problems,
-) (posting.Transaction, error) {
-	locked, err := lockForChange(ctx, tx, id, ifMatch)
-	if err != nil {
-		return posting.Transaction{}, cmp.Or(problems.Err(), err)
-	}
-	if locked.other != nil {
-		return s.changeLeg(ctx, tx, locked, changes, problems)
-	}
-	before := locked.Transaction
-	after := changes.apply(&problems, before)
-	err = request.CheckOwned(ctx, tx, problems, after.OwnerID, changes.references())
 	if err != nil {
 		return posting.Transaction{}, err
 	}
-	after.Version++
-	after.UpdatedAt = s.Now()
-	if changes.tags != nil {
-		changed := []posting.Transaction{after}
-		if err := posting.UseTags(ctx, tx, after.OwnerID, after.UpdatedAt, changed); err != nil {
-			return posting.Transaction{}, err
-		}
-		after = changed[0]
-	}
-	if err := posting.Update(ctx, tx, after); err != nil {
-		return after, posting.ClientError(err)
-	}
-	if len(before.Splits)+len(after.Splits) > 0 {
-		if err := posting.ReplaceSplits(ctx, tx, after); err != nil {
-			return posting.Transaction{}, posting.ClientError(err)
-		}
-	}
-	err = posting.Replace(ctx, tx, []posting.Transaction{before}, []posting.Transaction{after})
-	if err != nil {
-		return posting.Transaction{}, err
-	}
-	return after, s.Publish(ctx, tx, after.OwnerID, &ledgerv1.TransactionUpdated{
-		OwnerId: after.OwnerID.String(), Before: before.Proto(), After: after.Proto(),
-	})
+	details := []posting.Transaction{t}
+	err = posting.AddDetails(ctx, q, owner, details)
+	return details[0], err
 }
 
 // DeleteTransaction deletes a transaction and removes it from balances and totals. It also deletes
@@ -237,31 +176,14 @@ func (s *Transactions) DeleteTransaction(
 		return nil, errInvalidTransactionID
 	}
 	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		locked, err := lockForChange(ctx, tx, id, req.GetIfMatch())
+		r, err := lockForChange(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if locked.other != nil {
-			return transfers.Remove(ctx, tx, s.Ledger, locked.transfer())
-		}
-		// The statements follow the order of locks: transaction, receipt, totals, balances (see
-		// ownerLock).
-		if err := posting.Delete(ctx, tx, locked.Transaction); err != nil {
+		if err := r.check(ctx, tx, id, req.GetIfMatch()); err != nil {
 			return err
 		}
-		if receipt := locked.ReceiptID; receipt != nil {
-			err := posting.DeleteUnusedReceipt(ctx, tx, locked.OwnerID, *receipt)
-			if err != nil {
-				return err
-			}
-		}
-		if err := posting.Remove(ctx, tx, locked.Transaction); err != nil {
-			return err
-		}
-		return s.Publish(ctx, tx, locked.OwnerID,
-			&ledgerv1.TransactionDeleted{
-				OwnerId: locked.OwnerID.String(), Transaction: locked.Proto(),
-			})
+		return s.remove(ctx, tx, r, id)
 	})
 	if err != nil {
 		return nil, err
@@ -269,23 +191,67 @@ func (s *Transactions) DeleteTransaction(
 	return &ledgerv1.DeleteTransactionResponse{Id: id.String()}, nil
 }
 
-func addDetails(ctx context.Context, q pg.Querier, t *posting.Transaction) error {
-	one := []posting.Transaction{*t}
-	err := posting.AddDetails(ctx, q, t.OwnerID, one)
-	*t = one[0]
-	return err
+// DeleteTransactions deletes up to maxBulkItems transactions, all or none, as DeleteTransaction
+// deletes one. The number of statements does not depend on the number of ids.
+func (s *Transactions) DeleteTransactions(
+	ctx context.Context, req *ledgerv1.DeleteTransactionsRequest,
+) (*ledgerv1.DeleteTransactionsResponse, error) {
+	if len(req.GetIds()) == 0 || len(req.GetIds()) > maxBulkItems {
+		return nil, apierr.Invalid("ids", fmt.Sprintf("must be 1 to %d ids", maxBulkItems))
+	}
+	var problems apierr.Problems
+	ids := request.ParseIDs(&problems, "ids", req.GetIds(), errInvalidTransactionID)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	leave, err := s.bulks.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	call := idem.Call{Owner: caller.ID(ctx), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &ledgerv1.DeleteTransactionsResponse{}
+	for _, id := range ids {
+		resp.Ids = append(resp.Ids, id.String())
+	}
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		r, err := lockForChange(ctx, tx, ids...)
+		if err != nil {
+			return err
+		}
+		problems := make([]error, len(ids))
+		bad := 0
+		for i := 0; i < len(ids) && bad < maxBadItems; i++ {
+			problems[i] = r.check(ctx, tx, ids[i], "")
+			if problems[i] != nil {
+				bad++
+			}
+		}
+		if err := itemProblems("ids", problems); err != nil {
+			return err
+		}
+		return s.remove(ctx, tx, r, ids...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
 }
 
-// ownTransaction returns one of the caller's transactions with its splits.
-func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (posting.Transaction, error) {
-	owner := caller.ID(ctx)
-	t, err := posting.Select(ctx, q, owner, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = notFound(ctx, q, owner, id)
+// remove deletes the locked transactions, corrects balances and totals, and adds the events in the
+// order of the ids. The statements follow the order of locks: transactions, receipts, totals,
+// balances (see ownerLock).
+func (s *Transactions) remove(
+	ctx context.Context, tx pgx.Tx, r *revision, ids ...uuid.UUID,
+) error {
+	if err := posting.Delete(ctx, tx, r.before...); err != nil {
+		return err
 	}
-	if err != nil {
-		return posting.Transaction{}, err
+	if err := posting.DeleteUnusedReceipts(ctx, tx, r.owner, r.receipts()); err != nil {
+		return err
 	}
-	err = addDetails(ctx, q, &t)
-	return t, err
+	if err := posting.Remove(ctx, tx, r.before...); err != nil {
+		return err
+	}
+	return s.Publish(ctx, tx, r.owner, r.deleted(ids)...)
 }

@@ -155,7 +155,7 @@ func (c *changes) setNotes(p *apierr.Problems, s *string) {
 }
 
 func (c *changes) setTags(p *apierr.Problems, names []string) {
-	tags := request.ParseTags(p, names)
+	tags := request.ParseTags(p, "tags", names)
 	c.tags = &tags
 }
 

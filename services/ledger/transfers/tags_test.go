@@ -123,3 +123,80 @@ func TestTransferTagsRejects(t *testing.T) {
 		}
 	}
 }
+
+// TestUpdateTransactionsOfLegs changes legs beside other transactions: the fields that both share
+// in both, the payee only in the named one. Both legs of a transfer may be named.
+func TestUpdateTransactionsOfLegs(t *testing.T) {
+	t.Parallel()
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	moved := me.moves("10")
+	moved.Tags = []string{"Old"}
+	first, second := me.transfer(t, moved), me.transfer(t, me.moves("5"))
+	plain := me.Create(t, me.Spends("1"))
+	tags := func(names ...string) *ledgerv1.Tags { return &ledgerv1.Tags{Values: names} }
+	before := len(me.Events(t))
+	resp, err := me.UpdateTransactions(me.Ctx, &ledgerv1.UpdateTransactionsRequest{
+		Items: []*ledgerv1.TransactionChange{
+			{
+				Id: first.GetOutTransactionId(), Payee: new("Bank"), AddTags: tags("New"),
+				RemoveTags: tags("OLD"),
+			},
+			{Id: plain.GetId(), Amount: new("2")},
+			{Id: first.GetInTransactionId(), Date: new("2026-04-01"), Payee: new("Cash")},
+			{Id: second.GetInTransactionId(), Notes: new("rent")},
+		},
+	})
+	require.NoError(t, err)
+	ts := resp.GetTransactions()
+	out, in := me.leg(t, first.GetOutTransactionId()), me.leg(t, first.GetInTransactionId())
+	require.Equal(t, []string{out.String(), in.String()}, []string{ts[0].String(), ts[2].String()})
+	require.Equal(t, []string{"Bank", "Cash"}, []string{out.GetPayee(), in.GetPayee()})
+	for _, leg := range []*ledgerv1.Transaction{out, in} {
+		require.Equal(t, []string{"New"}, leg.GetTags())
+		require.Equal(t, "2026-04-01T00:00:00.000Z", leg.GetDate())
+	}
+	require.Equal(t, "rent", me.leg(t, second.GetOutTransactionId()).GetNotes())
+	events := me.Events(t)[before:]
+	require.Len(t, events, 3, "a transfer has one event")
+	require.Equal(t, first.GetId(), events[0].(*ledgerv1.TransferUpdated).GetAfter().GetId())
+	require.Equal(t, plain.GetId(), events[1].(*ledgerv1.TransactionUpdated).GetAfter().GetId())
+	require.Equal(t, second.GetId(), events[2].(*ledgerv1.TransferUpdated).GetAfter().GetId())
+
+	e := srv.RequireRejected(t, codes.FailedPrecondition, "TRANSACTION_IS_TRANSFER", func() error {
+		_, err := me.UpdateTransactions(me.Ctx, &ledgerv1.UpdateTransactionsRequest{
+			Items: []*ledgerv1.TransactionChange{
+				{Id: plain.GetId(), Amount: new("3")},
+				{Id: second.GetInTransactionId(), Amount: new("3")},
+			},
+		})
+		return err
+	})
+	require.Equal(t, []string{"items[1].amount"}, fixture.FieldNames(e))
+	srv.RequireConsistent(t)
+}
+
+// TestDeleteTransactionsOfLegs deletes a leg, and both legs, beside another transaction.
+func TestDeleteTransactionsOfLegs(t *testing.T) {
+	t.Parallel()
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	first, second := me.transfer(t, me.moves("10")), me.transfer(t, me.moves("5"))
+	plain := me.Create(t, me.Spends("1"))
+	before := len(me.Events(t))
+	_, err := me.DeleteTransactions(me.Ctx, &ledgerv1.DeleteTransactionsRequest{Ids: []string{
+		first.GetInTransactionId(), second.GetOutTransactionId(), plain.GetId(),
+		second.GetInTransactionId(),
+	}})
+	require.NoError(t, err)
+	events := me.Events(t)[before:]
+	require.Len(t, events, 3)
+	require.Equal(t, first.GetId(), events[0].(*ledgerv1.TransferDeleted).GetTransfer().GetId())
+	require.Equal(t, second.GetId(), events[1].(*ledgerv1.TransferDeleted).GetTransfer().GetId())
+	require.Equal(t, plain.GetId(),
+		events[2].(*ledgerv1.TransactionDeleted).GetTransaction().GetId())
+	list, err := me.ListTransactions(me.Ctx, &ledgerv1.ListTransactionsRequest{})
+	require.NoError(t, err)
+	require.Empty(t, list.GetTransactions())
+	srv.RequireConsistent(t)
+}

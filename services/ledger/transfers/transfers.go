@@ -201,7 +201,7 @@ func (s *Transfers) UpdateTransfer(
 				return err
 			}
 		}
-		after, err = Change(ctx, tx, s.Ledger, before, after)
+		after, err = s.change(ctx, tx, before, after)
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (s *Transfers) DeleteTransfer(
 		if err != nil {
 			return err
 		}
-		return Remove(ctx, tx, s.Ledger, t)
+		return s.remove(ctx, tx, t)
 	})
 	if err != nil {
 		return nil, err

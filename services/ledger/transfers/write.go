@@ -10,35 +10,42 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// Change writes the next version of both legs of a transfer, corrects balances and totals, adds the
-// event, and returns the new version. The caller holds the locks of both rows. UpdateTransfer calls
-// it, and package transactions for a PATCH of one leg. Both legs get one version, so that the ETag
-// of the transfer is the ETag of each leg.
-func Change(
-	ctx context.Context, tx pgx.Tx, ledger *posting.Ledger, before, after Transfer,
+// change writes the next version of both legs of a transfer, corrects balances and totals, adds the
+// event, and returns the new version. The caller holds the locks of both rows.
+func (s *Transfers) change(
+	ctx context.Context, tx pgx.Tx, before, after Transfer,
 ) (Transfer, error) {
-	after = after.next(before, ledger.Now())
+	after, event := Next(before, after, s.Now())
 	if err := write(ctx, tx, before, after); err != nil {
 		return Transfer{}, err
 	}
-	event := &ledgerv1.TransferUpdated{
-		OwnerId: after.Out.OwnerID.String(), Before: before.Proto(), After: after.Proto(),
-	}
-	return after, ledger.Publish(ctx, tx, after.Out.OwnerID, event)
+	return after, s.Publish(ctx, tx, after.Out.OwnerID, event)
 }
 
-// Remove deletes both legs of a transfer, corrects balances and totals, and adds the event. The
-// caller holds the locks of both rows. DeleteTransfer calls it, and package transactions for the
-// deletion of one leg.
-func Remove(ctx context.Context, tx pgx.Tx, l *posting.Ledger, t Transfer) error {
+// Next returns a changed transfer with its next version, and the event of the change. Both legs get
+// one version, so that the ETag of the transfer is the ETag of each leg.
+func Next(before, after Transfer, now time.Time) (Transfer, *ledgerv1.TransferUpdated) {
+	after = after.next(before, now)
+	return after, &ledgerv1.TransferUpdated{
+		OwnerId: after.Out.OwnerID.String(), Before: before.Proto(), After: after.Proto(),
+	}
+}
+
+// remove deletes both legs of a transfer, corrects balances and totals, and adds the event. The
+// caller holds the locks of both rows.
+func (s *Transfers) remove(ctx context.Context, tx pgx.Tx, t Transfer) error {
 	if err := posting.Delete(ctx, tx, t.legs()...); err != nil {
 		return err
 	}
 	if err := posting.Remove(ctx, tx, t.legs()...); err != nil {
 		return err
 	}
-	return l.Publish(ctx, tx, t.Out.OwnerID,
-		&ledgerv1.TransferDeleted{OwnerId: t.Out.OwnerID.String(), Transfer: t.Proto()})
+	return s.Publish(ctx, tx, t.Out.OwnerID, t.Deleted())
+}
+
+// Deleted returns the event of the deletion of t.
+func (t Transfer) Deleted() *ledgerv1.TransferDeleted {
+	return &ledgerv1.TransferDeleted{OwnerId: t.Out.OwnerID.String(), Transfer: t.Proto()}
 }
 
 // Match makes a transfer of an expense and an income, corrects balances and totals, and adds the
@@ -65,10 +72,8 @@ func Match(
 // write writes both rows, and corrects balances and totals with one statement for both, so that a
 // sum that both legs concern changes once.
 func write(ctx context.Context, tx pgx.Tx, before, after Transfer) error {
-	for _, leg := range after.legs() {
-		if err := posting.Update(ctx, tx, leg); err != nil {
-			return posting.ClientError(err)
-		}
+	if err := posting.Update(ctx, tx, after.legs()...); err != nil {
+		return posting.ClientError(err)
 	}
 	return posting.Replace(ctx, tx, before.legs(), after.legs())
 }

@@ -3020,7 +3020,11 @@ type UpdateTransactionRequest struct {
 	Tags *Tags `protobuf:"bytes,12,opt,name=tags,proto3" json:"tags,omitempty"`
 	// 2 to 50 parts, which add up to the amount exactly. The list replaces the previous one. An empty list with categoryId ends a split.
 	// Required with another currency if the transaction is split.
-	Splits        *Splits `protobuf:"bytes,13,opt,name=splits,proto3" json:"splits,omitempty"`
+	Splits *Splits `protobuf:"bytes,13,opt,name=splits,proto3" json:"splits,omitempty"`
+	// Names of tags that are added to the present ones, in place of tags. A transaction has at most 20.
+	AddTags *Tags `protobuf:"bytes,14,opt,name=add_tags,json=addTags,proto3" json:"add_tags,omitempty"`
+	// Names of tags that are removed, in place of tags. Names that the transaction does not have are ignored.
+	RemoveTags    *Tags `protobuf:"bytes,15,opt,name=remove_tags,json=removeTags,proto3" json:"remove_tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3146,6 +3150,20 @@ func (x *UpdateTransactionRequest) GetSplits() *Splits {
 	return nil
 }
 
+func (x *UpdateTransactionRequest) GetAddTags() *Tags {
+	if x != nil {
+		return x.AddTags
+	}
+	return nil
+}
+
+func (x *UpdateTransactionRequest) GetRemoveTags() *Tags {
+	if x != nil {
+		return x.RemoveTags
+	}
+	return nil
+}
+
 type UpdateTransactionResponse struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Code        string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -3215,6 +3233,285 @@ func (x *UpdateTransactionResponse) GetEtag() string {
 	return ""
 }
 
+// TransactionChange is a change of one of several transactions. A field that is absent does not change.
+type TransactionChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the transaction, a UUID. Each transaction occurs once.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ETag of the version that the change is based on, like If-Match. If it is absent, the change applies to any version.
+	Etag string `protobuf:"bytes,9,opt,name=etag,proto3" json:"etag,omitempty"`
+	// Positive, in the major unit. Without type, the sign does not change. Required with another currency.
+	Amount *string `protobuf:"bytes,2,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
+	// Up to 1000 characters.
+	Description *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	// ISO 8601 date or date-time of the years 1900 to 2200, as in CreateTransaction.
+	Date *string `protobuf:"bytes,4,opt,name=date,proto3,oneof" json:"date,omitempty"`
+	// ISO 4217 code, in upper or lower case. Amounts are not converted.
+	Currency *string `protobuf:"bytes,5,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	// Id of one of the user's wallets.
+	WalletId *string `protobuf:"bytes,6,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
+	// Id of one of the user's categories. It ends a split.
+	CategoryId *string `protobuf:"bytes,7,opt,name=category_id,json=categoryId,proto3,oneof" json:"category_id,omitempty"`
+	// expense or income.
+	Type *string `protobuf:"bytes,8,opt,name=type,proto3,oneof" json:"type,omitempty"`
+	// Empty, or up to 200 characters with a visible one.
+	Payee *string `protobuf:"bytes,10,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
+	// Up to 4000 characters.
+	Notes *string `protobuf:"bytes,11,opt,name=notes,proto3,oneof" json:"notes,omitempty"`
+	// At most 20 names, as in CreateTransaction. The list replaces the previous one.
+	Tags *Tags `protobuf:"bytes,12,opt,name=tags,proto3" json:"tags,omitempty"`
+	// 2 to 50 parts, which add up to the amount exactly. The list replaces the previous one. An empty list with categoryId ends a split.
+	// Required with another currency if the transaction is split.
+	Splits *Splits `protobuf:"bytes,13,opt,name=splits,proto3" json:"splits,omitempty"`
+	// Names of tags that are added to the present ones, in place of tags. A transaction has at most 20.
+	AddTags *Tags `protobuf:"bytes,14,opt,name=add_tags,json=addTags,proto3" json:"add_tags,omitempty"`
+	// Names of tags that are removed, in place of tags. Names that the transaction does not have are ignored.
+	RemoveTags    *Tags `protobuf:"bytes,15,opt,name=remove_tags,json=removeTags,proto3" json:"remove_tags,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransactionChange) Reset() {
+	*x = TransactionChange{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransactionChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransactionChange) ProtoMessage() {}
+
+func (x *TransactionChange) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransactionChange.ProtoReflect.Descriptor instead.
+func (*TransactionChange) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *TransactionChange) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetAmount() string {
+	if x != nil && x.Amount != nil {
+		return *x.Amount
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetDescription() string {
+	if x != nil && x.Description != nil {
+		return *x.Description
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetDate() string {
+	if x != nil && x.Date != nil {
+		return *x.Date
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetCurrency() string {
+	if x != nil && x.Currency != nil {
+		return *x.Currency
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetWalletId() string {
+	if x != nil && x.WalletId != nil {
+		return *x.WalletId
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetCategoryId() string {
+	if x != nil && x.CategoryId != nil {
+		return *x.CategoryId
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetType() string {
+	if x != nil && x.Type != nil {
+		return *x.Type
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetPayee() string {
+	if x != nil && x.Payee != nil {
+		return *x.Payee
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetNotes() string {
+	if x != nil && x.Notes != nil {
+		return *x.Notes
+	}
+	return ""
+}
+
+func (x *TransactionChange) GetTags() *Tags {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *TransactionChange) GetSplits() *Splits {
+	if x != nil {
+		return x.Splits
+	}
+	return nil
+}
+
+func (x *TransactionChange) GetAddTags() *Tags {
+	if x != nil {
+		return x.AddTags
+	}
+	return nil
+}
+
+func (x *TransactionChange) GetRemoveTags() *Tags {
+	if x != nil {
+		return x.RemoveTags
+	}
+	return nil
+}
+
+type UpdateTransactionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 500 changes.
+	Items         []*TransactionChange `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateTransactionsRequest) Reset() {
+	*x = UpdateTransactionsRequest{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateTransactionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateTransactionsRequest) ProtoMessage() {}
+
+func (x *UpdateTransactionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateTransactionsRequest.ProtoReflect.Descriptor instead.
+func (*UpdateTransactionsRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *UpdateTransactionsRequest) GetItems() []*TransactionChange {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+type UpdateTransactionsResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// In the order of the request.
+	Transactions  []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateTransactionsResponse) Reset() {
+	*x = UpdateTransactionsResponse{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateTransactionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateTransactionsResponse) ProtoMessage() {}
+
+func (x *UpdateTransactionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateTransactionsResponse.ProtoReflect.Descriptor instead.
+func (*UpdateTransactionsResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *UpdateTransactionsResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *UpdateTransactionsResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *UpdateTransactionsResponse) GetTransactions() []*Transaction {
+	if x != nil {
+		return x.Transactions
+	}
+	return nil
+}
+
 type DeleteTransactionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the transaction, a UUID.
@@ -3227,7 +3524,7 @@ type DeleteTransactionRequest struct {
 
 func (x *DeleteTransactionRequest) Reset() {
 	*x = DeleteTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3239,7 +3536,7 @@ func (x *DeleteTransactionRequest) String() string {
 func (*DeleteTransactionRequest) ProtoMessage() {}
 
 func (x *DeleteTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3252,7 +3549,7 @@ func (x *DeleteTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *DeleteTransactionRequest) GetId() string {
@@ -3281,7 +3578,7 @@ type DeleteTransactionResponse struct {
 
 func (x *DeleteTransactionResponse) Reset() {
 	*x = DeleteTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3293,7 +3590,7 @@ func (x *DeleteTransactionResponse) String() string {
 func (*DeleteTransactionResponse) ProtoMessage() {}
 
 func (x *DeleteTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3306,7 +3603,7 @@ func (x *DeleteTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *DeleteTransactionResponse) GetCode() string {
@@ -3328,6 +3625,131 @@ func (x *DeleteTransactionResponse) GetId() string {
 		return x.Id
 	}
 	return ""
+}
+
+type DeleteTransactionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ids of 1 to 500 transactions.
+	Ids []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *DeleteTransactionsRequest) Reset() {
+	*x = DeleteTransactionsRequest{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteTransactionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteTransactionsRequest) ProtoMessage() {}
+
+func (x *DeleteTransactionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteTransactionsRequest.ProtoReflect.Descriptor instead.
+func (*DeleteTransactionsRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *DeleteTransactionsRequest) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *DeleteTransactionsRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+type DeleteTransactionsResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Ids of the deleted transactions, in the order of the request. The other leg of a transfer is deleted, too.
+	Ids []string `protobuf:"bytes,3,rep,name=ids,proto3" json:"ids,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteTransactionsResponse) Reset() {
+	*x = DeleteTransactionsResponse{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteTransactionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteTransactionsResponse) ProtoMessage() {}
+
+func (x *DeleteTransactionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteTransactionsResponse.ProtoReflect.Descriptor instead.
+func (*DeleteTransactionsResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *DeleteTransactionsResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *DeleteTransactionsResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *DeleteTransactionsResponse) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *DeleteTransactionsResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
 }
 
 type CreateTransactionsFromReceiptRequest struct {
@@ -3364,7 +3786,7 @@ type CreateTransactionsFromReceiptRequest struct {
 
 func (x *CreateTransactionsFromReceiptRequest) Reset() {
 	*x = CreateTransactionsFromReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3376,7 +3798,7 @@ func (x *CreateTransactionsFromReceiptRequest) String() string {
 func (*CreateTransactionsFromReceiptRequest) ProtoMessage() {}
 
 func (x *CreateTransactionsFromReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3389,7 +3811,7 @@ func (x *CreateTransactionsFromReceiptRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use CreateTransactionsFromReceiptRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsFromReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *CreateTransactionsFromReceiptRequest) GetReceipt() []byte {
@@ -3496,7 +3918,7 @@ type ReceiptCorrections struct {
 
 func (x *ReceiptCorrections) Reset() {
 	*x = ReceiptCorrections{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3508,7 +3930,7 @@ func (x *ReceiptCorrections) String() string {
 func (*ReceiptCorrections) ProtoMessage() {}
 
 func (x *ReceiptCorrections) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3521,7 +3943,7 @@ func (x *ReceiptCorrections) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptCorrections.ProtoReflect.Descriptor instead.
 func (*ReceiptCorrections) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReceiptCorrections) GetMerchant() string {
@@ -3597,7 +4019,7 @@ type CorrectedLines struct {
 
 func (x *CorrectedLines) Reset() {
 	*x = CorrectedLines{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3609,7 +4031,7 @@ func (x *CorrectedLines) String() string {
 func (*CorrectedLines) ProtoMessage() {}
 
 func (x *CorrectedLines) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3622,7 +4044,7 @@ func (x *CorrectedLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectedLines.ProtoReflect.Descriptor instead.
 func (*CorrectedLines) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CorrectedLines) GetValues() []*CorrectedLine {
@@ -3647,7 +4069,7 @@ type CorrectedLine struct {
 
 func (x *CorrectedLine) Reset() {
 	*x = CorrectedLine{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3659,7 +4081,7 @@ func (x *CorrectedLine) String() string {
 func (*CorrectedLine) ProtoMessage() {}
 
 func (x *CorrectedLine) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3672,7 +4094,7 @@ func (x *CorrectedLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectedLine.ProtoReflect.Descriptor instead.
 func (*CorrectedLine) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CorrectedLine) GetDescription() string {
@@ -3711,7 +4133,7 @@ type CreateTransactionsFromReceiptResponse struct {
 
 func (x *CreateTransactionsFromReceiptResponse) Reset() {
 	*x = CreateTransactionsFromReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3723,7 +4145,7 @@ func (x *CreateTransactionsFromReceiptResponse) String() string {
 func (*CreateTransactionsFromReceiptResponse) ProtoMessage() {}
 
 func (x *CreateTransactionsFromReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3736,7 +4158,7 @@ func (x *CreateTransactionsFromReceiptResponse) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use CreateTransactionsFromReceiptResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsFromReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CreateTransactionsFromReceiptResponse) GetCode() string {
@@ -3786,7 +4208,7 @@ type ListReceiptsRequest struct {
 
 func (x *ListReceiptsRequest) Reset() {
 	*x = ListReceiptsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3798,7 +4220,7 @@ func (x *ListReceiptsRequest) String() string {
 func (*ListReceiptsRequest) ProtoMessage() {}
 
 func (x *ListReceiptsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3811,7 +4233,7 @@ func (x *ListReceiptsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReceiptsRequest.ProtoReflect.Descriptor instead.
 func (*ListReceiptsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListReceiptsRequest) GetLimit() int32 {
@@ -3841,7 +4263,7 @@ type ListReceiptsResponse struct {
 
 func (x *ListReceiptsResponse) Reset() {
 	*x = ListReceiptsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3853,7 +4275,7 @@ func (x *ListReceiptsResponse) String() string {
 func (*ListReceiptsResponse) ProtoMessage() {}
 
 func (x *ListReceiptsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3866,7 +4288,7 @@ func (x *ListReceiptsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReceiptsResponse.ProtoReflect.Descriptor instead.
 func (*ListReceiptsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListReceiptsResponse) GetCode() string {
@@ -3907,7 +4329,7 @@ type DeleteReceiptRequest struct {
 
 func (x *DeleteReceiptRequest) Reset() {
 	*x = DeleteReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3919,7 +4341,7 @@ func (x *DeleteReceiptRequest) String() string {
 func (*DeleteReceiptRequest) ProtoMessage() {}
 
 func (x *DeleteReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3932,7 +4354,7 @@ func (x *DeleteReceiptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteReceiptRequest.ProtoReflect.Descriptor instead.
 func (*DeleteReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *DeleteReceiptRequest) GetId() string {
@@ -3954,7 +4376,7 @@ type DeleteReceiptResponse struct {
 
 func (x *DeleteReceiptResponse) Reset() {
 	*x = DeleteReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3966,7 +4388,7 @@ func (x *DeleteReceiptResponse) String() string {
 func (*DeleteReceiptResponse) ProtoMessage() {}
 
 func (x *DeleteReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3979,7 +4401,7 @@ func (x *DeleteReceiptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteReceiptResponse.ProtoReflect.Descriptor instead.
 func (*DeleteReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *DeleteReceiptResponse) GetCode() string {
@@ -4011,7 +4433,7 @@ type ListCurrenciesRequest struct {
 
 func (x *ListCurrenciesRequest) Reset() {
 	*x = ListCurrenciesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4023,7 +4445,7 @@ func (x *ListCurrenciesRequest) String() string {
 func (*ListCurrenciesRequest) ProtoMessage() {}
 
 func (x *ListCurrenciesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4036,7 +4458,7 @@ func (x *ListCurrenciesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCurrenciesRequest.ProtoReflect.Descriptor instead.
 func (*ListCurrenciesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
 }
 
 type ListCurrenciesResponse struct {
@@ -4051,7 +4473,7 @@ type ListCurrenciesResponse struct {
 
 func (x *ListCurrenciesResponse) Reset() {
 	*x = ListCurrenciesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4063,7 +4485,7 @@ func (x *ListCurrenciesResponse) String() string {
 func (*ListCurrenciesResponse) ProtoMessage() {}
 
 func (x *ListCurrenciesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4076,7 +4498,7 @@ func (x *ListCurrenciesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCurrenciesResponse.ProtoReflect.Descriptor instead.
 func (*ListCurrenciesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ListCurrenciesResponse) GetCode() string {
@@ -4115,7 +4537,7 @@ type Currency struct {
 
 func (x *Currency) Reset() {
 	*x = Currency{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4127,7 +4549,7 @@ func (x *Currency) String() string {
 func (*Currency) ProtoMessage() {}
 
 func (x *Currency) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4140,7 +4562,7 @@ func (x *Currency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Currency.ProtoReflect.Descriptor instead.
 func (*Currency) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Currency) GetCode() string {
@@ -4176,7 +4598,7 @@ type ListPayeesRequest struct {
 
 func (x *ListPayeesRequest) Reset() {
 	*x = ListPayeesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4188,7 +4610,7 @@ func (x *ListPayeesRequest) String() string {
 func (*ListPayeesRequest) ProtoMessage() {}
 
 func (x *ListPayeesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4201,7 +4623,7 @@ func (x *ListPayeesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPayeesRequest.ProtoReflect.Descriptor instead.
 func (*ListPayeesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ListPayeesRequest) GetQ() string {
@@ -4230,7 +4652,7 @@ type ListPayeesResponse struct {
 
 func (x *ListPayeesResponse) Reset() {
 	*x = ListPayeesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4242,7 +4664,7 @@ func (x *ListPayeesResponse) String() string {
 func (*ListPayeesResponse) ProtoMessage() {}
 
 func (x *ListPayeesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4255,7 +4677,7 @@ func (x *ListPayeesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPayeesResponse.ProtoReflect.Descriptor instead.
 func (*ListPayeesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ListPayeesResponse) GetCode() string {
@@ -4296,7 +4718,7 @@ type Payee struct {
 
 func (x *Payee) Reset() {
 	*x = Payee{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4308,7 +4730,7 @@ func (x *Payee) String() string {
 func (*Payee) ProtoMessage() {}
 
 func (x *Payee) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4321,7 +4743,7 @@ func (x *Payee) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payee.ProtoReflect.Descriptor instead.
 func (*Payee) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Payee) GetName() string {
@@ -4362,7 +4784,7 @@ type GetReceiptRequest struct {
 
 func (x *GetReceiptRequest) Reset() {
 	*x = GetReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4374,7 +4796,7 @@ func (x *GetReceiptRequest) String() string {
 func (*GetReceiptRequest) ProtoMessage() {}
 
 func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4387,7 +4809,7 @@ func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *GetReceiptRequest) GetId() string {
@@ -4408,7 +4830,7 @@ type GetReceiptResponse struct {
 
 func (x *GetReceiptResponse) Reset() {
 	*x = GetReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4420,7 +4842,7 @@ func (x *GetReceiptResponse) String() string {
 func (*GetReceiptResponse) ProtoMessage() {}
 
 func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4433,7 +4855,7 @@ func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *GetReceiptResponse) GetCode() string {
@@ -4469,7 +4891,7 @@ type GetReceiptImageRequest struct {
 
 func (x *GetReceiptImageRequest) Reset() {
 	*x = GetReceiptImageRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4481,7 +4903,7 @@ func (x *GetReceiptImageRequest) String() string {
 func (*GetReceiptImageRequest) ProtoMessage() {}
 
 func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4494,7 +4916,7 @@ func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *GetReceiptImageRequest) GetId() string {
@@ -4522,7 +4944,7 @@ type GetReceiptImageResponse struct {
 
 func (x *GetReceiptImageResponse) Reset() {
 	*x = GetReceiptImageResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4534,7 +4956,7 @@ func (x *GetReceiptImageResponse) String() string {
 func (*GetReceiptImageResponse) ProtoMessage() {}
 
 func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4547,7 +4969,7 @@ func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *GetReceiptImageResponse) GetImage() []byte {
@@ -4574,7 +4996,7 @@ type GetSummaryRequest struct {
 
 func (x *GetSummaryRequest) Reset() {
 	*x = GetSummaryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4586,7 +5008,7 @@ func (x *GetSummaryRequest) String() string {
 func (*GetSummaryRequest) ProtoMessage() {}
 
 func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4599,7 +5021,7 @@ func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryRequest.ProtoReflect.Descriptor instead.
 func (*GetSummaryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *GetSummaryRequest) GetFrom() string {
@@ -4641,7 +5063,7 @@ type GetSummaryResponse struct {
 
 func (x *GetSummaryResponse) Reset() {
 	*x = GetSummaryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4653,7 +5075,7 @@ func (x *GetSummaryResponse) String() string {
 func (*GetSummaryResponse) ProtoMessage() {}
 
 func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4666,7 +5088,7 @@ func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryResponse.ProtoReflect.Descriptor instead.
 func (*GetSummaryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *GetSummaryResponse) GetCode() string {
@@ -4728,7 +5150,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4740,7 +5162,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4753,7 +5175,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Summary) GetFrom() string {
@@ -4844,7 +5266,7 @@ type TagTotals struct {
 
 func (x *TagTotals) Reset() {
 	*x = TagTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4856,7 +5278,7 @@ func (x *TagTotals) String() string {
 func (*TagTotals) ProtoMessage() {}
 
 func (x *TagTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4869,7 +5291,7 @@ func (x *TagTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagTotals.ProtoReflect.Descriptor instead.
 func (*TagTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *TagTotals) GetValues() []*TagTotal {
@@ -4898,7 +5320,7 @@ type TagTotal struct {
 
 func (x *TagTotal) Reset() {
 	*x = TagTotal{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4910,7 +5332,7 @@ func (x *TagTotal) String() string {
 func (*TagTotal) ProtoMessage() {}
 
 func (x *TagTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4923,7 +5345,7 @@ func (x *TagTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagTotal.ProtoReflect.Descriptor instead.
 func (*TagTotal) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *TagTotal) GetName() string {
@@ -4972,7 +5394,7 @@ type DailyTotals struct {
 
 func (x *DailyTotals) Reset() {
 	*x = DailyTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4984,7 +5406,7 @@ func (x *DailyTotals) String() string {
 func (*DailyTotals) ProtoMessage() {}
 
 func (x *DailyTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4997,7 +5419,7 @@ func (x *DailyTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DailyTotals.ProtoReflect.Descriptor instead.
 func (*DailyTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *DailyTotals) GetValues() []*DayTotals {
@@ -5024,7 +5446,7 @@ type DayTotals struct {
 
 func (x *DayTotals) Reset() {
 	*x = DayTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5036,7 +5458,7 @@ func (x *DayTotals) String() string {
 func (*DayTotals) ProtoMessage() {}
 
 func (x *DayTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5049,7 +5471,7 @@ func (x *DayTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayTotals.ProtoReflect.Descriptor instead.
 func (*DayTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *DayTotals) GetDate() string {
@@ -5102,7 +5524,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5114,7 +5536,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5127,7 +5549,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *Totals) GetCurrency() string {
@@ -5194,7 +5616,7 @@ type CategoryTotals struct {
 
 func (x *CategoryTotals) Reset() {
 	*x = CategoryTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5206,7 +5628,7 @@ func (x *CategoryTotals) String() string {
 func (*CategoryTotals) ProtoMessage() {}
 
 func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5219,7 +5641,7 @@ func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryTotals.ProtoReflect.Descriptor instead.
 func (*CategoryTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{67}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *CategoryTotals) GetCategoryId() string {
@@ -5291,7 +5713,7 @@ type WalletTotals struct {
 
 func (x *WalletTotals) Reset() {
 	*x = WalletTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5303,7 +5725,7 @@ func (x *WalletTotals) String() string {
 func (*WalletTotals) ProtoMessage() {}
 
 func (x *WalletTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5316,7 +5738,7 @@ func (x *WalletTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletTotals.ProtoReflect.Descriptor instead.
 func (*WalletTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{68}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *WalletTotals) GetWalletId() string {
@@ -5401,7 +5823,7 @@ type MonthTotals struct {
 
 func (x *MonthTotals) Reset() {
 	*x = MonthTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5413,7 +5835,7 @@ func (x *MonthTotals) String() string {
 func (*MonthTotals) ProtoMessage() {}
 
 func (x *MonthTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5426,7 +5848,7 @@ func (x *MonthTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MonthTotals.ProtoReflect.Descriptor instead.
 func (*MonthTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{69}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *MonthTotals) GetMonth() string {
@@ -5483,7 +5905,7 @@ type CheckReferencesRequest struct {
 
 func (x *CheckReferencesRequest) Reset() {
 	*x = CheckReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5495,7 +5917,7 @@ func (x *CheckReferencesRequest) String() string {
 func (*CheckReferencesRequest) ProtoMessage() {}
 
 func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5508,7 +5930,7 @@ func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesRequest.ProtoReflect.Descriptor instead.
 func (*CheckReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{70}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *CheckReferencesRequest) GetOwnerId() string {
@@ -5554,7 +5976,7 @@ type CheckReferencesResponse struct {
 
 func (x *CheckReferencesResponse) Reset() {
 	*x = CheckReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[71]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5566,7 +5988,7 @@ func (x *CheckReferencesResponse) String() string {
 func (*CheckReferencesResponse) ProtoMessage() {}
 
 func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[71]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5579,7 +6001,7 @@ func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesResponse.ProtoReflect.Descriptor instead.
 func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{71}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{76}
 }
 
 type SyncReferencesRequest struct {
@@ -5592,7 +6014,7 @@ type SyncReferencesRequest struct {
 
 func (x *SyncReferencesRequest) Reset() {
 	*x = SyncReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[72]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5604,7 +6026,7 @@ func (x *SyncReferencesRequest) String() string {
 func (*SyncReferencesRequest) ProtoMessage() {}
 
 func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[72]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5617,7 +6039,7 @@ func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesRequest.ProtoReflect.Descriptor instead.
 func (*SyncReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{72}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *SyncReferencesRequest) GetBudgets() []*BudgetReferences {
@@ -5646,7 +6068,7 @@ type BudgetReferences struct {
 
 func (x *BudgetReferences) Reset() {
 	*x = BudgetReferences{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[73]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5658,7 +6080,7 @@ func (x *BudgetReferences) String() string {
 func (*BudgetReferences) ProtoMessage() {}
 
 func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[73]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5671,7 +6093,7 @@ func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetReferences.ProtoReflect.Descriptor instead.
 func (*BudgetReferences) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{73}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *BudgetReferences) GetOwnerId() string {
@@ -5719,7 +6141,7 @@ type SyncReferencesResponse struct {
 
 func (x *SyncReferencesResponse) Reset() {
 	*x = SyncReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[74]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5731,7 +6153,7 @@ func (x *SyncReferencesResponse) String() string {
 func (*SyncReferencesResponse) ProtoMessage() {}
 
 func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[74]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5744,7 +6166,7 @@ func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesResponse.ProtoReflect.Descriptor instead.
 func (*SyncReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{74}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *SyncReferencesResponse) GetBudgets() []*CurrentCategories {
@@ -5766,7 +6188,7 @@ type CurrentCategories struct {
 
 func (x *CurrentCategories) Reset() {
 	*x = CurrentCategories{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[75]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5778,7 +6200,7 @@ func (x *CurrentCategories) String() string {
 func (*CurrentCategories) ProtoMessage() {}
 
 func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[75]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5791,7 +6213,7 @@ func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentCategories.ProtoReflect.Descriptor instead.
 func (*CurrentCategories) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{75}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *CurrentCategories) GetCategoryIds() []string {
@@ -5813,7 +6235,7 @@ type SumSpendingRequest struct {
 
 func (x *SumSpendingRequest) Reset() {
 	*x = SumSpendingRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[76]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5825,7 +6247,7 @@ func (x *SumSpendingRequest) String() string {
 func (*SumSpendingRequest) ProtoMessage() {}
 
 func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[76]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5838,7 +6260,7 @@ func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingRequest.ProtoReflect.Descriptor instead.
 func (*SumSpendingRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{76}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
@@ -5874,7 +6296,7 @@ type SpendingWindow struct {
 
 func (x *SpendingWindow) Reset() {
 	*x = SpendingWindow{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[77]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5886,7 +6308,7 @@ func (x *SpendingWindow) String() string {
 func (*SpendingWindow) ProtoMessage() {}
 
 func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[77]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5899,7 +6321,7 @@ func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpendingWindow.ProtoReflect.Descriptor instead.
 func (*SpendingWindow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{77}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *SpendingWindow) GetOwnerId() string {
@@ -5947,7 +6369,7 @@ type SumSpendingResponse struct {
 
 func (x *SumSpendingResponse) Reset() {
 	*x = SumSpendingResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[78]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5959,7 +6381,7 @@ func (x *SumSpendingResponse) String() string {
 func (*SumSpendingResponse) ProtoMessage() {}
 
 func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[78]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5972,7 +6394,7 @@ func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingResponse.ProtoReflect.Descriptor instead.
 func (*SumSpendingResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{78}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *SumSpendingResponse) GetSpendings() []*Spending {
@@ -5997,7 +6419,7 @@ type Spending struct {
 
 func (x *Spending) Reset() {
 	*x = Spending{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[79]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6009,7 +6431,7 @@ func (x *Spending) String() string {
 func (*Spending) ProtoMessage() {}
 
 func (x *Spending) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[79]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6022,7 +6444,7 @@ func (x *Spending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spending.ProtoReflect.Descriptor instead.
 func (*Spending) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{79}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *Spending) GetFound() bool {
@@ -6059,7 +6481,7 @@ type SpentAmount struct {
 
 func (x *SpentAmount) Reset() {
 	*x = SpentAmount{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[80]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6071,7 +6493,7 @@ func (x *SpentAmount) String() string {
 func (*SpentAmount) ProtoMessage() {}
 
 func (x *SpentAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[80]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6084,7 +6506,7 @@ func (x *SpentAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpentAmount.ProtoReflect.Descriptor instead.
 func (*SpentAmount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{80}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *SpentAmount) GetCurrency() string {
@@ -6406,7 +6828,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12?\n" +
 	"\vtransaction\x18\x03 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xca\x05\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb6\x06\n" +
 	"\x18UpdateTransactionRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12=\n" +
 	"\x06amount\x18\x02 \x01(\tB ص\x18\x01\xa8\xb6\x18\x01\xe2\xb6\x18\x14*\x0f999999999999.992\x010H\x00R\x06amount\x88\x01\x01\x122\n" +
@@ -6422,7 +6844,10 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	" \x01(\tB\v\x88\xb6\x18\x01\xe2\xb6\x18\x03\x10\xc8\x01H\aR\x05payee\x88\x01\x01\x12&\n" +
 	"\x05notes\x18\v \x01(\tB\v\x88\xb6\x18\x01\xe2\xb6\x18\x03\x10\xa0\x1fH\bR\x05notes\x88\x01\x01\x120\n" +
 	"\x04tags\x18\f \x01(\v2\x16.coffer.ledger.v1.TagsB\x04\x88\xb6\x18\x01R\x04tags\x126\n" +
-	"\x06splits\x18\r \x01(\v2\x18.coffer.ledger.v1.SplitsB\x04\x88\xb6\x18\x01R\x06splitsB\t\n" +
+	"\x06splits\x18\r \x01(\v2\x18.coffer.ledger.v1.SplitsB\x04\x88\xb6\x18\x01R\x06splits\x121\n" +
+	"\badd_tags\x18\x0e \x01(\v2\x16.coffer.ledger.v1.TagsR\aaddTags\x127\n" +
+	"\vremove_tags\x18\x0f \x01(\v2\x16.coffer.ledger.v1.TagsR\n" +
+	"removeTagsB\t\n" +
 	"\a_amountB\x0e\n" +
 	"\f_descriptionB\a\n" +
 	"\x05_dateB\v\n" +
@@ -6437,14 +6862,57 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12?\n" +
 	"\vtransaction\x18\x03 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"S\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xa0\x06\n" +
+	"\x11TransactionChange\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x02id\x12\x12\n" +
+	"\x04etag\x18\t \x01(\tR\x04etag\x12=\n" +
+	"\x06amount\x18\x02 \x01(\tB ص\x18\x01\xa8\xb6\x18\x01\xe2\xb6\x18\x14*\x0f999999999999.992\x010H\x00R\x06amount\x88\x01\x01\x122\n" +
+	"\vdescription\x18\x03 \x01(\tB\v\x88\xb6\x18\x01\xe2\xb6\x18\x03\x10\xe8\aH\x01R\vdescription\x88\x01\x01\x12\x1d\n" +
+	"\x04date\x18\x04 \x01(\tB\x04\xa8\xb6\x18\x01H\x02R\x04date\x88\x01\x01\x128\n" +
+	"\bcurrency\x18\x05 \x01(\tB\x17\xa8\xb6\x18\x01\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$H\x03R\bcurrency\x88\x01\x01\x12&\n" +
+	"\twallet_id\x18\x06 \x01(\tB\x04\xa8\xb6\x18\x01H\x04R\bwalletId\x88\x01\x01\x12*\n" +
+	"\vcategory_id\x18\a \x01(\tB\x04\xa8\xb6\x18\x01H\x05R\n" +
+	"categoryId\x88\x01\x01\x12/\n" +
+	"\x04type\x18\b \x01(\tB\x16\xa8\xb6\x18\x01¶\x18\x0eexpense incomeH\x06R\x04type\x88\x01\x01\x12&\n" +
+	"\x05payee\x18\n" +
+	" \x01(\tB\v\x88\xb6\x18\x01\xe2\xb6\x18\x03\x10\xc8\x01H\aR\x05payee\x88\x01\x01\x12&\n" +
+	"\x05notes\x18\v \x01(\tB\v\x88\xb6\x18\x01\xe2\xb6\x18\x03\x10\xa0\x1fH\bR\x05notes\x88\x01\x01\x120\n" +
+	"\x04tags\x18\f \x01(\v2\x16.coffer.ledger.v1.TagsB\x04\x88\xb6\x18\x01R\x04tags\x126\n" +
+	"\x06splits\x18\r \x01(\v2\x18.coffer.ledger.v1.SplitsB\x04\x88\xb6\x18\x01R\x06splits\x121\n" +
+	"\badd_tags\x18\x0e \x01(\v2\x16.coffer.ledger.v1.TagsR\aaddTags\x127\n" +
+	"\vremove_tags\x18\x0f \x01(\v2\x16.coffer.ledger.v1.TagsR\n" +
+	"removeTagsB\t\n" +
+	"\a_amountB\x0e\n" +
+	"\f_descriptionB\a\n" +
+	"\x05_dateB\v\n" +
+	"\t_currencyB\f\n" +
+	"\n" +
+	"_wallet_idB\x0e\n" +
+	"\f_category_idB\a\n" +
+	"\x05_typeB\b\n" +
+	"\x06_payeeB\b\n" +
+	"\x06_notes\"e\n" +
+	"\x19UpdateTransactionsRequest\x12H\n" +
+	"\x05items\x18\x01 \x03(\v2#.coffer.ledger.v1.TransactionChangeB\r\xf0\xb5\x18\x01\xe2\xb6\x18\x058\x01@\xf4\x03R\x05items\"\x8d\x01\n" +
+	"\x1aUpdateTransactionsResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
+	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\"S\n" +
 	"\x18DeleteTransactionRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
 	"\bif_match\x18\x02 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"Y\n" +
 	"\x19DeleteTransactionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xce\x04\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\x81\x01\n" +
+	"\x19DeleteTransactionsRequest\x12\x1f\n" +
+	"\x03ids\x18\x01 \x03(\tB\r\xf0\xb5\x18\x01\xe2\xb6\x18\x058\x01@\xf4\x03R\x03ids\x12C\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\"\x92\x01\n" +
+	"\x1aDeleteTransactionsResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x10\n" +
+	"\x03ids\x18\x03 \x03(\tR\x03ids\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xce\x04\n" +
 	"$CreateTransactionsFromReceiptRequest\x12\x1e\n" +
 	"\areceipt\x18\x01 \x01(\fB\x04\xf0\xb5\x18\x01R\areceipt\x12!\n" +
 	"\twallet_id\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12%\n" +
@@ -6664,7 +7132,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xf0(\n" +
+	"spentMinor2\xdc,\n" +
 	"\rLedgerService\x12\xb6\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"W\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xaa\x01\n" +
@@ -6697,7 +7165,11 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"|\x8a\xb5\x18-\n" +
 	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\xb2\xb5\x18\x0e\x05\t<?@DEFMGHIJ\x13\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xdc\x01\n" +
 	"\x11DeleteTransaction\x12*.coffer.ledger.v1.DeleteTransactionRequest\x1a+.coffer.ledger.v1.DeleteTransactionResponse\"n\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\xb2\xb5\x18\x03DEF\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xda\x02\n" +
+	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\xb2\xb5\x18\x03DEF\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xf6\x01\n" +
+	"\x12UpdateTransactions\x12+.coffer.ledger.v1.UpdateTransactionsRequest\x1a,.coffer.ledger.v1.UpdateTransactionsResponse\"\x84\x01\x8a\xb5\x18/\n" +
+	"\x14TRANSACTIONS_UPDATED\x12\x14Transactions updated\x18\xc8\x01\xa8\xb5\x182\xb2\xb5\x18\x0f\x05\t<?@DEFMGHIJ\x13\a\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1e:\x01*2\x19/api/v1/transaction/batch\x12\xf0\x01\n" +
+	"\x12DeleteTransactions\x12+.coffer.ledger.v1.DeleteTransactionsRequest\x1a,.coffer.ledger.v1.DeleteTransactionsResponse\"\x7f\x8a\xb5\x18/\n" +
+	"\x14TRANSACTIONS_DELETED\x12\x14Transactions deleted\x18\xc8\x01\xa8\xb5\x182\xb2\xb5\x18\x03DEF\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02%:\x01*\" /api/v1/transaction/batch/delete\x12\xda\x02\n" +
 	"\x1dCreateTransactionsFromReceipt\x126.coffer.ledger.v1.CreateTransactionsFromReceiptRequest\x1a7.coffer.ledger.v1.CreateTransactionsFromReceiptResponse\"\xc7\x01\x8a\xb5\x18D\n" +
 	"\x1cRECEIPT_TRANSACTIONS_CREATED\x12!Transactions created from receipt\x18\xc9\x01\x8a\xb5\x18-\n" +
 	"\x12RECEIPT_RECOGNIZED\x12\x12Receipt recognized\x18\xc8\x01 \x01\x98\xb5\x18\x01\xb2\xb5\x18\x0e<?\xbe\x01@PQXRV\xbf\x01W\x13\xe2\xb5\x18\x0ereceipts:write\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/transaction/receipt\x12\xb0\x01\n" +
@@ -6733,7 +7205,7 @@ func file_coffer_ledger_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_ledger_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 81)
+var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 86)
 var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Wallet)(nil),                                // 0: coffer.ledger.v1.Wallet
 	(*Balance)(nil),                               // 1: coffer.ledger.v1.Balance
@@ -6773,62 +7245,67 @@ var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*GetTransactionResponse)(nil),                // 35: coffer.ledger.v1.GetTransactionResponse
 	(*UpdateTransactionRequest)(nil),              // 36: coffer.ledger.v1.UpdateTransactionRequest
 	(*UpdateTransactionResponse)(nil),             // 37: coffer.ledger.v1.UpdateTransactionResponse
-	(*DeleteTransactionRequest)(nil),              // 38: coffer.ledger.v1.DeleteTransactionRequest
-	(*DeleteTransactionResponse)(nil),             // 39: coffer.ledger.v1.DeleteTransactionResponse
-	(*CreateTransactionsFromReceiptRequest)(nil),  // 40: coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	(*ReceiptCorrections)(nil),                    // 41: coffer.ledger.v1.ReceiptCorrections
-	(*CorrectedLines)(nil),                        // 42: coffer.ledger.v1.CorrectedLines
-	(*CorrectedLine)(nil),                         // 43: coffer.ledger.v1.CorrectedLine
-	(*CreateTransactionsFromReceiptResponse)(nil), // 44: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	(*ListReceiptsRequest)(nil),                   // 45: coffer.ledger.v1.ListReceiptsRequest
-	(*ListReceiptsResponse)(nil),                  // 46: coffer.ledger.v1.ListReceiptsResponse
-	(*DeleteReceiptRequest)(nil),                  // 47: coffer.ledger.v1.DeleteReceiptRequest
-	(*DeleteReceiptResponse)(nil),                 // 48: coffer.ledger.v1.DeleteReceiptResponse
-	(*ListCurrenciesRequest)(nil),                 // 49: coffer.ledger.v1.ListCurrenciesRequest
-	(*ListCurrenciesResponse)(nil),                // 50: coffer.ledger.v1.ListCurrenciesResponse
-	(*Currency)(nil),                              // 51: coffer.ledger.v1.Currency
-	(*ListPayeesRequest)(nil),                     // 52: coffer.ledger.v1.ListPayeesRequest
-	(*ListPayeesResponse)(nil),                    // 53: coffer.ledger.v1.ListPayeesResponse
-	(*Payee)(nil),                                 // 54: coffer.ledger.v1.Payee
-	(*GetReceiptRequest)(nil),                     // 55: coffer.ledger.v1.GetReceiptRequest
-	(*GetReceiptResponse)(nil),                    // 56: coffer.ledger.v1.GetReceiptResponse
-	(*GetReceiptImageRequest)(nil),                // 57: coffer.ledger.v1.GetReceiptImageRequest
-	(*GetReceiptImageResponse)(nil),               // 58: coffer.ledger.v1.GetReceiptImageResponse
-	(*GetSummaryRequest)(nil),                     // 59: coffer.ledger.v1.GetSummaryRequest
-	(*GetSummaryResponse)(nil),                    // 60: coffer.ledger.v1.GetSummaryResponse
-	(*Summary)(nil),                               // 61: coffer.ledger.v1.Summary
-	(*TagTotals)(nil),                             // 62: coffer.ledger.v1.TagTotals
-	(*TagTotal)(nil),                              // 63: coffer.ledger.v1.TagTotal
-	(*DailyTotals)(nil),                           // 64: coffer.ledger.v1.DailyTotals
-	(*DayTotals)(nil),                             // 65: coffer.ledger.v1.DayTotals
-	(*Totals)(nil),                                // 66: coffer.ledger.v1.Totals
-	(*CategoryTotals)(nil),                        // 67: coffer.ledger.v1.CategoryTotals
-	(*WalletTotals)(nil),                          // 68: coffer.ledger.v1.WalletTotals
-	(*MonthTotals)(nil),                           // 69: coffer.ledger.v1.MonthTotals
-	(*CheckReferencesRequest)(nil),                // 70: coffer.ledger.v1.CheckReferencesRequest
-	(*CheckReferencesResponse)(nil),               // 71: coffer.ledger.v1.CheckReferencesResponse
-	(*SyncReferencesRequest)(nil),                 // 72: coffer.ledger.v1.SyncReferencesRequest
-	(*BudgetReferences)(nil),                      // 73: coffer.ledger.v1.BudgetReferences
-	(*SyncReferencesResponse)(nil),                // 74: coffer.ledger.v1.SyncReferencesResponse
-	(*CurrentCategories)(nil),                     // 75: coffer.ledger.v1.CurrentCategories
-	(*SumSpendingRequest)(nil),                    // 76: coffer.ledger.v1.SumSpendingRequest
-	(*SpendingWindow)(nil),                        // 77: coffer.ledger.v1.SpendingWindow
-	(*SumSpendingResponse)(nil),                   // 78: coffer.ledger.v1.SumSpendingResponse
-	(*Spending)(nil),                              // 79: coffer.ledger.v1.Spending
-	(*SpentAmount)(nil),                           // 80: coffer.ledger.v1.SpentAmount
-	(*v1.Pagination)(nil),                         // 81: coffer.rest.v1.Pagination
-	(*v11.Receipt)(nil),                           // 82: coffer.ocr.v1.Receipt
+	(*TransactionChange)(nil),                     // 38: coffer.ledger.v1.TransactionChange
+	(*UpdateTransactionsRequest)(nil),             // 39: coffer.ledger.v1.UpdateTransactionsRequest
+	(*UpdateTransactionsResponse)(nil),            // 40: coffer.ledger.v1.UpdateTransactionsResponse
+	(*DeleteTransactionRequest)(nil),              // 41: coffer.ledger.v1.DeleteTransactionRequest
+	(*DeleteTransactionResponse)(nil),             // 42: coffer.ledger.v1.DeleteTransactionResponse
+	(*DeleteTransactionsRequest)(nil),             // 43: coffer.ledger.v1.DeleteTransactionsRequest
+	(*DeleteTransactionsResponse)(nil),            // 44: coffer.ledger.v1.DeleteTransactionsResponse
+	(*CreateTransactionsFromReceiptRequest)(nil),  // 45: coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	(*ReceiptCorrections)(nil),                    // 46: coffer.ledger.v1.ReceiptCorrections
+	(*CorrectedLines)(nil),                        // 47: coffer.ledger.v1.CorrectedLines
+	(*CorrectedLine)(nil),                         // 48: coffer.ledger.v1.CorrectedLine
+	(*CreateTransactionsFromReceiptResponse)(nil), // 49: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	(*ListReceiptsRequest)(nil),                   // 50: coffer.ledger.v1.ListReceiptsRequest
+	(*ListReceiptsResponse)(nil),                  // 51: coffer.ledger.v1.ListReceiptsResponse
+	(*DeleteReceiptRequest)(nil),                  // 52: coffer.ledger.v1.DeleteReceiptRequest
+	(*DeleteReceiptResponse)(nil),                 // 53: coffer.ledger.v1.DeleteReceiptResponse
+	(*ListCurrenciesRequest)(nil),                 // 54: coffer.ledger.v1.ListCurrenciesRequest
+	(*ListCurrenciesResponse)(nil),                // 55: coffer.ledger.v1.ListCurrenciesResponse
+	(*Currency)(nil),                              // 56: coffer.ledger.v1.Currency
+	(*ListPayeesRequest)(nil),                     // 57: coffer.ledger.v1.ListPayeesRequest
+	(*ListPayeesResponse)(nil),                    // 58: coffer.ledger.v1.ListPayeesResponse
+	(*Payee)(nil),                                 // 59: coffer.ledger.v1.Payee
+	(*GetReceiptRequest)(nil),                     // 60: coffer.ledger.v1.GetReceiptRequest
+	(*GetReceiptResponse)(nil),                    // 61: coffer.ledger.v1.GetReceiptResponse
+	(*GetReceiptImageRequest)(nil),                // 62: coffer.ledger.v1.GetReceiptImageRequest
+	(*GetReceiptImageResponse)(nil),               // 63: coffer.ledger.v1.GetReceiptImageResponse
+	(*GetSummaryRequest)(nil),                     // 64: coffer.ledger.v1.GetSummaryRequest
+	(*GetSummaryResponse)(nil),                    // 65: coffer.ledger.v1.GetSummaryResponse
+	(*Summary)(nil),                               // 66: coffer.ledger.v1.Summary
+	(*TagTotals)(nil),                             // 67: coffer.ledger.v1.TagTotals
+	(*TagTotal)(nil),                              // 68: coffer.ledger.v1.TagTotal
+	(*DailyTotals)(nil),                           // 69: coffer.ledger.v1.DailyTotals
+	(*DayTotals)(nil),                             // 70: coffer.ledger.v1.DayTotals
+	(*Totals)(nil),                                // 71: coffer.ledger.v1.Totals
+	(*CategoryTotals)(nil),                        // 72: coffer.ledger.v1.CategoryTotals
+	(*WalletTotals)(nil),                          // 73: coffer.ledger.v1.WalletTotals
+	(*MonthTotals)(nil),                           // 74: coffer.ledger.v1.MonthTotals
+	(*CheckReferencesRequest)(nil),                // 75: coffer.ledger.v1.CheckReferencesRequest
+	(*CheckReferencesResponse)(nil),               // 76: coffer.ledger.v1.CheckReferencesResponse
+	(*SyncReferencesRequest)(nil),                 // 77: coffer.ledger.v1.SyncReferencesRequest
+	(*BudgetReferences)(nil),                      // 78: coffer.ledger.v1.BudgetReferences
+	(*SyncReferencesResponse)(nil),                // 79: coffer.ledger.v1.SyncReferencesResponse
+	(*CurrentCategories)(nil),                     // 80: coffer.ledger.v1.CurrentCategories
+	(*SumSpendingRequest)(nil),                    // 81: coffer.ledger.v1.SumSpendingRequest
+	(*SpendingWindow)(nil),                        // 82: coffer.ledger.v1.SpendingWindow
+	(*SumSpendingResponse)(nil),                   // 83: coffer.ledger.v1.SumSpendingResponse
+	(*Spending)(nil),                              // 84: coffer.ledger.v1.Spending
+	(*SpentAmount)(nil),                           // 85: coffer.ledger.v1.SpentAmount
+	(*v1.Pagination)(nil),                         // 86: coffer.rest.v1.Pagination
+	(*v11.Receipt)(nil),                           // 87: coffer.ocr.v1.Receipt
 }
 var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Wallet.balances:type_name -> coffer.ledger.v1.Balance
 	0,  // 1: coffer.ledger.v1.CreateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 2: coffer.ledger.v1.ListWalletsResponse.wallets:type_name -> coffer.ledger.v1.Wallet
-	81, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	86, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 4: coffer.ledger.v1.GetWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 5: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	12, // 6: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 7: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
-	81, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	86, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	12, // 9: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 10: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	24, // 11: coffer.ledger.v1.Transaction.splits:type_name -> coffer.ledger.v1.Split
@@ -6838,98 +7315,110 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	27, // 15: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
 	23, // 16: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
 	23, // 17: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	81, // 18: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	86, // 18: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	33, // 19: coffer.ledger.v1.ListTransactionsResponse.totals:type_name -> coffer.ledger.v1.FilterTotals
 	23, // 20: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
 	26, // 21: coffer.ledger.v1.UpdateTransactionRequest.tags:type_name -> coffer.ledger.v1.Tags
 	25, // 22: coffer.ledger.v1.UpdateTransactionRequest.splits:type_name -> coffer.ledger.v1.Splits
-	23, // 23: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	41, // 24: coffer.ledger.v1.CreateTransactionsFromReceiptRequest.corrections:type_name -> coffer.ledger.v1.ReceiptCorrections
-	42, // 25: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
-	43, // 26: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
-	23, // 27: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	82, // 28: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	82, // 29: coffer.ledger.v1.ListReceiptsResponse.receipts:type_name -> coffer.ocr.v1.Receipt
-	81, // 30: coffer.ledger.v1.ListReceiptsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	51, // 31: coffer.ledger.v1.ListCurrenciesResponse.currencies:type_name -> coffer.ledger.v1.Currency
-	54, // 32: coffer.ledger.v1.ListPayeesResponse.payees:type_name -> coffer.ledger.v1.Payee
-	82, // 33: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	61, // 34: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
-	66, // 35: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
-	67, // 36: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
-	68, // 37: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
-	69, // 38: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
-	66, // 39: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
-	23, // 40: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
-	23, // 41: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
-	64, // 42: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
-	62, // 43: coffer.ledger.v1.Summary.by_tag:type_name -> coffer.ledger.v1.TagTotals
-	63, // 44: coffer.ledger.v1.TagTotals.values:type_name -> coffer.ledger.v1.TagTotal
-	65, // 45: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
-	73, // 46: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
-	75, // 47: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
-	77, // 48: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	79, // 49: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	80, // 50: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
-	2,  // 51: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
-	4,  // 52: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
-	6,  // 53: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
-	8,  // 54: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
-	10, // 55: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
-	13, // 56: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
-	15, // 57: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
-	17, // 58: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
-	19, // 59: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
-	21, // 60: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
-	27, // 61: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
-	29, // 62: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
-	31, // 63: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
-	34, // 64: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
-	36, // 65: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
-	38, // 66: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
-	40, // 67: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	55, // 68: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	45, // 69: coffer.ledger.v1.LedgerService.ListReceipts:input_type -> coffer.ledger.v1.ListReceiptsRequest
-	47, // 70: coffer.ledger.v1.LedgerService.DeleteReceipt:input_type -> coffer.ledger.v1.DeleteReceiptRequest
-	57, // 71: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
-	49, // 72: coffer.ledger.v1.LedgerService.ListCurrencies:input_type -> coffer.ledger.v1.ListCurrenciesRequest
-	52, // 73: coffer.ledger.v1.LedgerService.ListPayees:input_type -> coffer.ledger.v1.ListPayeesRequest
-	59, // 74: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	70, // 75: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	72, // 76: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
-	76, // 77: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 78: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 79: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 80: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	9,  // 81: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	11, // 82: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	14, // 83: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	16, // 84: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	18, // 85: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	20, // 86: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	22, // 87: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	28, // 88: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	30, // 89: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
-	32, // 90: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	35, // 91: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	37, // 92: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	39, // 93: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	44, // 94: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	56, // 95: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	46, // 96: coffer.ledger.v1.LedgerService.ListReceipts:output_type -> coffer.ledger.v1.ListReceiptsResponse
-	48, // 97: coffer.ledger.v1.LedgerService.DeleteReceipt:output_type -> coffer.ledger.v1.DeleteReceiptResponse
-	58, // 98: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
-	50, // 99: coffer.ledger.v1.LedgerService.ListCurrencies:output_type -> coffer.ledger.v1.ListCurrenciesResponse
-	53, // 100: coffer.ledger.v1.LedgerService.ListPayees:output_type -> coffer.ledger.v1.ListPayeesResponse
-	60, // 101: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	71, // 102: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	74, // 103: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
-	78, // 104: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	78, // [78:105] is the sub-list for method output_type
-	51, // [51:78] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	26, // 23: coffer.ledger.v1.UpdateTransactionRequest.add_tags:type_name -> coffer.ledger.v1.Tags
+	26, // 24: coffer.ledger.v1.UpdateTransactionRequest.remove_tags:type_name -> coffer.ledger.v1.Tags
+	23, // 25: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	26, // 26: coffer.ledger.v1.TransactionChange.tags:type_name -> coffer.ledger.v1.Tags
+	25, // 27: coffer.ledger.v1.TransactionChange.splits:type_name -> coffer.ledger.v1.Splits
+	26, // 28: coffer.ledger.v1.TransactionChange.add_tags:type_name -> coffer.ledger.v1.Tags
+	26, // 29: coffer.ledger.v1.TransactionChange.remove_tags:type_name -> coffer.ledger.v1.Tags
+	38, // 30: coffer.ledger.v1.UpdateTransactionsRequest.items:type_name -> coffer.ledger.v1.TransactionChange
+	23, // 31: coffer.ledger.v1.UpdateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	46, // 32: coffer.ledger.v1.CreateTransactionsFromReceiptRequest.corrections:type_name -> coffer.ledger.v1.ReceiptCorrections
+	47, // 33: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
+	48, // 34: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
+	23, // 35: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	87, // 36: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	87, // 37: coffer.ledger.v1.ListReceiptsResponse.receipts:type_name -> coffer.ocr.v1.Receipt
+	86, // 38: coffer.ledger.v1.ListReceiptsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	56, // 39: coffer.ledger.v1.ListCurrenciesResponse.currencies:type_name -> coffer.ledger.v1.Currency
+	59, // 40: coffer.ledger.v1.ListPayeesResponse.payees:type_name -> coffer.ledger.v1.Payee
+	87, // 41: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	66, // 42: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
+	71, // 43: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
+	72, // 44: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
+	73, // 45: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
+	74, // 46: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
+	71, // 47: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
+	23, // 48: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
+	23, // 49: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
+	69, // 50: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
+	67, // 51: coffer.ledger.v1.Summary.by_tag:type_name -> coffer.ledger.v1.TagTotals
+	68, // 52: coffer.ledger.v1.TagTotals.values:type_name -> coffer.ledger.v1.TagTotal
+	70, // 53: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
+	78, // 54: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
+	80, // 55: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
+	82, // 56: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	84, // 57: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	85, // 58: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	2,  // 59: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
+	4,  // 60: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
+	6,  // 61: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
+	8,  // 62: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
+	10, // 63: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
+	13, // 64: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
+	15, // 65: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
+	17, // 66: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
+	19, // 67: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
+	21, // 68: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
+	27, // 69: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
+	29, // 70: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
+	31, // 71: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
+	34, // 72: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
+	36, // 73: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
+	41, // 74: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
+	39, // 75: coffer.ledger.v1.LedgerService.UpdateTransactions:input_type -> coffer.ledger.v1.UpdateTransactionsRequest
+	43, // 76: coffer.ledger.v1.LedgerService.DeleteTransactions:input_type -> coffer.ledger.v1.DeleteTransactionsRequest
+	45, // 77: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	60, // 78: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
+	50, // 79: coffer.ledger.v1.LedgerService.ListReceipts:input_type -> coffer.ledger.v1.ListReceiptsRequest
+	52, // 80: coffer.ledger.v1.LedgerService.DeleteReceipt:input_type -> coffer.ledger.v1.DeleteReceiptRequest
+	62, // 81: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	54, // 82: coffer.ledger.v1.LedgerService.ListCurrencies:input_type -> coffer.ledger.v1.ListCurrenciesRequest
+	57, // 83: coffer.ledger.v1.LedgerService.ListPayees:input_type -> coffer.ledger.v1.ListPayeesRequest
+	64, // 84: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	75, // 85: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	77, // 86: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
+	81, // 87: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	3,  // 88: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 89: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 90: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	9,  // 91: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	11, // 92: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	14, // 93: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	16, // 94: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	18, // 95: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	20, // 96: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	22, // 97: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	28, // 98: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	30, // 99: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
+	32, // 100: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	35, // 101: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	37, // 102: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	42, // 103: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	40, // 104: coffer.ledger.v1.LedgerService.UpdateTransactions:output_type -> coffer.ledger.v1.UpdateTransactionsResponse
+	44, // 105: coffer.ledger.v1.LedgerService.DeleteTransactions:output_type -> coffer.ledger.v1.DeleteTransactionsResponse
+	49, // 106: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	61, // 107: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	51, // 108: coffer.ledger.v1.LedgerService.ListReceipts:output_type -> coffer.ledger.v1.ListReceiptsResponse
+	53, // 109: coffer.ledger.v1.LedgerService.DeleteReceipt:output_type -> coffer.ledger.v1.DeleteReceiptResponse
+	63, // 110: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	55, // 111: coffer.ledger.v1.LedgerService.ListCurrencies:output_type -> coffer.ledger.v1.ListCurrenciesResponse
+	58, // 112: coffer.ledger.v1.LedgerService.ListPayees:output_type -> coffer.ledger.v1.ListPayeesResponse
+	65, // 113: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	76, // 114: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	79, // 115: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
+	83, // 116: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	88, // [88:117] is the sub-list for method output_type
+	59, // [59:88] is the sub-list for method input_type
+	59, // [59:59] is the sub-list for extension type_name
+	59, // [59:59] is the sub-list for extension extendee
+	0,  // [0:59] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_ledger_proto_init() }
@@ -6949,19 +7438,20 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 	file_coffer_ledger_v1_ledger_proto_msgTypes[31].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[32].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[36].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[40].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[41].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[43].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[38].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[45].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[52].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[59].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[46].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[48].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[50].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[57].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[64].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_ledger_proto_rawDesc), len(file_coffer_ledger_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   81,
+			NumMessages:   86,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -37,6 +37,8 @@ const (
 	LedgerService_GetTransaction_FullMethodName                = "/coffer.ledger.v1.LedgerService/GetTransaction"
 	LedgerService_UpdateTransaction_FullMethodName             = "/coffer.ledger.v1.LedgerService/UpdateTransaction"
 	LedgerService_DeleteTransaction_FullMethodName             = "/coffer.ledger.v1.LedgerService/DeleteTransaction"
+	LedgerService_UpdateTransactions_FullMethodName            = "/coffer.ledger.v1.LedgerService/UpdateTransactions"
+	LedgerService_DeleteTransactions_FullMethodName            = "/coffer.ledger.v1.LedgerService/DeleteTransactions"
 	LedgerService_CreateTransactionsFromReceipt_FullMethodName = "/coffer.ledger.v1.LedgerService/CreateTransactionsFromReceipt"
 	LedgerService_GetReceipt_FullMethodName                    = "/coffer.ledger.v1.LedgerService/GetReceipt"
 	LedgerService_ListReceipts_FullMethodName                  = "/coffer.ledger.v1.LedgerService/ListReceipts"
@@ -102,6 +104,12 @@ type LedgerServiceClient interface {
 	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last
 	// transaction.
 	DeleteTransaction(ctx context.Context, in *DeleteTransactionRequest, opts ...grpc.CallOption) (*DeleteTransactionResponse, error)
+	// Changes up to 500 transactions, all or none. Of a leg of a transfer, the fields that both legs share can be changed. It counts as 50
+	// requests for the rate limit. Names of invalid fields have the prefix items[i], where i counts from 0.
+	UpdateTransactions(ctx context.Context, in *UpdateTransactionsRequest, opts ...grpc.CallOption) (*UpdateTransactionsResponse, error)
+	// Deletes up to 500 transactions, all or none, as DeleteTransaction does. With a leg of a transfer, it deletes the transfer. It counts
+	// as 50 requests for the rate limit.
+	DeleteTransactions(ctx context.Context, in *DeleteTransactionsRequest, opts ...grpc.CallOption) (*DeleteTransactionsResponse, error)
 	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and
 	// creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the
 	// transactions: the merchant is the payee, and the line is the description.
@@ -302,6 +310,26 @@ func (c *ledgerServiceClient) DeleteTransaction(ctx context.Context, in *DeleteT
 	return out, nil
 }
 
+func (c *ledgerServiceClient) UpdateTransactions(ctx context.Context, in *UpdateTransactionsRequest, opts ...grpc.CallOption) (*UpdateTransactionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateTransactionsResponse)
+	err := c.cc.Invoke(ctx, LedgerService_UpdateTransactions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ledgerServiceClient) DeleteTransactions(ctx context.Context, in *DeleteTransactionsRequest, opts ...grpc.CallOption) (*DeleteTransactionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteTransactionsResponse)
+	err := c.cc.Invoke(ctx, LedgerService_DeleteTransactions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ledgerServiceClient) CreateTransactionsFromReceipt(ctx context.Context, in *CreateTransactionsFromReceiptRequest, opts ...grpc.CallOption) (*CreateTransactionsFromReceiptResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CreateTransactionsFromReceiptResponse)
@@ -464,6 +492,12 @@ type LedgerServiceServer interface {
 	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last
 	// transaction.
 	DeleteTransaction(context.Context, *DeleteTransactionRequest) (*DeleteTransactionResponse, error)
+	// Changes up to 500 transactions, all or none. Of a leg of a transfer, the fields that both legs share can be changed. It counts as 50
+	// requests for the rate limit. Names of invalid fields have the prefix items[i], where i counts from 0.
+	UpdateTransactions(context.Context, *UpdateTransactionsRequest) (*UpdateTransactionsResponse, error)
+	// Deletes up to 500 transactions, all or none, as DeleteTransaction does. With a leg of a transfer, it deletes the transfer. It counts
+	// as 50 requests for the rate limit.
+	DeleteTransactions(context.Context, *DeleteTransactionsRequest) (*DeleteTransactionsResponse, error)
 	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and
 	// creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the
 	// transactions: the merchant is the payee, and the line is the description.
@@ -551,6 +585,12 @@ func (UnimplementedLedgerServiceServer) UpdateTransaction(context.Context, *Upda
 }
 func (UnimplementedLedgerServiceServer) DeleteTransaction(context.Context, *DeleteTransactionRequest) (*DeleteTransactionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteTransaction not implemented")
+}
+func (UnimplementedLedgerServiceServer) UpdateTransactions(context.Context, *UpdateTransactionsRequest) (*UpdateTransactionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateTransactions not implemented")
+}
+func (UnimplementedLedgerServiceServer) DeleteTransactions(context.Context, *DeleteTransactionsRequest) (*DeleteTransactionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteTransactions not implemented")
 }
 func (UnimplementedLedgerServiceServer) CreateTransactionsFromReceipt(context.Context, *CreateTransactionsFromReceiptRequest) (*CreateTransactionsFromReceiptResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateTransactionsFromReceipt not implemented")
@@ -894,6 +934,42 @@ func _LedgerService_DeleteTransaction_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LedgerService_UpdateTransactions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateTransactionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LedgerServiceServer).UpdateTransactions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LedgerService_UpdateTransactions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LedgerServiceServer).UpdateTransactions(ctx, req.(*UpdateTransactionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LedgerService_DeleteTransactions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteTransactionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LedgerServiceServer).DeleteTransactions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LedgerService_DeleteTransactions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LedgerServiceServer).DeleteTransactions(ctx, req.(*DeleteTransactionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _LedgerService_CreateTransactionsFromReceipt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CreateTransactionsFromReceiptRequest)
 	if err := dec(in); err != nil {
@@ -1162,6 +1238,14 @@ var LedgerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeleteTransaction",
 			Handler:    _LedgerService_DeleteTransaction_Handler,
+		},
+		{
+			MethodName: "UpdateTransactions",
+			Handler:    _LedgerService_UpdateTransactions_Handler,
+		},
+		{
+			MethodName: "DeleteTransactions",
+			Handler:    _LedgerService_DeleteTransactions_Handler,
 		},
 		{
 			MethodName: "CreateTransactionsFromReceipt",

@@ -3276,8 +3276,11 @@ const (
 	DATEAMBIGUOUS      WarningCode = "DATE_AMBIGUOUS"
 	DATEASSUMED        WarningCode = "DATE_ASSUMED"
 	DUPLICATEOF        WarningCode = "DUPLICATE_OF"
+	ENGINEFALLBACK     WarningCode = "ENGINE_FALLBACK"
 	LINESNOTRECONCILED WarningCode = "LINES_NOT_RECONCILED"
 	PAGESSKIPPED       WarningCode = "PAGES_SKIPPED"
+	SEVERALRECEIPTS    WarningCode = "SEVERAL_RECEIPTS"
+	TOTALMISSING       WarningCode = "TOTAL_MISSING"
 )
 
 // Valid indicates whether the value is a known member of the WarningCode enum.
@@ -3291,9 +3294,15 @@ func (e WarningCode) Valid() bool {
 		return true
 	case DUPLICATEOF:
 		return true
+	case ENGINEFALLBACK:
+		return true
 	case LINESNOTRECONCILED:
 		return true
 	case PAGESSKIPPED:
+		return true
+	case SEVERALRECEIPTS:
+		return true
+	case TOTALMISSING:
 		return true
 	default:
 		return false
@@ -6589,7 +6598,7 @@ type Receipt struct {
 	// Tip Tip that was added to the bill.
 	Tip *json.Number `json:"tip,omitempty"`
 
-	// Total Amount due.
+	// Total Amount due. With dryRun it is absent if the receipt is legible, but its total is not: send it as corrections.total.
 	Total *json.Number `json:"total,omitempty"`
 
 	// Warnings Values that a person should check.
@@ -6686,7 +6695,7 @@ type ReceiptPreview struct {
 	// Tip Tip that was added to the bill.
 	Tip *json.Number `json:"tip,omitempty"`
 
-	// Total Amount due.
+	// Total Amount due. With dryRun it is absent if the receipt is legible, but its total is not: send it as corrections.total.
 	Total *json.Number `json:"total,omitempty"`
 
 	// Warnings Values that a person should check.
@@ -8317,7 +8326,7 @@ type WalletTotals struct {
 //
 // Example: {"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}
 type Warning struct {
-	// Code DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED or PAGES_SKIPPED.
+	// Code DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED, PAGES_SKIPPED, TOTAL_MISSING (only with dryRun), SEVERAL_RECEIPTS (the file shows more than one receipt, and one was read) or ENGINE_FALLBACK (the main engine failed).
 	Code WarningCode `json:"code"`
 
 	// Message Explanation in English for people.
@@ -8327,7 +8336,7 @@ type Warning struct {
 	ReceiptId *openapi_types.UUID `json:"receiptId,omitempty"`
 }
 
-// WarningCode DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED or PAGES_SKIPPED.
+// WarningCode DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED, PAGES_SKIPPED, TOTAL_MISSING (only with dryRun), SEVERAL_RECEIPTS (the file shows more than one receipt, and one was read) or ENGINE_FALLBACK (the main engine failed).
 type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
@@ -10372,7 +10381,7 @@ type ClientInterface interface {
 
 	// CreateTransactionsFromReceiptWithBody Create transactions from receipt
 	//
-	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. A legible receipt without a recognizable total is then a receipt without total and transactions. Without dryRun and corrections.total it fails with OCR_PARSE_FAILED, and details name what was read. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -12743,7 +12752,7 @@ func (c *Client) DeleteTransactions(ctx context.Context, params *DeleteTransacti
 
 // CreateTransactionsFromReceiptWithBody Create transactions from receipt
 //
-// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
+// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. A legible receipt without a recognizable total is then a receipt without total and transactions. Without dryRun and corrections.total it fails with OCR_PARSE_FAILED, and details name what was read. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
 //
 // Takes any type of body and a specified content type.
 //
@@ -21001,7 +21010,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 	//
-	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. A legible receipt without a recognizable total is then a receipt without total and transactions. Without dryRun and corrections.total it fails with OCR_PARSE_FAILED, and details name what was read. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29136,7 +29145,7 @@ func (c *ClientWithResponses) DeleteTransactionsWithResponse(ctx context.Context
 
 // CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 //
-// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
+// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. A legible receipt without a recognizable total is then a receipt without total and transactions. Without dryRun and corrections.total it fails with OCR_PARSE_FAILED, and details name what was read. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //

@@ -14,8 +14,8 @@ import (
 // files are then read again. recognizerLocal is Tesseract alone. A larger version is a better
 // recognizer.
 const (
-	recognizerLocal  = 8
-	recognizerNeural = 502
+	recognizerLocal  = 9
+	recognizerNeural = 503
 	recognizerVision = 1001
 )
 

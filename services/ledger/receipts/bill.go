@@ -147,3 +147,35 @@ func (u upload) splitError(bill bill) error {
 	}
 	return errOCRParse
 }
+
+// totalMissing is the warning for a receipt whose total was not found.
+const totalMissing = "TOTAL_MISSING"
+
+// withoutTotal returns a legible receipt without a total as the draft of a dry run, without
+// transactions. Otherwise it returns an error that names what was read.
+func (u upload) withoutTotal(
+	found *ocrv1.Receipt, before *ocrv1.RecognizedFields,
+) (reading, error) {
+	if u.dryRun {
+		warn(found, totalMissing, "The total was not found")
+		return reading{upload: u, receipt: found}, nil
+	}
+	var read []string
+	for _, field := range [][2]string{
+		{"merchant", before.GetMerchant()},
+		{"date", before.GetDate()},
+		{"currency", before.GetCurrency()},
+	} {
+		if field[1] != "" {
+			read = append(read, field[0]+" "+field[1])
+		}
+	}
+	if n := len(before.GetLines()); n > 0 {
+		read = append(read, fmt.Sprintf("%d lines", n))
+	}
+	if len(read) == 0 {
+		return reading{}, errOCRParse
+	}
+	return reading{}, errOCRParse.With("corrections.total",
+		"is required: the total was not found, only "+strings.Join(read, ", "))
+}

@@ -168,6 +168,8 @@ func (c corrections) applyTexts(recognized *ocrv1.Receipt) {
 	}
 }
 
+func (c corrections) hasTotal() bool { return c.ReceiptCorrections != nil && c.Total != nil }
+
 // applyAmounts replaces the amounts and lines of a receipt in its currency. It returns a validation
 // error if an amount has more decimals than the currency. An amount that equals the one that was
 // read stays as it was read, and so does a line, because a corrected line has no quantity.

@@ -180,6 +180,10 @@ func (s *Receipts) readReceipt(
 	}
 	found.Date = date.Format(calendar.DateLayout)
 
+	if found.GetTotal() == "" && !admitted.corrections.hasTotal() {
+		return admitted.withoutTotal(found, before)
+	}
+	unwarn(found, totalMissing)
 	bill, err := admitted.correctedBill(found, currency, printed)
 	if err != nil {
 		return reading{}, err

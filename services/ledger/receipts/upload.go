@@ -28,6 +28,7 @@ type upload struct {
 	mode            string
 	rejectDuplicate bool
 	keepImage       bool
+	dryRun          bool
 	// showImage adds images of the pages to the response of a dry run.
 	showImage    bool
 	withoutRules bool
@@ -42,6 +43,7 @@ func parseUpload(
 	parsed := upload{
 		file: req.GetReceipt(), mode: req.GetMode(),
 		rejectDuplicate: req.GetOnDuplicate() == "reject",
+		dryRun:          req.GetDryRun(),
 		// A preview stores nothing.
 		keepImage: req.GetKeepImage() && !req.GetDryRun(),
 		showImage: req.GetInclude() == "image",

@@ -47,8 +47,11 @@ func (c Claim) Check(now time.Time) Receipt {
 	}
 	total, ok := thousandths(c.Total)
 	if !ok || total <= 0 {
+		receipt.Legible = receipt.Merchant != "" && (receipt.Date != "" || len(c.Items) > 0)
+		receipt.Warnings = append(receipt.Warnings, TotalMissing)
 		return receipt
 	}
+	receipt.Legible = true
 	receipt.Total, receipt.Confidence["total"] = printed.Format(total), claimedTotal
 	receipt.addClaimed(c, total)
 	return receipt

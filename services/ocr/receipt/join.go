@@ -12,8 +12,8 @@ import (
 // Join combines several readings of the same image into one receipt. Dates more than two days after
 // now are rejected.
 //
-// Each stage uses the results of the stages before it. Without a total the receipt has only texts,
-// because nothing then shows which lines are goods.
+// Each stage uses the results of the stages before it. Without a total the receipt has the texts,
+// and the lines of the longest draft.
 func Join(now time.Time, readings ...Reading) Receipt {
 	j := join{readings: signRows(readings), now: now}
 	j.chooseTexts()
@@ -21,6 +21,12 @@ func Join(now time.Time, readings ...Reading) Receipt {
 	if j.chooseTotal() {
 		j.chooseGoods()
 		j.chooseCharges()
+	} else {
+		longest := func(a, b []draftItem) int { return len(a) - len(b) }
+		j.goods = items{confidence: unreconciledConfidence}
+		if len(j.drafts) > 0 {
+			j.goods.list = slices.MaxFunc(j.drafts, longest)
+		}
 	}
 	return j.receipt()
 }

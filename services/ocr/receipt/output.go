@@ -30,7 +30,10 @@ func (j *join) receipt() Receipt {
 	if j.swappable {
 		receipt.Warnings = append(receipt.Warnings, DateAmbiguous)
 	}
+	receipt.Legible = j.total.at != nil || j.legible()
 	if j.total.at == nil {
+		receipt.addLines(j.goods)
+		receipt.Warnings = append(receipt.Warnings, TotalMissing)
 		return receipt
 	}
 	receipt.Total = printed.Format(j.total.value)
@@ -58,18 +61,32 @@ func (r *Receipt) setText(name string, f printed.Field) string {
 	return f.Value
 }
 
-// setItems sets the lines with their evidence, and warns if they do not add up to the total.
+// legible reports whether the pages show a receipt, although no total was found.
+func (j *join) legible() bool {
+	priced, labeled := false, false
+	for _, r := range j.readings {
+		for _, l := range r.lines {
+			priced = priced || l.PriceCount() > 0
+			labeled = labeled || l.PriceCount() > 0 && l.Kind != printed.KindNone
+		}
+	}
+	return priced && (labeled || j.date.At != nil)
+}
+
+// setItems sets the lines, and warns if they do not add up to the total.
 func (r *Receipt) setItems(goods items) {
+	r.addLines(goods)
+	if len(goods.list) > 0 && !goods.reconciled {
+		r.Warnings = append(r.Warnings, LinesNotReconciled)
+	}
+}
+
+// addLines adds the lines with their confidence and evidence.
+func (r *Receipt) addLines(goods items) {
 	for i, it := range goods.list {
 		r.Items = append(r.Items, it.item())
 		r.Evidence = append(r.Evidence, it.at.Evidence(lineField(i), 0, 0))
-	}
-	if len(goods.list) == 0 {
-		return
-	}
-	r.Confidence["lines"] = round(goods.confidence)
-	if !goods.reconciled {
-		r.Warnings = append(r.Warnings, LinesNotReconciled)
+		r.Confidence["lines"] = round(goods.confidence)
 	}
 }
 

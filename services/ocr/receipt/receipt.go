@@ -40,6 +40,9 @@ type Receipt struct {
 	Confidence map[string]float64
 	Evidence   []printed.Evidence
 	Warnings   []Warning
+	// Legible is set if the pages show a receipt, also without a total: a price, and a date or an
+	// amount with a label.
+	Legible bool
 }
 
 // Item is one line of goods. Amount is negative for a refund or a discount.
@@ -55,6 +58,9 @@ const (
 	DateAmbiguous Warning = "DATE_AMBIGUOUS"
 	// LinesNotReconciled means that the lines do not add up to the total.
 	LinesNotReconciled Warning = "LINES_NOT_RECONCILED"
+	// TotalMissing means that the receipt is legible, but no amount is likely enough to be its
+	// total.
+	TotalMissing Warning = "TOTAL_MISSING"
 )
 
 // Reading is the analysis of one recognition of a receipt. Join combines the readings of the same

@@ -26,8 +26,7 @@ import (
 // runs only if RECEIPTS_DATA names a folder whose manifest.jsonl has an object with image on each
 // line.
 //
-// A receipt without a total counts as one without fields. The service would read it again with
-// Tesseract alone.
+// The service would read a receipt without a total again with Tesseract alone.
 func TestBenchRules(t *testing.T) {
 	t.Parallel()
 	data := os.Getenv("RECEIPTS_DATA")
@@ -103,7 +102,7 @@ func (w readWords) receipt() receipt.Receipt {
 
 // prediction returns the input of the score program.
 func prediction(name string, found receipt.Receipt) map[string]any {
-	if found.Total == "" {
+	if !found.Legible {
 		return map[string]any{"image": name, "error": "OCR_PARSE_FAILED"}
 	}
 	var items []map[string]string

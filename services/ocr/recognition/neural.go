@@ -32,16 +32,17 @@ func (n neuralEngine) read(ctx context.Context, images []*image.Gray) (Reading, 
 	}
 	err = errors.Join(err, out.Failure)
 	alone, failure := n.tesseract.readSheets(ctx, sheets)
-	if failure != nil && err == nil {
-		out.Failure = failure
-		return out, nil
+	// The networks read more than Tesseract does, also on a receipt without a total.
+	if failure == nil && (err != nil || alone.Total != "" || !out.Legible) {
+		alone.TesseractAlone = err != nil && alone.Failure == nil
+		alone.Failure = errors.Join(err, alone.Failure)
+		return alone, nil
 	}
-	if failure != nil {
+	if err != nil {
 		return Reading{}, errors.Join(err, failure)
 	}
-	alone.TesseractAlone = err != nil && alone.Failure == nil
-	alone.Failure = errors.Join(err, alone.Failure)
-	return alone, nil
+	out.Failure = failure
+	return out, nil
 }
 
 // readBoth reads all pages with the networks, and again with Tesseract if necessary. It fails if

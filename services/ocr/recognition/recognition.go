@@ -111,6 +111,7 @@ type Reading struct {
 func (r Reading) Final() bool { return !r.FromFallback && r.Failure == nil }
 
 // Read returns the receipt in a file, or ErrParse, ErrComplex, ErrResponse or the context's error.
+// A legible receipt without a recognizable total is no error: its total is empty.
 func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
 	out, err := r.recognize(ctx, file)
 	if err != nil {
@@ -119,8 +120,8 @@ func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
 	if out.Total == "" && out.Failure != nil {
 		return Reading{}, publicError(ctx, out.Failure)
 	}
-	if out.Total == "" {
-		return Reading{}, fmt.Errorf("%w: no total found", ErrParse)
+	if !out.Legible {
+		return Reading{}, fmt.Errorf("%w: no receipt found", ErrParse)
 	}
 	return out, nil
 }

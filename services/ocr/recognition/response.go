@@ -9,6 +9,7 @@ import (
 var messages = map[receipt.Warning]string{
 	receipt.DateAmbiguous:      "Day and month of the date may be swapped",
 	receipt.LinesNotReconciled: "The lines do not add up to the total",
+	receipt.TotalMissing:       "The total was not found",
 	warnPagesSkipped:           "Only the first pages were read",
 }
 

@@ -112,8 +112,8 @@ func isRoundedTotal(l *Line) bool {
 	return ok && (a.Value >= 1000 || a.Value <= -1000)
 }
 
-// isBalance reports whether "balance" is the only word besides short ones, such as a currency.
-// Articles are named "Balance", too.
+// isBalance reports whether "balance" is the only word besides short ones, such as a currency, or
+// "AMT" or "DUE" the only word at all. Articles are named "Balance", too.
 func isBalance(t []string) bool {
 	long := 0
 	for _, w := range t {
@@ -121,7 +121,9 @@ func isBalance(t []string) bool {
 			long++
 		}
 	}
-	return long == 1 && slices.ContainsFunc(t, func(w string) bool { return similar("balance", w) })
+	alone := len(t) == 1 && slices.Contains([]string{"amt", "due", "bal"}, t[0])
+	return alone || long == 1 &&
+		slices.ContainsFunc(t, func(w string) bool { return similar("balance", w) })
 }
 
 // OnlyCountWords reports whether all words are about numbers of articles and their total.

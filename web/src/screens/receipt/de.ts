@@ -97,6 +97,9 @@ const de: typeof en = {
     DUPLICATE_OF: "Diese Datei wurde schon einmal gebucht. Noch einmal buchen fügt die Buchungen ein zweites Mal hinzu.",
     LINES_NOT_RECONCILED: "Die gelesenen Positionen ergeben nicht die Summe.",
     PAGES_SKIPPED: "Nur die ersten Seiten wurden gelesen.",
+    TOTAL_MISSING: "Es wurde keine Summe gefunden. Bitte eintragen.",
+    SEVERAL_RECEIPTS: "Es sind mehrere Belege. Nur einer wurde gelesen.",
+    ENGINE_FALLBACK: "Der Beleg wurde ungenauer als sonst gelesen. Bitte alle Werte prüfen.",
   },
 
   doneTitle: "Alle Belege sind gebucht",

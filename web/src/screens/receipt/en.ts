@@ -96,6 +96,9 @@ export default {
     DUPLICATE_OF: "You have booked this file before. Booking it again adds the transactions a second time.",
     LINES_NOT_RECONCILED: "The items that were read do not add up to the total.",
     PAGES_SKIPPED: "Only the first pages were read.",
+    TOTAL_MISSING: "No total was found. Enter it.",
+    SEVERAL_RECEIPTS: "There are several receipts. Only one was read.",
+    ENGINE_FALLBACK: "The receipt was read less exactly than usual. Check all values.",
   } as Record<string, string>,
 
   doneTitle: "All receipts are booked",

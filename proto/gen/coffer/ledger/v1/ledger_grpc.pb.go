@@ -111,7 +111,8 @@ type LedgerServiceClient interface {
 	// as 50 requests for the rate limit.
 	DeleteTransactions(ctx context.Context, in *DeleteTransactionsRequest, opts ...grpc.CallOption) (*DeleteTransactionsResponse, error)
 	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and
-	// creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the
+	// creates nothing. A legible receipt without a recognizable total is then a receipt without total and transactions. Without dryRun
+	// and corrections.total it fails with OCR_PARSE_FAILED, and details name what was read. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the
 	// transactions: the merchant is the payee, and the line is the description.
 	CreateTransactionsFromReceipt(ctx context.Context, in *CreateTransactionsFromReceiptRequest, opts ...grpc.CallOption) (*CreateTransactionsFromReceiptResponse, error)
 	// Returns a receipt as it was booked: as it was recognized, with the user's corrections.
@@ -499,7 +500,8 @@ type LedgerServiceServer interface {
 	// as 50 requests for the rate limit.
 	DeleteTransactions(context.Context, *DeleteTransactionsRequest) (*DeleteTransactionsResponse, error)
 	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and
-	// creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the
+	// creates nothing. A legible receipt without a recognizable total is then a receipt without total and transactions. Without dryRun
+	// and corrections.total it fails with OCR_PARSE_FAILED, and details name what was read. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the
 	// transactions: the merchant is the payee, and the line is the description.
 	CreateTransactionsFromReceipt(context.Context, *CreateTransactionsFromReceiptRequest) (*CreateTransactionsFromReceiptResponse, error)
 	// Returns a receipt as it was booked: as it was recognized, with the user's corrections.

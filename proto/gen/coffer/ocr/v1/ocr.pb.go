@@ -173,7 +173,7 @@ type Receipt struct {
 	Discount string `protobuf:"bytes,8,opt,name=discount,proto3" json:"discount,omitempty"`
 	// Rounding to the smallest coin; positive or negative.
 	Rounding string `protobuf:"bytes,9,opt,name=rounding,proto3" json:"rounding,omitempty"`
-	// Amount due.
+	// Amount due. With dryRun it is absent if the receipt is legible, but its total is not: send it as corrections.total.
 	Total string `protobuf:"bytes,10,opt,name=total,proto3" json:"total,omitempty"`
 	// Line items in the order of the receipt.
 	Lines []*Line `protobuf:"bytes,11,rep,name=lines,proto3" json:"lines,omitempty"`
@@ -764,7 +764,8 @@ func (x *Box) GetPageHeight() int32 {
 // Warning is a value that a person should check.
 type Warning struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED or PAGES_SKIPPED.
+	// DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED, PAGES_SKIPPED, TOTAL_MISSING (only with
+	// dryRun), SEVERAL_RECEIPTS (the file shows more than one receipt, and one was read) or ENGINE_FALLBACK (the main engine failed).
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	// Explanation in English for people.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
@@ -898,9 +899,9 @@ const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\n" +
 	"page_width\x18\x05 \x01(\x05R\tpageWidth\x12\x1f\n" +
 	"\vpage_height\x18\x06 \x01(\x05R\n" +
-	"pageHeight\"\xcc\x01\n" +
-	"\aWarning\x12t\n" +
-	"\x04code\x18\x01 \x01(\tB`¶\x18\\DATE_ASSUMED DATE_AMBIGUOUS CURRENCY_ASSUMED DUPLICATE_OF LINES_NOT_RECONCILED PAGES_SKIPPEDR\x04code\x12\x18\n" +
+	"pageHeight\"\xfe\x01\n" +
+	"\aWarning\x12\xa5\x01\n" +
+	"\x04code\x18\x01 \x01(\tB\x90\x01¶\x18\x8b\x01DATE_ASSUMED DATE_AMBIGUOUS CURRENCY_ASSUMED DUPLICATE_OF LINES_NOT_RECONCILED PAGES_SKIPPED TOTAL_MISSING SEVERAL_RECEIPTS ENGINE_FALLBACKR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\"\n" +
 	"\n" +
 	"receipt_id\x18\x03 \x01(\tH\x00R\treceiptId\x88\x01\x01B\r\n" +

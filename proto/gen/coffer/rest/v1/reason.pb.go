@@ -152,7 +152,7 @@ const (
 	Reason_RECEIPT_NOT_FOUND Reason = 84
 	// The receipt was uploaded without `keepImage`, is text, or has no such page.
 	Reason_RECEIPT_IMAGE_NOT_FOUND Reason = 85
-	// The file cannot be decoded, or contains no recognizable receipt. Nothing was created.
+	// The file cannot be decoded, or contains no recognizable receipt or no total. details name what was read. Nothing was created.
 	Reason_OCR_PARSE_FAILED Reason = 86
 	// Reading the file takes more processor time than a receipt may, 20 seconds by default, or an image has more than 50000000 pixels or an
 	// edge of more than 20000 pixels. details name the limit. Nothing was created. A smaller photograph or a simpler PDF of the receipt may

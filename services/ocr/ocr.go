@@ -71,6 +71,7 @@ type server struct {
 	// recognizer is the version under which complete results of the configured engine are stored.
 	recognizer int
 	gate       rpc.Gate
+	load       *load
 	metrics    metrics
 	log        *slog.Logger
 }
@@ -132,6 +133,7 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 		reader:     reader,
 		recognizer: recognizerLocal,
 		gate:       rpc.NewGate(workers, config.Queue, errBusy),
+		load:       newLoad(workers, time.Now),
 		log:        log,
 	}
 	switch {
@@ -198,9 +200,7 @@ func (s *server) receipt(
 		return known, nil
 	}
 	start := time.Now()
-	found, err := gated(ctx, s.gate, func() (worker.Reading, error) {
-		return reader.Read(ctx, file)
-	})
+	found, err := s.read(ctx, reader, file)
 	s.metrics.record(ctx, time.Since(start), err)
 	if err != nil {
 		return nil, err
@@ -214,6 +214,23 @@ func (s *server) receipt(
 		s.log.WarnContext(ctx, "failed to store a receipt", "error", err)
 	}
 	return found.Receipt, nil
+}
+
+// read reads a file as soon as a worker is free. It rejects a file at once that would be read too
+// late, also if a worker becomes free shortly before the deadline.
+func (s *server) read(
+	ctx context.Context, reader worker.Reader, file []byte,
+) (worker.Reading, error) {
+	if err := s.load.admit(ctx, s.gate.Waiting()); err != nil {
+		return worker.Reading{}, err
+	}
+	return gated(ctx, s.gate, func() (worker.Reading, error) {
+		if err := s.load.admit(ctx, 0); err != nil {
+			return worker.Reading{}, err
+		}
+		defer s.load.start()()
+		return reader.Read(ctx, file)
+	})
 }
 
 // store stores a complete reading. A reading by Tesseract alone, because the neural engine failed,

@@ -92,6 +92,9 @@ func New(config Config, networks Networks, now func() time.Time) (Reader, error)
 // warnPagesSkipped is the warning for a file with more than maxPages pages.
 const warnPagesSkipped receipt.Warning = "PAGES_SKIPPED"
 
+// warnFallback is the warning for a receipt that only the fallback of the main engine has read.
+const warnFallback receipt.Warning = "ENGINE_FALLBACK"
+
 // Reading is a receipt with the pages that its evidence refers to.
 type Reading struct {
 	receipt.Receipt

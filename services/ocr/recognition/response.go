@@ -11,6 +11,7 @@ var messages = map[receipt.Warning]string{
 	receipt.LinesNotReconciled: "The lines do not add up to the total",
 	receipt.TotalMissing:       "The total was not found",
 	warnPagesSkipped:           "Only the first pages were read",
+	warnFallback:               "The main engine failed, so the values are less exact",
 }
 
 // Proto converts the receipt to the response message.
@@ -29,7 +30,11 @@ func (r Reading) Proto() *ocrv1.Receipt {
 	for _, e := range r.Evidence {
 		out.Evidence = append(out.Evidence, r.evidence(e))
 	}
-	for _, w := range r.Warnings {
+	warnings := r.Warnings
+	if r.TesseractAlone || r.FromFallback {
+		warnings = append(warnings, warnFallback)
+	}
+	for _, w := range warnings {
 		out.Warnings = append(out.Warnings, &ocrv1.Warning{Code: string(w), Message: messages[w]})
 	}
 	return out

@@ -1,6 +1,7 @@
 package k8s
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/cloudnative-pg/cloudnative-pg/pkg/specs"
 	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +34,10 @@ func TestPodMonitors(t *testing.T) {
 			found(t, p.Spec.Template.Labels, p.Spec.Template.Spec),
 			"alerts on PostgreSQL's instances must not include poolers")
 	}
+	for _, s := range manifests[*appsv1.StatefulSet](t, "production") {
+		require.Equal(t, []string{"nats:7777"},
+			found(t, s.Spec.Template.Labels, s.Spec.Template.Spec))
+	}
 }
 
 // found returns job:port for each endpoint of a PodMonitor that selects the pod.
@@ -45,10 +51,12 @@ func found(t *testing.T, of map[string]string, pod corev1.PodSpec) []string {
 			continue
 		}
 		for _, endpoint := range m.Spec.PodMetricsEndpoints {
-			for _, port := range pod.Containers[0].Ports {
-				if port.Name == *endpoint.Port {
-					found = append(found,
-						of[m.Spec.JobLabel]+":"+strconv.Itoa(int(port.ContainerPort)))
+			for _, container := range slices.Concat(pod.InitContainers, pod.Containers[:1]) {
+				for _, port := range container.Ports {
+					if port.Name == *endpoint.Port {
+						found = append(found,
+							of[m.Spec.JobLabel]+":"+strconv.Itoa(int(port.ContainerPort)))
+					}
 				}
 			}
 		}
@@ -74,11 +82,12 @@ func TestNetworkPolicyForPrometheus(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, map[string]bool{":9464": true, "postgres:9187": true, "postgres:9127": true},
-		admitted)
+	require.Equal(t, map[string]bool{
+		":9464": true, "postgres:9187": true, "postgres:9127": true, "nats:7777": true,
+	}, admitted)
 }
 
-// TestReplicaAlert compares the number of replicas in the alert with the number of instances.
+// TestReplicaAlert compares the numbers of replicas and servers in the alerts with the manifests.
 func TestReplicaAlert(t *testing.T) {
 	t.Parallel()
 	var alerts []string
@@ -87,6 +96,10 @@ func TestReplicaAlert(t *testing.T) {
 			alerts = append(alerts, rule.Alert+": "+rule.Expr.String())
 		}
 	}
+	servers := *manifests[*appsv1.StatefulSet](t, "production")[0].Spec.Replicas
+	require.Contains(t, alerts,
+		"CofferNATSMissing: (count(jetstream_server_max_storage) or vector(0)) < "+
+			strconv.Itoa(int(servers)))
 	replicas := manifests[*cnpg.Cluster](t, "production")[0].Spec.Instances - 1
 	require.Contains(t, alerts,
 		"CofferReplicaMissing: (max(cnpg_pg_replication_streaming_replicas) or vector(0)) < "+

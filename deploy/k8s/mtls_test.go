@@ -83,7 +83,8 @@ func TestNATSCertificates(t *testing.T) {
 		require.Contains(t, cluster, "nats-route://"+name+":6222")
 	}
 
-	reloader := pod.InitContainers[0]
+	reloader := pod.InitContainers[slices.IndexFunc(pod.InitContainers,
+		func(c corev1.Container) bool { return c.Name == "reloader" })]
 	require.Equal(t, corev1.ContainerRestartPolicyAlways, *reloader.RestartPolicy,
 		"the reloader must run as long as the server")
 	require.Subset(t, reloader.Args, []string{at + "/tls.crt", at + "/ca.crt"})

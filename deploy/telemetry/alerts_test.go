@@ -37,11 +37,20 @@ var troubles = map[string]trouble{
 	"CofferWritesQueue":        locked("ledger.wallet_balances", func(u user) { u.earn(500) }),
 	"CofferTotalsDiffer":       differingTotal,
 	"CofferStorageLow":         fullVolume,
+	"CofferImportStuck":        stuckImport,
+	"CofferImportFails":        failingImport,
+	"CofferWebhooksFail":       deadWebhook,
 	"CofferReceiptsTurnedAway": func(_ *testing.T, u user) (again, end func()) {
 		return func() { u.upload(6) }, func() {}
 	},
 	"CofferReceiptsFail":     brokenEngine,
 	"CofferNeuralEngineDown": brokenNeuralEngine,
+
+	// The stack has no object store. TestMeasure of package files causes these counts.
+	"CofferFilesNotMoved": measured(`ledger_files_moves_total{pod="ledger-1",outcome="failed"}`,
+		growing),
+	"CofferFilesDamaged": measured(`ledger_files_moves_total{pod="ledger-1",outcome="damaged"}`,
+		growing),
 
 	"CofferReplicaMissing": measured(
 		`cnpg_pg_replication_streaming_replicas{job="postgres",pod="postgres-1"}`, always(1),
@@ -83,6 +92,15 @@ var troubles = map[string]trouble{
 	"CofferPoolerWaits": measured(
 		`cnpg_pgbouncer_pools_cl_waiting{pod="postgres-pooler-1",database="coffer",user="ledger"}`,
 		always(12),
+	),
+	"CofferNATSMissing": measured(
+		`jetstream_server_max_storage{job="nats",pod="nats-2"}`, missing,
+	),
+	"CofferNATSStorageLow": measured(
+		`jetstream_server_total_message_bytes{job="nats",pod="nats-0"}`, always(7e9),
+	),
+	"CofferNATSSlowConsumer": measured(
+		`gnatsd_varz_slow_consumers{job="nats",pod="nats-1"}`, growing,
 	),
 }
 

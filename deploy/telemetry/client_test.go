@@ -165,3 +165,13 @@ func asSuperuser(t *testing.T, sql string, meanwhile func()) {
 		return err
 	}))
 }
+
+// stored returns the value of a query that returns one row.
+func stored(t *testing.T, query string) (value string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), stack.Databases[""])
+	require.NoError(t, err)
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	require.NoError(t, conn.QueryRow(t.Context(), query).Scan(&value))
+	return value
+}

@@ -22,6 +22,8 @@ func TestMetricsExist(t *testing.T) {
 	install(t, "false")
 	u.upload(1)
 	install(t, "tesseract")
+	_, end := stuckImport(t, u)
+	defer end()
 	prometheus := newPrometheus(t)
 	prometheus.scrape(10 * time.Minute)
 

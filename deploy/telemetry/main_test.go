@@ -97,7 +97,8 @@ func run(m *testing.M) (code int, err error) {
 	// One receipt at a time, without a queue.
 	stack, err = devstack.StartEphemeral(ctx, "", map[string]string{
 		"RATE_LIMIT": "0", "OCR_WORKERS": "1", "OCR_QUEUE": "0",
-		"OCR_TESSERACT": engine, "OCR_NEURAL": neural, "STORAGE_FOLDER": volume,
+		"WEBHOOK_PRIVATE_ADDRESSES": "true",
+		"OCR_TESSERACT":             engine, "OCR_NEURAL": neural, "STORAGE_FOLDER": volume,
 	})
 	if err != nil {
 		return 0, errors.Join(err, stop())

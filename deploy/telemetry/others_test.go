@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -13,8 +14,9 @@ type gauge func(now time.Time) float64
 
 // others are the metrics of programs that this stack does not include, with values that fire no
 // alert. The names are those in the sources of CloudNativePG 1.27.1 with its default queries, the
-// Barman Cloud plugin, the kubelet, and cert-manager 1.21.2, and in the documentation of
-// kube-state-metrics.
+// Barman Cloud plugin, the kubelet, cert-manager 1.21.2 and the exporter of NATS, and in the
+// documentation of kube-state-metrics. The moves of files are Coffer's own: see
+// CofferFilesNotMoved.
 var others = map[string]gauge{
 	`cnpg_pg_replication_streaming_replicas` +
 		`{job="postgres",pod="postgres-1"}`: always(2),
@@ -52,6 +54,14 @@ var others = map[string]gauge{
 		`{namespace="coffer",horizontalpodautoscaler="ledger"}`: always(6),
 	`cnpg_pgbouncer_pools_cl_waiting` +
 		`{pod="postgres-pooler-1",database="coffer",user="ledger"}`: always(0),
+	`jetstream_server_max_storage{job="nats",pod="nats-0"}`:         always(8e9),
+	`jetstream_server_max_storage{job="nats",pod="nats-1"}`:         always(8e9),
+	`jetstream_server_max_storage{job="nats",pod="nats-2"}`:         always(8e9),
+	`jetstream_server_total_message_bytes{job="nats",pod="nats-0"}`: always(1e9),
+	`gnatsd_varz_slow_consumers{job="nats",pod="nats-1"}`:           always(3),
+	`ledger_files_moves_total{pod="ledger-1",outcome="moved"}`:      always(40),
+	`ledger_files_moves_total{pod="ledger-1",outcome="failed"}`:     always(2),
+	`ledger_files_moves_total{pod="ledger-1",outcome="damaged"}`:    always(0),
 }
 
 func always(value float64) gauge { return func(time.Time) float64 { return value } }
@@ -59,6 +69,12 @@ func always(value float64) gauge { return func(time.Time) float64 { return value
 func since(age time.Duration) gauge {
 	return func(now time.Time) float64 { return float64(now.Add(-age).Unix()) }
 }
+
+// growing is a counter that counts one event a minute.
+func growing(now time.Time) float64 { return float64(now.Unix() / 60) }
+
+// missing is the value of a metric that the program does not have now.
+func missing(time.Time) float64 { return math.NaN() }
 
 // measured replaces the value of one of the others.
 func measured(series string, wrong gauge) trouble {
@@ -90,6 +106,6 @@ func TestAlertsWithoutMetrics(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"CofferServiceDown", "CofferReplicaMissing", "CofferBackupMissing",
-		"CofferCertificateOverdue",
+		"CofferCertificateOverdue", "CofferNATSMissing",
 	}, fired)
 }

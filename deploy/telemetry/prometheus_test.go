@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -69,7 +70,11 @@ func (p *prometheus) scrape(quiet time.Duration) {
 			require.NoError(p.t, err)
 		}
 		for series, measure := range others {
-			_, err := a.Append(0, seriesOf(p.t, series), p.now.UnixMilli(), measure(p.now))
+			measured := measure(p.now)
+			if math.IsNaN(measured) {
+				continue
+			}
+			_, err := a.Append(0, seriesOf(p.t, series), p.now.UnixMilli(), measured)
 			require.NoError(p.t, err)
 		}
 		require.NoError(p.t, a.Commit())

@@ -1,8 +1,10 @@
 package telemetry
 
 import (
+	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,6 +101,49 @@ func oldReport(u user) {
 	asSuperuser(u.t, `
 		INSERT INTO budget.reference_syncs (budget_id, owner_id, queued_at)
 		VALUES (gen_random_uuid(), gen_random_uuid(), now() - interval '10 minutes')`, nil)
+}
+
+// stuckImport inserts a job whose replica renews its lease, but makes no progress.
+func stuckImport(t *testing.T, _ user) (again, end func()) {
+	t.Helper()
+	asSuperuser(t, importRow("running", 1, "now() + interval '1 hour'"), nil)
+	return func() {}, func() {
+		asSuperuser(t, `DELETE FROM ledger.imports WHERE file_name = 'alert.csv'`, nil)
+	}
+}
+
+// failingImport inserts a job that has failed eight times. The next attempt is its last one.
+func failingImport(t *testing.T, _ user) (again, end func()) {
+	t.Helper()
+	asSuperuser(t, importRow("queued", 8, "NULL"), nil)
+	return func() {
+		require.Eventually(t, func() bool {
+			status := stored(t, `SELECT status FROM ledger.imports WHERE file_name = 'alert.csv'`)
+			return status == "failed"
+		}, time.Minute, 50*time.Millisecond)
+	}, func() { asSuperuser(t, `DELETE FROM ledger.imports WHERE file_name = 'alert.csv'`, nil) }
+}
+
+// importRow returns a statement that inserts an import without rows, whose last progress was an
+// hour ago.
+func importRow(status string, attempts int, leasedUntil string) string {
+	return fmt.Sprintf(`
+		INSERT INTO ledger.imports (owner_id, id, status, file_name, size, sha256, format, details,
+			attempts, lease, leased_until, created_at, updated_at)
+		VALUES (gen_random_uuid(), gen_random_uuid(), '%s', 'alert.csv', 1, '', 'csv', '{}',
+			%d, gen_random_uuid(), %s, now(), now() - interval '1 hour')`,
+		status, attempts, leasedUntil)
+}
+
+// deadWebhook creates a webhook at an address at which nothing listens, and an event.
+func deadWebhook(t *testing.T, u user) (again, end func()) {
+	t.Helper()
+	made := u.create("/webhooks", map[string]any{"url": "http://127.0.0.1:1/hook"})
+	id := made["webhook"].(map[string]any)["id"].(string)
+	u.earn(1)
+	return func() { time.Sleep(100 * time.Millisecond) }, func() {
+		require.Equal(t, http.StatusOK, u.send(http.MethodDelete, "/webhooks/"+id, "", nil, nil))
+	}
 }
 
 func slowConsumer(t *testing.T, u user) (again, end func()) {

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
@@ -88,6 +90,8 @@ type Queue struct {
 	log *slog.Logger
 	// LeaseTime is shorter in tests.
 	LeaseTime time.Duration
+	// failures discards its values unless Measure was called.
+	failures metric.Int64Counter
 }
 
 // NewQueue returns a queue. The jobs wait until Run is called. now is the clock of Pace; the clock
@@ -96,7 +100,10 @@ func NewQueue(
 	t Table, h Handler, db *pgxpool.Pool, now func() time.Time, log *slog.Logger,
 ) *Queue {
 	log = log.With("table", t.Name)
-	q := &Queue{table: t, Handler: h, db: db, now: now, log: log, LeaseTime: leaseTime}
+	q := &Queue{
+		table: t, Handler: h, db: db, now: now, log: log, LeaseTime: leaseTime,
+		failures: noop.Int64Counter{},
+	}
 	q.Worker = NewWorker(leasePoll, q.log, "failed to lease a job", q.runNext)
 	return q
 }
@@ -148,13 +155,22 @@ func (q *Queue) release(ctx context.Context, job Job, err error) {
 func (q *Queue) runJob(ctx context.Context, job Job) error {
 	endless := job.Status == q.table.Endless
 	if job.Attempts > maxAttempts && !endless {
-		return q.Fail(ctx, job, apierr.Internal.Reason)
+		return q.fail(ctx, job, apierr.Internal.Reason)
 	}
 	err := q.runTurn(ctx, job)
 	if e := apierr.From(err); e != nil && !errors.Is(e, apierr.Unavailable) && !endless {
-		return q.Fail(ctx, job, e.Reason)
+		return q.fail(ctx, job, e.Reason)
 	}
 	return err
+}
+
+// fail ends a job with the code of an error, and counts it.
+func (q *Queue) fail(ctx context.Context, job Job, reason string) error {
+	if err := q.Fail(ctx, job, reason); err != nil {
+		return err
+	}
+	q.countFailure(ctx, reason, 1)
+	return nil
 }
 
 // runTurn runs chunks until the job ends, or until another job waits after turnChunks of them.

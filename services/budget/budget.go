@@ -151,7 +151,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		PrivateAddresses: config.WebhookPrivateAddresses,
 		Log:              log, Now: server.now, NewID: server.newID,
 	})
-	stopMeasuring, err := server.measure()
+	stopMeasuring, err := server.measure(ctx)
 	if err != nil {
 		return err
 	}

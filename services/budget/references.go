@@ -269,10 +269,14 @@ func (b budget) categoriesLost(lost, remaining []uuid.UUID) *budgetv1.BudgetCate
 // measureTimeout limits the time that a gauge may delay a scrape of the metrics.
 const measureTimeout = time.Second
 
-// measure publishes the age of the oldest queued report to the ledger until stop is called. While
-// the database is unavailable, the metric has no value. An alert fires if the ledger does not get
-// the report for minutes.
-func (s *server) measure() (stop func() error, err error) {
+// measure publishes the age of the oldest queued report to the ledger, and the metrics of webhooks,
+// until stop is called. While the database is unavailable, the age has no value. An alert fires if
+// the ledger does not get the report for minutes.
+func (s *server) measure(ctx context.Context) (stop func() error, err error) {
+	stopWebhooks, err := s.webhooks.Measure(ctx)
+	if err != nil {
+		return nil, err
+	}
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/budget")
 	const description = "Age of the oldest budget whose categories are queued for the ledger."
 	age, err := meter.Int64ObservableGauge("budget.references.age",
@@ -291,5 +295,5 @@ func (s *server) measure() (stop func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
-	return registered.Unregister, nil
+	return func() error { return errors.Join(registered.Unregister(), stopWebhooks()) }, nil
 }

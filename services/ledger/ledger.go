@@ -133,7 +133,6 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	go verifier.Run(ctx)
-	startSweeps(ctx, db, store, log)
 	go distribution.Relay(ctx, config.Distributed, bus, db)
 	scrubber := &verify.Scrubber{DB: db, Log: log}
 	go scrubber.Run(ctx)
@@ -156,12 +155,14 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	ruling := rules.New(book, gates, log)
 	importing := imports.New(server.Accounts, cursors, config.ServiceKey, log)
-	defer startJobs(ctx, ruling.Jobs, importing.Jobs)()
-	unmeasure, err := measure(scrubber.Measure, book.Volume.Measure, server.Measure)
+	unmeasure, err := measure(scrubber.Measure, book.Volume.Measure, server.Measure,
+		ruling.Jobs.Measure, importing.Jobs.Measure, store.Measure)
 	defer unmeasure()
 	if err != nil {
 		return err
 	}
+	startSweeps(ctx, db, store, log)
+	defer startJobs(ctx, ruling.Jobs, importing.Jobs)()
 	// The writers outlive ctx, because the requests in flight are completed after it ends.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -24,6 +24,7 @@ var unrecorded = map[string]string{
 	"distribution.distribute":     "distributes the tables on Citus, see package distribution",
 	"distribution.replaceActions": "alters foreign keys on Citus, see package distribution",
 	"distribution.selectTables":   "reads the catalog, see package distribution",
+	"jobs.selectUnfinished":       "counts the jobs of all owners, for metrics",
 	"sync.numberRows":             "numbers rows of a release before ADR 83",
 	"verify.selectOwnerAfter":     "finds the next owner of all, in the background",
 

@@ -17,7 +17,8 @@
 //
 //   - files.go: the URL. store.go: reads, writes and removes objects
 //   - move.go: moves files in both directions. sweep.go: removes unreferenced objects
-//   - background.go: moves new files, as part of the ledger. command.go, check.go: the commands
+//   - background.go: moves new files, as part of the ledger, and counts them. command.go, check.go:
+//     the commands
 //   - store_*.go: the statements
 package files
 
@@ -33,6 +34,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 )
 
 const (
@@ -58,6 +61,8 @@ type Store struct {
 	log      *slog.Logger
 	// wait is the time after which a request without progress ends.
 	wait time.Duration
+	// moves counts files. It discards its values unless Measure was called.
+	moves metric.Int64Counter
 }
 
 // Open returns the store of a FILES_URL, and nil for an empty one. It does not connect. The
@@ -101,7 +106,7 @@ func Open(rawURL string, log *slog.Logger) (*Store, error) {
 	}
 	return &Store{
 		client: *client, bucket: bucket, readOnly: flags["readonly"], log: log,
-		wait: 15 * time.Second,
+		wait: 15 * time.Second, moves: noop.Int64Counter{},
 	}, nil
 }
 

@@ -130,12 +130,17 @@ func (m *mover) each(
 			switch err := move(f); {
 			case err == nil:
 				done.moved++
+				m.store.count(ctx, moved, 1)
 			case errors.Is(err, errTaken):
 			case errors.Is(err, errDiffers), errors.Is(err, errMissing):
 				done.failed++
+				m.store.count(ctx, damaged, 1)
 				m.log.ErrorContext(ctx, "failed to read the content of a file",
 					"file", f.String(), "error", err)
 			default:
+				if ctx.Err() == nil {
+					m.store.count(ctx, failed, 1)
+				}
 				return fmt.Errorf("moving %s: %w", f, err)
 			}
 		}

@@ -124,6 +124,7 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 			// The service stops and canceled the request. The attempt does not count.
 			return false, nil
 		}
+		s.countAttempt(ctx, problem, 1)
 		now := s.now().UTC()
 		jitter := rand.Float64() //nolint:gosec // Jitter is no secret.
 		delivery = delivery.attempted(now, responseStatus, problem, jitter)
@@ -167,12 +168,12 @@ func (s *Server) attempt(
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, webhook.URL,
 		bytes.NewReader(delivery.Body))
 	if err != nil {
-		return 0, "broken"
+		return 0, broken
 	}
 	signature, err := webhook.signature(s.sealer, s.now(), delivery.Body)
 	if err != nil {
 		s.log.ErrorContext(ctx, "failed to sign a delivery", "webhook", webhook.ID, "error", err)
-		return 0, "broken"
+		return 0, broken
 	}
 	req.Header.Set("Content-Type", "application/cloudevents+json")
 	req.Header.Set("User-Agent", "Coffer-Webhooks/1")

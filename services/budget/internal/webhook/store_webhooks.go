@@ -133,3 +133,15 @@ func disableWebhook(
 		SET enabled = false, disabled_reason = $5, version = version + 1, updated_at = $3
 		WHERE user_id = $1 AND id = $2 AND url = $4 AND enabled`, w.UserID, w.ID, at, w.URL, reason)
 }
+
+// numbers are the numbers of webhooks by state.
+type numbers struct{ Enabled, Failing, Disabled int64 }
+
+// countByState counts the webhooks of all users. Each user has at most maxWebhooks.
+func countByState(ctx context.Context, q pg.Querier) (numbers, error) {
+	return pg.One[numbers](ctx, q, `
+		SELECT count(*) FILTER (WHERE enabled) AS enabled,
+			count(*) FILTER (WHERE enabled AND failures > 0) AS failing,
+			count(*) FILTER (WHERE disabled_reason IS NOT NULL) AS disabled
+		FROM webhooks`)
+}

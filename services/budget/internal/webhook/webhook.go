@@ -16,7 +16,8 @@
 //
 // Start reading with QueueDeliveries in deliveries.go and deliverBatch in deliver.go. retries.go
 // has the rules for backoff, pauses and disabling; address.go the rules for URLs and addresses;
-// patterns.go the rules for subscriptions; webhooks.go the RPCs. docs/webhooks.md is for receivers.
+// patterns.go the rules for subscriptions; webhooks.go the RPCs; measure.go the metrics.
+// docs/webhooks.md is for receivers.
 package webhook
 
 import (
@@ -27,6 +28,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/page"
@@ -65,6 +68,8 @@ type Server struct {
 	// claiming serializes the claims of this replica, so that each claim counts the webhooks that
 	// its other workers hold.
 	claiming sync.Mutex
+	// attempts discards its values unless Measure was called.
+	attempts metric.Int64Counter
 	log      *slog.Logger
 	now      func() time.Time
 	newID    func() uuid.UUID
@@ -84,6 +89,7 @@ func New(dependencies Dependencies) *Server {
 		log:          dependencies.Log,
 		now:          dependencies.Now,
 		newID:        dependencies.NewID,
+		attempts:     noop.Int64Counter{},
 	}
 	server.Deliveries = jobs.NewWorker(
 		jobs.PollInterval, dependencies.Log, "failed to deliver events", server.deliverBatch)

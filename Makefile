@@ -5,7 +5,7 @@ APART := deploy/k8s deploy/telemetry tools/generate tools/images tools/prose
 TOOLS := $(APART) tools/actionlint tools/benchstat tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta tools/versitygw tools/vulns
 # PROTOS is the last release of grpc-gateway with a copy of the googleapis protos. No current Go module contains them.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
-COFFER = tools/progress.sh coffer go build -o $(BIN)/coffer ./devstack/cmd/coffer
+COFFER = CPU_SECONDS=130 tools/progress.sh coffer go build -o $(BIN)/coffer ./devstack/cmd/coffer
 WITH_POSTGRES = tools/progress.sh with-postgres go build -o $(BIN)/with-postgres ./devstack/cmd/with-postgres
 # NEURAL downloads and builds the neural engine for receipts. Without it, Coffer reads receipts with Tesseract alone.
 NEURAL = { services/ocr/neural/fetch.sh .cache/neural && CGO_ENABLED=0 go build -trimpath -o .cache/neural/ocr-neural ./services/ocr/cmd/ocr-neural; } \

@@ -210,13 +210,13 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 	if err != nil {
 		return err
 	}
+	if err := s.startMailbox(ctx, config); err != nil {
+		return err
+	}
 	if err := s.startStores(ctx, config, dir, secrets); err != nil {
 		return err
 	}
 	if err := s.measure(ctx, config); err != nil {
-		return err
-	}
-	if err := s.startMailbox(ctx, config); err != nil {
 		return err
 	}
 	return s.startServices(ctx, services, config)

@@ -187,6 +187,10 @@ func TestStartReportsOccupiedPort(t *testing.T) {
 		"OCR_ADDR":     func(c *Config) { c.OCRAddr = addr },
 		"NATS_ADDR":    func(c *Config) { c.NATSAddr = addr },
 		"METRICS_ADDR": func(c *Config) { c.MetricsAddr = addr },
+		"MAIL_ADDR":    func(c *Config) { c.MailAddr = addr },
+		"MAIL_PAGE_ADDR": func(c *Config) {
+			c.MailAddr, c.MailPageAddr = "127.0.0.1:0", addr
+		},
 	}
 	for setting, take := range tests {
 		t.Run(setting, func(t *testing.T) {

@@ -67,7 +67,7 @@ func startProgram(t *testing.T) (dir, output string) {
 	coffer.Env = append(os.Environ(), "DATA_DIR="+dir)
 	for _, setting := range []string{
 		"HTTP_ADDR", "AUTH_ADDR", "LEDGER_ADDR", "BUDGET_ADDR", "OCR_ADDR", "NATS_ADDR",
-		"METRICS_ADDR",
+		"METRICS_ADDR", "MAIL_ADDR", "MAIL_PAGE_ADDR",
 	} {
 		coffer.Env = append(coffer.Env, setting+"=127.0.0.1:0")
 	}

@@ -54,6 +54,17 @@ export async function account(name = "Ada Lovelace") {
   };
 }
 
+/** mailed returns the path and token of the newest link to an address, once the page of mails has it. path begins the link's path. */
+export async function mailed(email, path) {
+  for (;;) {
+    const page = await (await fetch(process.env.COFFER_MAILS ?? "http://localhost:8025")).text();
+    const mail = page.split("<article>").find((text) => text.includes(`to ${email}`) && text.includes(`${path}#`));
+    const link = new RegExp(`href="[^"]*(${path}#[^"]+)"`).exec(mail ?? "")?.[1];
+    if (link) return link;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 /** household gives an account two wallets, five categories and count transactions of the last days. It returns what it created. */
 export async function household(user, count = 12) {
   const wallets = [];

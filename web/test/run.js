@@ -21,9 +21,9 @@ function node(args, env = {}) {
 let status = words.length ? 0 : node(["--import", "./test/typescript.js", "--test", ...files("unit")]);
 const chosen = files("browser").filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
 if (status === 0 && chosen.length) {
-  const stack = process.env.COFFER_URL ? { url: process.env.COFFER_URL, stop: async () => {} } : await start();
+  const stack = process.env.COFFER_URL ? { url: process.env.COFFER_URL, mails: process.env.COFFER_MAILS, stop: async () => {} } : await start();
   try {
-    status = node(["--test", "--test-concurrency=3", ...chosen], { COFFER_URL: stack.url });
+    status = node(["--test", "--test-concurrency=3", ...chosen], { COFFER_URL: stack.url, COFFER_MAILS: stack.mails });
   } finally {
     await stack.stop();
   }

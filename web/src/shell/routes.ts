@@ -8,6 +8,7 @@ type Load = () => Promise<{ default: Component<Record<string, never>> }>;
 /** screens maps names of screens to components. The name is that of the folder, or in textsOf. */
 export const screens: Record<string, Load> = {
   signin: () => import("../screens/signin/Signin.svelte"),
+  links: () => import("../screens/links/Links.svelte"),
   welcome: () => import("../screens/welcome/Welcome.svelte"),
   home: () => import("../screens/home/Home.svelte"),
   transactions: () => import("../screens/transactions/Transactions.svelte"),
@@ -45,6 +46,8 @@ export const sheets: Record<string, Load> = {
 /** routes maps paths to names of screens. */
 export const routes: Record<string, string> = {
   "/": "home",
+  "/forgot": "links",
+  "/reset": "links",
   "/welcome": "welcome",
   "/transactions": "transactions",
   "/receipt": "receipt",

@@ -1,0 +1,23 @@
+import type en from "./en";
+
+const de: typeof en = {
+  forgot: {
+    title: "Passwort vergessen?",
+    text: "Gib die E-Mail deines Kontos ein. Du bekommst eine Mail mit einem Link, der ein neues Passwort setzt.",
+    action: "Mail senden",
+    done: (email) => `Wenn es zu ${email} ein Konto gibt, ist eine Mail unterwegs. Ihr Link gilt einmal, innerhalb von 30 Minuten. Schau auch in den Spam-Ordner.`,
+  },
+  reset: {
+    title: "Neues Passwort setzen",
+    text: "Es ersetzt das alte Passwort und meldet alle Geräte ab.",
+    password: "Neues Passwort",
+    action: "Passwort setzen",
+    done: "Das neue Passwort ist gesetzt. Melde dich damit an.",
+  },
+  expired: "Dieser Link wurde schon benutzt oder ist abgelaufen.",
+  another: "Neuen Link anfordern",
+  unavailable: "Dieses Coffer sendet keine Mails. Frag, wer es betreibt.",
+  signin: "Zur Anmeldung",
+};
+
+export default de;

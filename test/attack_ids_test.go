@@ -92,7 +92,8 @@ func (s *attackRun) ids(t *testing.T) {
 				}
 			}
 			for field, value := range body {
-				if !strings.HasSuffix(field, "Id") && !strings.HasSuffix(field, "Ids") {
+				if field != "ids" && !strings.HasSuffix(field, "Id") &&
+					!strings.HasSuffix(field, "Ids") {
 					continue
 				}
 				for kind, id := range s.victimIDs {

@@ -226,7 +226,9 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		"defaults": object{"walletId": s.attackerIDs["wallet"]}, "force": false,
 		"rows": []object{{"n": 2, "action": "skip"}},
 		"from": "2026-03-01", "to": "2026-03-31", "dryRun": true,
-		"items": []object{{"payee": "Shop", "walletId": s.attackerIDs["wallet"]}},
+		"items": []object{{
+			"id": s.attackerIDs["transaction"], "payee": "Shop", "walletId": s.attackerIDs["wallet"],
+		}},
 		"match": "all", "stop": false, "on": []string{"import"},
 		"ids":              []string{s.attackerIDs["rule"]},
 		"conditions":       []object{{"field": "payee", "op": "in", "values": []string{"Shop"}}},
@@ -245,9 +247,11 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		if v, ok := known[field]; ok {
 			body[field] = v
 		} else {
-			// An external id is the client's own, and a request with splits has no categoryId.
-			require.Contains(t, []string{"endDate", "response", "externalId", "splits", "mapping"},
-				field, "add this field of %s to this test", operation.OperationID)
+			// An external id is the client's own, and a request with splits has no categoryId. A
+			// request with tags has no addTags and removeTags.
+			require.Contains(t, []string{
+				"endDate", "response", "externalId", "splits", "mapping", "addTags", "removeTags",
+			}, field, "add this field of %s to this test", operation.OperationID)
 		}
 	}
 	return body

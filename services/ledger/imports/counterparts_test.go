@@ -141,7 +141,7 @@ func TestCommitImportCounterparts(t *testing.T) {
 		s := newSaver(t)
 		before := s.stored(t)
 		resp, err := s.upload(&ledgerv1.CreateImportRequest{},
-			"Date,Account,Payee,Amount,Currency\n2026-02-03,Cash,Savings,-100.00,EUR\n2026-02-04,Bank,From Cash,100.00,EUR\n")
+			"Date,Account,Payee,Amount,Currency\n2026-02-03,Cash,Savings,-100.00,EUR\n2026-02-04,Bank,Transfer from Cash,100.00,EUR\n")
 		require.NoError(t, err)
 		m := s.commit(t, s.update(t, &ledgerv1.UpdateImportRequest{
 			Id: resp.GetImport().GetId(),

@@ -219,3 +219,11 @@ func (r *reading) countTexts(l layout, counts map[string]int) {
 		}
 	}
 }
+
+// blocks reports whether a commit waits for a choice of the user.
+func (r *reading) blocks() bool {
+	return slices.ContainsFunc(r.facts.Warnings, func(code string) bool {
+		_, blocks := statement.Blocking[code]
+		return blocks
+	})
+}

@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -31,14 +32,18 @@ func (s *style) number(cents int64) (text string) {
 	if cents < 0 {
 		sign, cents = "-", -cents
 	}
-	whole := fmt.Sprint(cents / 100)
+	scale := int64(math.Pow10(s.decimals))
+	whole := fmt.Sprint(cents / scale)
 	if s.mode == "suffixed" {
 		defer func() { text = text[len(sign):] + sign }()
 	}
-	if s.group != "" && len(whole) > 3 {
-		whole = whole[:len(whole)-3] + s.group + whole[len(whole)-3:]
+	for end := len(whole) - 3; s.group != "" && end > 0; end -= 3 {
+		whole = whole[:end] + s.group + whole[end:]
 	}
-	return fmt.Sprintf("%s%s%s%02d", sign, whole, s.mark, cents%100)
+	if s.decimals == 0 {
+		return sign + whole
+	}
+	return fmt.Sprintf("%s%s%s%0*d", sign, whole, s.mark, s.decimals, cents%scale)
 }
 
 // cells returns cells if on is set.
@@ -53,11 +58,22 @@ func cells(on bool, cells ...string) []string {
 func (s *style) headings() []string {
 	t := s.titles
 	amounts := []string{t.amount}
+	if s.titled {
+		amounts[0] += " (" + s.code + ")"
+	}
+	fee := t.fee
+	if s.oddFee {
+		fee = "Danebst"
+	}
 	switch s.mode {
 	case "columns", "negativeColumns":
 		amounts = []string{t.out, t.in}
 	case "type":
 		amounts = []string{t.amount, t.kind}
+	}
+	status := t.status
+	if s.oddStatus {
+		status = "Merkmal"
 	}
 	balance := t.balance
 	if s.unnamed {
@@ -66,14 +82,14 @@ func (s *style) headings() []string {
 	return slices.Concat(cells(s.second == "before", t.value), []string{t.date},
 		cells(s.clock, t.time), cells(s.second == "after", t.value), cells(s.numbers, "Ref. X"),
 		[]string{t.text}, cells(s.numbers, "IBAN"), cells(s.shop == "before", s.shopTitle, t.currency),
-		amounts, cells(s.fees, t.fee), cells(s.net, t.net), cells(s.currency, t.currency),
+		amounts, cells(s.fees, fee), cells(s.net, t.net), cells(s.currency, t.currency),
 		cells(s.shop == "after", s.shopTitle, t.currency), cells(s.balance, balance),
-		cells(s.status, t.status))
+		cells(s.status, status), cells(s.merchant, "Type"))
 }
 
 // row returns the cells of a transaction. balance is the one after it.
 func (s *style) row(e entry, balance int64) []string {
-	price, unit := e.amount, "EUR"
+	price, unit := e.amount, s.code
 	if e.foreign {
 		price, unit = e.amount*11/10-1, "USD"
 	}
@@ -84,7 +100,7 @@ func (s *style) row(e entry, balance int64) []string {
 	if s.odd && e.status == "booked" {
 		state = "Vollzogen X"
 	}
-	currency := "EUR"
+	currency := s.code
 	if e.currency != "" {
 		currency = e.currency
 	}
@@ -96,7 +112,19 @@ func (s *style) row(e entry, balance int64) []string {
 		cells(s.shop == "before", s.number(price), unit), s.amount(e),
 		cells(s.fees, s.number(e.fee)), cells(s.net, s.number(e.amount-e.fee)),
 		cells(s.currency, currency), cells(s.shop == "after", s.number(price), unit),
-		cells(s.balance, s.number(balance)), cells(s.status, state))
+		cells(s.balance, s.number(balance)), cells(s.status, state),
+		cells(s.merchant, merchantType(e)))
+}
+
+// merchantType returns the type of a payment of a shop, whose sales are money in.
+func merchantType(e entry) string {
+	switch {
+	case e.amount > 0:
+		return "sale"
+	case e.amount%2 == 0:
+		return "payout"
+	}
+	return "refund"
 }
 
 // amount returns the cells of an amount.
@@ -195,7 +223,7 @@ func (s *style) above(entries []entry, balance int64) [][]string {
 	case "balance":
 		return [][]string{{s.titles.closing, s.number(balance)}, iban}
 	case "currency":
-		return [][]string{{s.titles.currency, "EUR"}, iban}
+		return [][]string{{s.titles.currency, s.code}, iban}
 	}
 	return nil
 }

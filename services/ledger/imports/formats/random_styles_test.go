@@ -47,6 +47,11 @@ type style struct {
 	lines                   bool   // The heading has two lines.
 	pages                   bool   // The heading is repeated in the middle.
 	dashes                  bool   // A dash stands in place of no amount.
+	code                    string // The currency of the account.
+	decimals                int    // Of its amounts.
+	titled                  bool   // The heading of the amount names the currency.
+	oddFee, oddStatus       bool   // No vocabulary has the heading of the fees, or of the status.
+	merchant                bool   // A column has the types of the payments of a shop.
 }
 
 // totals reports whether a row states a balance.
@@ -99,7 +104,27 @@ func randomStyle(r *rand.Rand) style {
 	if oneOf(r, 4) {
 		s.second = pick(r, "before", "after")
 	}
+	s.addKinds(r)
 	return s
+}
+
+// addKinds adds the kinds of layouts that were once read wrongly without a warning.
+func (s *style) addKinds(r *rand.Rand) {
+	s.code, s.decimals = "EUR", 2
+	if s.symbol == "" && !s.several && oneOf(r, 5) {
+		s.code = pick(r, "JPY", "ISK", "TWD", "KWD", "USD", "EUR")
+		s.decimals = map[string]int{"KWD": 3, "USD": pick(r, 0, 2), "EUR": pick(r, 0, 2)}[s.code]
+		if s.decimals == 0 {
+			s.group = map[string]string{".": ",", ",": "."}[s.mark]
+		}
+	}
+	s.titled = s.shop != "" && !s.currency && oneOf(r, 3)
+	s.oddFee = s.fees && s.balance && !s.unnamed && !s.status && !s.debt && oneOf(r, 3)
+	s.oddStatus = s.status && oneOf(r, 3)
+	s.merchant = s.heading && !s.debt && s.mode == "signed" && s.titles.text == "Description" && oneOf(r, 2)
+	if !s.heading && s.balance && s.mode == "columns" {
+		s.debt = oneOf(r, 2)
+	}
 }
 
 // isSigned reports whether each amount has its sign.
@@ -135,11 +160,15 @@ func randomLedger(r *rand.Rand, s style) []entry {
 		if s.status && oneOf(r, 6) {
 			e.status = pick(r, "pending", "void")
 		}
-		if s.fees && oneOf(r, 3) {
+		if s.fees && oneOf(r, 3) || s.oddFee && i == 1 {
 			e.fee = 1 + r.Int64N(500)
 		}
+		if s.oddFee && i == 0 {
+			e.fee = 0 // Nothing shows the meaning of a number that no balance follows.
+		}
 		e.foreign = s.shop != "" && i > 0 && oneOf(r, 4)
-		e.neutral = s.mode == "type" && !s.titles.unknown() && oneOf(r, 12)
+		e.neutral = s.mode == "type" && !s.titles.unknown() && !s.oddStatus &&
+			oneOf(r, 12)
 		if s.several {
 			e.currency = pick(r, "EUR", "EUR", "USD", "GBP")
 		}

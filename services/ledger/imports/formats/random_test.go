@@ -13,6 +13,7 @@ import (
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // randomLayouts is the number of random files that TestRandomLayouts reads. Each has its number as
@@ -32,11 +33,11 @@ func TestRandomLayouts(t *testing.T) {
 			if e.status == "void" {
 				continue
 			}
-			plain := style{mark: "."}
-			amount := strings.TrimSuffix(plain.number(e.amount-e.fee), ".00")
+			plain := style{mark: ".", decimals: s.decimals}
+			amount := written.TrimDecimals(plain.number(e.amount - e.fee))
 			want := row{Date: e.day.Format("2006-01-02"), Amount: amount, Currency: e.currency}
 			if s.named() && !s.several {
-				want.Currency = "EUR"
+				want.Currency = s.code
 			}
 			l.Rows = append(l.Rows, want)
 		}
@@ -49,7 +50,7 @@ func TestRandomLayouts(t *testing.T) {
 		counts[result]++
 		isBlocked := slices.ContainsFunc(got.facts.Warnings, func(code string) bool {
 			return code == statement.SignAssumed || code == statement.AmountAssumed ||
-				code == statement.BalanceMismatch
+				code == statement.BalanceMismatch || code == statement.DecimalsAssumed
 		})
 		if isBlocked {
 			counts["blocked"]++

@@ -62,7 +62,7 @@ func (c *Check) Mismatch(mayOwe bool) (statement.Assumption, bool) {
 			Rows:     []int{n},
 		}, true
 	}
-	if n := c.totals.Edge(); n > 0 && v.Agreed > 1 {
+	if n := c.totals.Edge(); n > 0 && v.Agreed > 1 && !c.edges.pays(n) {
 		return rowOfBalance(n), true
 	}
 	if !v.Contradicts(mayOwe) {

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 const (
@@ -25,14 +26,17 @@ type edges struct {
 
 // edge is a transaction, with the columns in which it has a text.
 type edge struct {
-	n     int
-	texts []bool
+	n       int
+	texts   []bool
+	arrives bool // A text names money that comes in, such as "Deposit from".
 }
 
 // add adds the next transaction of the file.
 func (e *edges) add(r *statement.Record) {
-	row := edge{r.N, make([]bool, len(r.Cells))}
+	row := edge{n: r.N, texts: make([]bool, len(r.Cells))}
 	for i, cell := range r.Cells {
+		out, known := written.SignOf(cell)
+		row.arrives = row.arrives || known && !out && strings.Contains(cell, " ")
 		if i == len(e.texts) {
 			e.texts = append(e.texts, 0)
 		}
@@ -46,21 +50,32 @@ func (e *edges) add(r *statement.Record) {
 	e.last = row
 }
 
-// bare returns the number of the first or the last transaction if only it lacks texts, or 0.
+// bare returns the number of the first or the last transaction if only it lacks half of the texts,
+// or 0.
 func (e *edges) bare() int {
 	if e.rows < minBareRows {
 		return 0
 	}
 	for _, row := range []edge{e.first, e.last} {
-		missing := 0
+		missing, usual := 0, 0
 		for i, n := range e.texts {
-			if n == e.rows-1 && (i >= len(row.texts) || !row.texts[i]) {
+			has := i < len(row.texts) && row.texts[i]
+			if n == e.rows-1 && !has {
 				missing++
 			}
+			if n >= e.rows-1 {
+				usual++
+			}
 		}
-		if missing >= minMissing {
+		// A fee of the bank also has no other party.
+		if missing >= minMissing && missing*2 >= usual {
 			return row.n
 		}
 	}
 	return 0
+}
+
+// pays reports whether a text of the first or the last transaction names money that comes in.
+func (e *edges) pays(n int) bool {
+	return n == e.first.n && e.first.arrives || n == e.last.n && e.last.arrives
 }

@@ -10,7 +10,8 @@
 // packages qif and ynab read the cells of their formats with it. All functions are pure.
 //
 //   - mapping.go: Mapping and its check. Start reading here
-//   - row.go: the conversion of a row. check.go, edges.go: the comparison of balances with amounts
+//   - row.go: the conversion of a row. amount.go: its amount. check.go, edges.go: the comparison of
+//     balances with amounts
 //   - saved.go: a saved mapping for the next file. confirms.go: the guesses that a change confirms
 package mapping
 

@@ -56,10 +56,11 @@ func (r *Reader) Row(record *statement.Record) {
 	record.Currency = columns.Currency
 	var unit, problem string
 	record.Amount, unit, problem = r.signedAmount(cells)
-	if code, ok := money.ParseCurrency(r.cell(cells, FieldCurrency)); ok {
-		record.Currency = code.Code()
-	} else if code := written.CurrencyOf(unit); code != "" {
+	if code := written.CurrencyOf(unit); code != "" {
+		// A column beside it may have the currencies of the shops.
 		record.Currency = code
+	} else if code, ok := money.ParseCurrency(r.cell(cells, FieldCurrency)); ok {
+		record.Currency = code.Code()
 	} else if other := r.cell(cells, FieldCurrency); other != "" {
 		if record.Currency = written.CurrencyOf(other); record.Currency == "" {
 			record.Currency = strings.ToUpper(statement.Cut(other, 3))
@@ -159,14 +160,14 @@ func (r *Reader) setTexts(record *statement.Record) {
 }
 
 // hasAmount reports whether a row has a number in a column of amounts, perhaps one that cannot be
-// read.
+// read, or a fee.
 func (r *Reader) hasAmount(cells []string) bool {
 	for _, field := range []string{FieldAmount, FieldDebit, FieldCredit} {
 		if strings.ContainsAny(r.cell(cells, field), "0123456789") {
 			return true
 		}
 	}
-	return false
+	return hasNonzero(r.cell(cells, FieldFee))
 }
 
 // dateOfNumbers is a date in any order, perhaps of a day that does not exist.
@@ -192,105 +193,4 @@ func filled(cells []string) int {
 		}
 	}
 	return n
-}
-
-// signedAmount returns the signed amount of a row, the unit written with it, and a problem.
-func (r *Reader) signedAmount(cells []string) (amount, unit, problem string) {
-	switch r.Mapping.AmountMode {
-	case DebitCredit:
-		amount, unit, problem = r.debitCredit(cells)
-	default:
-		cell := r.cell(cells, FieldAmount)
-		var ok bool
-		if amount, unit, ok = r.Amount(cell); !ok {
-			if cell == "" {
-				return "", "", "the amount is missing"
-			}
-			return "", "", "the amount cannot be read"
-		}
-		if r.Mapping.AmountMode == TypeColumn {
-			negative, known := r.isNegative(r.cell(cells, FieldType))
-			switch {
-			case !known:
-				return amount, unit, "the value of the type column is unknown"
-			case negative:
-				// Some banks write the sign as well as the type. A reversal then has a sign against
-				// its type.
-				amount = written.Negate(written.Absolute(amount))
-			default:
-				amount = written.Absolute(amount)
-			}
-		}
-	}
-	if r.Mapping.Invert {
-		amount = written.Negate(amount)
-	}
-	if problem == "" {
-		amount, problem = r.lessFee(amount, r.cell(cells, FieldFee))
-	}
-	return amount, unit, problem
-}
-
-// lessFee returns an amount that is lowered by a fee. Some banks write fees as negative numbers.
-func (r *Reader) lessFee(amount, cell string) (lower, problem string) {
-	if !strings.ContainsAny(cell, "123456789") {
-		return amount, ""
-	}
-	fee, _, ok := r.Amount(cell)
-	if !ok {
-		return amount, "the fee cannot be read"
-	}
-	lower, ok = written.SumOf(amount, written.Negate(written.Absolute(fee))).Text()
-	if !ok {
-		return amount, "the fee cannot be subtracted"
-	}
-	return lower, ""
-}
-
-// debitCredit returns the amount of a row with two columns. A debit lowers the balance whatever its
-// sign: some banks write debits as negative numbers. A zero in one column is ignored if the other
-// one has an amount.
-func (r *Reader) debitCredit(cells []string) (amount, unit, problem string) {
-	total, found := "", false
-	for _, field := range []string{FieldDebit, FieldCredit} {
-		cell := r.cell(cells, field)
-		if cell == "" {
-			continue
-		}
-		value, currency, ok := r.Amount(cell)
-		if !ok {
-			if strings.ContainsAny(cell, "0123456789") {
-				return "", "", "the amount cannot be read"
-			}
-			continue
-		}
-		isZero := strings.Trim(value, "-0.") == ""
-		if found && !isZero && strings.Trim(total, "-0.") != "" {
-			return "", "", "the row has a debit and a credit"
-		}
-		if !found || !isZero {
-			unit = currency
-			if total = written.Absolute(value); field == FieldDebit {
-				total = written.Negate(total)
-			}
-		}
-		found = true
-	}
-	if !found {
-		return "", "", "the amount is missing"
-	}
-	return total, unit, ""
-}
-
-// isNegative reports whether a value of the type column means money out. If the column has the
-// amounts, only those with a mark are money in, such as "+12.50" and "12.50 CR".
-func (r *Reader) isNegative(value string) (negative, known bool) {
-	if slices.Equal(r.columns[FieldType], r.columns[FieldAmount]) {
-		n, ok := written.ScanNumber(value)
-		return n.Negative || !n.Signed, ok
-	}
-	if len(r.negative) > 0 {
-		return r.negative[written.Fold(value)], true
-	}
-	return written.SignOf(value)
 }

@@ -12,63 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// amountFields are the fields whose numbers decide the decimal mark.
-var amountFields = []string{
-	mapping.FieldAmount, mapping.FieldDebit, mapping.FieldCredit, mapping.FieldBalance,
-}
-
-// hasAnyMark reports whether a cell is a number that is well-formed with each decimal mark, such as
-// 1.234.
-func hasAnyMark(cell string) bool {
-	n, ok := written.ScanNumber(cell)
-	return ok && n.Marks() == written.Dot|written.Comma && strings.ContainsAny(n.Digits, ".,")
-}
-
-// mark returns the decimal mark of the file, and whether it was assumed because the numbers do not
-// decide it. A wrong mark would change all amounts by a factor of 1000, so an assumed mark always
-// causes a warning.
-func (p *Profile) mark(columns Columns, mapped *mapping.Mapping) (mark string, assumed bool) {
-	var dots, commas, either int
-	for _, field := range amountFields {
-		if i, ok := columns[field]; ok {
-			dots += p.columns[i].dots
-			commas += p.columns[i].commas
-			either += p.columns[i].either
-		}
-	}
-	if dots == 0 && commas == 0 && either == 0 {
-		return p.usualMark(mapped), false
-	}
-	if dots != commas {
-		return markOf(commas > dots), false
-	}
-	// Only numbers such as 1.234 or 1,234: other columns, such as rates, write numbers in the same
-	// way.
-	for i := range p.columns {
-		if c := &p.columns[i]; c.numbers*10 >= c.filled*8 && c.dates()*2 < c.filled {
-			dots, commas = dots+c.dots, commas+c.commas
-		}
-	}
-	if dots != commas {
-		return markOf(commas > dots), true
-	}
-	return p.usualMark(mapped), true
-}
-
-// markOf returns the comma or the point.
-func markOf(isComma bool) string {
-	if isComma {
-		return ","
-	}
-	return "."
-}
-
-// usualMark returns the mark that files with this delimiter and these dates usually have.
-func (p *Profile) usualMark(m *mapping.Mapping) string {
-	return markOf(m.Delimiter != "," &&
-		(strings.HasPrefix(m.DateLayout, "DD.") || m.Delimiter == ";"))
-}
-
 // prefersDays reports whether a file with ambiguous dates probably writes the day first: its
 // currency or its numbers are not American.
 func (p *Profile) prefersDays() bool {
@@ -151,7 +94,8 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 		rank = p.rankOf(amount)
 	}
 	unnamed := p.amountsByContents(columns)
-	table := p.newTable(withoutStatus(columns), slices.Concat(others, unnamed, fees, []int{amount}))
+	table := p.newTable(without(columns, mapping.FieldStatus),
+		slices.Concat(others, unnamed, fees, []int{amount}))
 	unnamed = slices.DeleteFunc(unnamed, func(i int) bool {
 		// Beside a column that a heading names, amounts are equal in most rows.
 		return rank == 1 || rank < 1<<30 && table.equal(amount, i)*2 < len(table.records)
@@ -164,6 +108,9 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 	if ok && rank == 1<<30 && p.proof == nil {
 		p.warnOfUnread(in, amount)
 	}
+	if p.netted {
+		return
+	}
 	if ok && p.proof == nil && !p.settled {
 		for _, i := range append(others, unnamed...) {
 			if rows := table.different(amount, i); len(rows) > 0 {
@@ -173,11 +120,19 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 			}
 		}
 	}
-	if _, lowered := columns[mapping.FieldFee]; lowered || p.proof == nil && rank == 1 {
+	lowered, isLowered := columns[mapping.FieldFee]
+	if p.proof == nil && rank == 1 {
 		return
 	}
 	for _, i := range fees {
-		if rows := table.nonzero(i); len(rows) > 0 && p.mayLower(i) {
+		if isLowered && i == lowered {
+			continue
+		}
+		rows := slices.DeleteFunc(table.nonzero(i), func(n int) bool {
+			status, _ := written.StatusOf(at(p.sample[n-1], p.status(columns)))
+			return status == written.Void
+		})
+		if len(rows) > 0 && p.mayLower(i) {
 			in.Assume(statement.AmountAssumed,
 				statement.Shows("FEES_UNPROVEN", "column", p.name(i)), rows...)
 			return
@@ -221,6 +176,11 @@ func (p *Profile) mayLower(fee int) bool {
 	if p.proof == nil {
 		return true
 	}
+	if p.proof.fee != none {
+		// Beside another fee, one in a row whose balance follows would break it.
+		unproven := len(p.proof.table.records) - p.proof.matches
+		return len(p.proof.table.nonzero(fee)) <= unproven
+	}
 	with := *p.proof
 	with.fee = fee
 	measured, _ := with.table.measure(with)
@@ -253,4 +213,32 @@ func (p *Profile) marks(amount int) (marked, bare int) {
 		}
 	}
 	return marked, bare
+}
+
+// byFees chooses between two columns of amounts if the fees are exactly their difference: the lower
+// one is that which changes the account.
+func (p *Profile) byFees(columns Columns, taken map[int]bool) {
+	amount, ok := columns[mapping.FieldAmount]
+	fees := p.named(mapping.FieldFee)
+	if !ok || p.proof != nil || len(fees) == 0 || p.columns[amount].negative == 0 {
+		return
+	}
+	others := p.amountsBeside(amount)
+	t := p.newTable(without(columns, mapping.FieldStatus),
+		slices.Concat(others, fees, []int{amount}))
+	for _, other := range others {
+		if slices.Contains(fees, other) {
+			continue
+		}
+		switch {
+		case t.isLess(amount, other, fees):
+		case t.isLess(other, amount, fees):
+			taken[amount] = false
+			columns[mapping.FieldAmount], taken[other] = other, true
+		default:
+			continue
+		}
+		p.netted = true
+		return
+	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // maxNumeric is the maximum number of columns with numbers that are compared with a balance.
@@ -21,7 +20,7 @@ type chain struct {
 	balance, debit, credit int // Columns; debit and credit are equal for a signed amount.
 	fee                    int // A column, or none.
 	inverted               bool
-	matches                int
+	matches, broken        int    // Balances that follow, or not.
 	covered                int    // Rows with an amount.
 	table                  *table // With the numbers of the columns.
 }
@@ -39,17 +38,24 @@ func (c chain) better(other chain) bool {
 }
 
 // prove returns the chain that explains the balances in most rows. It reports false if none
-// explains at least four of five balances. A pair is the columns of debits and credits.
-func (t *table) prove(stated []int, pairs [][2]int, fees []int) (best chain, ok bool) {
-	for _, fee := range append([]int{none}, fees...) {
+// explains at least four of five balances. A pair is the columns of debits and credits. The columns
+// in fees have headings of fees, and those in others may have fees beside the amounts.
+func (t *table) prove(
+	stated []int, pairs [][2]int, fees, others []int,
+) (best chain, ok bool) {
+	for n, fee := range slices.Concat([]int{none}, fees, others) {
 		for _, b := range stated {
 			for _, pair := range pairs {
 				c := chain{balance: b, debit: pair[0], credit: pair[1], fee: fee}
 				if b == c.credit || b == c.debit || fee == c.credit || fee == c.debit ||
-					c.debit != c.credit && t.isNegative(c.credit) {
+					c.debit != c.credit && t.isNegative(c.credit) ||
+					n > len(fees) && (fee == b || !t.sharesRows(fee, c)) {
 					continue
 				}
-				if measured, follows := t.measure(c); follows && (!ok || measured.better(best)) {
+				measured, follows := t.measure(c)
+				isMore := measured.matches > best.matches || fee == none || fee == best.fee
+				follows = follows && (n <= len(fees) || !measured.inverted)
+				if follows && (!ok || isMore && measured.better(best)) {
 					best, ok = measured, true
 				}
 			}
@@ -71,18 +77,6 @@ func (p *Profile) numeric(taken map[int]bool) []int {
 		}
 	}
 	return found
-}
-
-// guessMark returns the decimal mark of all numbers of the file, before columns are chosen.
-func (p *Profile) guessMark() written.Marks {
-	dots, commas := 0, 0
-	for i := range p.columns {
-		dots, commas = dots+p.columns[i].dots, commas+p.columns[i].commas
-	}
-	if commas > dots {
-		return written.Comma
-	}
-	return written.Dot
 }
 
 // named returns the columns with numbers whose best meaning is a field.
@@ -107,14 +101,31 @@ func (p *Profile) byBalance(columns Columns, taken map[int]bool) {
 	if known {
 		stated = p.named(mapping.FieldBalance)
 	} else if p.heading >= 0 {
-		stated = slices.DeleteFunc(slices.Clone(free), p.isNamed)
+		stated = slices.DeleteFunc(slices.Clone(free), func(i int) bool {
+			// "Total" may be a running total.
+			return p.isNamed(i) && p.rank(i, mapping.FieldAmount) == 0
+		})
 	}
 	pairs := p.amountPairs(columns, taken, free)
-	wanted := slices.Concat(stated, fees)
+	var others []int // Whatever its heading, a fee makes more balances follow.
+	if len(pairs)*len(stated) <= maxNumeric {
+		others = free
+	}
+	wanted := slices.Concat(stated, fees, others)
 	for _, pair := range pairs {
 		wanted = append(wanted, pair[0], pair[1])
 	}
-	best, ok := p.newTable(columns, wanted).prove(stated, pairs, fees)
+	best, ok := p.newTable(columns, wanted).prove(stated, pairs, fees, others)
+	if currency, has := columns[mapping.FieldCurrency]; has && len(p.columns[currency].values) > 1 {
+		// If balances follow across currencies, these are those of the shops. The column stays
+		// taken.
+		one := without(columns, mapping.FieldCurrency)
+		if of, follows := p.newTable(one, wanted).prove(stated, pairs, fees, others); follows &&
+			(!ok || of.matches > best.matches) {
+			best, ok = of, true
+			delete(columns, mapping.FieldCurrency)
+		}
+	}
 	if !ok || !known && best.matches < 2 && (best.inverted || p.heading >= 0) {
 		return
 	}

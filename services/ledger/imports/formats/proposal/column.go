@@ -25,6 +25,7 @@ type column struct {
 	dots       int // Numbers that only "." explains.
 	commas     int
 	either     int // Numbers with a separator that both explain.
+	points     int // Those of either whose separator is ".".
 	negative   int
 	positive   int
 	decimals   int            // Numbers with a separator.
@@ -48,7 +49,7 @@ func (c *column) count(cell string) {
 		return
 	}
 	isDate := false
-	if strings.ContainsAny(cell[:1], "0123456789") || unicode.IsLetter([]rune(cell)[0]) {
+	if strings.ContainsAny(cell[:1], "'0123456789") || unicode.IsLetter([]rune(cell)[0]) {
 		isDate = c.date(cell)
 	}
 	// "2024" and "01.02" can be a date's parts and a number, so a date without doubt is no number.
@@ -183,6 +184,8 @@ func (c *column) number(cell string) {
 	case written.Comma:
 		c.commas++
 	default:
-		c.either++
+		if c.either++; strings.Contains(number.Digits, ".") {
+			c.points++
+		}
 	}
 }

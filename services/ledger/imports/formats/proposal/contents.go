@@ -1,6 +1,8 @@
 package proposal
 
 import (
+	"slices"
+
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
@@ -101,5 +103,19 @@ func (p *Profile) byType(columns Columns, taken map[int]bool) {
 			return 0
 		}
 		return 10_000 - distance(amount, i)
+	})
+}
+
+// applicationHeadings are headings that GnuCash and Actual write, and no bank.
+var applicationHeadings = map[string]bool{
+	"full category path": true, "voller kategorie-pfad": true, "split amount": true,
+}
+
+// fromApplication reports whether the file is an export of all accounts of a finance application.
+// Its column of accounts may have as many values as the application has accounts. In the file of a
+// bank, such a column has the accounts of the other parties.
+func (p *Profile) fromApplication() bool {
+	return p.heading >= 0 && slices.ContainsFunc(p.sample[p.heading], func(title string) bool {
+		return applicationHeadings[written.Fold(title)]
 	})
 }

@@ -49,6 +49,37 @@ func (p *Profile) Currency(columns Columns) string {
 	return found
 }
 
+// ofOriginal returns the only currency of all payments at their shops, or "". Without an amount of
+// the shop, the file has one amount for both.
+func (p *Profile) ofOriginal(columns Columns) string {
+	amount, ok := columns[mapping.FieldAmount]
+	if !ok || len(p.amountsBeside(amount)) > 0 {
+		return ""
+	}
+	for i := range p.columns {
+		c := &p.columns[i]
+		if p.isOther(i) && c.fits(mapping.FieldCurrency) && len(c.values) == 1 &&
+			c.filled == len(p.transactions) {
+			return written.CurrencyOf(at(p.transactions[0], i))
+		}
+	}
+	return ""
+}
+
+// ofHeading removes the column of currencies if the heading of the amount names another one: then
+// it is that of the amounts at the shops, which have a column of their own.
+func (p *Profile) ofHeading(columns Columns) {
+	currency, ok := columns[mapping.FieldCurrency]
+	amount, hasAmount := columns[mapping.FieldAmount]
+	code := headings.Currency(p.title(amount))
+	if !ok || !hasAmount || code == "" || len(p.amountsBeside(amount)) == 0 {
+		return
+	}
+	if p.columns[currency].values[code] < p.columns[currency].filled {
+		delete(columns, mapping.FieldCurrency)
+	}
+}
+
 // firstTransaction returns the position of the first transaction in the sample.
 func (p *Profile) firstTransaction() int {
 	return max(0, slices.IndexFunc(p.sample, isTransaction))
@@ -68,7 +99,7 @@ func (p *Profile) byCurrency(columns Columns, taken map[int]bool) {
 		return
 	}
 	others := p.amountsBeside(amount)
-	t := p.newTable(withoutStatus(columns), append([]int{amount}, others...))
+	t := p.newTable(without(columns, mapping.FieldStatus), append([]int{amount}, others...))
 	for _, other := range others {
 		own, foreign := p.currencies(amount, other)
 		home, decided := p.isHome(t, own, foreign)

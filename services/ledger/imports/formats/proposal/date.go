@@ -38,7 +38,7 @@ func (c *column) order(locale string, daysFirst bool) (order written.Orders, ass
 	sorted := func(i int) bool { return min(c.up[i], c.down[i]) == 0 && c.up[i]+c.down[i] > 0 }
 	if a, b := sorted(possible[0]), sorted(possible[1]); a != b {
 		if a {
-			return all[possible[0]], true
+			return all[possible[0]], !daysFirst || c.example.Separator != '.'
 		}
 		return all[possible[1]], true
 	}
@@ -46,7 +46,8 @@ func (c *column) order(locale string, daysFirst bool) (order written.Orders, ass
 		return order, true
 	}
 	if daysFirst {
-		return written.DMY, true
+		// No language writes the month first between points.
+		return written.DMY, c.example.Separator != '.'
 	}
 	return written.MDY, true
 }
@@ -71,6 +72,10 @@ func (c *column) withYear(others []int) (possible []int, assumed bool) {
 	}
 	return []int{shortest}, true
 }
+
+// maxDelay is the longest time between two days of one payment, such as those of the order and of
+// the posting.
+const maxDelay = 366 * 24 * time.Hour
 
 // localeOrder returns the order of a locale's dates, or 0 for ymd and for no locale.
 func localeOrder(locale string) written.Orders {
@@ -100,6 +105,15 @@ func (p *Profile) warnOfDates(in *statement.Input, date int, order written.Order
 			b, ok := written.ParseDate(at(p.sample[n-1], i), order)
 			return !isDay || !ok || a.Equal(b)
 		})
+		isFar := func(n int) bool {
+			a, _ := written.ParseDate(at(p.sample[n-1], date), order)
+			b, _ := written.ParseDate(at(p.sample[n-1], i), order)
+			return a.Sub(b).Abs() > maxDelay
+		}
+		far := slices.DeleteFunc(slices.Clone(rows), func(n int) bool { return !isFar(n) })
+		if len(far)*2 > len(rows) {
+			continue // References, such as 440227.
+		}
 		if len(rows) > 0 {
 			in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_DIFFER",
 				"column", p.name(date), "other", p.name(i)), rows...)

@@ -12,11 +12,12 @@
 //   - profile.go: the rows of the sample. column.go: the counts of each column. Start reading there
 //     and at Propose in propose.go
 //   - propose.go: the fields of the columns. contents.go: those that no heading names. status.go:
-//     which payments are booked. amount.go, date.go, currency.go: amounts, dates and currencies
-//   - texts.go: payee, description and notes. cells.go: their counts. parties.go: who pays whom
+//     which payments are booked. amount.go, date.go, currency.go: amounts, dates and currencies.
+//     mark.go: the decimal mark
+//   - texts.go: payee, description and notes. cells.go: their counts, and who pays whom
 //   - chain.go: how a column of balances follows from columns of amounts. table.go: their numbers
 //   - sign.go: which amounts are money out, with the witness. words.go: texts that show it.
-//     unproven.go: amounts that no balance proves
+//     typed.go: columns that say it, and amounts that no balance proves
 package proposal
 
 import (
@@ -51,6 +52,9 @@ type Profile struct {
 	settled bool
 	home    string
 	pair    *Witness // Of debits and credits that byPair has found, or nil.
+	typed   *typed   // The types that explain the balances, or nil.
+	marked  bool     // The column of statuses has the letters of a finance application.
+	netted  bool     // Fees explain the difference between two columns of amounts.
 	Witness Witness  // Of the proposal, "" if the sign is a guess.
 	// transactions are the transactions of the sample, and texts describes their columns.
 	transactions [][]string

@@ -94,18 +94,18 @@ func TestProposeEmpty(t *testing.T) {
 func TestProposeEvidence(t *testing.T) {
 	t.Parallel()
 	_, facts := fixture.ReadAll(t, "Date,Text,Amount\n03/04/2024,Coffee,-1.234\n"+
-		"05/06/2024,Pay,2.345\n", statement.Options{Locale: "de-DE"})
+		"05/06/2024,Pay,2.345\n07/08/2024,Rent,-6.789\n", statement.Options{Locale: "de-DE"})
 	require.Equal(t, []statement.Assumption{
 		{
 			Code: statement.DateOrderAssumed,
 			Evidence: statement.Shows("DATES_AMBIGUOUS",
 				"example", "03/04/2024", "layout", "DD/MM/YYYY"),
-			Rows: []int{2, 3},
+			Rows: []int{2, 3, 4},
 		},
 		{
 			Code:     statement.DecimalsAssumed,
 			Evidence: statement.Shows("DECIMALS_AMBIGUOUS", "example", "-1.234", "mark", `"."`),
-			Rows:     []int{2, 3},
+			Rows:     []int{2, 3, 4},
 		},
 	}, facts.Assumptions)
 }

@@ -37,6 +37,7 @@ func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping
 	p.warnOfStatus(in, &m, columns)
 	m.Currency = p.Currency(columns)
 	if _, ok := columns[mapping.FieldCurrency]; !ok && m.Currency == "" {
+		m.Currency = p.ofOriginal(columns)
 		in.Warn(statement.CurrencyAssumed)
 	}
 	for _, field := range mapping.Fields {
@@ -87,7 +88,7 @@ func (p *Profile) compare(in *statement.Input, m *mapping.Mapping) {
 		in.Assume(a.Code, a.Evidence, a.Rows...)
 	}
 	_, mayBeCard := p.isCard()
-	if a, ok := check.Debt(); ok && !mayBeCard {
+	if a, ok := check.Debt(); ok && !mayBeCard && p.Witness != ByTexts {
 		in.Assume(a.Code, a.Evidence, a.Rows...)
 	}
 }
@@ -224,7 +225,10 @@ func (p *Profile) choose() Columns {
 	p.byPair(columns, taken)
 	p.byContents(columns, taken)
 	p.byCurrency(columns, taken)
+	p.ofHeading(columns)
+	p.byFees(columns, taken)
 	p.byType(columns, taken)
+	p.byTypes(columns, taken)
 	p.otherTexts(columns, taken)
 	return columns
 }
@@ -265,20 +269,6 @@ func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 		}
 	}
 	return best
-}
-
-// applicationHeadings are headings that GnuCash and Actual write, and no bank.
-var applicationHeadings = map[string]bool{
-	"full category path": true, "voller kategorie-pfad": true, "split amount": true,
-}
-
-// fromApplication reports whether the file is an export of all accounts of a finance application.
-// Its column of accounts may have as many values as the application has accounts. In the file of a
-// bank, such a column has the accounts of the other parties.
-func (p *Profile) fromApplication() bool {
-	return p.heading >= 0 && slices.ContainsFunc(p.sample[p.heading], func(title string) bool {
-		return applicationHeadings[written.Fold(title)]
-	})
 }
 
 func (p *Profile) rowsBelow() int { return p.rows - p.heading - 1 }

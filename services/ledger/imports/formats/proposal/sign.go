@@ -69,33 +69,57 @@ func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) (Witness, assu
 	case hasDebit && hasCredit || !hasAmount && (hasDebit || hasCredit):
 		m.AmountMode = mapping.DebitCredit
 		keep(mapping.FieldDebit, mapping.FieldCredit)
-		switch {
-		case p.proof != nil:
-			return ByBalance, assumed{}
-		case !hasDebit:
-			return "", assumed{statement.Shows("ONLY_CREDITS", "column", p.name(credit)), credit}
-		case p.pair != nil && *p.pair != "":
-			return *p.pair, assumed{}
-		case p.pair != nil:
-			return "", assumed{statement.Shows("PAIR_UNNAMED",
-				"column", p.name(debit), "other", p.name(credit)), debit}
-		}
-		return ByHeading, assumed{}
+		return p.pairMode(columns)
 	case hasAmount:
-		m.AmountMode = mapping.TypeColumn
 		keep(mapping.FieldAmount, mapping.FieldType)
-		if value := p.ambiguousType(kind); value != "" {
-			return "", assumed{statement.Shows("PAYMENT_TYPE",
-				"value", quoted(value), "column", p.name(kind)), amount}
-		}
-		if value := p.doubtfulType(kind); value != "" {
-			out, _ := written.SignOf(value)
-			return "", assumed{statement.Shows("TYPE_"+direction(out),
-				"value", quoted(value), "column", p.name(kind)), amount}
-		}
-		return ByType, assumed{}
+		return p.typeMode(m, amount, kind)
 	}
 	return "", assumed{column: none}
+}
+
+// pairMode returns the witness of debits and credits, or what is assumed without one.
+func (p *Profile) pairMode(columns Columns) (Witness, assumed) {
+	debit, hasDebit := columns[mapping.FieldDebit]
+	credit, hasCredit := columns[mapping.FieldCredit]
+	switch {
+	case p.proof != nil && hasDebit && hasCredit &&
+		p.rank(debit, mapping.FieldDebit)+p.rank(credit, mapping.FieldCredit) == 0:
+		return p.unnamedPair(columns, debit, credit)
+	case p.proof != nil:
+		return ByBalance, assumed{}
+	case !hasDebit:
+		return "", assumed{statement.Shows("ONLY_CREDITS", "column", p.name(credit)), credit}
+	case p.pair != nil && *p.pair != "":
+		return *p.pair, assumed{}
+	case p.pair != nil && p.columns[debit].negative > p.columns[credit].positive &&
+		p.columns[credit].negative == 0:
+		return BySigns, assumed{}
+	case p.pair != nil:
+		return "", p.unnamed(debit, credit)
+	}
+	return ByHeading, assumed{}
+}
+
+// typeMode returns the witness of a column of types, or what is assumed without one.
+func (p *Profile) typeMode(m *mapping.Mapping, amount, kind int) (Witness, assumed) {
+	m.AmountMode = mapping.TypeColumn
+	if p.typed != nil {
+		return p.witnessOfTypes(m, amount)
+	}
+	if negative, ok := p.legend(kind); ok {
+		m.Negative = negative
+		return ByHeading, assumed{}
+	}
+	if value := p.ambiguousType(kind); value != "" {
+		return "", assumed{statement.Shows("PAYMENT_TYPE",
+			"value", quoted(value), "column", p.name(kind)), amount}
+	}
+	if value := p.doubtfulType(kind); value != "" {
+		out, _ := written.SignOf(value)
+		return "", assumed{statement.Shows("TYPE_"+direction(out),
+			"value", quoted(value), "column", p.name(kind)), amount}
+	}
+	return ByType, assumed{}
 }
 
 // hasSigns reports whether the only column of debits or credits has a sign: a column of credits has
@@ -117,10 +141,10 @@ func (p *Profile) ambiguousType(i int) string {
 
 // signed decides whether positive amounts of a signed column are money out.
 func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
-	c, v := &p.columns[amount], p.textVotes(amount)
+	c, v, types := &p.columns[amount], p.textVotes(amount), p.typeVotes(amount)
 	card, mayBeCard := p.isCard()
 	spends := v.inverted > 0 && v.normal == 0 && c.positive >= c.negative &&
-		v.inverted*2 >= c.negative
+		(v.inverted+v.refunds)*2 >= c.negative
 	purchases := mayBeCard && c.positive > c.negative
 	if p.proof != nil && (p.proof.matches > 1 || !p.proof.inverted && c.negative > 0) {
 		m.Invert = p.proof.inverted
@@ -141,14 +165,20 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 			// No balance proves the direction of the first amount.
 			return "", assumed{p.fewNegative(m, amount), amount}
 		}
+		if !m.Invert && c.positive > c.negative && v.normal+types.agreed == 0 &&
+			len(p.named(mapping.FieldFee)) == 0 {
+			// The balance may be the debt of a card, which lists no fees beside its amounts.
+			return "", assumed{p.fewNegative(m, amount), amount}
+		}
 		return ByBalance, assumed{}
 	}
-	agreed, opposed := p.typeVotes(amount)
 	switch {
 	case c.negative+c.positive == 0:
 		return "", assumed{column: none}
-	case agreed > 0 && opposed == 0, opposed > 0 && agreed == 0:
-		m.Invert = opposed > 0
+	case types.agreed > 0 && types.opposed == 0:
+		return ByType, assumed{}
+	case types.opposed > 0 && types.agreed == 0 && (types.proven || mayBeCard):
+		m.Invert = true
 		return ByType, assumed{}
 	case spends:
 		m.Invert = true
@@ -161,38 +191,14 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 	case purchases:
 		m.Invert = true
 		return "", assumed{p.fewNegative(m, amount), amount}
-	case v.inverted*2 <= c.negative &&
-		(c.negative > c.positive || p.hasPlus(amount) || p.mostIsIn(amount)):
+	case (v.inverted+v.refunds)*2 <= c.negative &&
+		(c.negative > c.positive || p.hasPlus(amount)):
 		return BySigns, assumed{}
 	case c.negative == 0:
 		return "", assumed{statement.Shows("NO_SIGNS", "column", p.name(amount)), amount}
 	}
-	m.Invert = v.weak > 0 && c.positive > c.negative
+	m.Invert = (v.weak > 0 || types.opposed > types.agreed) && c.positive > c.negative
 	return "", assumed{p.fewNegative(m, amount), amount}
-}
-
-// mostIsIn reports whether a column has as many negative as positive amounts, and none is larger
-// than the largest positive one, like a salary. A card has payments that are larger than its
-// purchases.
-func (p *Profile) mostIsIn(amount int) bool {
-	c := &p.columns[amount]
-	if c.negative == 0 || c.negative != c.positive {
-		return false
-	}
-	mark := p.guessMark()
-	var out, in written.Sum
-	for _, cells := range p.transactions {
-		n := numberOf(at(cells, amount), mark)
-		switch {
-		case n.Unknown:
-			return false
-		case n.Units < 0:
-			out.Units = max(out.Units, -n.Units)
-		default:
-			in.Units = max(in.Units, n.Units)
-		}
-	}
-	return in.Units >= out.Units
 }
 
 // fewNegative returns the evidence that signs do not show which amounts are money out.
@@ -212,32 +218,6 @@ func direction(inverted bool) string {
 		return "OUT"
 	}
 	return "IN"
-}
-
-// typeVotes compares the signs of the amounts with columns whose headings name a direction. It
-// counts the rows in which they agree and in which they do not. The direction of a payment depends
-// on the kind of the account, and a single value in all rows may be the kind of a card.
-func (p *Profile) typeVotes(amount int) (agreed, opposed int) {
-	if p.columns[amount].negative == 0 {
-		return 0, 0
-	}
-	for i := range p.columns {
-		if p.rank(i, mapping.FieldType) == 0 || len(p.columns[i].values) == 1 {
-			continue
-		}
-		for _, cells := range p.sample[p.heading+1:] {
-			n, ok := written.ScanNumber(at(cells, amount))
-			out, known := written.SignOf(at(cells, i))
-			switch {
-			case !ok || !known || strings.Contains(written.Fold(at(cells, i)), "payment"):
-			case out == n.Negative:
-				agreed++
-			default:
-				opposed++
-			}
-		}
-	}
-	return agreed, opposed
 }
 
 // warnOfSign adds the warning about a sign without a witness.

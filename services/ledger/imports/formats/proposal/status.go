@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
@@ -39,9 +40,61 @@ func (p *Profile) byStatus(columns Columns, taken map[int]bool) {
 			found = i
 		}
 	}
+	for i := range p.columns {
+		if found < 0 && p.rank(i, mapping.FieldStatus) == 1 && p.columns[i].hasMarks() {
+			found, p.marked = i, true
+		}
+	}
 	if found >= 0 {
 		columns[mapping.FieldStatus], taken[found] = found, true
 	}
+}
+
+// voidMark is the letter for payments that finance applications do not count. bookedMarks are the
+// others: reconciled, cleared, unreconciled, new, yes, frozen, for follow-up and duplicate.
+const voidMark, bookedMarks = "v", "rcunyfd"
+
+// hasMarks reports whether a column has the letters that finance applications write for what the
+// user has compared with the bank.
+func (c *column) hasMarks() bool {
+	isBooked := false
+	return c.all(func(value string) bool {
+		mark := strings.ToLower(value)
+		isMark := len(mark) == 1 && strings.Contains(bookedMarks, mark)
+		isBooked = isBooked || isMark
+		return isMark || mark == voidMark
+	}) && isBooked
+}
+
+// setMarks lists the letters of a column of statuses with their meanings.
+func (p *Profile) setMarks(mapped *mapping.Mapping, status int) {
+	for _, value := range slices.Sorted(maps.Keys(p.columns[status].values)) {
+		if strings.ToLower(value) == voidMark {
+			mapped.Void = append(mapped.Void, value)
+		} else {
+			mapped.Booked = append(mapped.Booked, value)
+		}
+	}
+}
+
+// maxStatuses is the maximum number of values of a column of statuses without a heading.
+const maxStatuses = 4
+
+// mayBeStatus reports whether a column may have statuses under a heading that no vocabulary has:
+// some of its few values mean that a payment is not booked.
+func (p *Profile) mayBeStatus(i int) bool {
+	c := &p.columns[i]
+	_, unbooked := c.statuses()
+	return p.heading >= 0 && unbooked > 0 && !p.isNamed(i) && len(c.values) <= maxStatuses &&
+		c.filled >= len(p.transactions)
+}
+
+// status returns the column of statuses, or none.
+func (p *Profile) status(columns Columns) int {
+	if i, ok := columns[mapping.FieldStatus]; ok {
+		return i
+	}
+	return none
 }
 
 // warnOfStatus adds the assumption that payments are booked if a heading names a status, but most
@@ -49,10 +102,14 @@ func (p *Profile) byStatus(columns Columns, taken map[int]bool) {
 // values must be known.
 func (p *Profile) warnOfStatus(in *statement.Input, mapped *mapping.Mapping, columns Columns) {
 	assigned, ok := columns[mapping.FieldStatus]
+	if ok && p.marked {
+		p.setMarks(mapped, assigned)
+		return
+	}
 	for index := range p.columns {
 		known, _ := p.columns[index].statuses()
 		rank := p.rank(index, mapping.FieldStatus)
-		named := rank == 1 || rank > 1 && known > 0
+		named := rank == 1 || rank > 1 && known > 0 || p.mayBeStatus(index)
 		value, rows := p.examples(index, isUnknownStatus)
 		switch {
 		case !named || len(rows) == 0 || ok &&

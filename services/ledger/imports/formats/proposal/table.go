@@ -30,7 +30,7 @@ func (p *Profile) newTable(columns Columns, wanted []int) *table {
 	slices.Sort(wanted)
 	wanted = slices.Compact(wanted)
 	table := &table{numbers: make(map[int][]number)}
-	mark, order := p.guessMark(), written.YMD
+	mark, order := p.guessMark(columns), written.YMD
 	date, hasDate := columns[mapping.FieldDate]
 	state, hasState := columns[mapping.FieldStatus]
 	if hasDate {
@@ -75,10 +75,11 @@ func at(cells []string, i int) string {
 	return ""
 }
 
-// withoutStatus returns the columns with which newTable reads payments of each status.
-func withoutStatus(columns Columns) Columns {
+// without returns the columns without a field. Without the status, newTable reads payments of each
+// status.
+func without(columns Columns, field string) Columns {
 	all := maps.Clone(columns)
-	delete(all, mapping.FieldStatus)
+	delete(all, field)
 	return all
 }
 
@@ -132,6 +133,7 @@ func (t *table) measure(chain chain) (measured chain, follows bool) {
 	verdict := trail.Verdict()
 	chain.inverted, follows = verdict.Follows()
 	chain.matches = max(verdict.Agreed, verdict.Opposed)
+	chain.broken = verdict.Agreed + verdict.Opposed + verdict.Other - chain.matches
 	return chain, follows && (!chain.inverted || chain.debit == chain.credit)
 }
 
@@ -170,6 +172,17 @@ func (t *table) isNegative(i int) bool {
 	return found
 }
 
+// sharesRows reports whether a column has a number beside an amount in some row.
+func (t *table) sharesRows(i int, c chain) bool {
+	for row := range t.records {
+		c.fee = none
+		if t.numbers[i][row].Units != 0 && t.amount(c, row).Units != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // nonzero returns the records in which a column has a number that is not 0.
 func (t *table) nonzero(i int) []int {
 	var found []int
@@ -197,4 +210,25 @@ func (t *table) alternate(a, b int) bool {
 		}
 	}
 	return counts[0] > 0 && counts[1] > 0
+}
+
+// isLess reports whether each amount of column a is that of column b less all fees, of which there
+// are some.
+func (t *table) isLess(a, b int, fees []int) bool {
+	found := false
+	for row := range t.records {
+		less := t.numbers[b][row].Sum
+		if less.Unknown || t.numbers[a][row].Unknown {
+			return false
+		}
+		for _, fee := range fees {
+			n := t.numbers[fee][row]
+			less = less.Plus(magnitude(n.Sum).Negated())
+			found = found || n.Units != 0
+		}
+		if t.numbers[a][row].Differs(less) {
+			return false
+		}
+	}
+	return found
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
@@ -42,13 +44,14 @@ func folded(cells []string) string { return " " + written.Fold(strings.Join(cell
 // saysIn reports whether the texts of a row are those of money in.
 func saysIn(cells []string) bool {
 	text := folded(cells)
-	return says(text, "payment") || says(text, "income")
+	return says(text, "payment") || says(text, "income") || says(text, "refund")
 }
 
 // votes are the rows whose texts show the direction of their amounts.
 type votes struct {
 	// normal and inverted are the rows in which a positive amount is money in, or money out.
 	normal, inverted int
+	refunds          int // Negative refunds, which a card or a shop has.
 	// weak are inverted rows with a text that an account may have, too.
 	weak int
 }
@@ -63,9 +66,11 @@ func (p *Profile) textVotes(amount int) votes {
 		}
 		text, in := folded(cells), saysIn(cells)
 		switch {
+		case in && n.Negative && !says(text, "payment") && !says(text, "income"):
+			v.refunds++
 		case in && n.Negative:
 			v.inverted++
-		case in:
+		case in, !n.Negative && hasNonzero(n.Digits) && says(text, "arrival"):
 			v.normal++
 		case n.Negative && says(text, "transfer"):
 			v.weak++
@@ -89,3 +94,92 @@ func (p *Profile) isCard() (card, mayBe bool) {
 	}
 	return card, card || mayBe
 }
+
+// types are the rows in which a column of types agrees with the signs of the amounts, or not.
+type types struct {
+	agreed, opposed int
+	// proven is set if words that mean the same in each kind of account oppose the signs. A sale
+	// is money out of a card, and money in for a shop.
+	proven bool
+}
+
+// typeVotes compares the signs of the amounts with columns whose headings name a direction, or
+// whose few values do. The direction of a payment depends on the kind of the account: it only
+// proves that a positive purchase is money out. A single value in all rows may be the kind of a
+// card.
+func (p *Profile) typeVotes(amount int) (votes types) {
+	if p.columns[amount].negative == 0 {
+		return votes
+	}
+	for i := range p.columns {
+		c := &p.columns[i]
+		isNamed := p.rank(i, mapping.FieldType) > 0
+		if !isNamed && !c.hasTypes() || len(c.values) == 1 {
+			continue
+		}
+		for _, cells := range p.sample[p.heading+1:] {
+			n, ok := written.ScanNumber(at(cells, amount))
+			value := at(cells, i)
+			out, known := written.SignOf(value)
+			isPayment := strings.Contains(written.Fold(value), "payment")
+			switch {
+			case !ok || !known || !isNamed && !written.IsSign(value):
+			case isPayment:
+				votes.proven = votes.proven || n.Negative
+			case out == n.Negative:
+				votes.agreed++
+			default:
+				votes.opposed++
+				votes.proven = votes.proven || written.IsDirection(value)
+			}
+		}
+	}
+	return votes
+}
+
+// hasTypes reports whether values of a column mean both directions in each kind of account, or all
+// of its values mean directions.
+func (c *column) hasTypes() bool {
+	found := make(map[bool]bool)
+	for value := range c.values {
+		if out, _ := written.SignOf(value); written.IsSign(value) && written.IsDirection(value) {
+			found[out] = true
+		}
+	}
+	return len(found) == 2 || len(c.values) > 1 && c.all(written.IsSign)
+}
+
+// unnamed returns the assumption that the first of two columns has the debits.
+func (p *Profile) unnamed(debit, credit int) assumed {
+	return assumed{statement.Shows("PAIR_UNNAMED",
+		"column", p.name(debit), "other", p.name(credit)), debit}
+}
+
+// unnamedPair returns the witness for two columns without a heading that explain the balances. If
+// the balance is the debt of a card, they are the wrong way round. Texts of payments that the
+// issuer has received show that, and most amounts of each account are money out.
+func (p *Profile) unnamedPair(columns Columns, debit, credit int) (Witness, assumed) {
+	paid, spent, received := 0, 0, 0
+	for _, cells := range p.transactions {
+		isDebit := hasNonzero(at(cells, debit))
+		switch {
+		case isDebit && says(folded(cells), "payment"):
+			paid++
+		case isDebit:
+			spent++
+		case hasNonzero(at(cells, credit)):
+			received++
+		}
+	}
+	switch {
+	case paid > 0 && received > 0:
+		columns[mapping.FieldDebit], columns[mapping.FieldCredit] = credit, debit
+		return ByTexts, assumed{}
+	case paid > 0 || spent <= received:
+		return "", p.unnamed(debit, credit)
+	}
+	return ByBalance, assumed{}
+}
+
+// hasNonzero reports whether a cell has a number that is not 0.
+func hasNonzero(cell string) bool { return strings.ContainsAny(cell, "123456789") }

@@ -32,6 +32,12 @@ func newCurrencies() (units, names map[string]string) {
 	return units, names
 }
 
+// whole are the currencies whose amounts usually have no decimals, although ISO 4217 has some.
+var whole = WordSet("cop huf idr lak mmk twd uzs")
+
+// IsWhole reports whether the amounts of a currency usually have no decimals, although it has some.
+func IsWhole(code string) bool { return whole[strings.ToLower(code)] }
+
 // CurrencyOf returns the currency of a code or symbol, or "".
 func CurrencyOf(unit string) string {
 	unit = strings.ToLower(strings.Trim(unit, " .:()[]"))

@@ -45,7 +45,8 @@ type DateText struct {
 // ScanDate splits a cell into the parts of a date. It reports false for text that is not a date,
 // perhaps with a time after it.
 func ScanDate(text string) (dt DateText, ok bool) {
-	text = strings.TrimSpace(text)
+	// An apostrophe keeps a spreadsheet from changing the cell.
+	text = strings.TrimPrefix(strings.TrimSpace(text), "'")
 	if len(text) < 4 || len(text) > 48 {
 		return dt, false
 	}

@@ -71,6 +71,23 @@ func IsSign(value string) bool {
 	return outWords[word] || inWords[word]
 }
 
+// kindsOfPayment are the values of type columns whose direction depends on the kind of the account:
+// a sale is money out of a card, and money in for a shop.
+var kindsOfPayment = WordSet(`sale purchase payment refund return paid spent sent received cashback
+	消费 支付 付款 退款 支払 支払い`)
+
+// IsDirection reports whether a value of a type column means the same direction in each kind of
+// account, such as "debit".
+func IsDirection(value string) bool {
+	for word := range strings.FieldsSeq(Fold(value)) {
+		if kindsOfPayment[word] {
+			return false
+		}
+	}
+	_, known := SignOf(value)
+	return known
+}
+
 // Parts applies change to the parts of a text between semicolons, tabs and vertical bars, and joins
 // them again. Programs that open a CSV file may split its cells there.
 func Parts(s string, change func(string) string) string {

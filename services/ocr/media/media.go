@@ -68,9 +68,9 @@ type Document struct {
 	// in gray, turned as EXIF says. One of the two is empty.
 	Text   []printed.Page
 	Images []*image.Gray
-	// Skipped is set if only the first pages are decoded: the file has more than maxPages, or a
-	// page cannot be rendered.
-	Skipped bool
+	// Read of Pages pages are decoded, fewer if the file has more than maxPages, or a page cannot
+	// be rendered. Both are 0 for files without pages.
+	Read, Pages int
 }
 
 // format is an image format that Go decodes. config reads the size from the header without decoding

@@ -19,7 +19,7 @@ import (
 
 const (
 	// maxPages is the number of pages that are read. The rest of a longer file is skipped, which
-	// Document.Skipped reports.
+	// Document.Pages counts.
 	maxPages = 5
 	// pdfDPI renders a capital letter of 9 points about 26 pixels high.
 	pdfDPI = 300
@@ -46,10 +46,11 @@ func (o Opener) pdf(ctx context.Context, file []byte) (Document, error) {
 		return Document{}, err
 	}
 	if text := layerPages(layer); words(text) >= minLayerWords {
-		return Document{Text: text, Skipped: info.pages > maxPages}, nil
+		read := min(info.pages, maxPages)
+		return Document{Text: text, Read: read, Pages: info.pages}, nil
 	}
 	images, err := o.rendered(ctx, file, info, pagePixels)
-	return Document{Images: images, Skipped: len(images) < info.pages}, err
+	return Document{Images: images, Read: len(images), Pages: info.pages}, err
 }
 
 // rendered returns the first pages as images of at most the given number of pixels. All pages have

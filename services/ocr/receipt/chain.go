@@ -179,3 +179,50 @@ func (s *sums) charged(base, total int64) bool {
 	adj, ok := s.adjustments(base, total)
 	return ok && adj.tax+adj.tip+adj.discount != 0
 }
+
+// defaultCoin applies to currencies that smallestCoins does not list. Some tills in countries with
+// smaller coins round, too.
+const defaultCoin = 50
+
+// smallestCoins are the smallest coins, in thousandths, of currencies whose cash amounts are
+// rounded.
+var smallestCoins = map[string]int64{
+	"AUD": 50, "CAD": 50, "CHF": 50, "CZK": 1000, "DKK": 500, "HKD": 100, "HUF": 5000,
+	"MYR": 50, "NOK": 1000, "NZD": 100, "SEK": 1000, "SGD": 50,
+}
+
+func coinOf(currency string) int64 {
+	if coin, ok := smallestCoins[currency]; ok {
+		return coin
+	}
+	return defaultCoin
+}
+
+// roundedTo reports whether the total is the sum rounded to the smallest coin. Not every till
+// prints the difference. In currencies that are usually not rounded, the sum must be printed.
+func (s *sums) roundedTo(sum, total int64) bool {
+	coin := coinOf(s.currency)
+	if sum == total || 2*abs(total-sum) > coin || total%coin != 0 || sum%coin == 0 {
+		return false
+	}
+	if _, rounds := smallestCoins[s.currency]; rounds {
+		return true
+	}
+	equals := func(l labeled) bool { return l.Value == sum }
+	return slices.ContainsFunc(s.totals, equals) || slices.ContainsFunc(s.subtotals, equals)
+}
+
+// roundedAdjustments returns the printed amounts that lead from base to a printed total, and the
+// rounding from there to total.
+func (s *sums) roundedAdjustments(base, total int64) (adjustment, bool) {
+	for _, t := range s.totals {
+		if !s.roundedTo(t.Value, total) {
+			continue
+		}
+		if adj, ok := s.adjustments(base, t.Value); ok && adj.rounding == 0 {
+			adj.rounding = total - t.Value
+			return adj, true
+		}
+	}
+	return adjustment{}, false
+}

@@ -58,6 +58,8 @@ const (
 	DateAmbiguous Warning = "DATE_AMBIGUOUS"
 	// LinesNotReconciled means that the lines do not add up to the total.
 	LinesNotReconciled Warning = "LINES_NOT_RECONCILED"
+	// SeveralReceipts means that the pages show more than one receipt.
+	SeveralReceipts Warning = "SEVERAL_RECEIPTS"
 	// TotalMissing means that the receipt is legible, but no amount is likely enough to be its
 	// total.
 	TotalMissing Warning = "TOTAL_MISSING"
@@ -75,6 +77,8 @@ type Reading struct {
 	// the same error, so together they count less.
 	rowsOnly bool
 	currency printed.Field
+	// several is set if the pages show more than one receipt.
+	several bool
 }
 
 // Read analyzes one recognition of all pages of a receipt.
@@ -88,6 +92,7 @@ func Read(pages []printed.Page) Reading {
 	reading.draft = readItems(itemRegion(reading.lines))
 	reading.dates = dates.Find(reading.lines, false)
 	reading.names.Names = merchant.Find(reading.lines)
+	reading.several = several(pages, reading.lines)
 	return reading
 }
 

@@ -99,6 +99,8 @@ const warnFallback receipt.Warning = "ENGINE_FALLBACK"
 type Reading struct {
 	receipt.Receipt
 	pages []imaging.Frame
+	// read and of are the numbers of pages that were read and that the file has, if they differ.
+	read, of int
 	// FromFallback is set if the engine failed and the fallback read the receipt.
 	FromFallback bool
 	// Failure is the engine's error that the reading survived, or nil. Another attempt may then
@@ -174,7 +176,8 @@ func (r Reader) recognize(ctx context.Context, file []byte) (Reading, error) {
 	} else if out, err = r.readImages(ctx, document.Images); err != nil {
 		return Reading{}, err
 	}
-	if document.Skipped {
+	if document.Read < document.Pages {
+		out.read, out.of = document.Read, document.Pages
 		out.Warnings = append(out.Warnings, warnPagesSkipped)
 	}
 	return out, nil

@@ -1,6 +1,8 @@
 package recognition
 
 import (
+	"fmt"
+
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
@@ -9,8 +11,8 @@ import (
 var messages = map[receipt.Warning]string{
 	receipt.DateAmbiguous:      "Day and month of the date may be swapped",
 	receipt.LinesNotReconciled: "The lines do not add up to the total",
+	receipt.SeveralReceipts:    "The file shows several receipts, and one was read",
 	receipt.TotalMissing:       "The total was not found",
-	warnPagesSkipped:           "Only the first pages were read",
 	warnFallback:               "The main engine failed, so the values are less exact",
 }
 
@@ -35,7 +37,11 @@ func (r Reading) Proto() *ocrv1.Receipt {
 		warnings = append(warnings, warnFallback)
 	}
 	for _, w := range warnings {
-		out.Warnings = append(out.Warnings, &ocrv1.Warning{Code: string(w), Message: messages[w]})
+		message := messages[w]
+		if w == warnPagesSkipped {
+			message = fmt.Sprintf("Only the first pages were read: %d of %d", r.read, r.of)
+		}
+		out.Warnings = append(out.Warnings, &ocrv1.Warning{Code: string(w), Message: message})
 	}
 	return out
 }

@@ -37,6 +37,7 @@ import (
 // declares.
 type backend struct {
 	authv1.UnimplementedAuthServiceServer
+	authv1.UnimplementedTokenServiceServer
 	ledgerv1.UnimplementedLedgerServiceServer
 	ledgerv1.UnimplementedAttachmentServiceServer
 	ledgerv1.UnimplementedSettingsServiceServer
@@ -68,6 +69,7 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 		grpc.StreamInterceptor(backend.answerStream),
 		grpc.UnknownServiceHandler(backend.answerOther))
 	authv1.RegisterAuthServiceServer(server, backend)
+	authv1.RegisterTokenServiceServer(server, backend)
 	ledgerv1.RegisterLedgerServiceServer(server, backend)
 	ledgerv1.RegisterAttachmentServiceServer(server, backend)
 	ledgerv1.RegisterSettingsServiceServer(server, backend)

@@ -45,7 +45,8 @@ func newAPI(t *testing.T, answers map[string]any, configure ...func(*Config)) *a
 	for _, c := range configure {
 		c(&config)
 	}
-	a.url = a.start(config, connections{auth: a.conn, ledger: a.conn, budget: a.conn})
+	a.url = a.start(config,
+		connections{auth: a.conn, ledger: a.conn, budget: a.conn, trust: a.conn})
 	return a
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/klauspost/compress/gzhttp"
@@ -18,6 +19,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/rpc"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
 type server struct {
@@ -86,8 +88,15 @@ func (s *server) handler(ctx context.Context, routes []*transcoding.Route) (http
 func (s *server) services(
 	ctx context.Context, routes []*transcoding.Route, shedder *admission.LoadShedder,
 ) (map[protoreflect.FullName]*transcoding.Service, error) {
-	gate, err := admission.NewGate(
-		s.verifier, s.config.RateLimit, s.config.TrustProxyHops, s.transfers)
+	exchange, err := admission.NewExchange(
+		authv1.NewTokenServiceClient(s.conns.trust), time.Now)
+	if err != nil {
+		return nil, err
+	}
+	gate, err := admission.NewGate(admission.GateConfig{
+		Verifier: s.verifier, Exchange: exchange, Requests: s.config.RateLimit,
+		Hops: s.config.TrustProxyHops, Transfers: s.transfers,
+	})
 	if err != nil {
 		return nil, err
 	}

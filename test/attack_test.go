@@ -40,7 +40,9 @@ type attackRun struct {
 	attacker, victim *user
 	// victimIDs and attackerIDs are the ids of the victim's and the attacker's resources, by kind.
 	victimIDs, attackerIDs map[string]string
-	count                  atomic.Int64
+	// scoped are personal access tokens of the attacker by scope; "" has all scopes.
+	scoped map[string]string
+	count  atomic.Int64
 }
 
 // TestAttacks sends forged tokens, other users' ids, invalid values and malformed requests to every
@@ -53,11 +55,12 @@ func TestAttacks(t *testing.T) {
 	run := &attackRun{stack: own}
 	run.victim, run.victimIDs = run.newUserWithResources(t, victimMark)
 	run.attacker, run.attackerIDs = run.newUserWithResources(t, "Mine")
+	run.scoped = run.attacker.personalTokens()
 	before, heap := run.awaitState(t), heapInUse()
 
 	for name, attack := range map[string]func(*testing.T){
 		"tokens": run.tokens, "ids": run.ids, "values": run.values, "wire": run.wire,
-		"rpcs": run.rpcs,
+		"rpcs": run.rpcs, "scopes": run.scopes,
 	} {
 		t.Run(name, attack)
 		// The session still exists, so the rejections had other reasons.
@@ -104,6 +107,7 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 	me.invite(ids["budget"], friend, "editor", "accepted")
 	ids["member"] = friend.id
 	ids["session"] = me.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
+	ids["token"] = me.newPersonalToken("read").text("personalToken.id")
 	ids["notification"] = me.notified("budget.v1.invitation.answered", 1)[0]["id"].(string)
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		list := me.get("/api/v1/webhooks/" + ids["webhook"] + "/deliveries").
@@ -240,6 +244,8 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		},
 		"alertThresholds": []int{50}, "currentPassword": "not the password",
 		"newPassword": "another long secret",
+		"scopes":      []string{"read"}, "token": "none",
+		"expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 	}
 	body := object{}
 	described := operation.RequestBody.Value.Content.Get("application/json")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/personaltoken"
 )
 
 // recorder collects the first example of each operation and status. It replaces values that differ
@@ -159,6 +161,9 @@ func (r *recorder) stableText(key, text string) string {
 	if key == "token" && isLinkToken.MatchString(text) {
 		return "wE3pTQ0cG5uXnZsY1bQ7Kq2dJm9hVf4oLr8aSiUyNxC"
 	}
+	if personaltoken.Is(text) {
+		return "cof_00000000000000000000000000000000000000000002Z4OqE"
+	}
 	if fixed := secrets[key]; fixed != "" && text != "" {
 		return fixed
 	}
@@ -168,7 +173,7 @@ func (r *recorder) stableText(key, text string) string {
 		return cmp.Or(later[key], "2026-11-20T10:15:00.000Z")
 	case err == nil:
 		return moment.UTC().Format("2006-01-02T15:04:05.000Z")
-	case key == "address" || key == "ipAddress":
+	case key == "address" || key == "ipAddress" || key == "lastAddress":
 		return "203.0.113.7"
 	case key == "windowStart":
 		return "2026-03-01"

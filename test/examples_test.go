@@ -43,6 +43,7 @@ func TestExamples(t *testing.T) {
 	recorder.rules(ada, wallet, category)
 	recorder.sharing(ada, grace, recorder.budget(ada, wallet, category))
 	recorder.webhooks(ada)
+	recorder.tokens(ada)
 	recorder.sessions(ada)
 	recorder.deletions(ada, wallet, category)
 	recorder.parts(recorder.user("Lin"))
@@ -189,6 +190,18 @@ func (r *recorder) tags(u *user, wallet, category string) {
 	r.call(u, http.MethodGet, "/api/v1/tags/Trip", nil)
 	r.call(u, http.MethodPatch, "/api/v1/tags/Trip", object{"name": "Rome", "color": "#B5651D"})
 	r.call(u, http.MethodDelete, "/api/v1/tags/Rome", nil)
+}
+
+// tokens creates, exchanges and deletes a personal access token.
+func (r *recorder) tokens(me *user) {
+	made := r.call(me, http.MethodPost, "/api/v1/auth/tokens", object{
+		"name": "Backup", "scopes": []any{"read"},
+		"expiresAt": time.Now().Add(30 * 24 * time.Hour).UTC().Format(time.RFC3339),
+	})
+	r.call(me, http.MethodPost, "/api/v1/auth/tokens/exchange",
+		object{"token": made.text("token")})
+	r.call(me, http.MethodGet, "/api/v1/auth/tokens", nil)
+	r.call(me, http.MethodDelete, "/api/v1/auth/tokens/"+made.text("personalToken.id"), nil)
 }
 
 // sessions signs in on a second device, and signs out.

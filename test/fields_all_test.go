@@ -20,6 +20,7 @@ var noFieldTest = map[protoreflect.FullName]string{
 	"coffer.budget.v1.Event": "it is the envelope of the events that these tests read",
 	"coffer.budget.v1.Notification": "its data is the event, and a client changes read only, " +
 		"see notifications_test.go",
+	"coffer.auth.v1.PersonalToken":     "no request changes it, see tokens_test.go",
 	"coffer.budget.v1.WebhookDelivery": "no request sets a field, see package webhook",
 }
 

@@ -100,7 +100,9 @@ func TestOperations(t *testing.T) {
 				public = append(public, o.OperationID)
 			}
 		}
-		require.Equal(t, []string{"getKeySet", "login", "refresh", "register"}, public)
+		require.Equal(t, []string{
+			"exchangePersonalToken", "getKeySet", "login", "refresh", "register",
+		}, public)
 		bad := map[string]string{
 			"none": "", "no bearer": "Basic YTpi", "no token": "Bearer ", "no JWT": "Bearer abc",
 			"alg none": "Bearer " +

@@ -71,6 +71,9 @@ func TestIdempotencyKey(t *testing.T) {
 		},
 		"/api/v1/imports/" + staged + "/commit?force=true": {{}, {}},
 		"/api/v1/imports/" + committed + "/undo":           {{"force": true}, {"force": false}},
+		"/api/v1/auth/tokens": {
+			{"name": "A", "scopes": []any{"read"}}, {"name": "B", "scopes": []any{"read"}},
+		},
 		"/api/v1/webhooks": {
 			{"url": "https://example.com/a"}, {"url": "https://example.com/b"},
 		},

@@ -28,7 +28,7 @@ import (
 // and traces. The event of a registration may contain one, because only its owner receives it.
 var (
 	secret = regexp.MustCompile(`a long enough secret|eyJ[\w-]{10,}\.[\w-]{10,}\.|` +
-		`whsec_|Bearer [\w.-]{8,}|(postgres|postgresql|nats)://[^ "@]*:[^ "@]*@`)
+		`whsec_|cof_[0-9A-Za-z]{8}|Bearer [\w.-]{8,}|(postgres|postgresql|nats)://[^ "@]*:[^ "@]*@`)
 	mail = regexp.MustCompile(`[\w.+-]+@example\.(com|org)`)
 )
 

@@ -72,6 +72,8 @@ const (
 	RefreshTokenReused   AuditEntryType = "refresh_token_reused"
 	Registered           AuditEntryType = "registered"
 	SessionEnded         AuditEntryType = "session_ended"
+	TokenCreated         AuditEntryType = "token_created"
+	TokenDeleted         AuditEntryType = "token_deleted"
 )
 
 // Valid indicates whether the value is a known member of the AuditEntryType enum.
@@ -108,6 +110,10 @@ func (e AuditEntryType) Valid() bool {
 	case Registered:
 		return true
 	case SessionEnded:
+		return true
+	case TokenCreated:
+		return true
+	case TokenDeleted:
 		return true
 	default:
 		return false
@@ -516,6 +522,54 @@ func (e CreateImportResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CreatePersonalTokenRequestScopes.
+const (
+	CreatePersonalTokenRequestScopesBudgetsWrite      CreatePersonalTokenRequestScopes = "budgets:write"
+	CreatePersonalTokenRequestScopesImportsWrite      CreatePersonalTokenRequestScopes = "imports:write"
+	CreatePersonalTokenRequestScopesRead              CreatePersonalTokenRequestScopes = "read"
+	CreatePersonalTokenRequestScopesReceiptsWrite     CreatePersonalTokenRequestScopes = "receipts:write"
+	CreatePersonalTokenRequestScopesTransactionsWrite CreatePersonalTokenRequestScopes = "transactions:write"
+	CreatePersonalTokenRequestScopesWalletsWrite      CreatePersonalTokenRequestScopes = "wallets:write"
+	CreatePersonalTokenRequestScopesWebhooksWrite     CreatePersonalTokenRequestScopes = "webhooks:write"
+)
+
+// Valid indicates whether the value is a known member of the CreatePersonalTokenRequestScopes enum.
+func (e CreatePersonalTokenRequestScopes) Valid() bool {
+	switch e {
+	case CreatePersonalTokenRequestScopesBudgetsWrite:
+		return true
+	case CreatePersonalTokenRequestScopesImportsWrite:
+		return true
+	case CreatePersonalTokenRequestScopesRead:
+		return true
+	case CreatePersonalTokenRequestScopesReceiptsWrite:
+		return true
+	case CreatePersonalTokenRequestScopesTransactionsWrite:
+		return true
+	case CreatePersonalTokenRequestScopesWalletsWrite:
+		return true
+	case CreatePersonalTokenRequestScopesWebhooksWrite:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreatePersonalTokenResultCode.
+const (
+	TOKENCREATED CreatePersonalTokenResultCode = "TOKEN_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreatePersonalTokenResultCode enum.
+func (e CreatePersonalTokenResultCode) Valid() bool {
+	switch e {
+	case TOKENCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateRuleRequestMatch.
 const (
 	CreateRuleRequestMatchAll CreateRuleRequestMatch = "all"
@@ -834,6 +888,21 @@ func (e DeleteNotificationResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeletePersonalTokenResultCode.
+const (
+	TOKENDELETED DeletePersonalTokenResultCode = "TOKEN_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeletePersonalTokenResultCode enum.
+func (e DeletePersonalTokenResultCode) Valid() bool {
+	switch e {
+	case TOKENDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeleteReceiptResultCode.
 const (
 	RECEIPTDELETED DeleteReceiptResultCode = "RECEIPT_DELETED"
@@ -978,6 +1047,69 @@ const (
 func (e EventSpecversion) Valid() bool {
 	switch e {
 	case N10:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExchangePersonalTokenResultCode.
+const (
+	TOKENEXCHANGED ExchangePersonalTokenResultCode = "TOKEN_EXCHANGED"
+)
+
+// Valid indicates whether the value is a known member of the ExchangePersonalTokenResultCode enum.
+func (e ExchangePersonalTokenResultCode) Valid() bool {
+	switch e {
+	case TOKENEXCHANGED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExchangePersonalTokenResultScopes.
+const (
+	ExchangePersonalTokenResultScopesBudgetsWrite      ExchangePersonalTokenResultScopes = "budgets:write"
+	ExchangePersonalTokenResultScopesImportsWrite      ExchangePersonalTokenResultScopes = "imports:write"
+	ExchangePersonalTokenResultScopesRead              ExchangePersonalTokenResultScopes = "read"
+	ExchangePersonalTokenResultScopesReceiptsWrite     ExchangePersonalTokenResultScopes = "receipts:write"
+	ExchangePersonalTokenResultScopesTransactionsWrite ExchangePersonalTokenResultScopes = "transactions:write"
+	ExchangePersonalTokenResultScopesWalletsWrite      ExchangePersonalTokenResultScopes = "wallets:write"
+	ExchangePersonalTokenResultScopesWebhooksWrite     ExchangePersonalTokenResultScopes = "webhooks:write"
+)
+
+// Valid indicates whether the value is a known member of the ExchangePersonalTokenResultScopes enum.
+func (e ExchangePersonalTokenResultScopes) Valid() bool {
+	switch e {
+	case ExchangePersonalTokenResultScopesBudgetsWrite:
+		return true
+	case ExchangePersonalTokenResultScopesImportsWrite:
+		return true
+	case ExchangePersonalTokenResultScopesRead:
+		return true
+	case ExchangePersonalTokenResultScopesReceiptsWrite:
+		return true
+	case ExchangePersonalTokenResultScopesTransactionsWrite:
+		return true
+	case ExchangePersonalTokenResultScopesWalletsWrite:
+		return true
+	case ExchangePersonalTokenResultScopesWebhooksWrite:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExchangePersonalTokenResultTokenType.
+const (
+	ExchangePersonalTokenResultTokenTypeBearer ExchangePersonalTokenResultTokenType = "Bearer"
+)
+
+// Valid indicates whether the value is a known member of the ExchangePersonalTokenResultTokenType enum.
+func (e ExchangePersonalTokenResultTokenType) Valid() bool {
+	switch e {
+	case ExchangePersonalTokenResultTokenTypeBearer:
 		return true
 	default:
 		return false
@@ -1893,6 +2025,21 @@ func (e ListPayeesResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ListPersonalTokensResultCode.
+const (
+	TOKENSFETCHED ListPersonalTokensResultCode = "TOKENS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListPersonalTokensResultCode enum.
+func (e ListPersonalTokensResultCode) Valid() bool {
+	switch e {
+	case TOKENSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListReceiptsResultCode.
 const (
 	RECEIPTSFETCHED ListReceiptsResultCode = "RECEIPTS_FETCHED"
@@ -2268,6 +2415,39 @@ const (
 func (e OrderRulesResultCode) Valid() bool {
 	switch e {
 	case RULESREORDERED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PersonalTokenScopes.
+const (
+	PersonalTokenScopesBudgetsWrite      PersonalTokenScopes = "budgets:write"
+	PersonalTokenScopesImportsWrite      PersonalTokenScopes = "imports:write"
+	PersonalTokenScopesRead              PersonalTokenScopes = "read"
+	PersonalTokenScopesReceiptsWrite     PersonalTokenScopes = "receipts:write"
+	PersonalTokenScopesTransactionsWrite PersonalTokenScopes = "transactions:write"
+	PersonalTokenScopesWalletsWrite      PersonalTokenScopes = "wallets:write"
+	PersonalTokenScopesWebhooksWrite     PersonalTokenScopes = "webhooks:write"
+)
+
+// Valid indicates whether the value is a known member of the PersonalTokenScopes enum.
+func (e PersonalTokenScopes) Valid() bool {
+	switch e {
+	case PersonalTokenScopesBudgetsWrite:
+		return true
+	case PersonalTokenScopesImportsWrite:
+		return true
+	case PersonalTokenScopesRead:
+		return true
+	case PersonalTokenScopesReceiptsWrite:
+		return true
+	case PersonalTokenScopesTransactionsWrite:
+		return true
+	case PersonalTokenScopesWalletsWrite:
+		return true
+	case PersonalTokenScopesWebhooksWrite:
 		return true
 	default:
 		return false
@@ -3737,7 +3917,10 @@ type AuditEntry struct {
 	// Sharing Details of invitation_sent, invitation_answered, member_updated and member_removed; absent in entries of another type.
 	Sharing *AuditSharing `json:"sharing,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated or member_removed.
+	// TokenName Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
+	TokenName *string `json:"tokenName,omitempty"`
+
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
 	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -3747,7 +3930,7 @@ type AuditEntry struct {
 // AuditEntryOutcome success or failure.
 type AuditEntryOutcome string
 
-// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated or member_removed.
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
 type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
@@ -4254,6 +4437,41 @@ type CreateImportResult struct {
 // CreateImportResultCode The result of the operation, for programs.
 type CreateImportResultCode string
 
+// CreatePersonalTokenRequest defines model for CreatePersonalTokenRequest.
+type CreatePersonalTokenRequest struct {
+	// ExpiresAt Time at which the token expires, RFC 3339: in the future, at most 366 days from now. By default 90 days from now.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// Name The user's name for the token, 1 to 100 characters.
+	Name string `json:"name"`
+
+	// Scopes The operations that the token opens; at least one scope.
+	Scopes []CreatePersonalTokenRequestScopes `json:"scopes"`
+}
+
+// CreatePersonalTokenRequestScopes defines model for CreatePersonalTokenRequest.Scopes.
+type CreatePersonalTokenRequestScopes string
+
+// CreatePersonalTokenResult defines model for CreatePersonalTokenResult.
+type CreatePersonalTokenResult struct {
+	// Code The result of the operation, for programs.
+	Code CreatePersonalTokenResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000039","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+	PersonalToken PersonalToken `json:"personalToken"`
+
+	// Token The token, for the header Authorization: Bearer. It begins with cof_. It cannot be read again.
+	Token string `json:"token"`
+}
+
+// CreatePersonalTokenResultCode The result of the operation, for programs.
+type CreatePersonalTokenResultCode string
+
 // CreateRuleRequest defines model for CreateRuleRequest.
 type CreateRuleRequest struct {
 	// Actions 1 to 5, each kind once.
@@ -4710,6 +4928,21 @@ type DeleteNotificationResult struct {
 // DeleteNotificationResultCode The result of the operation, for programs.
 type DeleteNotificationResultCode string
 
+// DeletePersonalTokenResult defines model for DeletePersonalTokenResult.
+type DeletePersonalTokenResult struct {
+	// Code The result of the operation, for programs.
+	Code DeletePersonalTokenResultCode `json:"code"`
+
+	// Id Id of the deleted token.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeletePersonalTokenResultCode The result of the operation, for programs.
+type DeletePersonalTokenResultCode string
+
 // DeleteReceiptResult defines model for DeleteReceiptResult.
 type DeleteReceiptResult struct {
 	// Code The result of the operation, for programs.
@@ -4909,6 +5142,42 @@ type Evidence struct {
 	// Text The text as it was read.
 	Text string `json:"text"`
 }
+
+// ExchangePersonalTokenRequest defines model for ExchangePersonalTokenRequest.
+type ExchangePersonalTokenRequest struct {
+	// Token The personal access token.
+	Token string `json:"token"`
+}
+
+// ExchangePersonalTokenResult defines model for ExchangePersonalTokenResult.
+type ExchangePersonalTokenResult struct {
+	// AccessToken JWT for the metadata authorization: Bearer.
+	AccessToken string `json:"accessToken"`
+
+	// Code The result of the operation, for programs.
+	Code ExchangePersonalTokenResultCode `json:"code"`
+
+	// ExpiresIn Lifetime of the access token in seconds, at most 300.
+	ExpiresIn int32 `json:"expiresIn"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Scopes The operations that the token opens.
+	Scopes []ExchangePersonalTokenResultScopes `json:"scopes"`
+
+	// TokenType Always Bearer.
+	TokenType ExchangePersonalTokenResultTokenType `json:"tokenType"`
+}
+
+// ExchangePersonalTokenResultCode The result of the operation, for programs.
+type ExchangePersonalTokenResultCode string
+
+// ExchangePersonalTokenResultScopes defines model for ExchangePersonalTokenResult.Scopes.
+type ExchangePersonalTokenResultScopes string
+
+// ExchangePersonalTokenResultTokenType Always Bearer.
+type ExchangePersonalTokenResultTokenType string
 
 // FilterTotals FilterTotals contains the totals of the transactions in a list in one currency, in the major unit. Parts count with the type of their transaction (see Split).
 //
@@ -6029,6 +6298,21 @@ type ListPayeesResult struct {
 // ListPayeesResultCode The result of the operation, for programs.
 type ListPayeesResultCode string
 
+// ListPersonalTokensResult defines model for ListPersonalTokensResult.
+type ListPersonalTokensResult struct {
+	// Code The result of the operation, for programs.
+	Code ListPersonalTokensResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Tokens At most 20.
+	Tokens []PersonalToken `json:"tokens"`
+}
+
+// ListPersonalTokensResultCode The result of the operation, for programs.
+type ListPersonalTokensResultCode string
+
 // ListReceiptsResult defines model for ListReceiptsResult.
 type ListReceiptsResult struct {
 	// Code The result of the operation, for programs.
@@ -6519,6 +6803,35 @@ type Payee struct {
 	// TransactionCount Number of transactions among the newest 10000 of the user.
 	TransactionCount int32 `json:"transactionCount"`
 }
+
+// PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
+//
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000039","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+type PersonalToken struct {
+	// CreatedAt Time of the creation, RFC 3339 in UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// ExpiresAt Time at which the token expires, RFC 3339 in UTC.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
+
+	// LastAddress Address of the client of the last use. Absent if it is unknown.
+	LastAddress *string `json:"lastAddress,omitempty"`
+
+	// LastUsedAt Minute of the last use, RFC 3339 in UTC. Absent if the token was not used.
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+
+	// Name 1 to 100 characters.
+	Name string `json:"name"`
+
+	// Scopes The operations that the token opens, in this order: read for reading all data; transactions:write for changing transactions, transfers and attachments and for applying rules; wallets:write for changing wallets, categories, tags and rules; budgets:write for changing budgets; receipts:write for uploading and deleting receipts; imports:write for importing; webhooks:write for changing webhooks, which send data to other servers.
+	Scopes []PersonalTokenScopes `json:"scopes"`
+}
+
+// PersonalTokenScopes defines model for PersonalToken.Scopes.
+type PersonalTokenScopes string
 
 // Progress Progress is the spending of a budget in one window.
 //
@@ -8562,6 +8875,12 @@ type ListSessionsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// CreatePersonalTokenParams defines parameters for CreatePersonalToken.
+type CreatePersonalTokenParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListBudgetsParams defines parameters for ListBudgets.
 type ListBudgetsParams struct {
 	// Include invited adds the budgets of pending invitations, with the contents of the invitation only.
@@ -9267,6 +9586,12 @@ type RefreshJSONRequestBody = RefreshRequest
 // RegisterJSONRequestBody defines body for Register for application/json ContentType.
 type RegisterJSONRequestBody = RegisterRequest
 
+// CreatePersonalTokenJSONRequestBody defines body for CreatePersonalToken for application/json ContentType.
+type CreatePersonalTokenJSONRequestBody = CreatePersonalTokenRequest
+
+// ExchangePersonalTokenJSONRequestBody defines body for ExchangePersonalToken for application/json ContentType.
+type ExchangePersonalTokenJSONRequestBody = ExchangePersonalTokenRequest
+
 // CreateBudgetJSONRequestBody defines body for CreateBudget for application/json ContentType.
 type CreateBudgetJSONRequestBody = CreateBudgetRequest
 
@@ -9552,7 +9877,7 @@ type ClientInterface interface {
 
 	// ChangePasswordWithBody Change password
 	//
-	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9561,7 +9886,7 @@ type ClientInterface interface {
 
 	// ChangePassword Change password
 	//
-	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9653,6 +9978,56 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
 	RevokeSession(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPersonalTokens List personal tokens
+	//
+	// Returns all personal access tokens of the user, newest first, without the tokens themselves.
+	//
+	// Corresponds with GET /api/v1/auth/tokens (the `ListPersonalTokens` operationId).
+	ListPersonalTokens(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePersonalTokenWithBody Create personal token
+	//
+	// Creates a personal access token and returns it, once. It replaces the access token of a session in the header Authorization, for the operations of its scopes only. No scope allows to change the account, to share, or to create tokens. A user may have 20 tokens; expired ones make room for a new one.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/tokens (the `CreatePersonalToken` operationId).
+	CreatePersonalTokenWithBody(ctx context.Context, params *CreatePersonalTokenParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePersonalToken Create personal token
+	//
+	// Creates a personal access token and returns it, once. It replaces the access token of a session in the header Authorization, for the operations of its scopes only. No scope allows to change the account, to share, or to create tokens. A user may have 20 tokens; expired ones make room for a new one.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/tokens (the `CreatePersonalToken` operationId).
+	CreatePersonalToken(ctx context.Context, params *CreatePersonalTokenParams, body CreatePersonalTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExchangePersonalTokenWithBody Exchange personal token
+	//
+	// Returns an access token for a personal access token, with the same scopes. It is for clients that call the services with gRPC. The REST API accepts the personal access token itself.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/tokens/exchange (the `ExchangePersonalToken` operationId).
+	ExchangePersonalTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExchangePersonalToken Exchange personal token
+	//
+	// Returns an access token for a personal access token, with the same scopes. It is for clients that call the services with gRPC. The REST API accepts the personal access token itself.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/tokens/exchange (the `ExchangePersonalToken` operationId).
+	ExchangePersonalToken(ctx context.Context, body ExchangePersonalTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePersonalToken Delete personal token
+	//
+	// Deletes a personal access token. It stops working everywhere within a minute.
+	//
+	// Corresponds with DELETE /api/v1/auth/tokens/{id} (the `DeletePersonalToken` operationId).
+	DeletePersonalToken(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListBudgets List budgets
 	//
@@ -10913,7 +11288,7 @@ func (c *Client) UpdateMe(ctx context.Context, params *UpdateMeParams, body Upda
 
 // ChangePasswordWithBody Change password
 //
-// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10932,7 +11307,7 @@ func (c *Client) ChangePasswordWithBody(ctx context.Context, contentType string,
 
 // ChangePassword Change password
 //
-// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11125,6 +11500,116 @@ func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, r
 // Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
 func (c *Client) RevokeSession(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeSessionRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPersonalTokens List personal tokens
+//
+// Returns all personal access tokens of the user, newest first, without the tokens themselves.
+//
+// Corresponds with GET /api/v1/auth/tokens (the `ListPersonalTokens` operationId).
+func (c *Client) ListPersonalTokens(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPersonalTokensRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePersonalTokenWithBody Create personal token
+//
+// Creates a personal access token and returns it, once. It replaces the access token of a session in the header Authorization, for the operations of its scopes only. No scope allows to change the account, to share, or to create tokens. A user may have 20 tokens; expired ones make room for a new one.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/tokens (the `CreatePersonalToken` operationId).
+func (c *Client) CreatePersonalTokenWithBody(ctx context.Context, params *CreatePersonalTokenParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePersonalTokenRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePersonalToken Create personal token
+//
+// Creates a personal access token and returns it, once. It replaces the access token of a session in the header Authorization, for the operations of its scopes only. No scope allows to change the account, to share, or to create tokens. A user may have 20 tokens; expired ones make room for a new one.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/tokens (the `CreatePersonalToken` operationId).
+func (c *Client) CreatePersonalToken(ctx context.Context, params *CreatePersonalTokenParams, body CreatePersonalTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePersonalTokenRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExchangePersonalTokenWithBody Exchange personal token
+//
+// Returns an access token for a personal access token, with the same scopes. It is for clients that call the services with gRPC. The REST API accepts the personal access token itself.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/tokens/exchange (the `ExchangePersonalToken` operationId).
+func (c *Client) ExchangePersonalTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExchangePersonalTokenRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExchangePersonalToken Exchange personal token
+//
+// Returns an access token for a personal access token, with the same scopes. It is for clients that call the services with gRPC. The REST API accepts the personal access token itself.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/tokens/exchange (the `ExchangePersonalToken` operationId).
+func (c *Client) ExchangePersonalToken(ctx context.Context, body ExchangePersonalTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExchangePersonalTokenRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePersonalToken Delete personal token
+//
+// Deletes a personal access token. It stops working everywhere within a minute.
+//
+// Corresponds with DELETE /api/v1/auth/tokens/{id} (the `DeletePersonalToken` operationId).
+func (c *Client) DeletePersonalToken(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePersonalTokenRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -14250,6 +14735,162 @@ func NewRevokeSessionRequest(server string, id openapi_types.UUID) (*http.Reques
 	}
 
 	operationPath := fmt.Sprintf("/api/v1/auth/sessions/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListPersonalTokensRequest constructs an http.Request for the ListPersonalTokens method
+func NewListPersonalTokensRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/tokens")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreatePersonalTokenRequest calls the generic CreatePersonalToken builder with application/json body
+func NewCreatePersonalTokenRequest(server string, params *CreatePersonalTokenParams, body CreatePersonalTokenJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreatePersonalTokenRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreatePersonalTokenRequestWithBody constructs an http.Request for the CreatePersonalToken method, with any body, and a specified content type
+func NewCreatePersonalTokenRequestWithBody(server string, params *CreatePersonalTokenParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/tokens")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewExchangePersonalTokenRequest calls the generic ExchangePersonalToken builder with application/json body
+func NewExchangePersonalTokenRequest(server string, body ExchangePersonalTokenJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewExchangePersonalTokenRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewExchangePersonalTokenRequestWithBody constructs an http.Request for the ExchangePersonalToken method, with any body, and a specified content type
+func NewExchangePersonalTokenRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/tokens/exchange")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeletePersonalTokenRequest constructs an http.Request for the DeletePersonalToken method
+func NewDeletePersonalTokenRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/tokens/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -20101,7 +20742,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangePasswordWithBodyWithResponse Change password
 	//
-	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -20110,7 +20751,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangePasswordWithResponse Change password
 	//
-	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -20206,6 +20847,60 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
 	RevokeSessionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeSessionResponse, error)
+
+	// ListPersonalTokensWithResponse List personal tokens
+	//
+	// Returns all personal access tokens of the user, newest first, without the tokens themselves.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/auth/tokens (the `ListPersonalTokens` operationId).
+	ListPersonalTokensWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListPersonalTokensResponse, error)
+
+	// CreatePersonalTokenWithBodyWithResponse Create personal token
+	//
+	// Creates a personal access token and returns it, once. It replaces the access token of a session in the header Authorization, for the operations of its scopes only. No scope allows to change the account, to share, or to create tokens. A user may have 20 tokens; expired ones make room for a new one.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/tokens (the `CreatePersonalToken` operationId).
+	CreatePersonalTokenWithBodyWithResponse(ctx context.Context, params *CreatePersonalTokenParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePersonalTokenResponse, error)
+
+	// CreatePersonalTokenWithResponse Create personal token
+	//
+	// Creates a personal access token and returns it, once. It replaces the access token of a session in the header Authorization, for the operations of its scopes only. No scope allows to change the account, to share, or to create tokens. A user may have 20 tokens; expired ones make room for a new one.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/tokens (the `CreatePersonalToken` operationId).
+	CreatePersonalTokenWithResponse(ctx context.Context, params *CreatePersonalTokenParams, body CreatePersonalTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePersonalTokenResponse, error)
+
+	// ExchangePersonalTokenWithBodyWithResponse Exchange personal token
+	//
+	// Returns an access token for a personal access token, with the same scopes. It is for clients that call the services with gRPC. The REST API accepts the personal access token itself.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/tokens/exchange (the `ExchangePersonalToken` operationId).
+	ExchangePersonalTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExchangePersonalTokenResponse, error)
+
+	// ExchangePersonalTokenWithResponse Exchange personal token
+	//
+	// Returns an access token for a personal access token, with the same scopes. It is for clients that call the services with gRPC. The REST API accepts the personal access token itself.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/tokens/exchange (the `ExchangePersonalToken` operationId).
+	ExchangePersonalTokenWithResponse(ctx context.Context, body ExchangePersonalTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*ExchangePersonalTokenResponse, error)
+
+	// DeletePersonalTokenWithResponse Delete personal token
+	//
+	// Deletes a personal access token. It stops working everywhere within a minute.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/auth/tokens/{id} (the `DeletePersonalToken` operationId).
+	DeletePersonalTokenWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeletePersonalTokenResponse, error)
 
 	// ListBudgetsWithResponse List budgets
 	//
@@ -22194,6 +22889,228 @@ func (r RevokeSessionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevokeSessionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListPersonalTokensResponse200Headers the declared response headers of an HTTP 200 response for ListPersonalTokens
+type ListPersonalTokensResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListPersonalTokensResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListPersonalTokensResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListPersonalTokensResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPersonalTokensResponse) GetJSON200() *ListPersonalTokensResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListPersonalTokensResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPersonalTokensResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPersonalTokensResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPersonalTokensResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPersonalTokensResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreatePersonalTokenResponse201Headers the declared response headers of an HTTP 201 response for CreatePersonalToken
+type CreatePersonalTokenResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+	XRequestId          *string
+}
+
+type CreatePersonalTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreatePersonalTokenResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreatePersonalTokenResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreatePersonalTokenResponse) GetJSON201() *CreatePersonalTokenResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreatePersonalTokenResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreatePersonalTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreatePersonalTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreatePersonalTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreatePersonalTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ExchangePersonalTokenResponse200Headers the declared response headers of an HTTP 200 response for ExchangePersonalToken
+type ExchangePersonalTokenResponse200Headers struct {
+	XRequestId *string
+}
+
+type ExchangePersonalTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ExchangePersonalTokenResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ExchangePersonalTokenResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ExchangePersonalTokenResponse) GetJSON200() *ExchangePersonalTokenResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ExchangePersonalTokenResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExchangePersonalTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExchangePersonalTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExchangePersonalTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExchangePersonalTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeletePersonalTokenResponse200Headers the declared response headers of an HTTP 200 response for DeletePersonalToken
+type DeletePersonalTokenResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeletePersonalTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletePersonalTokenResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeletePersonalTokenResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeletePersonalTokenResponse) GetJSON200() *DeletePersonalTokenResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeletePersonalTokenResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeletePersonalTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePersonalTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePersonalTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeletePersonalTokenResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -27630,7 +28547,7 @@ func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, params *
 
 // ChangePasswordWithBodyWithResponse Change password
 //
-// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -27645,7 +28562,7 @@ func (c *ClientWithResponses) ChangePasswordWithBodyWithResponse(ctx context.Con
 
 // ChangePasswordWithResponse Change password
 //
-// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -27806,6 +28723,96 @@ func (c *ClientWithResponses) RevokeSessionWithResponse(ctx context.Context, id 
 		return nil, err
 	}
 	return ParseRevokeSessionResponse(rsp)
+}
+
+// ListPersonalTokensWithResponse List personal tokens
+//
+// Returns all personal access tokens of the user, newest first, without the tokens themselves.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/auth/tokens (the `ListPersonalTokens` operationId).
+func (c *ClientWithResponses) ListPersonalTokensWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListPersonalTokensResponse, error) {
+	rsp, err := c.ListPersonalTokens(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPersonalTokensResponse(rsp)
+}
+
+// CreatePersonalTokenWithBodyWithResponse Create personal token
+//
+// Creates a personal access token and returns it, once. It replaces the access token of a session in the header Authorization, for the operations of its scopes only. No scope allows to change the account, to share, or to create tokens. A user may have 20 tokens; expired ones make room for a new one.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/tokens (the `CreatePersonalToken` operationId).
+func (c *ClientWithResponses) CreatePersonalTokenWithBodyWithResponse(ctx context.Context, params *CreatePersonalTokenParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePersonalTokenResponse, error) {
+	rsp, err := c.CreatePersonalTokenWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePersonalTokenResponse(rsp)
+}
+
+// CreatePersonalTokenWithResponse Create personal token
+//
+// Creates a personal access token and returns it, once. It replaces the access token of a session in the header Authorization, for the operations of its scopes only. No scope allows to change the account, to share, or to create tokens. A user may have 20 tokens; expired ones make room for a new one.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/tokens (the `CreatePersonalToken` operationId).
+func (c *ClientWithResponses) CreatePersonalTokenWithResponse(ctx context.Context, params *CreatePersonalTokenParams, body CreatePersonalTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePersonalTokenResponse, error) {
+	rsp, err := c.CreatePersonalToken(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePersonalTokenResponse(rsp)
+}
+
+// ExchangePersonalTokenWithBodyWithResponse Exchange personal token
+//
+// Returns an access token for a personal access token, with the same scopes. It is for clients that call the services with gRPC. The REST API accepts the personal access token itself.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/tokens/exchange (the `ExchangePersonalToken` operationId).
+func (c *ClientWithResponses) ExchangePersonalTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExchangePersonalTokenResponse, error) {
+	rsp, err := c.ExchangePersonalTokenWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExchangePersonalTokenResponse(rsp)
+}
+
+// ExchangePersonalTokenWithResponse Exchange personal token
+//
+// Returns an access token for a personal access token, with the same scopes. It is for clients that call the services with gRPC. The REST API accepts the personal access token itself.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/tokens/exchange (the `ExchangePersonalToken` operationId).
+func (c *ClientWithResponses) ExchangePersonalTokenWithResponse(ctx context.Context, body ExchangePersonalTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*ExchangePersonalTokenResponse, error) {
+	rsp, err := c.ExchangePersonalToken(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExchangePersonalTokenResponse(rsp)
+}
+
+// DeletePersonalTokenWithResponse Delete personal token
+//
+// Deletes a personal access token. It stops working everywhere within a minute.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/auth/tokens/{id} (the `DeletePersonalToken` operationId).
+func (c *ClientWithResponses) DeletePersonalTokenWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeletePersonalTokenResponse, error) {
+	rsp, err := c.DeletePersonalToken(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePersonalTokenResponse(rsp)
 }
 
 // ListBudgetsWithResponse List budgets
@@ -30504,6 +31511,204 @@ func ParseRevokeSessionResponse(rsp *http.Response) (*RevokeSessionResponse, err
 	switch {
 	case rsp.StatusCode == 200:
 		var headers RevokeSessionResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListPersonalTokensResponse parses an HTTP response from a ListPersonalTokensWithResponse call
+func ParseListPersonalTokensResponse(rsp *http.Response) (*ListPersonalTokensResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPersonalTokensResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListPersonalTokensResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListPersonalTokensResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreatePersonalTokenResponse parses an HTTP response from a CreatePersonalTokenWithResponse call
+func ParseCreatePersonalTokenResponse(rsp *http.Response) (*CreatePersonalTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreatePersonalTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreatePersonalTokenResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreatePersonalTokenResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseExchangePersonalTokenResponse parses an HTTP response from a ExchangePersonalTokenWithResponse call
+func ParseExchangePersonalTokenResponse(rsp *http.Response) (*ExchangePersonalTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExchangePersonalTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ExchangePersonalTokenResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ExchangePersonalTokenResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeletePersonalTokenResponse parses an HTTP response from a DeletePersonalTokenWithResponse call
+func ParseDeletePersonalTokenResponse(rsp *http.Response) (*DeletePersonalTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePersonalTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletePersonalTokenResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeletePersonalTokenResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

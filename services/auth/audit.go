@@ -12,13 +12,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// Types of audit entries. They are stored and public: never rename one.
+// Types of audit entries. They are stored and public: never rename one. Package tokens has those of
+// personal access tokens.
 const (
 	auditRegistered           = "registered"
 	auditLoginSucceeded       = "login_succeeded"
@@ -109,6 +111,14 @@ func (s *server) entry(kind string, user, session uuid.UUID, from client) auditE
 		e.SessionID = &session
 	}
 	return e
+}
+
+// noteToken writes an audit entry of the acting session about a personal access token.
+func (s *server) noteToken(ctx context.Context, tx pgx.Tx, kind, name, agent string) error {
+	id, _ := caller.From(ctx)
+	e := s.entry(kind, id.UserID, id.SessionID, s.newClient(ctx, agent))
+	e.TokenName = &name
+	return insertAudit(ctx, tx, e)
 }
 
 // ListAudit returns the entries of the acting user, newest first. A repeated failure keeps the
@@ -212,7 +222,7 @@ func sharingOf(event outbox.Received) (kind string, what *sharing) {
 func (e auditEntry) proto() *authv1.AuditEntry {
 	entry := &authv1.AuditEntry{
 		Id: e.ID.String(), Type: e.Type, Outcome: e.Outcome, At: calendar.FormatTime(e.At),
-		Count: e.Times,
+		Count: e.Times, TokenName: e.TokenName,
 	}
 	if e.Times > 1 {
 		entry.LastAt = new(calendar.FormatTime(e.LastAt))

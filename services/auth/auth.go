@@ -25,6 +25,7 @@
 //   - internal/links: the links in mails, each of which works once
 //   - internal/password: hashes of passwords, rules for new passwords
 //   - internal/signing: the keys that sign access tokens
+//   - internal/tokens: personal access tokens
 package auth
 
 import (
@@ -52,6 +53,7 @@ import (
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 	"github.com/coffer-budget/coffer/services/auth/internal/signing"
+	"github.com/coffer-budget/coffer/services/auth/internal/tokens"
 )
 
 // Migrations holds the SQL files that create and change the schema, in order.
@@ -103,6 +105,7 @@ type server struct {
 	hasher *password.Hasher
 	keys   *signing.Ring
 	mails  *mail.Outbox
+	tokens *tokens.Server
 	// cursors seals the positions of lists with the service key, so that all replicas accept them.
 	cursors page.Cursors
 	// wake makes the relay publish new events soon.
@@ -158,6 +161,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	authv1.RegisterAuthServiceServer(srv, server)
+	authv1.RegisterTokenServiceServer(srv, server.tokens)
 	return srv.Serve(ctx, lis, server.ready)
 }
 
@@ -182,6 +186,10 @@ func newServer(
 		DB: db, ServiceKey: config.ServiceKey, Rotation: config.KeyRotation,
 		AccessTTL: config.AccessTTL, Log: log, Now: now, NewID: server.newID,
 	})
+	server.tokens = &tokens.Server{Config: tokens.Config{
+		DB: db, Keys: server.keys, User: server.currentUserID, Audit: server.noteToken,
+		ClientAddress: config.ClientAddress, Now: now, NewID: server.newID,
+	}}
 	server.mails, err = mail.New(mail.Options{
 		Config: config.Mail, DB: db, ServiceKey: config.ServiceKey, Now: now, Log: log,
 		Resolve: server.resolveMail,
@@ -209,6 +217,7 @@ func (s *server) expire(ctx context.Context) error {
 		deleteFailures(ctx, s.db, now),
 		deleteKnownAddresses(ctx, s.db, now.Add(-knownAddressKept)),
 		deleteAudit(ctx, s.db, now.Add(-auditKept)),
+		s.tokens.Expire(ctx),
 		links.Expire(ctx, s.db, now),
 		s.mails.Expire(ctx))
 }

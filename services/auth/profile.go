@@ -25,6 +25,11 @@ func (s *server) currentUser(ctx context.Context) (user, error) {
 	return u, pg.IfNoRows(err, apierr.Unauthorized)
 }
 
+func (s *server) currentUserID(ctx context.Context) (uuid.UUID, error) {
+	u, err := s.currentUser(ctx)
+	return u.ID, err
+}
+
 // GetMe returns the acting user, and as the ETag the version of the profile.
 func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.GetMeResponse, error) {
 	u, err := s.currentUser(ctx)

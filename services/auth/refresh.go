@@ -98,16 +98,16 @@ func (s *server) endReusedSession(ctx context.Context, hash []byte, from client)
 // errInvalidRefreshToken for a token that is unknown, used, expired, or of an ended session.
 func (s *server) continueSession(
 	ctx context.Context, tx pgx.Tx, given presentedToken,
-) (user, tokens, error) {
+) (user, issuedTokens, error) {
 	now := s.now().UTC()
 	refresh, err := newRefreshToken()
 	if err != nil {
-		return user{}, tokens{}, err
+		return user{}, issuedTokens{}, err
 	}
 	var sealed []byte
 	if given.cookie {
 		if sealed, err = s.successorKey(given.text).Seal([]byte(refresh), ""); err != nil {
-			return user{}, tokens{}, err
+			return user{}, issuedTokens{}, err
 		}
 	}
 	id, err := useRefreshToken(ctx, tx, hashRefreshToken(given.text), sealed, now)
@@ -115,11 +115,11 @@ func (s *server) continueSession(
 		return s.repeatCookie(ctx, tx, given.text, now)
 	}
 	if err != nil {
-		return user{}, tokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
+		return user{}, issuedTokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
 	u, err := prolongSession(ctx, tx, id, now, now.Add(s.config.RefreshTTL))
 	if err != nil {
-		return user{}, tokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
+		return user{}, issuedTokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
 	t, err := s.issue(ctx, tx, caller.Identity{UserID: u.ID, SessionID: id}, refresh, now)
 	return u, t, err
@@ -130,25 +130,26 @@ func (s *server) continueSession(
 // cookie, which this response must not overwrite.
 func (s *server) repeatCookie(
 	ctx context.Context, tx pgx.Tx, token string, now time.Time,
-) (user, tokens, error) {
+) (user, issuedTokens, error) {
 	replaced, err := selectReplacedToken(ctx, tx, hashRefreshToken(token), now.Add(-sameCookieTime))
 	if err != nil {
-		return user{}, tokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
+		return user{}, issuedTokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
 	successor, err := s.successorKey(token).Open(replaced.SealedSuccessor, "")
 	if err != nil {
-		return user{}, tokens{}, fmt.Errorf("opening the successor of a refresh token: %w", err)
+		return user{}, issuedTokens{},
+			fmt.Errorf("opening the successor of a refresh token: %w", err)
 	}
 	found, err := useSession(ctx, tx, replaced.SessionID, now)
 	if err != nil {
-		return user{}, tokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
+		return user{}, issuedTokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
-	issued := tokens{}
+	issued := issuedTokens{}
 	issued.access, err = s.keys.Sign(caller.Identity{
 		UserID: found.ID, SessionID: replaced.SessionID,
 	}, now)
 	if err != nil {
-		return user{}, tokens{}, err
+		return user{}, issuedTokens{}, err
 	}
 	unused, err := isUnusedRefreshToken(ctx, tx, hashRefreshToken(string(successor)))
 	if unused {

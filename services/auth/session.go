@@ -26,7 +26,7 @@ import (
 
 const tokenType = "Bearer"
 
-type tokens struct {
+type issuedTokens struct {
 	access string
 	// refresh is empty if the browser already has a newer one, see repeatCookie.
 	refresh string
@@ -118,10 +118,10 @@ func (s *server) replayedLogin(
 // change ended all other sessions, and this one must not survive it.
 func (s *server) startSession(
 	ctx context.Context, tx pgx.Tx, verified user, from client, network netip.Prefix,
-) (user, tokens, error) {
+) (user, issuedTokens, error) {
 	found, err := lockPassword(ctx, tx, verified.ID, verified.PasswordHash)
 	if err != nil {
-		return user{}, tokens{}, pg.IfNoRows(err, errInvalidCredentials)
+		return user{}, issuedTokens{}, pg.IfNoRows(err, errInvalidCredentials)
 	}
 	now := s.now().UTC()
 	started := session{
@@ -129,18 +129,18 @@ func (s *server) startSession(
 		ExpiresAt: now.Add(s.config.RefreshTTL), UserAgent: from.agent, IPAddress: from.address,
 	}
 	if err := insertSession(ctx, tx, started); err != nil {
-		return user{}, tokens{}, err
+		return user{}, issuedTokens{}, err
 	}
 	if err := upsertKnownAddress(ctx, tx, found.ID, network, now); err != nil {
-		return user{}, tokens{}, err
+		return user{}, issuedTokens{}, err
 	}
 	err = insertAudit(ctx, tx, s.entry(auditLoginSucceeded, found.ID, started.ID, from))
 	if err != nil {
-		return user{}, tokens{}, err
+		return user{}, issuedTokens{}, err
 	}
 	refresh, err := newRefreshToken()
 	if err != nil {
-		return user{}, tokens{}, err
+		return user{}, issuedTokens{}, err
 	}
 	t, err := s.issue(ctx, tx, caller.Identity{UserID: found.ID, SessionID: started.ID}, refresh,
 		now)
@@ -149,13 +149,13 @@ func (s *server) startSession(
 
 func (s *server) issue(
 	ctx context.Context, tx pgx.Tx, id caller.Identity, refresh string, now time.Time,
-) (tokens, error) {
+) (issuedTokens, error) {
 	hash, expires := hashRefreshToken(refresh), now.Add(s.config.RefreshTTL)
 	if err := insertRefreshToken(ctx, tx, hash, id.SessionID, expires); err != nil {
-		return tokens{}, err
+		return issuedTokens{}, err
 	}
 	access, err := s.keys.Sign(id, now)
-	return tokens{access: access, refresh: refresh}, err
+	return issuedTokens{access: access, refresh: refresh}, err
 }
 
 func (s *server) expiresIn() int32 { return int32(s.config.AccessTTL / time.Second) }

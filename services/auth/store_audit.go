@@ -28,6 +28,8 @@ type auditEntry struct {
 	Address   string     `json:"address"`
 	UserAgent string     `db:"user_agent" json:"user_agent"`
 	Sharing   *sharing   `json:"sharing"`
+	// TokenName is nil in entries that are not about a personal access token.
+	TokenName *string `db:"token_name" json:"token_name"`
 }
 
 // sharing holds the details of an entry about a shared budget, stored as JSON. The ids are texts as
@@ -56,12 +58,13 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 	}
 	return pg.Exec(ctx, q, `
 		INSERT INTO audit (id, user_id, type, outcome, at, last_at, times, session_id, address,
-			user_agent, sharing)
+			user_agent, sharing, token_name)
 		SELECT e.id, e.user_id, e.type, e.outcome, e.at, e.last_at, e.times, e.session_id,
-			e.address, e.user_agent, NULLIF(e.sharing, 'null')
+			e.address, e.user_agent, NULLIF(e.sharing, 'null'), e.token_name
 		FROM jsonb_to_recordset($1::jsonb) AS e (
 			id uuid, user_id uuid, type text, outcome text, at timestamptz, last_at timestamptz,
-			times integer, session_id uuid, address text, user_agent text, sharing jsonb)
+			times integer, session_id uuid, address text, user_agent text, sharing jsonb,
+			token_name text)
 		JOIN users u ON u.id = e.user_id
 		ON CONFLICT (user_id, id) DO NOTHING`, string(rows))
 }
@@ -106,7 +109,7 @@ func selectAudit(
 ) ([]auditEntry, error) {
 	return pg.All[auditEntry](ctx, q, `
 		SELECT id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent,
-			sharing
+			sharing, token_name
 		FROM audit
 		WHERE user_id = $1 AND id < $2
 		ORDER BY id DESC

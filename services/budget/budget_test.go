@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
@@ -37,6 +38,12 @@ type bundle struct {
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
+	return setupOn(t, pgtest.New(t, Migrations))
+}
+
+// setupOn returns a bundle on a database.
+func setupOn(t *testing.T, db *pgxpool.Pool) *bundle {
+	t.Helper()
 	nothing := func(*ledgerv1.SpendingWindow) *ledgerv1.Spending {
 		return &ledgerv1.Spending{Found: true}
 	}
@@ -45,7 +52,7 @@ func setup(t *testing.T) *bundle {
 	}
 	log := slog.New(slog.DiscardHandler)
 	env.server = &server{
-		db: pgtest.New(t, Migrations), ledger: env.ledger, auth: env.auth,
+		db: db, ledger: env.ledger, auth: env.auth,
 		cursors: page.NewCursors("test"), log: log,
 		now: func() time.Time { return budgettest.Today }, newID: budgettest.NewID,
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/personaltoken"
 )
 
 // Gate admits requests by their token and the limits of their caller: a user, or an address without
@@ -15,22 +16,29 @@ import (
 type Gate struct {
 	Transfers *Transfers
 
-	verifier *caller.Verifier
-	limits   *rateLimit
-	// hops is the number of trusted proxies.
-	hops int
+	config GateConfig
+	limits *rateLimit
 }
 
-// NewGate returns a gate. requests is the limit per second (RATE_LIMIT) and hops the number of
-// trusted proxies (TRUST_PROXY_HOPS).
-func NewGate(
-	verifier *caller.Verifier, requests float64, hops int, limits TransferLimits,
-) (*Gate, error) {
-	perCaller, err := newRateLimit(requests, time.Now)
+// GateConfig is the configuration of a Gate.
+type GateConfig struct {
+	Verifier *caller.Verifier
+	// Exchange accepts personal access tokens.
+	Exchange *Exchange
+	// Requests is the limit per second (RATE_LIMIT), and Hops the number of trusted proxies
+	// (TRUST_PROXY_HOPS).
+	Requests  float64
+	Hops      int
+	Transfers TransferLimits
+}
+
+// NewGate returns a gate.
+func NewGate(config GateConfig) (*Gate, error) {
+	perCaller, err := newRateLimit(config.Requests, time.Now)
 	if err != nil {
 		return nil, err
 	}
-	return &Gate{newTransfers(limits), verifier, perCaller, hops}, nil
+	return &Gate{newTransfers(config.Transfers), config, perCaller}, nil
 }
 
 // Admit checks the token, unless the RPC is public, and the rate, and writes the headers of the
@@ -47,7 +55,9 @@ func (g *Gate) Admit(
 }
 
 // Authenticate verifies the token before the body is read, so that forged tokens are rejected early
-// and 401 takes precedence over 400. The called service verifies it again.
+// and 401 takes precedence over 400. The called service verifies it again. A personal access token
+// is replaced in the request by the access token that it was exchanged for, so that no service sees
+// it.
 func (g *Gate) Authenticate(r *http.Request) (caller.Identity, error) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
@@ -57,7 +67,19 @@ func (g *Gate) Authenticate(r *http.Request) (caller.Identity, error) {
 	if !ok || token == "" || !strings.EqualFold(scheme, "Bearer") {
 		return caller.Identity{}, apierr.Unauthorized
 	}
-	return g.verifier.Verify(r.Context(), token)
+	if !personaltoken.Is(token) {
+		return g.config.Verifier.Verify(r.Context(), token)
+	}
+	access, err := g.config.Exchange.accessToken(r.Context(), token, g.ClientAddress(r),
+		func() error { return g.limits.check(g.bucket(r, caller.Identity{})) })
+	if err != nil {
+		return caller.Identity{}, err
+	}
+	user, err := g.config.Verifier.Verify(r.Context(), access)
+	if err == nil {
+		r.Header.Set("Authorization", "Bearer "+access)
+	}
+	return user, err
 }
 
 // EnterTransfer counts an upload or a download that begins. The caller must call leave at its end.
@@ -66,11 +88,11 @@ func (g *Gate) EnterTransfer(r *http.Request, user caller.Identity) (leave func(
 }
 
 // ClientAddress returns the address of the client, as far as trusted proxies report it.
-func (g *Gate) ClientAddress(r *http.Request) string { return clientAddress(r, g.hops) }
+func (g *Gate) ClientAddress(r *http.Request) string { return clientAddress(r, g.config.Hops) }
 
 func (g *Gate) bucket(r *http.Request, user caller.Identity) string {
 	if user != (caller.Identity{}) {
 		return "user " + user.UserID.String()
 	}
-	return "address " + network(clientAddress(r, g.hops))
+	return "address " + network(clientAddress(r, g.config.Hops))
 }

@@ -46,6 +46,23 @@ func newRateLimit(perSecond float64, now func() time.Time) (*rateLimit, error) {
 
 func (l *rateLimit) burst() int { return int(math.Ceil(l.perSecond * burstSeconds)) }
 
+// check returns an error if the bucket of a caller has no token, with the time until it has one. It
+// takes none.
+func (l *rateLimit) check(who string) error {
+	if l == nil {
+		return nil
+	}
+	bucket, ok := l.buckets.Get(who)
+	if !ok {
+		return nil
+	}
+	left := bucket.TokensAt(l.now())
+	if left >= 1 {
+		return nil
+	}
+	return errRateLimited.After(time.Duration((1 - left) / l.perSecond * float64(time.Second)))
+}
+
 // take takes weight tokens, at most a full burst, from the bucket of a caller. RateLimit-Limit is
 // the burst, and RateLimit-Reset the number of seconds until the bucket is full again. The error
 // has the time until the request would succeed.

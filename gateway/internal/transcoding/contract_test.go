@@ -19,6 +19,8 @@ import (
 var notIdempotent = map[string]string{
 	"Logout":            "a repetition has no session any more, so it is rejected",
 	"SuggestCategories": "it stores nothing",
+	"ExchangePersonalToken": "a repetition returns another access token with the same rights, " +
+		"and a personal access token must not be stored in a record",
 }
 
 // TestEveryPostHasIdempotencyKey requires that a client can repeat each POST, and learns whether a
@@ -53,6 +55,7 @@ var withoutIfMatch = map[string]string{
 	"DeleteNotification":  "only the mark that it was read changes",
 	"UpdateNotifications": "it changes a list and has no other effect than the mark",
 	"UpdateNotification":  "it has no other effect than the mark",
+	"DeletePersonalToken": "a token never changes",
 	"RevokeSession":       "a session changes with each use, and the end of a session is final",
 }
 
@@ -85,6 +88,7 @@ func TestEveryChangeHasIfMatch(t *testing.T) {
 
 // unlocated names the POST operations that answer 201 without a Location, with the reason.
 var unlocated = map[string]string{
+	"CreatePersonalToken":   "the list is small, so a token has no path of its own",
 	"CreateTransactions":    "it creates several transactions",
 	"RedeliverWebhookEvent": "a delivery has no path of its own",
 	"RotateWebhookSecret":   "the secret can be read only once",

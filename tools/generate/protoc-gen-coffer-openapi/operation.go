@@ -94,6 +94,11 @@ func (g *generator) operation(o *operation) (object, error) {
 	if text := comment(o.method.Comments.Leading); text != "" {
 		described["description"] = text
 	}
+	// The form of a bearer token in OpenAPI 3.0 has no scopes, so an extension names them.
+	scopes, _ := proto.GetExtension(o.method.Desc.Options(), restv1.E_Scopes).([]string)
+	if len(scopes) > 0 {
+		described["x-scopes"] = scopes
+	}
 	// The list overrides the bearer token that the document requires by default. The empty object
 	// means that no cookie is needed.
 	switch {

@@ -31,7 +31,10 @@ var derived = []struct {
 		func(o *operation) bool { return o.body },
 		[]string{"PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"},
 	},
-	{func(o *operation) bool { return !o.public }, []string{"UNAUTHORIZED", "TOKEN_EXPIRED"}},
+	{
+		func(o *operation) bool { return !o.public },
+		[]string{"UNAUTHORIZED", "TOKEN_EXPIRED", "INSUFFICIENT_SCOPE"},
+	},
 	{
 		func(o *operation) bool { return o.method.Input.Desc.Fields().ByName("cursor") != nil },
 		[]string{"INVALID_CURSOR"},

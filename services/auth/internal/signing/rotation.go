@@ -74,10 +74,14 @@ func spentKeys(keys []Key, now time.Time, accessTTL time.Duration) []string {
 func sign(
 	key privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration,
 ) (string, error) {
+	audience := caller.Audience
+	if id.Scope != "" {
+		audience = caller.ScopedAudience
+	}
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    caller.Issuer,
-			Audience:  jwt.ClaimStrings{caller.Audience},
+			Audience:  jwt.ClaimStrings{audience},
 			Subject:   id.UserID.String(),
 			ExpiresAt: jwt.NewNumericDate(now.Add(ttl)),
 			NotBefore: jwt.NewNumericDate(now),
@@ -85,6 +89,7 @@ func sign(
 			ID:        jti.String(),
 		},
 		SessionID: id.SessionID,
+		Scope:     id.Scope,
 	})
 	token.Header["kid"] = key.kid
 	signed, err := token.SignedString(key.key)

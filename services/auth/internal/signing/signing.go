@@ -91,11 +91,19 @@ func (k *Ring) signer() (privateKey, error) {
 // Sign returns an access token of a session, valid from now for AccessTTL. It returns
 // apierr.Unavailable before the first load.
 func (k *Ring) Sign(id caller.Identity, now time.Time) (string, error) {
+	return k.SignFor(id, now, k.AccessTTL)
+}
+
+// SignFor returns an access token that is valid from now for a time, at most AccessTTL: the key is
+// published, and the end of the session known, no longer than that.
+func (k *Ring) SignFor(
+	id caller.Identity, now time.Time, life time.Duration,
+) (string, error) {
 	signer, err := k.signer()
 	if err != nil {
 		return "", err
 	}
-	return sign(signer, id, k.NewID(), now, k.AccessTTL)
+	return sign(signer, id, k.NewID(), now, life)
 }
 
 // Ready returns apierr.Unavailable before the first load.

@@ -205,7 +205,7 @@ type AuditEntry struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out,
 	// password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, invitation_sent,
-	// invitation_answered, member_updated or member_removed.
+	// invitation_answered, member_updated, member_removed, token_created or token_deleted.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
@@ -223,7 +223,9 @@ type AuditEntry struct {
 	// User-Agent header of the client, at most 255 characters. Absent if it is unknown.
 	UserAgent *string `protobuf:"bytes,9,opt,name=user_agent,json=userAgent,proto3,oneof" json:"user_agent,omitempty"`
 	// Details of invitation_sent, invitation_answered, member_updated and member_removed; absent in entries of another type.
-	Sharing       *AuditSharing `protobuf:"bytes,10,opt,name=sharing,proto3,oneof" json:"sharing,omitempty"`
+	Sharing *AuditSharing `protobuf:"bytes,10,opt,name=sharing,proto3,oneof" json:"sharing,omitempty"`
+	// Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
+	TokenName     *string `protobuf:"bytes,11,opt,name=token_name,json=tokenName,proto3,oneof" json:"token_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -326,6 +328,13 @@ func (x *AuditEntry) GetSharing() *AuditSharing {
 		return x.Sharing
 	}
 	return nil
+}
+
+func (x *AuditEntry) GetTokenName() string {
+	if x != nil && x.TokenName != nil {
+		return *x.TokenName
+	}
+	return ""
 }
 
 // AuditSharing describes an event between the owner and a member of a shared budget.
@@ -2716,11 +2725,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\xa1\x05\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\xf0\x05\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x9a\x02\n" +
-	"\x04type\x18\x02 \x01(\tB\x85\x02¶\x18\x80\x02registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed invitation_sent invitation_answered member_updated member_removedR\x04type\x12-\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\xb6\x02\n" +
+	"\x04type\x18\x02 \x01(\tB\xa1\x02¶\x18\x9c\x02registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed invitation_sent invitation_answered member_updated member_removed token_created token_deletedR\x04type\x12-\n" +
 	"\aoutcome\x18\x03 \x01(\tB\x13¶\x18\x0fsuccess failureR\aoutcome\x12\x1d\n" +
 	"\x02at\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x02at\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +
@@ -2731,7 +2740,9 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\n" +
 	"user_agent\x18\t \x01(\tH\x03R\tuserAgent\x88\x01\x01\x12;\n" +
 	"\asharing\x18\n" +
-	" \x01(\v2\x1c.coffer.auth.v1.AuditSharingH\x04R\asharing\x88\x01\x01B\n" +
+	" \x01(\v2\x1c.coffer.auth.v1.AuditSharingH\x04R\asharing\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"token_name\x18\v \x01(\tH\x05R\ttokenName\x88\x01\x01B\n" +
 	"\n" +
 	"\b_last_atB\r\n" +
 	"\v_session_idB\n" +
@@ -2739,7 +2750,8 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\b_addressB\r\n" +
 	"\v_user_agentB\n" +
 	"\n" +
-	"\b_sharing\"\xfd\x02\n" +
+	"\b_sharingB\r\n" +
+	"\v_token_name\"\xfd\x02\n" +
 	"\fAuditSharing\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x19\n" +
 	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12\x1b\n" +

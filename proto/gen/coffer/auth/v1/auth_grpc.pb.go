@@ -66,7 +66,7 @@ type AuthServiceClient interface {
 	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10
 	// wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	UpdateMe(ctx context.Context, in *UpdateMeRequest, opts ...grpc.CallOption) (*UpdateMeResponse, error)
-	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the
+	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the
 	// session, requests are rejected with RATE_LIMITED.
 	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error)
 	// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not
@@ -291,7 +291,7 @@ type AuthServiceServer interface {
 	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10
 	// wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	UpdateMe(context.Context, *UpdateMeRequest) (*UpdateMeResponse, error)
-	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the
+	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the
 	// session, requests are rejected with RATE_LIMITED.
 	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error)
 	// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not

@@ -92,6 +92,12 @@ const (
 	Reason_SESSION_NOT_FOUND Reason = 45
 	// The session cookie was sent or requested from another site, or sent without the header `X-Coffer-Client: web`.
 	Reason_FORBIDDEN_ORIGIN Reason = 46
+	// The personal access token to exchange is malformed, unknown, deleted or expired.
+	Reason_INVALID_PERSONAL_TOKEN Reason = 47
+	// The id of the personal access token is not a UUID.
+	Reason_INVALID_TOKEN_ID Reason = 48
+	// The personal access token is unknown, deleted, or another user's.
+	Reason_TOKEN_NOT_FOUND Reason = 49
 	// 400: the id is not a UUID; 404: the wallet is unknown or another user's.
 	Reason_WALLET_NOT_FOUND Reason = 60
 	// Transactions or rules use the wallet.
@@ -286,6 +292,9 @@ var (
 		44:  "INVALID_SESSION_ID",
 		45:  "SESSION_NOT_FOUND",
 		46:  "FORBIDDEN_ORIGIN",
+		47:  "INVALID_PERSONAL_TOKEN",
+		48:  "INVALID_TOKEN_ID",
+		49:  "TOKEN_NOT_FOUND",
 		60:  "WALLET_NOT_FOUND",
 		61:  "WALLET_IN_USE",
 		62:  "WALLET_LIMIT_REACHED",
@@ -395,6 +404,9 @@ var (
 		"INVALID_SESSION_ID":            44,
 		"SESSION_NOT_FOUND":             45,
 		"FORBIDDEN_ORIGIN":              46,
+		"INVALID_PERSONAL_TOKEN":        47,
+		"INVALID_TOKEN_ID":              48,
+		"TOKEN_NOT_FOUND":               49,
 		"WALLET_NOT_FOUND":              60,
 		"WALLET_IN_USE":                 61,
 		"WALLET_LIMIT_REACHED":          62,
@@ -562,7 +574,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x9a>\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xea?\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -593,7 +605,10 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x15INVALID_REFRESH_TOKEN\x10+\x1a\"\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18\x15Invalid refresh token\x12G\n" +
 	"\x12INVALID_SESSION_ID\x10,\x1a/\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\"Invalid session id: must be a UUID\x125\n" +
 	"\x11SESSION_NOT_FOUND\x10-\x1a\x1e\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x11Session not found\x12j\n" +
-	"\x10FORBIDDEN_ORIGIN\x10.\x1aT\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18GThe session cookie may only be used by the web application of this site\x127\n" +
+	"\x10FORBIDDEN_ORIGIN\x10.\x1aT\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18GThe session cookie may only be used by the web application of this site\x12F\n" +
+	"\x16INVALID_PERSONAL_TOKEN\x10/\x1a*\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18\x1dInvalid personal access token\x12C\n" +
+	"\x10INVALID_TOKEN_ID\x100\x1a-\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18 Invalid token id: must be a UUID\x12A\n" +
+	"\x0fTOKEN_NOT_FOUND\x101\x1a,\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x1fPersonal access token not found\x127\n" +
 	"\x10WALLET_NOT_FOUND\x10<\x1a!\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x10Wallet not found\x90\xb7\x18\x01\x12;\n" +
 	"\rWALLET_IN_USE\x10=\x1a(\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x1bThe wallet has transactions\x12J\n" +
 	"\x14WALLET_LIMIT_REACHED\x10>\x1a0\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18#A user may have at most 500 wallets\x12W\n" +

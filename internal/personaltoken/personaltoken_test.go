@@ -1,0 +1,53 @@
+package personaltoken
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 1000 {
+		token := New()
+		require.Regexp(t, `^cof_[0-9A-Za-z]{49}$`, token)
+		require.True(t, Valid(token))
+		require.True(t, Is(token))
+		seen[token] = true
+	}
+	require.Len(t, seen, 1000)
+}
+
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	most := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
+	n, ok := new(big.Int).SetString(encode(new(big.Int).Set(most), secretLength), 62)
+	require.True(t, ok)
+	// math/big has lower case letters before upper case ones, so only the length is comparable.
+	require.Equal(t, most.BitLen(), n.BitLen())
+	require.Equal(t, "000010", encode(big.NewInt(62), checkLength))
+	require.Equal(t, "4gfFC3", encode(big.NewInt(1<<32-1), checkLength))
+}
+
+// TestValid changes each character of a token: the checksum notices it.
+func TestValid(t *testing.T) {
+	t.Parallel()
+	token := New()
+	for i := range token {
+		for _, c := range []string{"0", "z", "-", "é"} {
+			if changed := token[:i] + c + token[i+1:]; changed != token {
+				require.False(t, Valid(changed), "%d %s", i, c)
+			}
+		}
+	}
+	for name, bad := range map[string]string{
+		"empty": "", "the prefix": Prefix, "no prefix": token[4:], "cut": token[:len(token)-1],
+		"longer": token + "0", "a space": token + " ", "upper case": strings.ToUpper(token),
+	} {
+		require.False(t, Valid(bad), name)
+	}
+	require.False(t, Is("cof-"))
+}

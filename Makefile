@@ -98,7 +98,7 @@ bench-receipt-rules: ## Score the rules of receipts alone, in seconds: the engin
 	@devstack/install.sh
 	@$(NEURAL)
 	@RECEIPTS_DATA=$(abspath $(or $(DATA),$(error name the receipts: make bench-receipt-rules DATA=folder))) RECEIPTS_OUT=$(CURDIR)/.cache/receipt-rules.jsonl \
-		RECEIPTS_WORDS=$(CURDIR)/.cache/receipt-words go -C services/ocr test ./recognition -run '^TestBenchRules$$' -count=1 -timeout=2h
+		RECEIPTS_WORDS=$(CURDIR)/.cache/receipt-words go -C services/ocr test ./recognition -run '^TestBenchRules$$' -count=1 -timeout=2h -v
 	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipt-rules.jsonl
 
 .PHONY: bench-import

@@ -34,17 +34,24 @@ func TestBenchReceipts(t *testing.T) {
 	srv := newTestServer(t, recognition.Config{Neural: os.Getenv("OCR_NEURAL")})
 	bench := bench{engine: filepath.Join(os.Getenv("OCR_NEURAL"), process.Program)}
 	for line := range bytes.Lines(manifest) {
-		var label struct{ Image, Total string }
+		var label struct{ Image, Total, Company string }
 		require.NoError(t, json.Unmarshal(line, &label))
 		file, err := os.ReadFile(filepath.Join(data, label.Image))
 		require.NoError(t, err)
-		bench.read(t, srv, label.Image, label.Total, file)
+		read := bench.read(t, srv, label.Image, label.Total, file)
+		if label.Company != "" {
+			bench.named++
+		}
+		if fixture.SameName(read.Company, label.Company) {
+			bench.same++
+		}
 	}
 	require.NoError(t, os.WriteFile(os.Getenv("RECEIPTS_OUT"), bench.predictions.Bytes(), 0o600))
 	t.Log(bench.all.report("all"))
 	t.Log(bench.medium.report("of 1 to 2 megapixels"))
 	t.Logf("peak memory: ocr %d MiB, neural engine %d MiB",
 		fixture.PeakMemory(t, os.Getpid()), bench.memory)
+	t.Logf("merchant, strict: %d of %d", bench.same, bench.named)
 	t.Logf("totals with a confidence of 0.9: %d, correct: %d", bench.sure, bench.right)
 }
 
@@ -53,6 +60,9 @@ type bench struct {
 	predictions bytes.Buffer
 	all, medium times
 	sure, right int
+	// named is the number of receipts with a label of the merchant, and same that of those that
+	// were read as fixture.SameName requires.
+	named, same int
 	// engine is the program of the neural engine, and memory its peak memory in MiB.
 	engine string
 	memory int
@@ -89,7 +99,9 @@ type prediction struct {
 	Seconds    float64             `json:"seconds"`
 }
 
-func (b *bench) read(t *testing.T, s *server, name, total string, file []byte) {
+func (b *bench) read(
+	t *testing.T, s *server, name, total string, file []byte,
+) prediction {
 	t.Helper()
 	start, before := time.Now(), b.processorTime(t)
 	prediction := recognize(t, s, file)
@@ -108,6 +120,7 @@ func (b *bench) read(t *testing.T, s *server, name, total string, file []byte) {
 			b.right++
 		}
 	}
+	return prediction
 }
 
 // processorTime returns the processor time of this process, its programs and the running neural

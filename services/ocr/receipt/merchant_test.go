@@ -35,6 +35,13 @@ func TestFindMerchantsJoinsLines(t *testing.T) {
 			"There is always something to do.\nFERN GARDEN CENTRE\n12 Mill Street",
 			"FERN GARDEN CENTRE",
 		},
+		{
+			"OLD HARBOUR HARDWARE\nCO. (M) SDN BHD\n12 Mill Street",
+			"OLD HARBOUR HARDWARE CO. (M) SDN BHD",
+		},
+		{"OLD HARBOUR\n(M) SDN BHD\n12 Mill Street", "OLD HARBOUR (M) SDN BHD"},
+		{"OLD HARBOUR AND\nDAUGHTERS LTD\n12 Mill Street", "OLD HARBOUR AND DAUGHTERS LTD"},
+		{"OLD HARBOUR &\nSONS LTD\n12 Mill Street", "OLD HARBOUR & SONS LTD"},
 		{"BLUE DOOR\nTRADING\n12 Mill Street\nTel 555 0142", "BLUE DOOR TRADING"},
 		{"Shopping that is fun.\nBLUE DOOR GmbH\n12 Mill Street", "BLUE DOOR GmbH"},
 	} {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/services/ocr/fixture"
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
@@ -37,16 +38,25 @@ func TestBenchRules(t *testing.T) {
 	require.NoError(t, err)
 	r := neuralReader(t)
 	var predictions bytes.Buffer
+	named, same := 0, 0
 	for line := range bytes.Lines(manifest) {
-		var label struct{ Image string }
+		var label struct{ Image, Company string }
 		require.NoError(t, json.Unmarshal(line, &label))
 		file, err := os.ReadFile(filepath.Join(data, label.Image))
 		require.NoError(t, err)
 		words := savedWords(t, r, file)
-		text, err := json.Marshal(prediction(label.Image, words.receipt()))
+		found := words.receipt()
+		if label.Company != "" {
+			named++
+		}
+		if fixture.SameName(found.Merchant, label.Company) {
+			same++
+		}
+		text, err := json.Marshal(prediction(label.Image, found))
 		require.NoError(t, err)
 		predictions.Write(append(text, '\n'))
 	}
+	t.Logf("merchant, strict: %d of %d", same, named)
 	require.NoError(t, os.WriteFile(os.Getenv("RECEIPTS_OUT"), predictions.Bytes(), 0o600))
 }
 

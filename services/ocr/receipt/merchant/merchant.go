@@ -33,7 +33,8 @@ func Find(lines []*printed.Line) []printed.Field {
 		if index > 0 {
 			above = head[index-1].Text
 			// The line is the second part of a name that was added below.
-			if beginsContinued(line) && continues(head[index-1], line) {
+			if (beginsContinued(line) || endsName(head[index-1], line)) &&
+				continues(head[index-1], line) {
 				continue
 			}
 		}
@@ -121,7 +122,8 @@ func continues(line, next *printed.Line) bool {
 	if legal.MatchString(line.Text) && !legal.MatchString(next.Text) {
 		return false
 	}
-	if opensBracket(line.Text) && legal.MatchString(next.Text) || beginsContinued(next) {
+	if opensBracket(line.Text) && legal.MatchString(next.Text) || beginsContinued(next) ||
+		endsName(line, next) {
 		return printed.HasName(line) && !contact.MatchString(line.Text)
 	}
 	if !company.MatchString(next.Text) || company.MatchString(line.Text) ||
@@ -136,6 +138,13 @@ func continues(line, next *printed.Line) bool {
 		}
 	}
 	return rest <= 4
+}
+
+// endsName reports whether next has only the end of the name of a company on line: it begins like
+// no name, as in "CO. (M) SDN BHD", or line ends in the middle of one.
+func endsName(line, next *printed.Line) bool {
+	return legal.MatchString(next.Text) && !legal.MatchString(merchantName(line.Text)) &&
+		(nameEnd.MatchString(next.Text) || openName.MatchString(line.Text))
 }
 
 func beginsContinued(l *printed.Line) bool {

@@ -72,6 +72,10 @@ var (
 	continuation = regexp.MustCompile(`(?i)^\W*(?:enterprises?|trading|holdings|industries|sdn|` +
 		`gmbh|mbh|vertriebs?|handels(?:gesellschaft)?|` +
 		`betriebs(?:gesellschaft)?|s\.?a\.?r\.?l|s\.?r\.?l|s\.?p\.?a|ltd|limited)\b`)
+	// nameEnd matches the beginning of a line with the end of a name: a company, or a place in
+	// brackets. openName matches the end of a line that a name does not end with.
+	nameEnd  = regexp.MustCompile(`(?i)^\W*(?:(?:co|company|and|und|et|y|e)\b|&)|^\s*\(`)
+	openName = regexp.MustCompile(`(?i)(?:&|\band|\bund|\(|-)\s*$`)
 	// continuationWords are those words of continuation that are long enough to be recognized with
 	// wrong letters.
 	continuationWords = printed.PhraseList(`enterprise,enterprises,holdings,industries,trading`)

@@ -192,6 +192,9 @@ func isCard(entries []entry) bool {
 	return out*2 > len(entries) || out*2 == len(entries) && largest > 0
 }
 
+// minOddFee is the number of transactions from which balances prove a fee under an unknown heading.
+const minOddFee = 4
+
 // randomFile returns a ledger and a style that fits it.
 func randomFile(r *rand.Rand) (style, []entry) {
 	s := randomStyle(r)
@@ -203,5 +206,6 @@ func randomFile(r *rand.Rand) (style, []entry) {
 		s.opening, s.closing = false, false // A total of less than three rows may be a coincidence.
 	}
 	s.debt = s.debt && isCard(entries)
+	s.oddFee = s.oddFee && len(entries) >= minOddFee
 	return s, entries
 }

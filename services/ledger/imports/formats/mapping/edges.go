@@ -50,7 +50,7 @@ func (e *edges) add(r *statement.Record) {
 	e.last = row
 }
 
-// bare returns the number of the first or the last transaction if only it lacks half of the texts,
+// bare returns the number of the first or the last transaction if only it lacks most of the texts,
 // or 0.
 func (e *edges) bare() int {
 	if e.rows < minBareRows {
@@ -68,7 +68,7 @@ func (e *edges) bare() int {
 			}
 		}
 		// A fee of the bank also has no other party.
-		if missing >= minMissing && missing*2 >= usual {
+		if missing >= minMissing && missing*2 > usual {
 			return row.n
 		}
 	}

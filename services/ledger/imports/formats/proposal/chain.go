@@ -54,7 +54,6 @@ func (t *table) prove(
 				}
 				measured, follows := t.measure(c)
 				isMore := measured.matches > best.matches || fee == none || fee == best.fee
-				follows = follows && (n <= len(fees) || !measured.inverted)
 				if follows && (!ok || isMore && measured.better(best)) {
 					best, ok = measured, true
 				}

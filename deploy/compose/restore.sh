@@ -1,9 +1,9 @@
 #!/bin/sh
-# restore.sh NAME restores the backup backups/NAME into a new installation. It runs in PostgreSQL's container before the first start of the
+# restore.sh NAME restores the backup backups/NAME into a new installation, or with - as NAME the backup in its input. It runs in PostgreSQL's container before the first start of the
 # services, and changes nothing if the database has tables. All passwords are new. The service key is the one of the backup, because it
 # encrypts signing keys and webhook secrets.
 set -eu
-[ $# = 1 ] && [ -f "/backups/$1" ] || { echo "usage: restore.sh NAME, a file in backups" >&2; exit 2; }
+[ $# = 1 ] && { [ "$1" = - ] || [ -f "/backups/$1" ]; } || { echo "usage: restore.sh NAME, a file in backups, or -" >&2; exit 2; }
 for _ in $(seq 60); do pg_isready --host=127.0.0.1 --quiet && break || sleep 1; done
 run() { psql --host=/run/postgresql --username=postgres --dbname=coffer --no-psqlrc --quiet --set=ON_ERROR_STOP=1 "$@"; }
 tables=$(run --tuples-only --no-align \
@@ -11,7 +11,9 @@ tables=$(run --tuples-only --no-align \
 [ "$tables" = 0 ] || { echo "the database has tables already: restore into a new installation" >&2; exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-tar -C "$folder" -xf "/backups/$1" database service-key
+backup=/backups/$1
+[ "$1" != - ] || backup=-
+tar -C "$folder" -xf "$backup" database service-key
 # The key first: if the restore fails after it, the same command can be repeated.
 for secrets in postgres auth ledger budget ocr gateway; do
 	cp "$folder/service-key" "/secrets/$secrets/service-key"

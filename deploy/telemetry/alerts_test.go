@@ -64,6 +64,10 @@ var troubles = map[string]trouble{
 			`{job="postgres",pod="postgres-1"}`,
 		since(31*time.Hour),
 	),
+	"CofferRestoreDrill": measured(
+		`kube_cronjob_status_last_successful_time{namespace="coffer",cronjob="restore-drill"}`,
+		since(9*24*time.Hour),
+	),
 	"CofferVolumeFilling": measured(
 		`kubelet_volume_stats_available_bytes`+
 			`{namespace="coffer",persistentvolumeclaim="data-nats-0"}`,

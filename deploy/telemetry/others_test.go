@@ -28,6 +28,9 @@ var others = map[string]gauge{
 		`{job="postgres",pod="postgres-1",value="ready"}`: always(1),
 	`barman_cloud_cloudnative_pg_io_last_available_backup_timestamp` +
 		`{job="postgres",pod="postgres-1"}`: since(20 * time.Hour),
+	`kube_cronjob_status_last_successful_time` +
+		`{namespace="coffer",cronjob="restore-drill"}`: since(6 * 24 * time.Hour),
+	`kube_cronjob_created{namespace="coffer",cronjob="restore-drill"}`: since(90 * 24 * time.Hour),
 	`kubelet_volume_stats_available_bytes` +
 		`{namespace="coffer",persistentvolumeclaim="postgres-1"}`: always(60e9),
 	`kubelet_volume_stats_capacity_bytes` +

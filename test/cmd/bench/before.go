@@ -37,13 +37,18 @@ func (b *bench) compareBefore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	creates := func(wallets int) func(*stack) []request {
+		return func(s *stack) []request { return s.spending(wallets) }
+	}
 	for _, tc := range []struct {
 		what     string
 		clients  int
 		requests func(*stack) []request
 	}{
-		{"creates, 64 clients", 64, func(s *stack) []request { return s.spending(writers) }},
-		{"creates, 256 clients", 256, func(s *stack) []request { return s.spending(writers) }},
+		{"creates, 8 clients", 8, creates(writers)},
+		{"creates, 64 clients", 64, creates(writers)},
+		{"creates, 256 clients", 256, creates(writers)},
+		{"creates, 64 clients, all on one wallet", 64, creates(1)},
 		// The rows of the pages were written by the creates.
 		{"pages of 50, 16 clients", 16, func(s *stack) []request {
 			return []request{s.writers[0].gets(firstPage)}

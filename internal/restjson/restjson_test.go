@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/known/anypb"
 	"pgregory.net/rapid"
 
@@ -202,4 +205,25 @@ func TestAppendOmitsAbsentNumber(t *testing.T) {
 	require.JSONEq(t, `{"currency":"EUR"}`, string(text))
 	_, err = Append(nil, &ledgerv1.Balance{Currency: "EUR", Amount: "many"})
 	require.ErrorIs(t, err, errNotANumber)
+}
+
+// TestPlansOfLists requires that the messages of lists have no more fields than usualFields.
+// Otherwise each element of a page costs an allocation.
+func TestPlansOfLists(t *testing.T) {
+	t.Parallel()
+	lists := 0
+	protoregistry.GlobalTypes.RangeMessages(func(message protoreflect.MessageType) bool {
+		for i := range message.Descriptor().Fields().Len() {
+			field := message.Descriptor().Fields().Get(i)
+			if !strings.HasPrefix(string(field.FullName()), "coffer.") || !field.IsList() ||
+				field.Message() == nil {
+				continue
+			}
+			lists++
+			require.LessOrEqual(t, len(planOf(field.Message()).fields), usualFields,
+				field.FullName())
+		}
+		return true
+	})
+	require.Greater(t, lists, 20)
 }

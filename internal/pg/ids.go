@@ -18,7 +18,7 @@ func registerIDs(types *pgtype.Map) {
 	})
 }
 
-// idCodec is pgx's codec for uuid with a fast path for uuid.UUID in the binary format.
+// idCodec is pgx's codec for uuid with fast paths for uuid.UUID and *uuid.UUID in the binary format.
 type idCodec struct{ pgtype.UUIDCodec }
 
 func (c idCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
@@ -29,8 +29,13 @@ func (c idCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) 
 }
 
 func (c idCodec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgtype.ScanPlan {
-	if _, ok := target.(*uuid.UUID); ok && format == pgtype.BinaryFormatCode {
-		return idPlan{}
+	if format == pgtype.BinaryFormatCode {
+		switch target.(type) {
+		case *uuid.UUID:
+			return idPlan{}
+		case **uuid.UUID:
+			return optionalIDPlan{}
+		}
 	}
 	return c.UUIDCodec.PlanScan(m, oid, format, target)
 }
@@ -52,4 +57,20 @@ func (idPlan) Scan(src []byte, target any) error {
 	}
 	copy(id[:], src)
 	return nil
+}
+
+// optionalIDPlan scans an id that may be NULL. pgx's plan for pointers uses reflection.
+type optionalIDPlan struct{}
+
+func (optionalIDPlan) Scan(src []byte, target any) error {
+	to, ok := target.(**uuid.UUID)
+	if !ok {
+		return fmt.Errorf("cannot scan an id into %T", target)
+	}
+	if src == nil {
+		*to = nil
+		return nil
+	}
+	*to = new(uuid.UUID)
+	return idPlan{}.Scan(src, *to)
 }

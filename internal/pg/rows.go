@@ -15,8 +15,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// listCapacity is the capacity of a result from its second row on.
-const listCapacity = 64
+// listCapacity is the number of rows for which a result with a second row has room after its first
+// one: a page of 50, and the row that shows whether another page follows.
+const listCapacity = 50
 
 // One runs a query and scans its single row into T's fields by column name. It returns
 // pgx.ErrNoRows or pgx.ErrTooManyRows if the query does not return exactly one row.
@@ -67,7 +68,7 @@ func collect[T any](rows pgx.Rows) ([]T, error) {
 			return nil, err
 		}
 		if len(all) == 1 {
-			// A result with a second row is usually a page of about fifty.
+			// A result with a second row is usually a page.
 			all = slices.Grow(all, listCapacity)
 		}
 		all = append(all, row)

@@ -19,9 +19,9 @@ func AddDetails(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transac
 
 func addSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transaction) error {
 	var ids []uuid.UUID
-	for _, t := range ts {
-		if t.SplitCount > 0 {
-			ids = append(ids, t.ID)
+	for i := range ts {
+		if ts[i].SplitCount > 0 {
+			ids = append(ids, ts[i].ID)
 		}
 	}
 	if len(ids) == 0 {

@@ -141,8 +141,8 @@ func addTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, at time.Time, name
 // addTagNames loads the names of the tags of ts. A key without a row is shown as it is.
 func addTagNames(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transaction) error {
 	var keys []string
-	for _, t := range ts {
-		keys = append(keys, t.Tags...)
+	for i := range ts {
+		keys = append(keys, ts[i].Tags...)
 	}
 	if len(keys) == 0 {
 		return nil

@@ -113,25 +113,49 @@ func (t Transaction) HasCategory(id uuid.UUID) bool {
 // Proto returns t as the API shows it. The type of a leg is transfer, and otherwise follows the
 // sign of the amount.
 func (t Transaction) Proto() *ledgerv1.Transaction {
-	message := &ledgerv1.Transaction{
-		Id:          t.ID.String(),
-		Amount:      money.CurrencyOf(t.Currency).Format(t.AmountMinor),
-		Description: t.Description,
-		Date:        calendar.FormatTime(t.Date),
-		Currency:    t.Currency,
-		WalletId:    t.WalletID.String(),
-		CategoryId:  idText(t.CategoryID),
-		Type:        Income,
-		Payee:       t.Payee,
-		Notes:       t.Notes,
-		Tags:        t.TagNames,
-		TransferId:  idText(t.TransferID),
-		ImportId:    idText(t.ImportID),
-		CreatedAt:   calendar.FormatTime(t.CreatedAt),
-		UpdatedAt:   calendar.FormatTime(t.UpdatedAt),
+	message := &ledgerv1.Transaction{}
+	t.fill(message, &lastTexts{})
+	return message
+}
 
-		AttachmentCount: int32(t.AttachmentCount), //nolint:gosec // At most 10.
+// lastTexts are the texts of the previous transaction of a list. Adjacent ones often have the same
+// wallet, category and date, and then share them.
+type lastTexts struct {
+	wallet, category lastText[uuid.UUID]
+	date, updated    lastText[time.Time]
+}
+
+// lastText is the text of the last value.
+type lastText[Value comparable] struct {
+	value Value
+	text  string
+}
+
+func (l *lastText[Value]) of(value Value, format func(Value) string) string {
+	if l.text == "" || l.value != value {
+		l.value, l.text = value, format(value)
 	}
+	return l.text
+}
+
+// fill sets the fields of an empty message.
+func (t *Transaction) fill(message *ledgerv1.Transaction, last *lastTexts) {
+	message.Id = t.ID.String()
+	message.Amount = money.CurrencyOf(t.Currency).Format(t.AmountMinor)
+	message.Description = t.Description
+	message.Date = last.date.of(t.Date, calendar.FormatTime)
+	message.Currency = t.Currency
+	message.WalletId = last.wallet.of(t.WalletID, uuid.UUID.String)
+	if t.CategoryID != nil {
+		message.CategoryId = last.category.of(*t.CategoryID, uuid.UUID.String)
+	}
+	message.Type = Income
+	message.Payee, message.Notes, message.Tags = t.Payee, t.Notes, t.TagNames
+	message.TransferId, message.ImportId = idText(t.TransferID), idText(t.ImportID)
+	// Most transactions were not changed since they were created.
+	message.UpdatedAt = last.updated.of(t.UpdatedAt, calendar.FormatTime)
+	message.CreatedAt = last.updated.of(t.CreatedAt, calendar.FormatTime)
+	message.AttachmentCount = int32(t.AttachmentCount) //nolint:gosec // At most 10.
 	switch {
 	case t.TransferID != nil:
 		message.Type = Transfer
@@ -145,19 +169,18 @@ func (t Transaction) Proto() *ledgerv1.Transaction {
 		message.ExternalId = *t.ExternalID
 	}
 	for _, s := range t.Splits {
-		message.Splits = append(message.Splits, s.proto(t))
+		message.Splits = append(message.Splits, s.proto(t.AmountMinor < 0, t.Currency))
 	}
-	return message
 }
 
 // proto returns s as the API shows it. Its amount is positive, and negative for a refund.
-func (s Split) proto(t Transaction) *ledgerv1.Split {
+func (s Split) proto(ofExpense bool, currency string) *ledgerv1.Split {
 	amount := s.AmountMinor
-	if t.AmountMinor < 0 {
+	if ofExpense {
 		amount = -amount
 	}
 	return &ledgerv1.Split{
-		CategoryId: s.CategoryID.String(), Amount: money.CurrencyOf(t.Currency).Format(amount),
+		CategoryId: s.CategoryID.String(), Amount: money.CurrencyOf(currency).Format(amount),
 		Description: s.Description,
 	}
 }
@@ -171,9 +194,12 @@ func idText(id *uuid.UUID) string {
 
 // Protos returns ts as the API shows them, in the same order.
 func Protos(ts []Transaction) []*ledgerv1.Transaction {
-	out := make([]*ledgerv1.Transaction, len(ts))
-	for i, t := range ts {
-		out[i] = t.Proto()
+	// One allocation for all messages of a page takes less time than fifty.
+	messages, out := make([]ledgerv1.Transaction, len(ts)), make([]*ledgerv1.Transaction, len(ts))
+	var last lastTexts
+	for i := range ts {
+		ts[i].fill(&messages[i], &last)
+		out[i] = &messages[i]
 	}
 	return out
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -133,7 +135,7 @@ func newMux(
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithDisableHTTPMethodOverride(),
 	)
-	for _, route := range routes {
+	for _, route := range byVariables(routes) {
 		handler := transcoding.NewHandler(route, services[route.Service()])
 		if err := register(mux, route.Verb, route.Template, handler.Handle); err != nil {
 			return nil, err
@@ -145,6 +147,15 @@ func newMux(
 		}
 	}
 	return mux, nil
+}
+
+// byVariables returns the routes with the most variables first. The mux compares a path with one
+// route after another, beginning with the last, and allocates memory for each: lists, which clients
+// read most, have no variable.
+func byVariables(routes []*transcoding.Route) []*transcoding.Route {
+	return slices.SortedStableFunc(slices.Values(routes), func(a, b *transcoding.Route) int {
+		return strings.Count(b.Template, "{") - strings.Count(a.Template, "{")
+	})
 }
 
 // register adds a handler to the mux. A handler of GET also handles HEAD: net/http discards the

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -27,12 +26,18 @@ func decodeQuery(raw string, fields fields, message protoreflect.Message, bad *p
 	if err != nil {
 		return errInvalidQuery
 	}
-	for name, field := range fields {
-		setParameter(message, field, name, values[name], bad)
+	var unknown []string
+	for name, given := range values {
+		if field := fields[name]; field != nil {
+			setParameter(message, field, name, given, bad)
+		} else {
+			unknown = append(unknown, name)
+		}
 	}
-	problem := fields.unknownParameter()
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if fields[name] == nil {
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		problem := fields.unknownParameter()
+		for _, name := range unknown {
 			bad.add(name, problem)
 		}
 	}
@@ -46,7 +51,6 @@ func setParameter(
 	message protoreflect.Message, field *field, name string, given []string, bad *problems,
 ) {
 	switch {
-	case len(given) == 0:
 	case field.IsList():
 		list := message.Mutable(field.FieldDescriptor).List()
 		for _, text := range given {

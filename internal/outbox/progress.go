@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -21,9 +23,9 @@ import (
 type progress struct {
 	// distributed is set by RelayDistributed. The cursor and the watermark then stay 0.
 	distributed bool
-	// acknowledged holds the time at which NATS acknowledged each event that is still in the
-	// outbox.
-	acknowledged map[int64]time.Time
+	// acknowledged holds the events that NATS has acknowledged and that are still in the outbox, by
+	// seq.
+	acknowledged map[int64]acknowledgment
 	// cursor: all events up to it have been published, and no further event up to it will appear.
 	cursor int64
 	// watermark: each event up to it is visible by now or will never appear.
@@ -34,6 +36,12 @@ type progress struct {
 	deletedAt time.Time
 	// reconnects is the connection's number of reconnects when the relay began.
 	reconnects uint64
+}
+
+// acknowledgment is the time at which NATS acknowledged an event, and the event's user.
+type acknowledgment struct {
+	user uuid.UUID
+	at   time.Time
 }
 
 // errReconnected makes the relay start again with an empty progress.
@@ -80,8 +88,8 @@ func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, done *progre
 	}
 	done.deletedAt = now
 	var stored []int64
-	for seq, at := range done.acknowledged {
-		if now.Sub(at) >= syncDelay {
+	for seq, acknowledged := range done.acknowledged {
+		if now.Sub(acknowledged.at) >= syncDelay {
 			stored = append(stored, seq)
 		}
 	}
@@ -95,11 +103,34 @@ func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, done *progre
 		return nil
 	}
 	slices.Sort(stored)
-	if _, err := conn.Exec(ctx, `DELETE FROM outbox WHERE seq = ANY($1)`, stored); err != nil {
+	remove := deleteEvents
+	if done.distributed {
+		remove = done.deleteByUser
+	}
+	if err := remove(ctx, conn, stored); err != nil {
 		return fmt.Errorf("deleting stored events from the outbox: %w", err)
 	}
 	for _, seq := range stored {
 		delete(done.acknowledged, seq)
 	}
 	return nil
+}
+
+func deleteEvents(ctx context.Context, conn *pgxpool.Conn, seqs []int64) error {
+	return pg.Exec(ctx, conn, `DELETE FROM outbox WHERE seq = ANY($1)`, seqs)
+}
+
+// deleteByUser deletes events with one statement for each user, in one round trip, so that each
+// statement commits on one server.
+func (p *progress) deleteByUser(ctx context.Context, conn *pgxpool.Conn, seqs []int64) error {
+	byUser := map[uuid.UUID][]int64{}
+	for _, seq := range seqs {
+		user := p.acknowledged[seq].user
+		byUser[user] = append(byUser[user], seq)
+	}
+	batch := &pgx.Batch{}
+	for user, seqs := range byUser {
+		batch.Queue(`DELETE FROM outbox WHERE user_id = $1 AND seq = ANY($2)`, user, seqs)
+	}
+	return conn.SendBatch(ctx, batch).Close()
 }

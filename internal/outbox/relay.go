@@ -98,7 +98,7 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool, distributed bool) e
 		return err
 	}
 	progress := progress{
-		distributed: distributed, acknowledged: map[int64]time.Time{},
+		distributed: distributed, acknowledged: map[int64]acknowledgment{},
 		reconnects: b.conn.Stats().Reconnects,
 	}
 	woken := make(chan struct{}, 1)
@@ -185,9 +185,9 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, done *progress)
 	if err != nil {
 		return 0, fmt.Errorf("reading the outbox: %w", err)
 	}
-	published, err := b.publish(ctx, entries)
-	for _, seq := range published {
-		done.acknowledged[seq] = time.Now()
+	n, err := b.publish(ctx, entries)
+	for _, e := range entries[:n] {
+		done.acknowledged[e.Seq] = acknowledgment{e.UserID, time.Now()}
 	}
 	if err != nil {
 		return 0, err
@@ -197,7 +197,7 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, done *progress)
 		// More events may follow.
 		done.cursor = min(done.cursor, entries[len(entries)-1].Seq)
 	}
-	return len(published), b.deleteStored(ctx, conn, done)
+	return n, b.deleteStored(ctx, conn, done)
 }
 
 func dataSize(entries []entry) int {
@@ -209,14 +209,14 @@ func dataSize(entries []entry) int {
 }
 
 // publish publishes the entries in order without waiting for each acknowledgment. It returns the
-// leading entries that NATS acknowledged. The entries after a failed one are published again later,
+// number of leading entries that NATS acknowledged. The entries after a failed one are published again later,
 // and JetStream drops the duplicates.
-func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
+func (b *Bus) publish(ctx context.Context, entries []entry) (int, error) {
 	acks := make([]jetstream.PubAckFuture, 0, len(entries))
 	for _, entry := range entries {
 		msg, err := entry.message(b.service)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		traced, span := startSpan(ctx, entry.Traceparent, "publish "+entry.Subject,
 			trace.SpanKindProducer)
@@ -227,25 +227,22 @@ func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 		ack, err := b.js.PublishMsgAsync(msg, jetstream.WithMsgID(entry.ID.String()),
 			jetstream.WithExpectStream(streamName))
 		if err != nil {
-			return nil, fmt.Errorf("publishing %s: %w", entry.Subject, err)
+			return 0, fmt.Errorf("publishing %s: %w", entry.Subject, err)
 		}
 		acks = append(acks, ack)
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	var acknowledged []int64
 	for i, ack := range acks {
 		select {
 		case <-ack.Ok():
-			acknowledged = append(acknowledged, entries[i].Seq)
 		case err := <-ack.Err():
-			return acknowledged, fmt.Errorf("publishing %s: %w", entries[i].Subject, err)
+			return i, fmt.Errorf("publishing %s: %w", entries[i].Subject, err)
 		case <-ctx.Done():
-			return acknowledged, fmt.Errorf("publishing %s: %w", entries[i].Subject,
-				errNotAcknowledged)
+			return i, fmt.Errorf("publishing %s: %w", entries[i].Subject, errNotAcknowledged)
 		}
 	}
-	return acknowledged, nil
+	return len(entries), nil
 }
 
 // message encodes the event in the binary mode of the CloudEvents protocol binding for NATS.

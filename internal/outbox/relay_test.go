@@ -228,7 +228,9 @@ func TestRelayLargeEvents(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Release()
 	require.NoError(t, bus.EnsureStream(t.Context()))
-	p := &progress{acknowledged: map[int64]time.Time{}, reconnects: bus.conn.Stats().Reconnects}
+	p := &progress{
+		acknowledged: map[int64]acknowledgment{}, reconnects: bus.conn.Stats().Reconnects,
+	}
 	published := 0
 	for published < count {
 		n, err := bus.relayOnce(t.Context(), conn, p)

@@ -28,6 +28,12 @@ var unrecorded = map[string]string{
 	"sync.numberRows":             "numbers rows of a release before ADR 83",
 	"verify.selectOwnerAfter":     "finds the next owner of all, in the background",
 
+	// The relay of the outbox, which needs NATS.
+	"outbox.deleteByUser": "needs NATS; its user is a parameter",
+	"outbox.oldestAge":    "finds the oldest event of all users, for a metric",
+	"outbox.relay":        "reads no table",
+	"outbox.relayOnce":    "finds the next events of all users, in the background",
+
 	// Moves of files, which need a store.
 	"files.selectEmbeddedAttachments": "finds the next files of all owners, in the background",
 	"files.selectEmbeddedImages":      "finds the next files of all owners, in the background",
@@ -50,7 +56,9 @@ var unrecorded = map[string]string{
 // undistributed has the statements of shared packages that do not run on a distributed database,
 // and the reason.
 var undistributed = map[string]string{
-	"idem.Expire":     "of services whose tables have no owners",
-	"jobs.Due":        "of the budget service",
-	"jobstest.Leases": "for tests only",
+	"idem.Expire":             "of services whose tables have no owners",
+	"jobs.Due":                "of the budget service",
+	"jobstest.Leases":         "for tests only",
+	"outbox.advanceWatermark": "of an outbox on one server, see outbox.RelayDistributed",
+	"outbox.deleteEvents":     "of an outbox on one server, see outbox.RelayDistributed",
 }

@@ -57,7 +57,7 @@ func ownedTables(t *testing.T, db *pgxpool.Pool) []string {
 	tables, err := pg.Values[string](t.Context(), db, `
 		SELECT table_name::text
 		FROM information_schema.columns
-		WHERE table_schema = current_schema() AND column_name = 'owner_id'`)
+		WHERE table_schema = current_schema() AND column_name = ANY($1)`, ownerColumns)
 	require.NoError(t, err)
 	return tables
 }
@@ -96,6 +96,7 @@ func TestQueriesOf(t *testing.T) {
 		`SELECT * FROM rows WHERE id = $1`:       false,
 		`SELECT * FROM rows WHERE ` + owner:      true,
 		`SELECT * FROM rows WHERE @o = owner_id`: true,
+		`SELECT * FROM rows WHERE user_id = $1`:  true,
 		`SELECT * FROM rows r JOIN parts p ON p.owner_id = r.owner_id WHERE r.` + owner: true,
 		`SELECT * FROM rows -- WHERE ` + owner:                                          false,
 		`SELECT 'owner_id = $1' FROM rows`:                                              false,
@@ -170,6 +171,9 @@ var (
 	// parameter matches a token that is the same for all rows.
 	parameter = regexp.MustCompile(`^(\$\d+|@\w+|` + hole + `)$`)
 
+	// ownerColumns are the columns by which tables are distributed. The outbox has user_id.
+	ownerColumns = []string{"owner_id", "user_id"}
+
 	beginnings   = []string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "VALUES"}
 	combinations = []string{"UNION", "INTERSECT", "EXCEPT"}
 	// beforeTable are the words before a table.
@@ -223,8 +227,8 @@ func (q *query) add(text string) {
 	case q.inTables && (before == "," || slices.Contains(beforeTable, before)):
 		q.tables = append(q.tables, text)
 	case text == hole && len(q.tables) > 0,
-		before == "=" && parameter.MatchString(text) && q.last(2) == "owner_id",
-		text == "owner_id" && before == "=" && parameter.MatchString(q.last(2)):
+		before == "=" && parameter.MatchString(text) && slices.Contains(ownerColumns, q.last(2)),
+		slices.Contains(ownerColumns, text) && before == "=" && parameter.MatchString(q.last(2)):
 		q.owner = true
 	}
 	q.tokens = append(q.tokens, text)

@@ -31,7 +31,9 @@ var filled = regexp.MustCompile(verb.String() + `|@[a-z]\w*`)
 func sourceStatements(t *testing.T) []sourceStatement {
 	t.Helper()
 	var found []sourceStatement
-	for _, root := range []string{".", "../../internal/idem", "../../internal/jobs"} {
+	for _, root := range []string{
+		".", "../../internal/idem", "../../internal/jobs", "../../internal/outbox",
+	} {
 		require.NoError(t, filepath.WalkDir(root,
 			func(path string, d fs.DirEntry, err error) error {
 				folder := filepath.Base(filepath.Dir(path))

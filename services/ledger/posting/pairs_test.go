@@ -210,6 +210,7 @@ func (p pausedServer) runPairs(t *testing.T, pause string, first request, second
 		assert.Zero(t, p.deadlocks.Swap(0), "%s: deadlock", owners[holdings.ID])
 		holdings.requireEnded(t, owners[holdings.ID])
 	}
+	p.requireEventOrder(t, owners)
 	for owner, differences := range p.Differences(t) {
 		if pair, ok := owners[owner]; ok {
 			assert.Fail(t, "balances and totals differ from a recomputation",

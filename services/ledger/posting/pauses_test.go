@@ -3,6 +3,7 @@ package posting_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -35,6 +37,8 @@ func installPauses(t *testing.T, db *pgxpool.Pool, points ...string) {
 	require.NoError(t, err)
 	_, err = db.Exec(t.Context(), `CREATE SCHEMA pauses`)
 	require.NoError(t, err)
+	_, err = db.Exec(t.Context(), numberEvents, pgx.QueryExecModeSimpleProtocol)
+	require.NoError(t, err)
 	for _, point := range points {
 		var when, table string
 		_, err := fmt.Sscan(point, &when, &table)
@@ -54,6 +58,43 @@ func installPauses(t *testing.T, db *pgxpool.Pool, points ...string) {
 			FOR EACH ROW EXECUTE FUNCTION pauses.%[1]s_%[2]s()`, when, table, owner),
 			pgx.QueryExecModeSimpleProtocol)
 		require.NoError(t, err)
+	}
+}
+
+// numberEvents stores in each event the number that its transaction has taken for the owner, or -1.
+const numberEvents = `
+	ALTER TABLE outbox ADD COLUMN IF NOT EXISTS write bigint;
+	CREATE FUNCTION pauses.number_event() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		NEW.write := taken_seq(NEW.user_id);
+		RETURN NEW;
+	END $$;
+	CREATE TRIGGER number_event BEFORE INSERT ON outbox
+	FOR EACH ROW EXECUTE FUNCTION pauses.number_event()`
+
+// requireEventOrder requires that the events of each owner have the order of the owner's writes,
+// which is that of their commits: the relay publishes them by seq. A write takes the owner's number
+// before that of its event, so that a later write cannot take a lower seq. Imports have no number:
+// devices do not follow them.
+func (p pausedServer) requireEventOrder(t *testing.T, pairs map[uuid.UUID]string) {
+	t.Helper()
+	type event struct {
+		Owner           uuid.UUID `db:"user_id"`
+		Subject         string
+		Write, Previous int64
+	}
+	events, err := pg.All[event](t.Context(), p.DB, `
+		SELECT user_id, subject, write,
+			coalesce(max(write) OVER (PARTITION BY user_id ORDER BY seq
+				ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS previous
+		FROM outbox
+		WHERE write IS NOT NULL`)
+	require.NoError(t, err)
+	for _, e := range events {
+		unnumbered := e.Write < 0 && strings.HasPrefix(e.Subject, "ledger.v1.import.")
+		if pair, ok := pairs[e.Owner]; ok && !unnumbered {
+			assert.GreaterOrEqual(t, e.Write, e.Previous, "%s: %s", pair, e.Subject)
+		}
 	}
 }
 

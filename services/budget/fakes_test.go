@@ -25,6 +25,8 @@ type fakeLedger struct {
 	// current maps merged categories to their targets, and deleted ones to the empty string.
 	current map[string]string
 	synced  []*ledgerv1.BudgetReferences
+	// recorded, if positive, is the number of budgets after which SyncReferences ends early.
+	recorded int
 	// reserved and syncing, if set, are called during CheckReferences and SyncReferences.
 	reserved, syncing func()
 }
@@ -41,7 +43,10 @@ func (f *fakeLedger) SyncReferences(
 		return nil, f.unavailable
 	}
 	resp := &ledgerv1.SyncReferencesResponse{}
-	for _, b := range req.GetBudgets() {
+	for i, b := range req.GetBudgets() {
+		if f.recorded > 0 && i == f.recorded {
+			break
+		}
 		current := &ledgerv1.CurrentCategories{}
 		for _, id := range b.GetCategoryIds() {
 			for to, known := f.current[id]; known; to, known = f.current[id] {

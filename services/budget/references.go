@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -159,6 +160,7 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	if err != nil {
 		return err
 	}
+	due = groupByOwner(due)
 	req := &ledgerv1.SyncReferencesRequest{}
 	for _, next := range due {
 		// A deleted budget is the zero value. It has no categories, so the ledger releases all
@@ -176,18 +178,31 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	if err != nil {
 		return err
 	}
-	if len(resp.GetBudgets()) != len(due) {
-		return fmt.Errorf("the ledger returned %d budgets for %d", len(resp.GetBudgets()), len(due))
+	recorded := len(resp.GetBudgets())
+	if recorded > len(due) {
+		return fmt.Errorf("the ledger returned %d budgets for %d", recorded, len(due))
 	}
+	// The ledger may have recorded the first budgets only. The others are repeated after the lease.
 	// Each budget has its own transaction, so that a failure does not repeat the others.
 	var failed []error
-	for i, next := range due {
+	for i, next := range due[:recorded] {
 		failed = append(failed, pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 			current := resp.GetBudgets()[i].GetCategoryIds()
 			return s.applyCurrent(ctx, tx, next, budgets[next.BudgetID], current)
 		}))
 	}
 	return errors.Join(failed...)
+}
+
+// groupByOwner groups syncs by owner: the ledger records the successive budgets of an owner
+// together. The owners are in random order, so that the ledger does not always end at the same one,
+// if it ends early.
+func groupByOwner(syncs []referenceSync) []referenceSync {
+	owners := map[uuid.UUID][]referenceSync{}
+	for _, s := range syncs {
+		owners[s.OwnerID] = append(owners[s.OwnerID], s)
+	}
+	return slices.Concat(slices.Collect(maps.Values(owners))...)
 }
 
 // applyCurrent stores the categories that the ledger returned for a budget, and deletes the row of

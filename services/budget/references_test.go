@@ -161,6 +161,28 @@ func TestSyncReferences(t *testing.T) {
 		require.Len(t, env.ledger.synced, 1)
 		env.syncAll(t)
 	})
+	t.Run("repeats the budgets that the ledger has not recorded", func(t *testing.T) {
+		t.Parallel()
+		env := setup(t)
+		for range 2 {
+			owner := env.user(t, "Owner")
+			env.create(t, owner, "Groceries", uuid.NewString())
+			env.create(t, owner, "Fun", uuid.NewString())
+		}
+		due, err := claimSyncs(t.Context(), env.db, budgettest.Today)
+		require.NoError(t, err)
+		require.Len(t, due, 4)
+		env.ledger.recorded = 3
+		require.NoError(t, env.sync(t.Context(), due))
+		require.Equal(t, env.ledger.synced[0].GetOwnerId(), env.ledger.synced[1].GetOwnerId())
+		due, err = claimSyncs(t.Context(), env.db, budgettest.Today.Add(2*syncLease))
+		require.NoError(t, err)
+		require.Len(t, due, 1)
+		require.NoError(t, env.sync(t.Context(), due))
+		require.Equal(t, due[0].BudgetID.String(), env.lastSync().GetBudgetId())
+		env.syncAll(t)
+		require.Len(t, env.ledger.synced, 4)
+	})
 	t.Run("does not lose a change during a report", func(t *testing.T) {
 		t.Parallel()
 		env := setup(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,8 +31,6 @@ const (
 // none and has deletedVersion.
 type budgetUse struct {
 	budget uuid.UUID
-	// position is the budget's index in the request.
-	position int
 	// version is the version of the budget at the budget service, which increases with each change
 	// of the budget.
 	version    int64
@@ -39,6 +38,12 @@ type budgetUse struct {
 	// settled holds the reservations whose attempt to write the budget has ended, successfully or
 	// not.
 	settled []uuid.UUID
+}
+
+// ownerUses holds the uses of successive budgets of an owner.
+type ownerUses struct {
+	owner uuid.UUID
+	uses  []budgetUse
 }
 
 // CheckReferences checks that a wallet and categories belong to a user, and returns one error that
@@ -95,11 +100,12 @@ func (s *Accounts) CheckReferences(
 // SyncReferences records the categories of budgets and returns the ids that the budgets should
 // hold, which differ after a merge. A foreign key prevents the deletion of a recorded category.
 // Requests are idempotent. An older version only releases its reservations, and the response has no
-// ids for it. Errors: SERVICE_UNAVAILABLE if a category is merged or deleted concurrently; the
-// budgets of some owners may be recorded then.
+// ids for it. If it ends early, because of the deadline or a concurrent change of a category, the
+// response has the first budgets of the request, which are recorded. Errors: SERVICE_UNAVAILABLE if
+// a category is merged or deleted concurrently and no budget is recorded.
 //
-// Each owner has a separate transaction, so that it commits in the owner's partition and locks
-// nothing of other owners (ADR 124).
+// Successive budgets of an owner have a transaction, so that it commits in the owner's partition
+// and locks nothing of other owners (ADR 124).
 //
 // The worker of the budget service calls it for each changed budget. A PATCH and a DELETE of a
 // budget also call it before they return, so that a category that no budget uses any more can be
@@ -111,30 +117,23 @@ func (s *Accounts) SyncReferences(
 	if err != nil {
 		return nil, err
 	}
-	resp := &ledgerv1.SyncReferencesResponse{
-		Budgets: make([]*ledgerv1.CurrentCategories, len(req.GetBudgets())),
-	}
-	for owner, uses := range owners {
-		err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-			held, latest, err := recordReferences(ctx, tx, owner, uses, s.Now())
-			if err != nil {
-				return err
-			}
-			for _, u := range uses {
-				current := &ledgerv1.CurrentCategories{}
-				if latest[u.budget] {
-					current.CategoryIds = u.current(held)
-				}
-				resp.Budgets[u.position] = current
-			}
-			return nil
+	resp := &ledgerv1.SyncReferencesResponse{}
+	for _, of := range owners {
+		var current []*ledgerv1.CurrentCategories
+		err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) (err error) {
+			current, err = recordReferences(ctx, tx, of.owner, of.uses, s.Now())
+			return err
 		})
-		if pg.IsViolation(err, categoryKey) {
+		switch {
+		case err == nil:
+			resp.Budgets = append(resp.Budgets, current...)
+		case len(resp.GetBudgets()) > 0:
+			return resp, nil
+		case pg.IsViolation(err, categoryKey):
 			// A category was merged or deleted between two statements. The next request sees the
 			// result.
 			return nil, apierr.Unavailable
-		}
-		if err != nil {
+		default:
 			return nil, err
 		}
 	}
@@ -142,39 +141,45 @@ func (s *Accounts) SyncReferences(
 }
 
 // recordReferences records the uses of an owner's budgets whose version is not older than the
-// recorded one. latest holds their budgets, and held the existing category for each id that these
-// budgets hold.
+// recorded one, and returns the categories that each of the budgets should have.
 //
 // Categories are locked before references, as in DeleteCategory, so that the two cannot deadlock.
 func recordReferences(
 	ctx context.Context, tx pgx.Tx, owner uuid.UUID, uses []budgetUse, now time.Time,
-) (held map[heldCategory]uuid.UUID, latest map[uuid.UUID]bool, err error) {
+) ([]*ledgerv1.CurrentCategories, error) {
 	if err := shareReferencedCategories(ctx, tx, owner, uses); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	latest, err = upsertReferencingBudgets(ctx, tx, owner, uses, now.Add(reservationLife))
+	latest, err := upsertReferencingBudgets(ctx, tx, owner, uses, now.Add(reservationLife))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var current []budgetUse
-	for _, u := range uses {
-		if latest[u.budget] {
-			current = append(current, u)
-		}
+	recorded := slices.DeleteFunc(slices.Clone(uses), func(u budgetUse) bool {
+		return !latest[u.budget]
+	})
+	if err := insertReferences(ctx, tx, owner, recorded); err != nil {
+		return nil, err
 	}
-	if err := insertReferences(ctx, tx, owner, current); err != nil {
-		return nil, nil, err
-	}
-	if err := deleteUnheldReferences(ctx, tx, owner, current); err != nil {
-		return nil, nil, err
+	if err := deleteUnheldReferences(ctx, tx, owner, recorded); err != nil {
+		return nil, err
 	}
 	// Reservations are released even if the version is outdated, because their attempt to write the
 	// budget has ended.
 	if err := deleteReservations(ctx, tx, owner, uses); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	held, err = selectHeldCategories(ctx, tx, owner, current)
-	return held, latest, err
+	held, err := selectHeldCategories(ctx, tx, owner, recorded)
+	if err != nil {
+		return nil, err
+	}
+	current := make([]*ledgerv1.CurrentCategories, len(uses))
+	for i, u := range uses {
+		current[i] = &ledgerv1.CurrentCategories{}
+		if latest[u.budget] {
+			current[i].CategoryIds = u.current(held)
+		}
+	}
+	return current, nil
 }
 
 // current returns the current id of each category of a budget, in its order, and an empty string
@@ -190,25 +195,23 @@ func (u budgetUse) current(held map[heldCategory]uuid.UUID) []string {
 	return ids
 }
 
-// parseBudgetUses validates the request, and returns the uses of each owner's budgets. A budget
-// without categories is a deleted one.
-func parseBudgetUses(
-	req *ledgerv1.SyncReferencesRequest,
-) (map[uuid.UUID][]budgetUse, error) {
+// parseBudgetUses validates the request, and returns the uses in its order. A budget without
+// categories is a deleted one.
+func parseBudgetUses(req *ledgerv1.SyncReferencesRequest) ([]ownerUses, error) {
 	var problems apierr.Problems
 	if len(req.GetBudgets()) > maxSyncs {
 		problems.Invalid("budgets", fmt.Sprintf("must be at most %d", maxSyncs))
 		return nil, problems.Err()
 	}
-	owners, seen := map[uuid.UUID][]budgetUse{}, map[uuid.UUID]bool{}
+	var owners []ownerUses
+	seen := map[uuid.UUID]bool{}
 	for i, budgetReferences := range req.GetBudgets() {
 		at := fmt.Sprintf("budgets[%d].", i)
 		owner := request.ParseServiceID(&problems, at+"ownerId", budgetReferences.GetOwnerId())
 		use := budgetUse{
 			budget: request.ParseServiceID(&problems, at+"budgetId",
 				budgetReferences.GetBudgetId()),
-			position: i,
-			version:  budgetReferences.GetVersion(),
+			version: budgetReferences.GetVersion(),
 		}
 		for _, id := range budgetReferences.GetCategoryIds() {
 			use.categories = append(use.categories,
@@ -225,7 +228,12 @@ func parseBudgetUses(
 		if seen[use.budget] {
 			problems.Invalid(at+"budgetId", "must be unique")
 		}
-		owners[owner], seen[use.budget] = append(owners[owner], use), true
+		seen[use.budget] = true
+		if n := len(owners); n == 0 || owners[n-1].owner != owner {
+			owners = append(owners, ownerUses{owner: owner})
+		}
+		last := &owners[len(owners)-1]
+		last.uses = append(last.uses, use)
 	}
 	return owners, problems.Err()
 }

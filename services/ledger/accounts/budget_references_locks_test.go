@@ -51,7 +51,7 @@ func TestDeleteCategoryAgainstBudgets(t *testing.T) {
 				fixture.Today.Add(time.Hour))
 		},
 		"record": func(p person, budget uuid.UUID, tx pgx.Tx) error {
-			_, _, err := recordReferences(t.Context(), tx, p.ID, []budgetUse{{
+			_, err := recordReferences(t.Context(), tx, p.ID, []budgetUse{{
 				budget: budget, version: 1, categories: []uuid.UUID{p.Category},
 			}}, fixture.Today)
 			return err

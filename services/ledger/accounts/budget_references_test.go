@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -235,6 +237,35 @@ func TestSyncReferences(t *testing.T) {
 		} {
 			fixture.RequireReason(t, err, codes.FailedPrecondition, "CATEGORY_IN_USE")
 		}
+	})
+	t.Run("returns the recorded budgets if it ends early", func(t *testing.T) {
+		t.Parallel()
+		server := setup(t)
+		req := &ledgerv1.SyncReferencesRequest{}
+		var people []person
+		for range 3 {
+			p := newPerson(t.Context(), t, server)
+			people = append(people, p)
+			req.Budgets = append(req.Budgets, &ledgerv1.BudgetReferences{
+				OwnerId: p.ID.String(), BudgetId: server.NewID().String(), Version: 1,
+				CategoryIds: []string{p.Category.String()},
+			})
+		}
+		pgtest.Exec(t, server.DB, `ALTER TABLE referencing_budgets ADD CONSTRAINT failing
+			CHECK (owner_id <> '`+people[1].ID.String()+`')`)
+		resp, err := server.SyncReferences(t.Context(), req)
+		require.NoError(t, err)
+		require.Len(t, resp.GetBudgets(), 1)
+		require.Equal(t, req.GetBudgets()[0].GetCategoryIds(),
+			resp.GetBudgets()[0].GetCategoryIds())
+		fixture.RequireReason(t, people[0].deleteCategory(people[0].Category),
+			codes.FailedPrecondition, "CATEGORY_IN_USE")
+		require.NoError(t, people[1].deleteCategory(people[1].Category))
+		require.NoError(t, people[2].deleteCategory(people[2].Category))
+
+		req.Budgets = req.GetBudgets()[1:]
+		_, err = server.SyncReferences(t.Context(), req)
+		require.True(t, pg.IsViolation(err, "failing"), err)
 	})
 	t.Run("takes each budget once and at most 100", func(t *testing.T) {
 		t.Parallel()

@@ -6006,7 +6006,7 @@ func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
 
 type SyncReferencesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 100, each budget once.
+	// At most 100, each budget once. Successive budgets of an owner are recorded together.
 	Budgets       []*BudgetReferences `protobuf:"bytes,1,rep,name=budgets,proto3" json:"budgets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6133,7 +6133,8 @@ func (x *BudgetReferences) GetSettledReservations() []string {
 
 type SyncReferencesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One per budget, in the order of the request.
+	// One per recorded budget, in the order of the request. If the call ends early, the last budgets are missing: they are not
+	// recorded.
 	Budgets       []*CurrentCategories `protobuf:"bytes,1,rep,name=budgets,proto3" json:"budgets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

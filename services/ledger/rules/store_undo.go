@@ -89,7 +89,8 @@ func insertChanges(
 				category_id, payee, description, notes, tagged)
 			SELECT $1, $2, $3, c.*
 			FROM unnest($4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
-				$9::boolean[]) AS c
+				$9::boolean[]) AS c (transaction_id)
+			ORDER BY transaction_id
 			ON CONFLICT (owner_id, rule_id, transaction_id) DO UPDATE
 			SET (applied_at, category_id, payee, description, notes, tagged) = (
 				SELECT EXCLUDED.applied_at, coalesce(EXCLUDED.category_id, s.category_id),
@@ -119,6 +120,18 @@ func queueUndo(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, at time
 		WHERE owner_id = $1 AND rule_id = $2`, owner, rule, at)
 }
 
+// nextChanges is the condition of the next $4 changes of an application of a rule, in the order of
+// transactions. It is a range of ids: PostgreSQL expects few changes of any rule, and would compare
+// each of them with each id of a list. $5 is the greatest id.
+const nextChanges = `owner_id = $1 AND rule_id = $2 AND applied_at = $3
+			AND transaction_id <= coalesce((
+				SELECT transaction_id
+				FROM rule_changes
+				WHERE owner_id = $1 AND rule_id = $2 AND applied_at = $3
+				ORDER BY transaction_id
+				OFFSET $4::int - 1
+				LIMIT 1), $5)`
+
 // takeChanges deletes and returns up to limit changes of the latest application of a job's rule.
 func takeChanges(
 	ctx context.Context, q pg.Querier, job jobs.Job, appliedAt time.Time, limit int,
@@ -126,12 +139,7 @@ func takeChanges(
 	return pg.All[change](ctx, q, `
 		WITH taken AS (
 			DELETE FROM rule_changes
-			WHERE owner_id = $1 AND rule_id = $2 AND transaction_id IN (
-				SELECT transaction_id
-				FROM rule_changes
-				WHERE owner_id = $1 AND rule_id = $2 AND applied_at = $3
-				ORDER BY transaction_id
-				LIMIT $4)
+			WHERE `+nextChanges+`
 			RETURNING transaction_id, category_id, payee, description, notes, tagged
 		)
 		SELECT t.transaction_id, t.category_id IS NOT NULL AS recategorized, c.id AS category_id,
@@ -140,7 +148,7 @@ func takeChanges(
 		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = t.category_id
 		LEFT JOIN categories c
 			ON c.owner_id = $1 AND c.id = coalesce(m.category_id, t.category_id)`,
-		job.OwnerID, job.ID, appliedAt, limit)
+		job.OwnerID, job.ID, appliedAt, limit, uuid.Max)
 }
 
 // advanceUndo stores the progress of an undo, and resets the attempts. jobs.Renew has locked the
@@ -205,18 +213,11 @@ func selectApplications(
 }
 
 // deleteChanges deletes the next changes of an application, and reports whether there were any. It
-// skips locked rows, so it never waits for a job that waits for it.
+// locks them in the order of their transactions, like insertChanges of the next application of the
+// rule, so that the two cannot deadlock.
 func deleteChanges(
 	ctx context.Context, q pg.Querier, application application,
 ) (more bool, err error) {
-	return pg.Affected(ctx, q, `
-		DELETE FROM rule_changes
-		WHERE owner_id = $1 AND rule_id = $2 AND transaction_id IN (
-			SELECT transaction_id
-			FROM rule_changes
-			WHERE owner_id = $1 AND rule_id = $2 AND applied_at = $3
-			ORDER BY transaction_id
-			LIMIT $4
-			FOR UPDATE SKIP LOCKED)`,
-		application.OwnerID, application.RuleID, application.AppliedAt, expiredRows)
+	return pg.Affected(ctx, q, `DELETE FROM rule_changes WHERE `+nextChanges,
+		application.OwnerID, application.RuleID, application.AppliedAt, expiredRows, uuid.Max)
 }

@@ -132,6 +132,38 @@ func TestExpireManyChanges(t *testing.T) {
 	require.Equal(t, []uuid.UUID{p.ID}, slices.Compact(owners))
 }
 
+// TestChangesPlans deletes and takes changes of an application that has far more of them than most.
+// From the sixth time on, PostgreSQL plans a prepared statement without its arguments.
+func TestChangesPlans(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	owner, at := uuid.New(), s.Service.Ledger.Now()
+	pgtest.Exec(t, s.DB, `
+		INSERT INTO rule_changes (owner_id, rule_id, transaction_id, applied_at, tagged)
+		SELECT $1::uuid, $1::uuid, gen_random_uuid(), $2::timestamptz, false
+		FROM generate_series(1, 20000)
+		UNION ALL
+		SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), $2, false
+		FROM generate_series(1, 3000)`, owner, at)
+	pgtest.Exec(t, s.DB, `ANALYZE rule_changes`)
+	pgtest.Exec(t, s.DB, `
+		DO $$ BEGIN
+			EXECUTE format('ALTER DATABASE %I SET plan_cache_mode = force_generic_plan',
+				current_database());
+		END $$`)
+	pool, plans := fixture.Explained(t, s.DB)
+	for range 3 {
+		more, err := deleteChanges(t.Context(), pool, application{owner, owner, at})
+		require.NoError(t, err)
+		require.True(t, more)
+		plans.RequireCheap(t, 2*expiredRows, 10*expiredRows)
+		taken, err := takeChanges(t.Context(), pool, jobs.Job{OwnerID: owner, ID: owner}, at, 500)
+		require.NoError(t, err)
+		require.Len(t, taken, 500)
+		plans.RequireCheap(t, 10*500, 100*500)
+	}
+}
+
 func TestChangeRestore(t *testing.T) {
 	t.Parallel()
 	transfer := uuid.New()

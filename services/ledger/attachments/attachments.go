@@ -138,7 +138,7 @@ func (s *Attachments) DeleteAttachment(
 			return err
 		}
 		if _, err := own(ctx, tx, file.TransactionID, lockTransaction); err != nil {
-			if errors.Is(err, errTransactionNotFound) {
+			if errors.Is(err, posting.ErrTransactionNotFound) {
 				return errAttachmentNotFound
 			}
 			return err
@@ -181,13 +181,11 @@ func own(
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return t, err
 	}
-	switch another, err := posting.IsOfAnother(ctx, q, owner, id); {
-	case err != nil:
+	public, err := posting.NotFound(ctx, q, owner, id)
+	if err != nil {
 		return transaction{}, err
-	case another:
-		return transaction{}, errTransactionOwnerMismatch
 	}
-	return transaction{}, errTransactionNotFound
+	return transaction{}, public
 }
 
 func ready(ctx context.Context, q pg.Querier, id uuid.UUID) (attachment, error) {

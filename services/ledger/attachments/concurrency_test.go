@@ -161,7 +161,7 @@ func TestCreateAttachmentDuringDeleteTransaction(t *testing.T) {
 		}
 		err := me.CreateAttachment(up)
 		if n > at {
-			require.ErrorIs(t, err, errTransactionNotFound)
+			require.ErrorIs(t, err, posting.ErrTransactionNotFound)
 		} else {
 			require.NoError(t, err)
 			_, err = me.DeleteTransaction(me.Ctx,
@@ -238,7 +238,7 @@ func TestCreateAttachmentBesideDeletions(t *testing.T) {
 		}) {
 			if err != nil {
 				require.NotEqual(t, 1, index, "%v", err)
-				require.True(t, errors.Is(err, errTransactionNotFound) ||
+				require.True(t, errors.Is(err, posting.ErrTransactionNotFound) ||
 					errors.Is(err, errAttachmentNotFound), "%d: %v", index, err)
 			}
 		}

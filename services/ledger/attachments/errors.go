@@ -6,10 +6,8 @@ import (
 )
 
 var (
-	errInvalidTransactionID     = apierr.New(restv1.Reason_INVALID_TRANSACTION_ID)
-	errTransactionNotFound      = apierr.New(restv1.Reason_TRANSACTION_NOT_FOUND)
-	errTransactionOwnerMismatch = apierr.New(restv1.Reason_TRANSACTION_OWNER_MISMATCH)
-	errTransactionIsTransfer    = apierr.New(restv1.Reason_TRANSACTION_IS_TRANSFER).
+	errInvalidTransactionID  = apierr.New(restv1.Reason_INVALID_TRANSACTION_ID)
+	errTransactionIsTransfer = apierr.New(restv1.Reason_TRANSACTION_IS_TRANSFER).
 					WithMessage("Attach the file to the leg out of the transfer")
 	errUnsupportedType     = apierr.New(restv1.Reason_UNSUPPORTED_ATTACHMENT_TYPE)
 	errInvalidAttachmentID = apierr.New(restv1.Reason_INVALID_ATTACHMENT_ID)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 type attachment struct {
@@ -69,27 +70,27 @@ func addToCount(ctx context.Context, tx pgx.Tx, owner, transaction uuid.UUID, n 
 		WHERE id = $1 AND owner_id = $2`, transaction, owner, n)
 }
 
-// insertUploading inserts an attachment whose file will follow. It returns errTransactionNotFound
-// if the transaction has been deleted.
+// insertUploading inserts an attachment whose file will follow. It returns
+// posting.ErrTransactionNotFound if the transaction has been deleted.
 func insertUploading(ctx context.Context, q pg.Querier, a attachment) error {
 	err := pg.Exec(ctx, q, `
 		INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at)
 		VALUES ($1, $2, $3, 'uploading', $4, $5)`,
 		a.OwnerID, a.ID, a.TransactionID, a.Name, a.CreatedAt)
 	if pg.IsViolation(err, "attachments_transaction_fkey") {
-		return errTransactionNotFound
+		return posting.ErrTransactionNotFound
 	}
 	return err
 }
 
-// insertChunk inserts chunk n of a file. It returns errTransactionNotFound if the attachment was
-// deleted with its transaction.
+// insertChunk inserts chunk n of a file. It returns posting.ErrTransactionNotFound if the attachment
+// was deleted with its transaction.
 func insertChunk(ctx context.Context, q pg.Querier, a attachment, n int, content []byte) error {
 	err := pg.Exec(ctx, q, `
 		INSERT INTO attachment_chunks (owner_id, attachment_id, n, content)
 		VALUES ($1, $2, $3, $4)`, a.OwnerID, a.ID, n, content)
 	if pg.IsViolation(err, "attachment_chunks_attachment_fkey") {
-		return errTransactionNotFound
+		return posting.ErrTransactionNotFound
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 func TestCreateAttachmentTypes(t *testing.T) {
@@ -142,7 +143,7 @@ func TestCreateAttachmentReplay(t *testing.T) {
 			_, err := p.DeleteTransaction(p.Ctx,
 				&ledgerv1.DeleteTransactionRequest{Id: p.transaction})
 			require.NoError(t, err)
-		}, errTransactionNotFound},
+		}, posting.ErrTransactionNotFound},
 		"leg in": {func(t *testing.T, p person) {
 			t.Helper()
 			pgtest.Exec(t, srv.DB, `

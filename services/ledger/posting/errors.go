@@ -1,10 +1,20 @@
 package posting
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// Errors for the id of a transaction, see NotFound.
+var (
+	ErrTransactionNotFound      = apierr.New(restv1.Reason_TRANSACTION_NOT_FOUND)
+	ErrTransactionOwnerMismatch = apierr.New(restv1.Reason_TRANSACTION_OWNER_MISMATCH)
 )
 
 var (
@@ -14,3 +24,19 @@ var (
 	errWalletOverflow = apierr.Invalid("amount", "must be smaller: "+
 		"a wallet holds at most 100000000000000000 minor units per currency and month")
 )
+
+// NotFound returns the public error for an id that the owner does not have, or the error of the
+// query. The contract requires 403 for another user's transaction and 404 for an unknown id (ADR
+// 14). Wallets, categories, receipts and transfers return 404 in both cases.
+func NotFound(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
+) (public *apierr.Error, err error) {
+	another, err := isOfAnother(ctx, q, owner, id)
+	if err != nil {
+		return nil, err
+	}
+	if another {
+		return ErrTransactionOwnerMismatch, nil
+	}
+	return ErrTransactionNotFound, nil
+}

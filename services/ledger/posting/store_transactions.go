@@ -16,11 +16,11 @@ func Select(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Transaction
 		owner, id)
 }
 
-// IsOfAnother reports whether an id that the owner does not have is another owner's transaction. It
+// isOfAnother reports whether an id that the owner does not have is another owner's transaction. It
 // reads rows of all owners, so call it only after a statement that names the owner has found
 // nothing. The primary key is (id, owner_id), so an id is sufficient for an index lookup, unlike in
 // the other tables (ADR 14).
-func IsOfAnother(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
+func isOfAnother(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
 	return pg.Value[bool](ctx, q,
 		`SELECT EXISTS (SELECT FROM transactions WHERE id = $1 AND owner_id <> $2)`, id, owner)
 }

@@ -12,26 +12,20 @@ import (
 )
 
 var (
-	errInvalidTransactionID     = apierr.New(restv1.Reason_INVALID_TRANSACTION_ID)
-	errTransactionNotFound      = apierr.New(restv1.Reason_TRANSACTION_NOT_FOUND)
-	errTransactionOwnerMismatch = apierr.New(restv1.Reason_TRANSACTION_OWNER_MISMATCH)
-	errInvalidTransactionType   = apierr.New(restv1.Reason_INVALID_TRANSACTION_TYPE)
-	errTransactionDuplicate     = apierr.New(restv1.Reason_TRANSACTION_DUPLICATE)
-	errSplitSumMismatch         = apierr.New(restv1.Reason_SPLIT_SUM_MISMATCH)
-	errTransactionIsTransfer    = apierr.New(restv1.Reason_TRANSACTION_IS_TRANSFER)
-	errTotalsOverflow           = apierr.Invalid("include",
+	errInvalidTransactionID   = apierr.New(restv1.Reason_INVALID_TRANSACTION_ID)
+	errInvalidTransactionType = apierr.New(restv1.Reason_INVALID_TRANSACTION_TYPE)
+	errTransactionDuplicate   = apierr.New(restv1.Reason_TRANSACTION_DUPLICATE)
+	errSplitSumMismatch       = apierr.New(restv1.Reason_SPLIT_SUM_MISMATCH)
+	errTransactionIsTransfer  = apierr.New(restv1.Reason_TRANSACTION_IS_TRANSFER)
+	errTotalsOverflow         = apierr.Invalid("include",
 		"must be absent: the totals of these transactions exceed the maximum")
 )
 
-// notFound returns the error for an id that the owner does not have. The contract requires 403 for
-// another user's transaction and 404 for an unknown id (ADR 14). Wallets, categories, receipts and
-// transfers return 404 in both cases.
+// notFound returns the error for an id that the owner does not have.
 func notFound(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
-	switch another, err := posting.IsOfAnother(ctx, q, owner, id); {
-	case err != nil:
+	public, err := posting.NotFound(ctx, q, owner, id)
+	if err != nil {
 		return err
-	case another:
-		return errTransactionOwnerMismatch
 	}
-	return errTransactionNotFound
+	return public
 }

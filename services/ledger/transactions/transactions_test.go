@@ -12,6 +12,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 func TestCreateTransaction(t *testing.T) {
@@ -102,9 +103,9 @@ func TestTransactionIDErrors(t *testing.T) {
 		"1":                      errInvalidTransactionID,
 		strings.Repeat("0", 36):  errInvalidTransactionID,
 		"{" + theirs[1:35] + "}": errInvalidTransactionID,
-		uuid.Nil.String():        errTransactionNotFound,
-		srv.NewID().String():     errTransactionNotFound,
-		theirs:                   errTransactionOwnerMismatch,
+		uuid.Nil.String():        posting.ErrTransactionNotFound,
+		srv.NewID().String():     posting.ErrTransactionNotFound,
+		theirs:                   posting.ErrTransactionOwnerMismatch,
 	} {
 		for name, do := range map[string]func() error{
 			"get": func() error {

@@ -6,12 +6,10 @@ import (
 )
 
 var (
-	errAmountMismatch           = apierr.New(restv1.Reason_TRANSFER_AMOUNT_MISMATCH)
-	errSameWallet               = apierr.New(restv1.Reason_TRANSFER_SAME_WALLET)
-	errLegsUnfit                = apierr.New(restv1.Reason_TRANSFER_LEGS_UNFIT)
-	errInvalidTransferID        = apierr.New(restv1.Reason_INVALID_TRANSFER_ID)
-	errTransferNotFound         = apierr.New(restv1.Reason_TRANSFER_NOT_FOUND)
-	errInvalidTransactionID     = apierr.New(restv1.Reason_INVALID_TRANSACTION_ID)
-	errTransactionNotFound      = apierr.New(restv1.Reason_TRANSACTION_NOT_FOUND)
-	errTransactionOwnerMismatch = apierr.New(restv1.Reason_TRANSACTION_OWNER_MISMATCH)
+	errAmountMismatch       = apierr.New(restv1.Reason_TRANSFER_AMOUNT_MISMATCH)
+	errSameWallet           = apierr.New(restv1.Reason_TRANSFER_SAME_WALLET)
+	errLegsUnfit            = apierr.New(restv1.Reason_TRANSFER_LEGS_UNFIT)
+	errInvalidTransferID    = apierr.New(restv1.Reason_INVALID_TRANSFER_ID)
+	errTransferNotFound     = apierr.New(restv1.Reason_TRANSFER_NOT_FOUND)
+	errInvalidTransactionID = apierr.New(restv1.Reason_INVALID_TRANSACTION_ID)
 )

@@ -84,7 +84,7 @@ func lockPair(ctx context.Context, tx pgx.Tx, owner, out, in uuid.UUID) (Transfe
 		// One that was created after the statement of lockTransactions is as unknown as it was
 		// then.
 		return Transfer{}, cmp.Or(checkNamed(ctx, tx, apierr.Problems{}, owner, &out, &in),
-			error(errTransactionNotFound))
+			error(posting.ErrTransactionNotFound))
 	}
 	return Transfer{Out: locked[out], In: locked[in]}, nil
 }
@@ -109,14 +109,11 @@ func checkNamed(
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		switch another, err := posting.IsOfAnother(ctx, q, owner, *named.id); {
-		case err != nil:
+		public, err := posting.NotFound(ctx, q, owner, *named.id)
+		if err != nil {
 			return err
-		case another:
-			problems.Add(errTransactionOwnerMismatch.With(named.field, "belongs to another user"))
-		default:
-			problems.Add(errTransactionNotFound.With(named.field, "is unknown"))
 		}
+		problems.Add(public.With(named.field, "must be one of your transactions"))
 	}
 	return problems.Err()
 }

@@ -184,14 +184,14 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	}
 	// The ledger may have recorded the first budgets only. The others are repeated after the lease.
 	// Each budget has its own transaction, so that a failure does not repeat the others.
-	var failed []error
+	var errs []error
 	for i, next := range due[:recorded] {
-		failed = append(failed, pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		errs = append(errs, pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 			current := resp.GetBudgets()[i].GetCategoryIds()
 			return s.applyCurrent(ctx, tx, next, budgets[next.BudgetID], current)
 		}))
 	}
-	return errors.Join(failed...)
+	return errors.Join(errs...)
 }
 
 // groupByOwner groups syncs by owner: the ledger records the successive budgets of an owner

@@ -90,23 +90,23 @@ func appendStatement(found []sourceStatement, name string, expr ast.Expr) []sour
 
 // textParts returns the constant pieces of a text that + and fmt.Sprintf compose.
 func textParts(expr ast.Expr) []string {
-	switch event := expr.(type) {
+	switch expr := expr.(type) {
 	case *ast.BasicLit:
-		if text, ok := textOf(event); ok {
+		if text, ok := textOf(expr); ok {
 			return filled.Split(text, -1)
 		}
 	case *ast.BinaryExpr:
-		last := textParts(event.Y)
+		last := textParts(expr.Y)
 		if last == nil {
 			last = []string{""}
 		}
-		return append(textParts(event.X), last...)
+		return append(textParts(expr.X), last...)
 	case *ast.ParenExpr:
-		return textParts(event.X)
+		return textParts(expr.X)
 	case *ast.CallExpr:
 		// A function that replaces parts of the text.
-		if len(event.Args) > 0 {
-			return textParts(event.Args[0])
+		if len(expr.Args) > 0 {
+			return textParts(expr.Args[0])
 		}
 	}
 	return nil

@@ -42,15 +42,15 @@ func parseInclude(problems *apierr.Problems, include []string) (daily, tags bool
 func dailyProto(days []day, currency string) (*ledgerv1.DailyTotals, error) {
 	out := &ledgerv1.DailyTotals{}
 	transactions := int64(0)
-	for _, day := range days {
-		transactions += day.Count
-		if currency != "" && day.Currency != currency {
+	for _, d := range days {
+		transactions += d.Count
+		if currency != "" && d.Currency != currency {
 			continue
 		}
-		c := money.CurrencyOf(day.Currency)
+		c := money.CurrencyOf(d.Currency)
 		out.Values = append(out.Values, &ledgerv1.DayTotals{
-			Date: day.Day.Format(calendar.DateLayout), Currency: day.Currency,
-			Income: c.Format(day.Income), Expense: c.Format(day.Expense),
+			Date: d.Day.Format(calendar.DateLayout), Currency: d.Currency,
+			Income: c.Format(d.Income), Expense: c.Format(d.Expense),
 		})
 	}
 	switch {

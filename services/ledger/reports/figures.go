@@ -199,16 +199,16 @@ func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
 	share := shareOf(len(f.categories), len(spent))
 	shown := map[string]int{}
 	out := make([]*ledgerv1.CategoryTotals, 0, min(len(f.categories), maxSummaryRows))
-	for _, movement := range f.categories {
-		if shown[movement.Currency] == share {
+	for _, m := range f.categories {
+		if shown[m.Currency] == share {
 			continue
 		}
-		shown[movement.Currency]++
-		c := money.CurrencyOf(movement.Currency)
+		shown[m.Currency]++
+		c := money.CurrencyOf(m.Currency)
 		out = append(out, &ledgerv1.CategoryTotals{
-			CategoryId: movement.ID.String(), Name: movement.Name, Currency: movement.Currency,
-			Income: c.Format(movement.Income), Expense: c.Format(movement.Expense),
-			Percentage: percentage(movement.Expense, spent[movement.Currency]),
+			CategoryId: m.ID.String(), Name: m.Name, Currency: m.Currency,
+			Income: c.Format(m.Income), Expense: c.Format(m.Expense),
+			Percentage: percentage(m.Expense, spent[m.Currency]),
 		})
 	}
 	return out

@@ -92,7 +92,7 @@ func laterMonths(p calendar.Period) time.Time {
 // movementsStatements return the sums by currency, by category and by wallet. In each row, the
 // columns that it is not grouped by are NULL. Totals whose transactions were all deleted remain in
 // the table with a count of zero, and are omitted.
-var movementsStatements = byParts(func(parts parts) string {
+var movementsStatements = byParts(func(p parts) string {
 	return `
 	SELECT s.wallet_id, s.category_id, coalesce(c.name, '') AS name, s.currency, s.income,
 		s.expense, s.count
@@ -100,7 +100,7 @@ var movementsStatements = byParts(func(parts parts) string {
 		SELECT wallet_id, category_id, currency,
 			sum(income)::bigint AS income, sum(expense)::bigint AS expense,
 			sum(count)::bigint AS count, sum(moved) AS moved
-		FROM ` + parts.movements() + ` AS m
+		FROM ` + p.movements() + ` AS m
 		GROUP BY GROUPING SETS ((currency), (category_id, currency), (wallet_id, currency))
 	) AS s
 	LEFT JOIN categories c ON c.owner_id = @owner AND c.id = s.category_id
@@ -108,7 +108,7 @@ var movementsStatements = byParts(func(parts parts) string {
 })
 
 // queueMovements adds up the window by currency, by category and by wallet in one pass.
-func queueMovements(batch *pgx.Batch, query summaryQuery, figures *figures) {
+func queueMovements(batch *pgx.Batch, query summaryQuery, into *figures) {
 	type row struct {
 		movement
 		WalletID   *uuid.UUID `db:"wallet_id"`
@@ -116,17 +116,17 @@ func queueMovements(batch *pgx.Batch, query summaryQuery, figures *figures) {
 	}
 	sql := movementsStatements[partsOf(query.period)]
 	batch.Queue(sql, query.args(query.period)).Query(func(rows pgx.Rows) error {
-		moved, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[row])
-		for _, found := range moved {
+		groups, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[row])
+		for _, found := range groups {
 			switch {
 			case found.CategoryID != nil:
 				found.ID = *found.CategoryID
-				figures.categories = append(figures.categories, found.movement)
+				into.categories = append(into.categories, found.movement)
 			case found.WalletID != nil:
 				found.ID = *found.WalletID
-				figures.wallets = append(figures.wallets, found.movement)
+				into.wallets = append(into.wallets, found.movement)
 			default:
-				figures.totals = append(figures.totals, found.movement)
+				into.totals = append(into.totals, found.movement)
 			}
 		}
 		return err

@@ -106,18 +106,19 @@ func (r reader) transactions(ctx context.Context) ([]entry, error) {
 	out := slices.DeleteFunc(slices.Clone(ts), func(t posting.Transaction) bool {
 		return t.TransferID == nil || t.AmountMinor > 0
 	})
-	moved, err := transfers.Complete(ctx, r.tx, r.owner, out)
+	completed, err := transfers.Complete(ctx, r.tx, r.owner, out)
 	if err != nil {
 		return nil, err
 	}
 	entries := make([]entry, len(ts))
-	for i, t := range ts {
+	for i, message := range posting.Protos(ts) {
+		t := &ts[i]
 		entries[i] = entry{
-			position: transactionList.at(places[i].Seq, t.ID.String()),
-			message:  t.Proto(),
+			position: transactionList.at(places[i].Seq, message.GetId()),
+			message:  message,
 			wallet:   t.WalletID,
 		}
-		if transfer, ok := moved[t.ID]; ok {
+		if transfer, ok := completed[t.ID]; ok {
 			entries[i].transfer = transfer.Proto()
 		}
 	}
@@ -144,10 +145,10 @@ func (r reader) tombstones(ctx context.Context) ([]entry, error) {
 	}
 	entries := make([]entry, len(rows))
 	for i, t := range rows {
-		deleted := calendar.FormatTime(t.DeletedAt)
+		deletedAt := calendar.FormatTime(t.DeletedAt)
 		entries[i] = entry{
 			position: tombstoneList.at(t.Seq, t.Kind+" "+t.ID),
-			message:  &ledgerv1.Tombstone{Kind: t.Kind, Id: t.ID, DeletedAt: deleted},
+			message:  &ledgerv1.Tombstone{Kind: t.Kind, Id: t.ID, DeletedAt: deletedAt},
 		}
 		if t.WalletID != nil {
 			entries[i].wallet = *t.WalletID

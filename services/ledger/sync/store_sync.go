@@ -148,6 +148,10 @@ func selectSwept(ctx context.Context, q pg.Querier, before time.Time) ([]uuid.UU
 // misses a tombstone without SYNC_CURSOR_EXPIRED. It locks the owner first, because each write
 // locks its owner first: a writer that holds a tombstone cannot wait for a sweep that waits for the
 // owner. Reading the count of locked makes PostgreSQL take this lock before the DELETE.
+//
+// The last call for an owner reads all of the owner's tombstones: 0.15 s for 200 000. An index of
+// owner and time would find none at once, and make each deletion write 23 % more WAL for its
+// tombstone.
 func sweepOwner(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, before time.Time,
 ) (found bool, err error) {

@@ -96,15 +96,15 @@ const (
 
 func (l list) at(seq int64, id string) position { return position{Seq: seq, List: l, ID: id} }
 
-func (p position) compare(position position) int {
+func (p position) compare(other position) int {
 	switch {
-	case p.Seq != position.Seq:
-		return int(min(max(p.Seq-position.Seq, -1), 1))
-	case p.List != position.List:
-		return int(p.List - position.List)
-	case p.ID < position.ID:
+	case p.Seq != other.Seq:
+		return int(min(max(p.Seq-other.Seq, -1), 1))
+	case p.List != other.List:
+		return int(p.List - other.List)
+	case p.ID < other.ID:
 		return -1
-	case p.ID > position.ID:
+	case p.ID > other.ID:
 		return 1
 	}
 	return 0

@@ -209,8 +209,8 @@ func dataSize(entries []entry) int {
 }
 
 // publish publishes the entries in order without waiting for each acknowledgment. It returns the
-// number of leading entries that NATS acknowledged. The entries after a failed one are published again later,
-// and JetStream drops the duplicates.
+// number of leading entries that NATS acknowledged. The entries after a failed one are published
+// again later, and JetStream drops the duplicates.
 func (b *Bus) publish(ctx context.Context, entries []entry) (int, error) {
 	acks := make([]jetstream.PubAckFuture, 0, len(entries))
 	for _, entry := range entries {

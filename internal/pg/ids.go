@@ -18,7 +18,8 @@ func registerIDs(types *pgtype.Map) {
 	})
 }
 
-// idCodec is pgx's codec for uuid with fast paths for uuid.UUID and *uuid.UUID in the binary format.
+// idCodec is pgx's codec for uuid with fast paths for uuid.UUID, also one that may be NULL, in the
+// binary format.
 type idCodec struct{ pgtype.UUIDCodec }
 
 func (c idCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {

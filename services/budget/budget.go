@@ -183,3 +183,21 @@ func (s *server) expire(ctx context.Context) error {
 		s.webhooks.Expire(ctx),
 		deleteInvitationTries(ctx, s.db, s.now().Add(-invitationWindow)))
 }
+
+// categoriesLost returns the event of categories that no longer exist.
+func (b budget) categoriesLost(lost, remaining []uuid.UUID) *budgetv1.BudgetCategoriesLost {
+	return &budgetv1.BudgetCategoriesLost{
+		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(),
+		CategoryIds: idStrings(lost), RemainingCategoryIds: idStrings(remaining),
+	}
+}
+
+// newWallet returns the wallet that an update changes to, or nil. An unchanged wallet is not
+// checked, because it may have been deleted, and its budget stays. A budget of a deleted wallet has
+// no progress, and its other fields can still be changed.
+func (c changes) newWallet(b budget) *uuid.UUID {
+	if c.wallet == nil || *c.wallet == b.WalletID {
+		return nil
+	}
+	return c.wallet
+}

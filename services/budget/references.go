@@ -17,7 +17,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
-	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -76,16 +75,6 @@ func (s *server) checkReferences(
 	}
 	_, err := s.ledger.CheckReferences(ctx, req)
 	return err
-}
-
-// newWallet returns the wallet that an update changes to, or nil. An unchanged wallet is not
-// checked, because it may have been deleted, and its budget stays. A budget of a deleted wallet has
-// no progress, and its other fields can still be changed.
-func (c changes) newWallet(b budget) *uuid.UUID {
-	if c.wallet == nil || *c.wallet == b.WalletID {
-		return nil
-	}
-	return c.wallet
 }
 
 // referenceProblems returns the problems of an invalid request, and adds to them the wallet and
@@ -272,13 +261,6 @@ func currentCategories(held []uuid.UUID, current []string) (kept, lost []uuid.UU
 		}
 	}
 	return kept, lost, nil
-}
-
-func (b budget) categoriesLost(lost, remaining []uuid.UUID) *budgetv1.BudgetCategoriesLost {
-	return &budgetv1.BudgetCategoriesLost{
-		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(),
-		CategoryIds: idStrings(lost), RemainingCategoryIds: idStrings(remaining),
-	}
 }
 
 // measureTimeout limits the time that a gauge may delay a scrape of the metrics.

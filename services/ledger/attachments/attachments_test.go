@@ -122,7 +122,8 @@ func TestCreateAttachmentReferences(t *testing.T) {
 	me, other := newPerson(t, srv), newPerson(t, srv)
 	for transaction, want := range map[string]error{
 		"": errInvalidTransactionID, "x": errInvalidTransactionID,
-		uuid.NewString(): posting.ErrTransactionNotFound, other.transaction: posting.ErrTransactionOwnerMismatch,
+		uuid.NewString():  posting.ErrTransactionNotFound,
+		other.transaction: posting.ErrTransactionOwnerMismatch,
 	} {
 		err := me.CreateAttachment(stream(me.Ctx, transaction, "a", "x"))
 		require.ErrorIs(t, err, want)

@@ -83,8 +83,8 @@ func insertUploading(ctx context.Context, q pg.Querier, a attachment) error {
 	return err
 }
 
-// insertChunk inserts chunk n of a file. It returns posting.ErrTransactionNotFound if the attachment
-// was deleted with its transaction.
+// insertChunk inserts chunk n of a file. It returns posting.ErrTransactionNotFound if the
+// attachment was deleted with its transaction.
 func insertChunk(ctx context.Context, q pg.Querier, a attachment, n int, content []byte) error {
 	err := pg.Exec(ctx, q, `
 		INSERT INTO attachment_chunks (owner_id, attachment_id, n, content)

@@ -41,6 +41,8 @@ func (s *attackRun) state(t *testing.T) map[string]string {
 			switch {
 			case operation.OperationID == "exportTransactions":
 				path += "?format=json"
+			case strings.HasSuffix(operation.OperationID, "Series"):
+				path += "?currency=EUR"
 			case operation.Parameters.GetByInAndName("query", "limit") != nil:
 				path += "?limit=200"
 			}

@@ -39,6 +39,8 @@ func TestExamples(t *testing.T) {
 	wallet, category := recorder.ledger(ada)
 	recorder.transfers(ada, wallet)
 	recorder.tags(ada, wallet, category)
+	recorder.call(ada, http.MethodGet, "/api/v1/reports/series?from=2026-02-01&to=2026-03-31"+
+		"&groupBy=category&top=1&currency=EUR", nil)
 	recorder.imports(ada, wallet, category)
 	recorder.rules(ada, wallet, category)
 	recorder.sharing(ada, grace, recorder.budget(ada, wallet, category))
@@ -50,7 +52,10 @@ func TestExamples(t *testing.T) {
 
 	for _, o := range operations() {
 		// A file has no example.
-		files := []string{"getReceiptImage", "downloadAttachment", "exportTransactions"}
+		files := []string{
+			"getReceiptImage", "downloadAttachment", "exportTransactions",
+			"exportSeries",
+		}
 		require.True(t,
 			recorder.examples[o.OperationID] != nil || slices.Contains(files, o.OperationID),
 			"TestExamples does not call %s", o.OperationID)

@@ -15,6 +15,7 @@ var testedElsewhere = map[string]string{
 	"DEADLINE_EXCEEDED":   "gateway: a service that hangs",
 	"RATE_LIMITED":        "auth; it would block the address that all tests share",
 	"TOKEN_EXPIRED":       "internal/caller",
+	"REPORT_TOO_LARGE":    "TestGetSeriesTooLarge",
 	// These take hundreds of requests.
 	"WALLET_LIMIT_REACHED":                              "TestCreateWalletLimit",
 	"WALLET_CURRENCY_LIMIT_REACHED":                     "TestWalletCurrencyLimit",

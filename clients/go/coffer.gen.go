@@ -1236,6 +1236,21 @@ func (e GetRuleResultCode) Valid() bool {
 	}
 }
 
+// Defines values for GetSeriesResultCode.
+const (
+	REPORTFETCHED GetSeriesResultCode = "REPORT_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetSeriesResultCode enum.
+func (e GetSeriesResultCode) Valid() bool {
+	switch e {
+	case REPORTFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetSettingsResultCode.
 const (
 	SETTINGSFETCHED GetSettingsResultCode = "SETTINGS_FETCHED"
@@ -2550,6 +2565,33 @@ func (e RemoveMemberResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ReportInterval.
+const (
+	ReportIntervalDay     ReportInterval = "day"
+	ReportIntervalMonth   ReportInterval = "month"
+	ReportIntervalQuarter ReportInterval = "quarter"
+	ReportIntervalWeek    ReportInterval = "week"
+	ReportIntervalYear    ReportInterval = "year"
+)
+
+// Valid indicates whether the value is a known member of the ReportInterval enum.
+func (e ReportInterval) Valid() bool {
+	switch e {
+	case ReportIntervalDay:
+		return true
+	case ReportIntervalMonth:
+		return true
+	case ReportIntervalQuarter:
+		return true
+	case ReportIntervalWeek:
+		return true
+	case ReportIntervalYear:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ResetPasswordResultCode.
 const (
 	PASSWORDRESET ResetPasswordResultCode = "PASSWORD_RESET"
@@ -3681,6 +3723,150 @@ func (e ListImportRowsParamsStatus) Valid() bool {
 	case ListImportRowsParamsStatusSkipped:
 		return true
 	case ListImportRowsParamsStatusUndone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetSeriesParamsInterval.
+const (
+	GetSeriesParamsIntervalDay     GetSeriesParamsInterval = "day"
+	GetSeriesParamsIntervalMonth   GetSeriesParamsInterval = "month"
+	GetSeriesParamsIntervalQuarter GetSeriesParamsInterval = "quarter"
+	GetSeriesParamsIntervalWeek    GetSeriesParamsInterval = "week"
+	GetSeriesParamsIntervalYear    GetSeriesParamsInterval = "year"
+)
+
+// Valid indicates whether the value is a known member of the GetSeriesParamsInterval enum.
+func (e GetSeriesParamsInterval) Valid() bool {
+	switch e {
+	case GetSeriesParamsIntervalDay:
+		return true
+	case GetSeriesParamsIntervalMonth:
+		return true
+	case GetSeriesParamsIntervalQuarter:
+		return true
+	case GetSeriesParamsIntervalWeek:
+		return true
+	case GetSeriesParamsIntervalYear:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetSeriesParamsGroupBy.
+const (
+	GetSeriesParamsGroupByCategory GetSeriesParamsGroupBy = "category"
+	GetSeriesParamsGroupByNone     GetSeriesParamsGroupBy = "none"
+	GetSeriesParamsGroupByPayee    GetSeriesParamsGroupBy = "payee"
+	GetSeriesParamsGroupByTag      GetSeriesParamsGroupBy = "tag"
+	GetSeriesParamsGroupByWallet   GetSeriesParamsGroupBy = "wallet"
+)
+
+// Valid indicates whether the value is a known member of the GetSeriesParamsGroupBy enum.
+func (e GetSeriesParamsGroupBy) Valid() bool {
+	switch e {
+	case GetSeriesParamsGroupByCategory:
+		return true
+	case GetSeriesParamsGroupByNone:
+		return true
+	case GetSeriesParamsGroupByPayee:
+		return true
+	case GetSeriesParamsGroupByTag:
+		return true
+	case GetSeriesParamsGroupByWallet:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetSeriesParamsType.
+const (
+	GetSeriesParamsTypeExpense GetSeriesParamsType = "expense"
+	GetSeriesParamsTypeIncome  GetSeriesParamsType = "income"
+)
+
+// Valid indicates whether the value is a known member of the GetSeriesParamsType enum.
+func (e GetSeriesParamsType) Valid() bool {
+	switch e {
+	case GetSeriesParamsTypeExpense:
+		return true
+	case GetSeriesParamsTypeIncome:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExportSeriesParamsInterval.
+const (
+	ExportSeriesParamsIntervalDay     ExportSeriesParamsInterval = "day"
+	ExportSeriesParamsIntervalMonth   ExportSeriesParamsInterval = "month"
+	ExportSeriesParamsIntervalQuarter ExportSeriesParamsInterval = "quarter"
+	ExportSeriesParamsIntervalWeek    ExportSeriesParamsInterval = "week"
+	ExportSeriesParamsIntervalYear    ExportSeriesParamsInterval = "year"
+)
+
+// Valid indicates whether the value is a known member of the ExportSeriesParamsInterval enum.
+func (e ExportSeriesParamsInterval) Valid() bool {
+	switch e {
+	case ExportSeriesParamsIntervalDay:
+		return true
+	case ExportSeriesParamsIntervalMonth:
+		return true
+	case ExportSeriesParamsIntervalQuarter:
+		return true
+	case ExportSeriesParamsIntervalWeek:
+		return true
+	case ExportSeriesParamsIntervalYear:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExportSeriesParamsGroupBy.
+const (
+	ExportSeriesParamsGroupByCategory ExportSeriesParamsGroupBy = "category"
+	ExportSeriesParamsGroupByNone     ExportSeriesParamsGroupBy = "none"
+	ExportSeriesParamsGroupByPayee    ExportSeriesParamsGroupBy = "payee"
+	ExportSeriesParamsGroupByTag      ExportSeriesParamsGroupBy = "tag"
+	ExportSeriesParamsGroupByWallet   ExportSeriesParamsGroupBy = "wallet"
+)
+
+// Valid indicates whether the value is a known member of the ExportSeriesParamsGroupBy enum.
+func (e ExportSeriesParamsGroupBy) Valid() bool {
+	switch e {
+	case ExportSeriesParamsGroupByCategory:
+		return true
+	case ExportSeriesParamsGroupByNone:
+		return true
+	case ExportSeriesParamsGroupByPayee:
+		return true
+	case ExportSeriesParamsGroupByTag:
+		return true
+	case ExportSeriesParamsGroupByWallet:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExportSeriesParamsType.
+const (
+	ExportSeriesParamsTypeExpense ExportSeriesParamsType = "expense"
+	ExportSeriesParamsTypeIncome  ExportSeriesParamsType = "income"
+)
+
+// Valid indicates whether the value is a known member of the ExportSeriesParamsType enum.
+func (e ExportSeriesParamsType) Valid() bool {
+	switch e {
+	case ExportSeriesParamsTypeExpense:
+		return true
+	case ExportSeriesParamsTypeIncome:
 		return true
 	default:
 		return false
@@ -5352,6 +5538,23 @@ type GetRuleResult struct {
 
 // GetRuleResultCode The result of the operation, for programs.
 type GetRuleResultCode string
+
+// GetSeriesResult defines model for GetSeriesResult.
+type GetSeriesResult struct {
+	// Code The result of the operation, for programs.
+	Code GetSeriesResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Report Report contains the numbers of a period by interval and group, in the major unit of one currency.
+	//
+	// Example: {"currency":"EUR","interval":"month","intervals":[{"end":"2026-02-28","start":"2026-02-01"},{"end":"2026-03-31","start":"2026-03-01"}],"other":{"count":[0,2],"expense":[0,3],"groups":2,"income":[0,1500]},"overlapping":false,"series":[{"count":[0,3],"expense":[0,26.5],"income":[0,0],"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food"}],"totals":{"count":[0,5],"expense":[0,29.5],"income":[0,1500],"net":[0,1470.5]}}
+	Report Report `json:"report"`
+}
+
+// GetSeriesResultCode The result of the operation, for programs.
+type GetSeriesResultCode string
 
 // GetSettingsResult defines model for GetSettingsResult.
 type GetSettingsResult struct {
@@ -7160,6 +7363,100 @@ type RemoveMemberResult struct {
 
 // RemoveMemberResultCode The result of the operation, for programs.
 type RemoveMemberResultCode string
+
+// Report Report contains the numbers of a period by interval and group, in the major unit of one currency.
+//
+// Example: {"currency":"EUR","interval":"month","intervals":[{"end":"2026-02-28","start":"2026-02-01"},{"end":"2026-03-31","start":"2026-03-01"}],"other":{"count":[0,2],"expense":[0,3],"groups":2,"income":[0,1500]},"overlapping":false,"series":[{"count":[0,3],"expense":[0,26.5],"income":[0,0],"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food"}],"totals":{"count":[0,5],"expense":[0,29.5],"income":[0,1500],"net":[0,1470.5]}}
+type Report struct {
+	// Currency ISO 4217 code. Absent if the request has none and no transaction matches.
+	Currency *string `json:"currency,omitempty"`
+
+	// Interval day, week, month, quarter or year.
+	Interval ReportInterval `json:"interval"`
+
+	// Intervals The intervals of the period. All other lists have an element for each of them.
+	Intervals []ReportPeriod `json:"intervals"`
+
+	// Other The sum of all other groups. Absent if there are none.
+	Other *ReportOther `json:"other,omitempty"`
+
+	// Overlapping True if a transaction may count in several groups, because it has several tags.
+	Overlapping bool `json:"overlapping"`
+
+	// Series The groups: those with the largest expense first, and then those with the largest income. Empty with groupBy=none.
+	Series []ReportSeries `json:"series"`
+
+	// Totals The numbers of all transactions.
+	Totals *ReportTotals `json:"totals,omitempty"`
+}
+
+// ReportInterval day, week, month, quarter or year.
+type ReportInterval string
+
+// ReportOther ReportOther contains the sums of the groups that have no separate numbers.
+//
+// Example: {"count":[0,2],"expense":[0,3],"groups":2,"income":[0,1500]}
+type ReportOther struct {
+	// Count Counted as in a series.
+	Count []int32 `json:"count"`
+
+	// Expense Positive, except where refunds exceed the other parts.
+	Expense []json.Number `json:"expense"`
+
+	// Groups Number of these groups.
+	Groups int32 `json:"groups"`
+
+	// Income Income in each interval.
+	Income []json.Number `json:"income"`
+}
+
+// ReportPeriod ReportPeriod contains the days of an interval.
+//
+// Example: {"end":"2026-02-28","start":"2026-02-01"}
+type ReportPeriod struct {
+	// End Last day, YYYY-MM-DD.
+	End openapi_types.Date `json:"end"`
+
+	// Start First day, YYYY-MM-DD.
+	Start openapi_types.Date `json:"start"`
+}
+
+// ReportSeries ReportSeries contains the numbers of a group.
+//
+// Example: {"count":[0,3],"expense":[0,26.5],"income":[0,0],"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food"}
+type ReportSeries struct {
+	// Count Number of transactions. With categoryId or groupBy=category, it is the number of transactions and parts.
+	Count []int32 `json:"count"`
+
+	// Expense Positive, except where refunds exceed the other parts.
+	Expense []json.Number `json:"expense"`
+
+	// Income Income in each interval.
+	Income []json.Number `json:"income"`
+
+	// Key Id of the category or the wallet, or the payee or the tag in lower case. Empty for the transactions without payee or tag.
+	Key string `json:"key"`
+
+	// Name Name of the category, the wallet or the tag, or a spelling of the payee.
+	Name string `json:"name"`
+}
+
+// ReportTotals ReportTotals contains the numbers of all transactions of a report.
+//
+// Example: {"count":[0,5],"expense":[0,29.5],"income":[0,1500],"net":[0,1470.5]}
+type ReportTotals struct {
+	// Count Number of transactions. With categoryId, it is the number of transactions and parts.
+	Count []int32 `json:"count"`
+
+	// Expense Positive, except where refunds exceed the other parts.
+	Expense []json.Number `json:"expense"`
+
+	// Income Income in each interval.
+	Income []json.Number `json:"income"`
+
+	// Net Income minus expense.
+	Net []json.Number `json:"net"`
+}
 
 // ResetPasswordRequest defines model for ResetPasswordRequest.
 type ResetPasswordRequest struct {
@@ -9205,6 +9502,102 @@ type GetReceiptImageParams struct {
 	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
 }
 
+// GetSeriesParams defines parameters for GetSeries.
+type GetSeriesParams struct {
+	// From First day, YYYY-MM-DD. Default: the first day of the month eleven months before that of `to`.
+	From *openapi_types.Date `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Last day, YYYY-MM-DD. Default: the last day of the current month in the time zone of the user's settings, or of the month of a later `from`.
+	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
+
+	// Interval Length of the intervals, by default month. The first and the last one end with the period. A week starts as the user's settings say. A report has at most 400 intervals.
+	Interval *GetSeriesParamsInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// GroupBy What the groups are, by default none.
+	GroupBy *GetSeriesParamsGroupBy `form:"groupBy,omitempty" json:"groupBy,omitempty"`
+
+	// Currency ISO 4217 code. Required if the transactions of the report have several currencies.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// WalletId Transactions in any of these wallets; at most 100.
+	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
+
+	// CategoryId Transactions in any of these categories, and the parts in them; at most 100.
+	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+
+	// Tag Transactions with any of these tags, ignoring case; at most 200.
+	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// Payee Transactions with this payee, ignoring case.
+	Payee *string `form:"payee,omitempty" json:"payee,omitempty"`
+
+	// Type expense or income.
+	Type *GetSeriesParamsType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Q Substring of the payee, the description or the notes, ignoring case.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Top Number of groups with separate numbers, 1 to 50; default 12. The others are added up.
+	Top *int32 `form:"top,omitempty" json:"top,omitempty"`
+}
+
+// GetSeriesParamsInterval defines parameters for GetSeries.
+type GetSeriesParamsInterval string
+
+// GetSeriesParamsGroupBy defines parameters for GetSeries.
+type GetSeriesParamsGroupBy string
+
+// GetSeriesParamsType defines parameters for GetSeries.
+type GetSeriesParamsType string
+
+// ExportSeriesParams defines parameters for ExportSeries.
+type ExportSeriesParams struct {
+	// From As in getSeries.
+	From *openapi_types.Date `form:"from,omitempty" json:"from,omitempty"`
+
+	// To As in getSeries.
+	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
+
+	// Interval As in getSeries.
+	Interval *ExportSeriesParamsInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// GroupBy As in getSeries.
+	GroupBy *ExportSeriesParamsGroupBy `form:"groupBy,omitempty" json:"groupBy,omitempty"`
+
+	// Currency As in getSeries.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// WalletId As in getSeries.
+	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
+
+	// CategoryId As in getSeries.
+	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+
+	// Tag As in getSeries.
+	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// Payee As in getSeries.
+	Payee *string `form:"payee,omitempty" json:"payee,omitempty"`
+
+	// Type As in getSeries.
+	Type *ExportSeriesParamsType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Q As in getSeries.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Top As in getSeries.
+	Top *int32 `form:"top,omitempty" json:"top,omitempty"`
+}
+
+// ExportSeriesParamsInterval defines parameters for ExportSeries.
+type ExportSeriesParamsInterval string
+
+// ExportSeriesParamsGroupBy defines parameters for ExportSeries.
+type ExportSeriesParamsGroupBy string
+
+// ExportSeriesParamsType defines parameters for ExportSeries.
+type ExportSeriesParamsType string
+
 // CreateRuleParams defines parameters for CreateRule.
 type CreateRuleParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
@@ -10474,6 +10867,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSeries Get series
+	//
+	// Returns income, spending and their difference for each interval of a period, and for each group. Intervals of whole months that are filtered and grouped by wallet and category only are answered at once for any number of transactions. Other reports read at most 100000 transactions of the period, and otherwise return REPORT_TOO_LARGE.
+	//
+	// Corresponds with GET /api/v1/reports/series (the `GetSeries` operationId).
+	GetSeries(ctx context.Context, params *GetSeriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExportSeries Export series
+	//
+	// Downloads the report of getSeries with the same parameters as a table for a spreadsheet: a row per group and interval, and a row per interval with the totals, whose key and name are empty and whose group is total.
+	//
+	// Corresponds with GET /api/v1/reports/series/csv (the `ExportSeries` operationId).
+	ExportSeries(ctx context.Context, params *ExportSeriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRules List rules
 	//
@@ -12616,6 +13023,40 @@ func (c *Client) GetReceipt(ctx context.Context, id ReceiptsId, reqEditors ...Re
 // Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 func (c *Client) GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReceiptImageRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSeries Get series
+//
+// Returns income, spending and their difference for each interval of a period, and for each group. Intervals of whole months that are filtered and grouped by wallet and category only are answered at once for any number of transactions. Other reports read at most 100000 transactions of the period, and otherwise return REPORT_TOO_LARGE.
+//
+// Corresponds with GET /api/v1/reports/series (the `GetSeries` operationId).
+func (c *Client) GetSeries(ctx context.Context, params *GetSeriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSeriesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExportSeries Export series
+//
+// Downloads the report of getSeries with the same parameters as a table for a spreadsheet: a row per group and interval, and a row per interval with the totals, whose key and name are empty and whose group is total.
+//
+// Corresponds with GET /api/v1/reports/series/csv (the `ExportSeries` operationId).
+func (c *Client) ExportSeries(ctx context.Context, params *ExportSeriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportSeriesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -17634,6 +18075,378 @@ func NewGetReceiptImageRequest(server string, id openapi_types.UUID, params *Get
 	return req, nil
 }
 
+// NewGetSeriesRequest constructs an http.Request for the GetSeries method
+func NewGetSeriesRequest(server string, params *GetSeriesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/series")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Interval != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "interval", *params.Interval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.GroupBy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "groupBy", *params.GroupBy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.WalletId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "walletId", *params.WalletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CategoryId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "categoryId", *params.CategoryId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tag != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tag", *params.Tag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Payee != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "payee", *params.Payee, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Top != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "top", *params.Top, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExportSeriesRequest constructs an http.Request for the ExportSeries method
+func NewExportSeriesRequest(server string, params *ExportSeriesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/series/csv")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Interval != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "interval", *params.Interval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.GroupBy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "groupBy", *params.GroupBy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.WalletId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "walletId", *params.WalletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CategoryId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "categoryId", *params.CategoryId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tag != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tag", *params.Tag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Payee != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "payee", *params.Payee, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Top != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "top", *params.Top, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRulesRequest constructs an http.Request for the ListRules method
 func NewListRulesRequest(server string) (*http.Request, error) {
 	var err error
@@ -21405,6 +22218,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImageWithResponse(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error)
+
+	// GetSeriesWithResponse Get series
+	//
+	// Returns income, spending and their difference for each interval of a period, and for each group. Intervals of whole months that are filtered and grouped by wallet and category only are answered at once for any number of transactions. Other reports read at most 100000 transactions of the period, and otherwise return REPORT_TOO_LARGE.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/series (the `GetSeries` operationId).
+	GetSeriesWithResponse(ctx context.Context, params *GetSeriesParams, reqEditors ...RequestEditorFn) (*GetSeriesResponse, error)
+
+	// ExportSeriesWithResponse Export series
+	//
+	// Downloads the report of getSeries with the same parameters as a table for a spreadsheet: a row per group and interval, and a row per interval with the totals, whose key and name are empty and whose group is total.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/series/csv (the `ExportSeries` operationId).
+	ExportSeriesWithResponse(ctx context.Context, params *ExportSeriesParams, reqEditors ...RequestEditorFn) (*ExportSeriesResponse, error)
 
 	// ListRulesWithResponse List rules
 	//
@@ -25582,6 +26413,110 @@ func (r GetReceiptImageResponse) ContentType() string {
 	return ""
 }
 
+// GetSeriesResponse200Headers the declared response headers of an HTTP 200 response for GetSeries
+type GetSeriesResponse200Headers struct {
+	XRequestId *string
+}
+
+type GetSeriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetSeriesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetSeriesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSeriesResponse) GetJSON200() *GetSeriesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetSeriesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSeriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSeriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSeriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSeriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ExportSeriesResponse200Headers the declared response headers of an HTTP 200 response for ExportSeries
+type ExportSeriesResponse200Headers struct {
+	ContentDisposition *string
+	XRequestId         *string
+}
+
+type ExportSeriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ExportSeriesResponse200Headers
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ExportSeriesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExportSeriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExportSeriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExportSeriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExportSeriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListRulesResponse200Headers the declared response headers of an HTTP 200 response for ListRules
 type ListRulesResponse200Headers struct {
 	XRequestId *string
@@ -29653,6 +30588,36 @@ func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, i
 		return nil, err
 	}
 	return ParseGetReceiptImageResponse(rsp)
+}
+
+// GetSeriesWithResponse Get series
+//
+// Returns income, spending and their difference for each interval of a period, and for each group. Intervals of whole months that are filtered and grouped by wallet and category only are answered at once for any number of transactions. Other reports read at most 100000 transactions of the period, and otherwise return REPORT_TOO_LARGE.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/series (the `GetSeries` operationId).
+func (c *ClientWithResponses) GetSeriesWithResponse(ctx context.Context, params *GetSeriesParams, reqEditors ...RequestEditorFn) (*GetSeriesResponse, error) {
+	rsp, err := c.GetSeries(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSeriesResponse(rsp)
+}
+
+// ExportSeriesWithResponse Export series
+//
+// Downloads the report of getSeries with the same parameters as a table for a spreadsheet: a row per group and interval, and a row per interval with the totals, whose key and name are empty and whose group is total.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/series/csv (the `ExportSeries` operationId).
+func (c *ClientWithResponses) ExportSeriesWithResponse(ctx context.Context, params *ExportSeriesParams, reqEditors ...RequestEditorFn) (*ExportSeriesResponse, error) {
+	rsp, err := c.ExportSeries(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExportSeriesResponse(rsp)
 }
 
 // ListRulesWithResponse List rules
@@ -34090,6 +35055,98 @@ func ParseGetReceiptImageResponse(rsp *http.Response) (*GetReceiptImageResponse,
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetReceiptImageResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetSeriesResponse parses an HTTP response from a GetSeriesWithResponse call
+func ParseGetSeriesResponse(rsp *http.Response) (*GetSeriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSeriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetSeriesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetSeriesResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseExportSeriesResponse parses an HTTP response from a ExportSeriesWithResponse call
+func ParseExportSeriesResponse(rsp *http.Response) (*ExportSeriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExportSeriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ExportSeriesResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

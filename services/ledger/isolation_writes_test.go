@@ -9,6 +9,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/export"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/series"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
@@ -40,6 +41,37 @@ func (s *isolated) useMore(ctx context.Context) {
 	err := export.New(s.env.Ledger).
 		ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "json"}, stream)
 	for _, m := range stream.Sent {
+		s.record(m, err)
+	}
+	s.useReports(ctx)
+}
+
+// useReports calls the reports with each source of numbers and each group.
+func (s *isolated) useReports(ctx context.Context) {
+	reports := &series.Reports{Ledger: s.env.Ledger, Reads: s.env.Reads}
+	eur := new("EUR")
+	for _, req := range []*ledgerv1.GetSeriesRequest{
+		{Currency: eur},
+		{Currency: eur, GroupBy: new("category"), Interval: new("year")},
+		{
+			Currency: eur, GroupBy: new("wallet"), WalletId: s.wallets[:1],
+			CategoryId: s.categories[:2],
+		},
+		{
+			Currency: eur, GroupBy: new("category"), Interval: new("week"),
+			CategoryId: s.categories[:2],
+		},
+		{Currency: eur, GroupBy: new("category"), Type: new("expense")},
+		{Currency: eur, GroupBy: new("wallet"), Q: new("Milk")},
+		{GroupBy: new("payee"), Tag: []string{"trip", "gift"}},
+		{Currency: eur, GroupBy: new("tag"), Payee: new("kiosk")},
+	} {
+		req.From, req.To = new("2026-02-01"), new("2026-04-30")
+		s.record(reports.GetSeries(ctx, req))
+	}
+	table := &fixture.DownloadStream[ledgerv1.ExportSeriesResponse]{Ctx: ctx}
+	err := reports.ExportSeries(&ledgerv1.ExportSeriesRequest{Currency: eur}, table)
+	for _, m := range table.Sent {
 		s.record(m, err)
 	}
 }

@@ -19,6 +19,7 @@
 //   - imports: files of banks that become transactions, with a review before and an undo after. Its
 //     subpackages: formats has the parsers, staging the staged rows, resolving derives what the
 //     rows become, duplicates finds those that exist, booking runs the jobs
+//   - series: income and spending by interval and group
 //   - transactions: single transactions, bulk creation and lists
 //   - transfers, receipts, reports (the dashboard and the spending of budgets), accounts (wallets
 //     and categories)
@@ -71,6 +72,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
+	"github.com/coffer-budget/coffer/services/ledger/series"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
 	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
@@ -264,6 +266,8 @@ func registerResources(
 	ledgerv1.RegisterAttachmentServiceServer(srv, &attachments.Attachments{
 		Ledger: resources.Ledger, Quota: config.AttachmentQuota, Files: store,
 	})
+	ledgerv1.RegisterReportServiceServer(srv,
+		&series.Reports{Ledger: resources.Ledger, Reads: gates})
 	ledgerv1.RegisterTransferServiceServer(srv,
 		&transfers.Transfers{Ledger: resources.Ledger, Cursors: resources.Cursors, Reads: gates})
 }

@@ -119,18 +119,18 @@ func (e *csvEncoder) write(entry entry, part part) error {
 	return e.rows.Write([]string{
 		part.id, calendar.FormatTime(entry.Date), shown.GetType(),
 		money.CurrencyOf(entry.Currency).Format(part.amount), entry.Currency,
-		guard(e.wallets[entry.WalletID]), guard(category), guard(entry.Payee),
-		guard(cmp.Or(part.description, entry.Description)), guard(entry.Notes),
-		guard(strings.Join(entry.TagNames, ",")), shown.GetTransferId(), guard(external), part.of,
+		Guard(e.wallets[entry.WalletID]), Guard(category), Guard(entry.Payee),
+		Guard(cmp.Or(part.description, entry.Description)), Guard(entry.Notes),
+		Guard(strings.Join(entry.TagNames, ",")), shown.GetTransferId(), Guard(external), part.of,
 	})
 }
 
-// guard returns a cell that a spreadsheet does not evaluate. A payee or a description may come from
+// Guard returns a cell that a spreadsheet does not evaluate. A payee or a description may come from
 // another person, so a text that begins like a formula gets an apostrophe in front, and so does the
 // text after a separator at which a program may split the cell. Commas are quoted. Numbers do not
 // change. A text that already has apostrophes before a formula gets another one, so that an import
 // can always remove the first one (written.UnguardParts).
-func guard(s string) string {
+func Guard(s string) string {
 	if restjson.IsNumber(s) {
 		return s
 	}

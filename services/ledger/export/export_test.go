@@ -56,8 +56,8 @@ func TestGuard(t *testing.T) {
 		"x;=1+12;y": "x;'=1+12;y", "x\t@a|-b": "x\t'@a|'-b", "x;'=1": "x;''=1", "a; b": "a; b",
 		"-1;-2": "'-1;'-2",
 	} {
-		require.Equal(t, want, guard(text), text)
-		require.Equal(t, text, written.UnguardParts(guard(text)), text)
+		require.Equal(t, want, Guard(text), text)
+		require.Equal(t, text, written.UnguardParts(Guard(text)), text)
 	}
 }
 

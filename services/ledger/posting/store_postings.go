@@ -13,6 +13,13 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
+// MonthlyMovements are the columns of monthly_totals that all sums of income and expenses use (ADR
+// 103): a part of a split counts with the type of its transaction. moved counts transactions and
+// parts, and count counts transactions.
+const MonthlyMovements = `income_minor - refund_minor AS income,
+			expense_minor - refund_minor AS expense,
+			transaction_count AS moved, transaction_count - further_parts AS count`
+
 // applyPostingsSQL contains CTEs that add the rows of a CTE named posting to balances and totals.
 // They lock rows in the order of their keys, so that statements that change the same rows wait for
 // each other instead of deadlocking.

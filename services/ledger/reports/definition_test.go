@@ -13,7 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -24,22 +23,7 @@ func TestTotalsAgree(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
-		id := s.NewID()
-		answers := answers{server: s, r: r, ctx: fixture.ActAs(context.Background(), id), owner: id}
-		answers.history = s.anyHistory(r, answers.ctx)
-		answers.tag()
-		from, to := fixture.AnyTime(r), fixture.AnyTime(r)
-		if to.Before(from) {
-			from, to = to, from
-		}
-		if rapid.Bool().Draw(r, "whole months") {
-			from, to = calendar.MonthOf(from), calendar.MonthOf(to).AddDate(0, 1, -1)
-		}
-		if latest := from.AddDate(0, 0, maxDays-1); to.After(latest) {
-			to = latest
-		}
-		answers.from, answers.to = from.Format(calendar.DateLayout), to.Format(calendar.DateLayout)
-		answers.window = calendar.Days(at(answers.from), at(answers.to))
+		answers := newAnswers(r, s)
 		for _, code := range []string{"BHD", "EUR", "JPY"} {
 			answers.currency = money.CurrencyOf(code)
 			answers.requireAgreement()

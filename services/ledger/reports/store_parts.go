@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // parts reports which parts of a window have moments. The default window has no days before or
@@ -58,9 +59,7 @@ func (p parts) union(months, days string) string {
 // date, so their sum is its amount. The window function has the order of the index splits_date.
 func (p parts) movements() string {
 	return p.union(`
-		SELECT wallet_id, category_id, currency, income_minor - refund_minor AS income,
-			expense_minor - refund_minor AS expense,
-			transaction_count AS moved, transaction_count - further_parts AS count
+		SELECT wallet_id, category_id, currency, `+posting.MonthlyMovements+`
 		FROM monthly_totals
 		WHERE owner_id = @owner AND month >= @months_from AND month < @months_end
 			AND (@currency = '' OR currency = @currency)`, `

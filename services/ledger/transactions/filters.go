@@ -1,6 +1,7 @@
 package transactions
 
 import (
+	"context"
 	"slices"
 
 	"github.com/google/uuid"
@@ -15,6 +16,35 @@ import (
 )
 
 const maxFilterIDs = 100
+
+// Filter selects transactions as a list with the same filters does. Reports use it, so that the
+// list has exactly the transactions of a number of a report.
+type Filter struct{ list transactionList }
+
+// ParseFilter validates the filters of a request, and returns all problems.
+func ParseFilter(req *ledgerv1.ListTransactionsRequest) (Filter, apierr.Problems) {
+	list, problems := parseList(req)
+	return Filter{list}, problems
+}
+
+// IDs returns the wallets and categories of the filter.
+func (f Filter) IDs() request.Filter {
+	return request.Filter{Wallets: f.list.wallets, Categories: f.list.categories}
+}
+
+// Resolve returns the filter of an owner. The problems of the request are among those of the
+// returned error, and so are wallets and categories that the owner does not have.
+func (f Filter) Resolve(
+	ctx context.Context, book *posting.Ledger, owner uuid.UUID, problems apierr.Problems,
+) (Filter, error) {
+	f.list.owner, f.list.distributed = owner, book.Distributed
+	err := request.CheckFilter(ctx, book.DB, problems, owner, f.IDs())
+	if err != nil {
+		return Filter{}, err
+	}
+	f.list.tags, f.list.parts, err = selectFilters(ctx, book.DB, f.list)
+	return f, err
+}
 
 const maxFilterTags = 200
 

@@ -239,3 +239,35 @@ func all(conditions []condition, form func(condition) string) string {
 	}
 	return strings.Join(texts, " AND ")
 }
+
+// FilteredRows holds the SQL of the rows of a filter.
+type FilteredRows struct {
+	// Rows is a FROM item t with conditions. It reads a limited number of rows, the newest ones.
+	Rows string
+	// Beyond is a subquery that returns the date of the newest row which Rows does not read, or
+	// NULL if it reads all.
+	Beyond string
+	// Owner is the parameter of the owner in Args.
+	Owner string
+	Args  []any
+}
+
+// Rows returns the SQL that reads at most limit rows, or fewer for an expensive search (see
+// affordable). Rows within the bounds of an index count, whether they match the other filters or
+// not, so that the cost of any filter is limited.
+func (f Filter) Rows(limit int) FilteredRows {
+	c := f.list.conditions()
+	known := func(c condition) string { return c.known }
+	limit = f.list.affordable(limit)
+	read, matching := all(c.bounds, known), "t.transfer_id IS NULL"
+	if len(c.filters) > 0 {
+		matching += " AND " + all(c.filters, known)
+	}
+	return FilteredRows{
+		Rows: fmt.Sprintf("(SELECT * FROM transactions t WHERE %s %s LIMIT %d) t WHERE %s", read,
+			f.list.order(), limit, matching),
+		Beyond: fmt.Sprintf("(SELECT t.date FROM transactions t WHERE %s %s OFFSET %d LIMIT 1)",
+			read, f.list.order(), limit),
+		Owner: fmt.Sprintf("$%d::uuid", c.owner), Args: c.args,
+	}
+}

@@ -142,6 +142,7 @@ var tags = map[string]string{
 	"notifications": "What a user should not miss, such as a budget that reaches its limit.",
 	"payees":        "The other parties of a user's transactions.",
 	"receipts":      "The contents and images of uploaded receipts.",
+	"reports":       "Income and spending over time, and by group.",
 	"rules": "What Coffer does with the rows of imports, and on request with existing " +
 		"transactions.",
 	"settings":    "What a user prefers on all devices.",

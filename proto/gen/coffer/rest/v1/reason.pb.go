@@ -258,6 +258,8 @@ const (
 	Reason_LINK_EXPIRED Reason = 290
 	// The operation needs to send a mail, and the installation has no mail server.
 	Reason_MAIL_UNAVAILABLE Reason = 291
+	// The report would have to read more than 100000 transactions. details names a period that has fewer.
+	Reason_REPORT_TOO_LARGE Reason = 300
 )
 
 // Enum value maps for Reason.
@@ -373,6 +375,7 @@ var (
 		165: "RULE_NOT_UNDOABLE",
 		290: "LINK_EXPIRED",
 		291: "MAIL_UNAVAILABLE",
+		300: "REPORT_TOO_LARGE",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -485,6 +488,7 @@ var (
 		"RULE_NOT_UNDOABLE":             165,
 		"LINK_EXPIRED":                  290,
 		"MAIL_UNAVAILABLE":              291,
+		"REPORT_TOO_LARGE":              300,
 	}
 )
 
@@ -574,7 +578,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xea?\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xcb@\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -686,7 +690,8 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\fRULE_RUNNING\x10\xa4\x01\x1aO\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18BThe rule is being applied, or an application of it is being undone\x12S\n" +
 	"\x11RULE_NOT_UNDOABLE\x10\xa5\x01\x1a;\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18.The rule has no application that can be undone\x12U\n" +
 	"\fLINK_EXPIRED\x10\xa2\x02\x1aB\xf8\xb6\x18\t\x80\xb7\x18\x9a\x03\x8a\xb7\x185The link was used or has expired; request another one\x12I\n" +
-	"\x10MAIL_UNAVAILABLE\x10\xa3\x02\x1a2\xf8\xb6\x18\x0e\x80\xb7\x18\xf7\x03\x8a\xb7\x18%This installation does not send mails:I\n" +
+	"\x10MAIL_UNAVAILABLE\x10\xa3\x02\x1a2\xf8\xb6\x18\x0e\x80\xb7\x18\xf7\x03\x8a\xb7\x18%This installation does not send mails\x12_\n" +
+	"\x10REPORT_TOO_LARGE\x10\xac\x02\x1aH\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18;The report would have to read more than 100000 transactions:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +
 	"httpStatus:L\n" +

@@ -1,0 +1,110 @@
+package series
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+
+	"google.golang.org/grpc"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/export"
+)
+
+// columns is the heading of the table.
+var columns = []string{
+	"group", "key", "name", "start", "end", "income", "expense", "net", "count", "currency",
+}
+
+// ExportSeries sends the report of GetSeries as a table. The report is complete before the first
+// message, so an error is never after a part of the file.
+func (s *Reports) ExportSeries(
+	req *ledgerv1.ExportSeriesRequest,
+	stream grpc.ServerStreamingServer[ledgerv1.ExportSeriesResponse],
+) error {
+	report, err := s.report(stream.Context(), &ledgerv1.GetSeriesRequest{
+		From: req.From, To: req.To, Interval: req.Interval, GroupBy: req.GroupBy,
+		Currency: req.Currency, WalletId: req.GetWalletId(), CategoryId: req.GetCategoryId(),
+		Tag: req.GetTag(), Payee: req.Payee, Type: req.Type, Q: req.Q, Top: req.Top,
+	})
+	if err != nil {
+		return err
+	}
+	first, last := report.GetIntervals()[0], report.GetIntervals()[len(report.GetIntervals())-1]
+	err = stream.Send(&ledgerv1.ExportSeriesResponse{Header: &restv1.FileHeader{
+		MediaType: "text/csv; charset=utf-8",
+		FileName:  "coffer-report-" + first.GetStart() + "-" + last.GetEnd() + ".csv",
+	}})
+	if err != nil {
+		return err
+	}
+	w := rpc.NewFileWriter(func(piece []byte) error {
+		return stream.Send(&ledgerv1.ExportSeriesResponse{Content: piece})
+	})
+	if err := writeCSV(w, report, req.GetGroupBy()); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// writeCSV writes the totals, the groups and the sum of the other groups. A spreadsheet does not
+// evaluate the names (see export.Guard).
+func writeCSV(w io.Writer, report *ledgerv1.Report, groupBy string) error {
+	t := table{csv.NewWriter(w), report}
+	t.rows.UseCRLF = true
+	if err := t.rows.Write(columns); err != nil {
+		return err
+	}
+	if err := t.add("total", "", "", report.GetTotals()); err != nil {
+		return err
+	}
+	for _, g := range report.GetSeries() {
+		if err := t.add(groupBy, g.GetKey(), g.GetName(), g); err != nil {
+			return err
+		}
+	}
+	if other := report.GetOther(); other != nil {
+		if err := t.add("other", "", "", other); err != nil {
+			return err
+		}
+	}
+	t.rows.Flush()
+	return t.rows.Error()
+}
+
+type table struct {
+	rows   *csv.Writer
+	report *ledgerv1.Report
+}
+
+// add writes a row for each interval.
+func (t table) add(group, key, name string, of interface {
+	GetIncome() []string
+	GetExpense() []string
+	GetCount() []int32
+},
+) error {
+	currency := money.CurrencyOf(t.report.GetCurrency())
+	for i, period := range t.report.GetIntervals() {
+		income, err := currency.Parse(of.GetIncome()[i])
+		if err != nil {
+			return err
+		}
+		expense, err := currency.Parse(of.GetExpense()[i])
+		if err != nil {
+			return err
+		}
+		err = t.rows.Write([]string{
+			group, export.Guard(key), export.Guard(name), period.GetStart(), period.GetEnd(),
+			of.GetIncome()[i], of.GetExpense()[i], currency.Format(income - expense),
+			strconv.Itoa(int(of.GetCount()[i])), t.report.GetCurrency(),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+// Package series adds up income and spending by interval and group: the reports of a user.
+//
+// All numbers have the definition of the dashboard (ADR 103), and the filters are those of the list
+// of transactions, so a list with the same filters has the transactions of each number. Intervals
+// of whole months by wallet and category come from the monthly totals: their cost does not depend
+// on the number of transactions. Other reports read at most maxRows transactions (ADR 131). One
+// statement reads all numbers of a report, so they are of one moment. The files:
+//
+//   - series.go: the RPC GetSeries and its parameters. Start reading here
+//   - intervals.go: the intervals of a period
+//   - store_series.go: the statement
+//   - report.go: the rule that turns rows into the response. csv.go: the same numbers as a table
+package series
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/reads"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+const (
+	defaultMonths = 12
+	defaultTop    = 12
+	maxTop        = 50
+)
+
+// The values of groupBy. A report without groups has the totals only.
+const (
+	byNone     = "none"
+	byCategory = "category"
+	byWallet   = "wallet"
+	byPayee    = "payee"
+	byTag      = "tag"
+)
+
+// Reports implements ReportService.
+type Reports struct {
+	// An RPC without a method here is a compile error.
+	ledgerv1.UnsafeReportServiceServer
+
+	*posting.Ledger
+	// Reads limits the simultaneous reports of a user, together with the other expensive reads.
+	Reads *reads.Gates
+}
+
+var _ ledgerv1.ReportServiceServer = (*Reports)(nil)
+
+// GetSeries returns the numbers of a period by interval and group. Errors: those of the filters,
+// RATE_LIMITED, and, only known after the statement, REPORT_TOO_LARGE and a missing currency.
+func (s *Reports) GetSeries(
+	ctx context.Context, req *ledgerv1.GetSeriesRequest,
+) (*ledgerv1.GetSeriesResponse, error) {
+	report, err := s.report(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.GetSeriesResponse{Report: report}, nil
+}
+
+// report returns the report of a request.
+func (s *Reports) report(
+	ctx context.Context, req *ledgerv1.GetSeriesRequest,
+) (*ledgerv1.Report, error) {
+	owner := caller.ID(ctx)
+	today, err := s.Today(ctx, s.DB, owner)
+	if err != nil {
+		return nil, err
+	}
+	asked, problems := parse(req, today)
+	asked.owner = owner
+	if asked.filter, err = asked.filter.Resolve(ctx, s.Ledger, owner, problems); err != nil {
+		return nil, err
+	}
+	leave, err := s.Reads.Enter(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	weekStart := time.Monday
+	if asked.interval == "week" {
+		if weekStart, err = selectWeekStart(ctx, s.DB, owner); err != nil {
+			return nil, err
+		}
+	}
+	if asked.intervals = split(asked.period, asked.interval, weekStart); asked.intervals == nil {
+		return nil, errTooManyIntervals
+	}
+	rows, err := selectSeries(ctx, s.DB, asked)
+	if pg.IsOutOfRange(err) {
+		return nil, errOverflow
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := asked.check(rows[0]); err != nil {
+		return nil, err
+	}
+	return asked.report(rows), nil
+}
+
+// check returns an error if the report would be incomplete, or would mix currencies.
+func (q query) check(first row) error {
+	if first.Beyond != nil {
+		return tooLarge(*first.Beyond, q.period)
+	}
+	if len(first.Currencies) > 1 {
+		return apierr.Invalid("currency", "is required: the report has the currencies "+
+			strings.Join(first.Currencies, ", "))
+	}
+	return nil
+}
+
+// query is a parsed request.
+type query struct {
+	owner             uuid.UUID
+	period            calendar.Period
+	interval, groupBy string
+	intervals         []calendar.Period
+	currency          string
+	top               int
+	filter            transactions.Filter
+	// narrowed is set if the request has another filter than wallets and categories.
+	narrowed bool
+}
+
+// parse validates a request. The period is by default the current month, in the time zone of the
+// user, and the eleven months before.
+func parse(req *ledgerv1.GetSeriesRequest, today time.Time) (query, apierr.Problems) {
+	period := periodOf(req, today)
+	filter, problems := transactions.ParseFilter(&ledgerv1.ListTransactionsRequest{
+		From: period.from, To: period.to, Currency: req.Currency, WalletId: req.GetWalletId(),
+		CategoryId: req.GetCategoryId(), Tag: req.GetTag(), Payee: req.Payee, Type: req.Type,
+		Q: req.Q,
+	})
+	asked := query{
+		interval: "month", groupBy: byNone, top: defaultTop, filter: filter,
+		currency: strings.ToUpper(req.GetCurrency()),
+		narrowed: len(req.GetTag()) > 0 || req.Payee != nil || req.Type != nil || req.GetQ() != "",
+	}
+	for _, bound := range []struct{ field, value string }{
+		{"from", *period.from}, {"to", *period.to},
+	} {
+		_, date := calendar.ParseDate(bound.value)
+		if _, _, ok := calendar.ParseTime(bound.value); ok && !date {
+			problems.Add(request.ErrInvalidDate.With(bound.field, "must be a date, YYYY-MM-DD"))
+		}
+	}
+	if from, ok := calendar.ParseDate(*period.from); ok {
+		to, _ := calendar.ParseDate(*period.to)
+		asked.period = calendar.Days(from, to)
+	}
+	if req.Interval != nil {
+		asked.interval = req.GetInterval()
+	}
+	if !slices.Contains([]string{"day", "week", "month", "quarter", "year"}, asked.interval) {
+		problems.Invalid("interval", "must be day, week, month, quarter or year")
+	}
+	if req.GroupBy != nil {
+		asked.groupBy = req.GetGroupBy()
+	}
+	if !slices.Contains([]string{byNone, byCategory, byWallet, byPayee, byTag}, asked.groupBy) {
+		problems.Invalid("groupBy", "must be none, category, wallet, payee or tag")
+	}
+	if req.GetType() == posting.Transfer {
+		problems.Invalid("type", "must be expense or income")
+	}
+	if req.Top != nil {
+		asked.top = int(req.GetTop())
+	}
+	if asked.top < 1 || asked.top > maxTop {
+		problems.Invalid("top", fmt.Sprintf("must be between 1 and %d", maxTop))
+	}
+	return asked, problems
+}
+
+// bounds are the first and the last day of a report, as the request has them or by default.
+type bounds struct{ from, to *string }
+
+func periodOf(req *ledgerv1.GetSeriesRequest, today time.Time) bounds {
+	month := calendar.MonthOf(today)
+	period := bounds{from: req.From, to: req.To}
+	if period.to == nil {
+		if from, ok := calendar.ParseDate(req.GetFrom()); ok && from.After(today) {
+			month = calendar.MonthOf(from)
+		}
+		period.to = new(month.AddDate(0, 1, -1).Format(calendar.DateLayout))
+	} else if to, ok := calendar.ParseDate(*period.to); ok {
+		month = calendar.MonthOf(to)
+	}
+	if period.from == nil {
+		first := month.AddDate(0, 1-defaultMonths, 0)
+		if first.Year() < calendar.MinYear {
+			first = time.Date(calendar.MinYear, 1, 1, 0, 0, 0, 0, time.UTC)
+		}
+		period.from = new(first.Format(calendar.DateLayout))
+	}
+	return period
+}
+
+// months reports whether the monthly totals have the numbers of the report.
+func (q query) months() bool {
+	whole := func(t time.Time) bool { return t.Equal(calendar.MonthOf(t)) }
+	return !q.narrowed && q.groupBy != byPayee && q.groupBy != byTag &&
+		q.interval != "day" && q.interval != "week" && whole(q.period.From) && whole(q.period.End)
+}

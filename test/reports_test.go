@@ -1,0 +1,48 @@
+package test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReports(t *testing.T) {
+	t.Parallel()
+	me, stranger, anonymous := newUser(t), newUser(t), &user{t: t}
+	wallet, category := me.wallet("EUR", "10"), me.category("Food")
+	me.spend(wallet, category, "2.50")
+	const period = "?from=2026-03-01&to=2026-03-31&groupBy=category"
+	report := me.get("/api/v1/reports/series" + period)
+	require.Equal(t, http.StatusOK, report.status, "%s", report.raw)
+	require.Equal(t, category, report.text("report.series.0.key"))
+	require.Contains(t, string(report.raw),
+		`"totals":{"income":[0.00],"expense":[2.50],"net":[-2.50],"count":[1]}`)
+
+	table := me.get("/api/v1/reports/series/csv" + period)
+	require.Equal(t, "text/csv; charset=utf-8", table.header.Get("Content-Type"))
+	require.Equal(t, "attachment; filename=coffer-report-2026-03-01-2026-03-31.csv",
+		table.header.Get("Content-Disposition"))
+	rows, err := csv.NewReader(bytes.NewReader(table.raw)).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, [][]string{
+		{"total", "", "", "2026-03-01", "2026-03-31", "0.00", "2.50", "-2.50", "1", "EUR"},
+		{
+			"category", category, "Food", "2026-03-01", "2026-03-31", "0.00", "2.50", "-2.50", "1",
+			"EUR",
+		},
+	}, rows[1:])
+
+	for _, path := range []string{"/api/v1/reports/series?", "/api/v1/reports/series/csv?"} {
+		stranger.get(path+"walletId="+wallet).fails(404, "WALLET_NOT_FOUND").blames("walletId")
+		stranger.get(path+"categoryId="+category).fails(404, "INVALID_CATEGORY_EXIST_PARAMS").
+			blames("categoryId")
+		me.get(path+"currency=XXX").fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
+		me.get(path+"type=gift").fails(400, "INVALID_TRANSACTION_TYPE").blames("type")
+		me.get(path+"from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
+		me.get(path + "interval=decade").invalid("interval")
+		anonymous.get(path).fails(401, "UNAUTHORIZED")
+	}
+}

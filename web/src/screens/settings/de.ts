@@ -32,6 +32,7 @@ const de: typeof en = {
 
   dataLinks: {
     export: ["Export", "Deine Buchungen als CSV, JSON, hledger oder Beancount"],
+    tokens: ["Zugriffstoken", "Was Skripte und andere Programme in deinem Konto dürfen"],
     webhooks: ["Webhooks", "Ereignisse, die Coffer an deine Programme sendet"],
   },
 

@@ -31,6 +31,7 @@ export default {
 
   dataLinks: {
     export: ["Export", "Your transactions as CSV, JSON, hledger or Beancount"],
+    tokens: ["Access tokens", "What scripts and other programs may do in your account"],
     webhooks: ["Webhooks", "Events that Coffer sends to your own programs"],
   },
 

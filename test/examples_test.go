@@ -111,6 +111,11 @@ func (r *recorder) ledger(me *user) (wallet, category string) {
 	}
 	r.call(me, http.MethodPost, "/api/v1/transaction/batch",
 		object{"transactions": []any{abroad, salary}})
+	r.call(me, http.MethodPatch, "/api/v1/transaction/batch", object{"items": []any{
+		object{"id": id, "payee": "Canteen", "addTags": []any{"work"}},
+	}})
+	r.call(me, http.MethodPost, "/api/v1/transaction/batch/delete",
+		object{"ids": []any{me.spend(wallet, category, "3.20")}})
 	r.call(me, http.MethodPatch, "/api/v1/transaction/"+id,
 		object{"amount": json.Number("12.50"), "description": "Lunch with Grace"})
 	for range 2 { // created, and found by its content

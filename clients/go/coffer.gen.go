@@ -4042,7 +4042,7 @@ type ApplyRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4051,7 +4051,7 @@ type ApplyRuleResultCode string
 
 // Attachment Attachment is a file that belongs to a transaction.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000010","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"}
 type Attachment struct {
 	// CreatedAt Time of the upload; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -4077,7 +4077,7 @@ type Attachment struct {
 
 // AuditEntry AuditEntry is a security event of a user.
 //
-// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000031","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000032","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
+// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000032","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000033","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
@@ -4121,7 +4121,7 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","memberId":"0199f0c5-0000-7000-8000-000000000028","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","memberId":"0199f0c5-0000-7000-8000-000000000029","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -4188,7 +4188,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending. Each window of its period has the full limit.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000027","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000028","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `json:"alertThresholds"`
@@ -4287,7 +4287,7 @@ type CancelImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -4328,7 +4328,7 @@ type CategoryKind string
 
 // CategorySuggestion CategorySuggestion is what a transaction probably should have.
 //
-// Example: {"alternatives":[],"categoryId":"0199f0c5-0000-7000-8000-000000000004","confidence":1,"payee":"Corner Bakery","reason":"rule","ruleId":"0199f0c5-0000-7000-8000-000000000025","tags":["Bread"]}
+// Example: {"alternatives":[],"categoryId":"0199f0c5-0000-7000-8000-000000000004","confidence":1,"payee":"Corner Bakery","reason":"rule","ruleId":"0199f0c5-0000-7000-8000-000000000026","tags":["Bread"]}
 type CategorySuggestion struct {
 	// Alternatives Ids of at most 2 other categories.
 	Alternatives []string `json:"alternatives"`
@@ -4447,7 +4447,7 @@ type CommitImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -4459,7 +4459,7 @@ type CommitImportResultCode string
 
 // CorrectedLine CorrectedLine is a line item of a corrected receipt.
 //
-// Example: {"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","description":"Milk"}
+// Example: {"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000011","description":"Milk"}
 type CorrectedLine struct {
 	// Amount Price of the line. Negative for a refund or a discount on an item.
 	Amount json.Number `json:"amount"`
@@ -4481,7 +4481,7 @@ type CreateAttachmentRequest struct {
 type CreateAttachmentResult struct {
 	// Attachment Attachment is a file that belongs to a transaction.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000010","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"}
 	Attachment Attachment `json:"attachment"`
 
 	// Code The result of the operation, for programs.
@@ -4531,7 +4531,7 @@ type CreateBudgetRequestPeriod string
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000027","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000028","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -4610,7 +4610,7 @@ type CreateImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -4648,7 +4648,7 @@ type CreatePersonalTokenResult struct {
 
 	// PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000039","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000040","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
 	PersonalToken PersonalToken `json:"personalToken"`
 
 	// Token The token, for the header Authorization: Bearer. It begins with cof_. It cannot be read again.
@@ -4698,7 +4698,7 @@ type CreateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4757,7 +4757,7 @@ type CreateTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -4816,7 +4816,7 @@ type CreateTransactionsFromReceiptResult struct {
 
 	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent. If the user corrected the receipt, its fields have the corrected values, and `recognized` has the values that were read. Confidence and evidence always refer to the values that were read.
 	//
-	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
+	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000012","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 	Receipt Receipt `json:"receipt"`
 
 	// Transactions With dryRun: the transactions that would be created, without ids.
@@ -4910,7 +4910,7 @@ type CreateTransferResult struct {
 
 	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
 	//
-	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000016","inTransactionId":"0199f0c5-0000-7000-8000-000000000017","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000018","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000015","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Transfer Transfer `json:"transfer"`
 }
 
@@ -4986,7 +4986,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000035","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000036","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -5418,7 +5418,7 @@ type ForgotPasswordResultCode string
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000027","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000028","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -5455,7 +5455,7 @@ type GetImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -5495,7 +5495,7 @@ type GetMemberResult struct {
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000028","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -5515,7 +5515,7 @@ type GetReceiptResult struct {
 
 	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent. If the user corrected the receipt, its fields have the corrected values, and `recognized` has the values that were read. Confidence and evidence always refer to the values that were read.
 	//
-	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
+	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000012","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 	Receipt Receipt `json:"receipt"`
 }
 
@@ -5532,7 +5532,7 @@ type GetRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -5583,7 +5583,7 @@ type GetSummaryResult struct {
 
 	// Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense. All rows use one definition: a part counts with the type of its transaction (see Split), and a split transaction counts once. So the rows by category, by wallet and by day each add up to totals.
 	//
-	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[],"byWallet":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0}]}
+	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000011","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[{"currency":"EUR","expense":12.5,"income":0,"name":"work","transactionCount":1}],"byWallet":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0}]}
 	Summary Summary `json:"summary"`
 }
 
@@ -5617,7 +5617,7 @@ type GetTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -5634,7 +5634,7 @@ type GetTransferResult struct {
 
 	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
 	//
-	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000016","inTransactionId":"0199f0c5-0000-7000-8000-000000000017","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000018","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000015","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Transfer Transfer `json:"transfer"`
 }
 
@@ -5668,7 +5668,7 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000035","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000036","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -5677,7 +5677,7 @@ type GetWebhookResultCode string
 
 // Import Import is an imported file.
 //
-// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 type Import struct {
 	// Accounts The accounts named in the file, at least one.
 	Accounts []ImportAccount `json:"accounts"`
@@ -5824,7 +5824,7 @@ type ImportAssumptionReason string
 
 // ImportCategory ImportCategory is a category that a file names.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000042","count":1,"create":false,"name":"Food"}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000044","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -5995,7 +5995,7 @@ type ImportMappingFormat string
 
 // ImportProfile ImportProfile is a saved mapping of CSV or XLSX files.
 //
-// Example: {"heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000024","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000025","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"updatedAt":"2026-11-20T10:15:00.000Z"}
 type ImportProfile struct {
 	// Heading Cells of the heading.
 	Heading []string `json:"heading"`
@@ -6132,7 +6132,7 @@ type ImportSplit struct {
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -6697,7 +6697,7 @@ type ListWebhooksResultCode string
 
 // ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000027","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000027","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000028","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000028","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -6850,7 +6850,7 @@ type MatchTransferResult struct {
 
 	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
 	//
-	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000016","inTransactionId":"0199f0c5-0000-7000-8000-000000000017","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000018","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000015","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Transfer Transfer `json:"transfer"`
 }
 
@@ -6859,7 +6859,7 @@ type MatchTransferResultCode string
 
 // Member Member is a user invited to a budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000028","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -6920,7 +6920,7 @@ type MonthTotals struct {
 
 // Notification Notification is a stored event that the user should not miss.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000027","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000028","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000029","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000028","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000029","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000030","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
 	// CreatedAt Time of the event; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -6992,7 +6992,7 @@ type Pagination struct {
 
 // Payee Payee is the other party of transactions.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000010","lastDate":"2026-11-20T10:15:00.000Z","name":"Corner Bakery","transactionCount":2}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000011","lastDate":"2026-11-20T10:15:00.000Z","name":"Corner Bakery","transactionCount":2}
 type Payee struct {
 	// CategoryId Id of the category of the newest transaction. Absent if it is a transfer or has parts.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -7009,7 +7009,7 @@ type Payee struct {
 
 // PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000039","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000040","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
 type PersonalToken struct {
 	// CreatedAt Time of the creation, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -7067,7 +7067,7 @@ type ProgressState string
 
 // Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent. If the user corrected the receipt, its fields have the corrected values, and `recognized` has the values that were read. Confidence and evidence always refer to the values that were read.
 //
-// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
+// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000012","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 type Receipt struct {
 	// Confidence Confidence of the recognition, 0 to 1, by field: merchant, date, currency, subtotal, tax, tip, total, lines.
 	Confidence map[string]json.Number `json:"confidence"`
@@ -7123,7 +7123,7 @@ type Receipt struct {
 
 // ReceiptCorrections ReceiptCorrections are a user's corrections of a receipt. Absent fields stay as they were read.
 //
-// Example: {"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","description":"Milk"}],"merchant":"Corner Bakery"}
+// Example: {"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000011","description":"Milk"}],"merchant":"Corner Bakery"}
 type ReceiptCorrections struct {
 	// Currency ISO 4217 code.
 	Currency *string `json:"currency,omitempty"`
@@ -7266,7 +7266,7 @@ type RedeliverWebhookEventResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000036","id":"0199f0c5-0000-7000-8000-000000000037","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000035"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000037","id":"0199f0c5-0000-7000-8000-000000000038","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000036"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -7510,7 +7510,7 @@ type RespondToInvitationResult struct {
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000028","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -7558,7 +7558,7 @@ type RotateWebhookSecretResultCode string
 
 // Rule Rule changes the transactions that meet its conditions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 type Rule struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
@@ -7677,7 +7677,7 @@ type RuleExample struct {
 
 // RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000042"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000044"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
 type RuleSuggestion struct {
 	// Actions One action, which sets a category.
 	Actions []RuleAction `json:"actions"`
@@ -7694,7 +7694,7 @@ type RuleSuggestion struct {
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000039","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000041","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -7769,7 +7769,7 @@ type ShareBudgetResult struct {
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000027","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000028","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000028","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -7781,7 +7781,7 @@ type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 //
-// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000042","description":"Bread"}
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000044","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount json.Number `json:"amount"`
@@ -7872,7 +7872,7 @@ type SuggestionItemType string
 
 // Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense. All rows use one definition: a part counts with the type of its transaction (see Split), and a split transaction counts once. So the rows by category, by wallet and by day each add up to totals.
 //
-// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[],"byWallet":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0}]}
+// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000011","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[{"currency":"EUR","expense":12.5,"income":0,"name":"work","transactionCount":1}],"byWallet":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0}]}
 type Summary struct {
 	// ByCategory One row per category and currency, at most 2000. If there are more, each currency gets an equal share of the rows, for its categories with the largest expenses.
 	ByCategory []CategoryTotals `json:"byCategory"`
@@ -7923,6 +7923,8 @@ type Tag struct {
 }
 
 // TagTotal TagTotal contains the totals of one tag in one currency, in the major unit. It does not include transfers.
+//
+// Example: {"currency":"EUR","expense":12.5,"income":0,"name":"work","transactionCount":1}
 type TagTotal struct {
 	// Currency ISO 4217 code.
 	Currency string `json:"currency"`
@@ -7950,7 +7952,7 @@ type TestWebhookResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000036","id":"0199f0c5-0000-7000-8000-000000000037","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000035"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000037","id":"0199f0c5-0000-7000-8000-000000000038","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000036"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -7962,7 +7964,7 @@ type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
 //
-// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000046","kind":"category"}
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000048","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -7999,7 +8001,7 @@ type Totals struct {
 
 // Transaction Transaction is an income or an expense in a wallet.
 //
-// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Transaction struct {
 	// Amount In the major unit of the currency; negative for an expense.
 	Amount json.Number `json:"amount"`
@@ -8063,6 +8065,8 @@ type Transaction struct {
 type TransactionType string
 
 // TransactionChange TransactionChange is a change of one of several transactions. A field that is absent does not change.
+//
+// Example: {"addTags":["work"],"id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen"}
 type TransactionChange struct {
 	// AddTags Names of tags that are added to the present ones, in place of tags. A transaction has at most 20.
 	AddTags *[]string `json:"addTags,omitempty"`
@@ -8168,7 +8172,7 @@ type TransactionPreviewType string
 
 // Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
 //
-// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000016","inTransactionId":"0199f0c5-0000-7000-8000-000000000017","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000018","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000015","updatedAt":"2026-11-20T10:15:00.000Z"}
 type Transfer struct {
 	// Amount The amount that left, positive, in the major unit of currency.
 	Amount json.Number `json:"amount"`
@@ -8221,7 +8225,7 @@ type Transfer struct {
 
 // TransferSuggestion TransferSuggestion is a pair of transactions that look like one transfer.
 //
-// Example: {"inTransaction":{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000019","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000014"},"outTransaction":{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
+// Example: {"inTransaction":{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000019","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000015"},"outTransaction":{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000019","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000021","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type TransferSuggestion struct {
 	// InTransaction The income.
 	InTransaction *Transaction `json:"inTransaction,omitempty"`
@@ -8243,7 +8247,7 @@ type UndoImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -8266,7 +8270,7 @@ type UndoRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -8334,7 +8338,7 @@ type UpdateBudgetRequestPeriod string
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000027","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000028","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -8410,7 +8414,7 @@ type UpdateImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -8433,7 +8437,7 @@ type UpdateImportRowsResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -8491,7 +8495,7 @@ type UpdateNotificationResult struct {
 
 	// Notification Notification is a stored event that the user should not miss.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000027","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000028","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000029","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000028","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000029","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000030","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
@@ -8559,7 +8563,7 @@ type UpdateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000025","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -8688,7 +8692,7 @@ type UpdateTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -8759,7 +8763,7 @@ type UpdateTransferResult struct {
 
 	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
 	//
-	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000016","inTransactionId":"0199f0c5-0000-7000-8000-000000000017","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000018","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000015","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Transfer Transfer `json:"transfer"`
 }
 
@@ -8832,7 +8836,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000035","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000036","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -8951,7 +8955,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000035","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000036","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -8983,7 +8987,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000036","id":"0199f0c5-0000-7000-8000-000000000037","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000035"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000037","id":"0199f0c5-0000-7000-8000-000000000038","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000036"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`

@@ -55,6 +55,7 @@ var withoutIfMatch = map[string]string{
 	"DeleteNotification":  "only the mark that it was read changes",
 	"UpdateNotifications": "it changes a list and has no other effect than the mark",
 	"UpdateNotification":  "it has no other effect than the mark",
+	"UpdateTransactions":  "each change has the ETag of its transaction",
 	"DeletePersonalToken": "a token never changes",
 	"RevokeSession":       "a session changes with each use, and the end of a session is final",
 }

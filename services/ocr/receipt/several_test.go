@@ -22,6 +22,13 @@ func TestJoinWarnsOfSeveralReceipts(t *testing.T) {
 		"side by side":    {sideBySide(first, second), true},
 		"copy":            {first + "\n\n" + first, false},
 		"card slip":       {first + "CARD\n12/03/2026 14:06\nAmount 10.00\nApproved", false},
+		"second total without a date": {
+			first + "Stamps 1.00\nBags 2.00\nTotal 13.00", false,
+		},
+		"address beside the goods": {
+			sideBySide("GREEN SHOP LTD\n12 Mill Road\nNorthtown\nCall us\nany day\n\n", first),
+			false,
+		},
 		"table of taxes": {
 			first + "12/03/2026\nRate Net Gross\nA 7% 9.35 10.00\nTotal 10.00", false,
 		},

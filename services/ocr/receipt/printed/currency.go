@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/vocabulary"
 )
 
 // hint is a pattern that indicates a currency. Weight is the number of points per line that
@@ -48,6 +49,8 @@ var hints = []hint{
 	sign("MXN", 3, ``, `MXN`),
 	sign("KRW", 3, `₩`, `KRW`),
 	sign("TRY", 3, `₺`, `TRY`),
+	sign("HUF", 3, `\d\s?Ft\b`, `HUF`),
+	sign("RUB", 3, `₽`, `RUB`),
 	word("MYR", 1.5, `(?i)\b(?:sdn\.?\s*bhd|malaysia|selangor|kuala lumpur|johor|penang|petaling|`+
 		`jalan|jln|taman|tunai|jumlah|lorong)\b`),
 	// In "RM", the M is misread as N or H.
@@ -68,6 +71,18 @@ var hints = []hint{
 	{"USD", 1.5, USZip},
 }
 
+// currencyWords has the words that only the countries of a currency print. wordWeight is the weight
+// of a line with one.
+var currencyWords = func() map[string]Phrases {
+	out := map[string]Phrases{}
+	for code, words := range vocabulary.Currencies() {
+		out[code] = foldedPhrases(words)
+	}
+	return out
+}()
+
+const wordWeight = 1.2
+
 // sign returns a hint for symbols, and for codes without a letter beside them.
 func sign(currency string, weight float64, symbols, codes string) hint {
 	pattern := `(?:^|[^A-Za-z])(?:` + codes + `)(?:[^A-Za-z]|$)`
@@ -87,6 +102,15 @@ func FindCurrency(lines []*Line) Field {
 	scores := map[string]float64{}
 	where := map[string]*Line{}
 	total := 0.0
+	for code, words := range currencyWords {
+		for _, l := range lines {
+			if scores[code] < 4*wordWeight && words.Has(l.Tokens) {
+				scores[code] += wordWeight
+				total += wordWeight
+				where[code] = l
+			}
+		}
+	}
 	for _, hint := range hints {
 		count := 0.0
 		for _, l := range lines {

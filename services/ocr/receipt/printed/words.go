@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -51,6 +52,12 @@ func Fold(s string) string {
 		case unicode.Is(unicode.Mn, r):
 		case r == 'ß':
 			b.WriteString("ss")
+		case r == 'ø', r == 'Ø':
+			b.WriteByte('o')
+		case r == 'æ', r == 'Æ':
+			b.WriteString("ae")
+		case r == 'ı':
+			b.WriteByte('i')
 		default:
 			b.WriteRune(unicode.ToLower(r))
 		}
@@ -156,6 +163,12 @@ func (p Phrases) Find(words []string) int {
 func similar(want, got string) bool {
 	if want == got {
 		return true
+	}
+	if r, _ := utf8.DecodeRuneInString(want); r >= utf8.RuneSelf {
+		// Japanese has no spaces between words. Letters of other scripts must be equal, because the
+		// distance below counts bytes.
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) &&
+			strings.Contains(got, want)
 	}
 	// A "nett total" is the amount to pay, and "netto" an amount without tax.
 	if want == "netto" && got == "nett" {

@@ -32,7 +32,7 @@ func TestLanguages(t *testing.T) {
 		}
 		l := languages[i]
 		require.NotEmpty(t, l[Total], e.Name())
-		require.Len(t, l[Months], 12, e.Name())
+		require.Contains(t, []int{0, 12}, len(l[Months]), e.Name())
 		require.Contains(t, []int{0, 7}, len(l[Weekdays]), e.Name())
 		require.Equal(t, len(l[Engine]) > 0, len(l[Frequent]) > 0, e.Name())
 		for kind, phrases := range l {

@@ -56,11 +56,17 @@ func (s *Stack) startMailbox(ctx context.Context, config Config) error {
 
 // mailEnvironment returns the variables with which auth sends its mails to the mailbox. Addresses
 // are not verified by default, so that the examples of the documentation work without a mail.
-func (s *Stack) mailEnvironment() map[string]string {
+func (s *Stack) mailEnvironment(config Config) map[string]string {
 	if s.Mailbox == nil {
 		return nil
 	}
+	verification := "off"
+	if chosen := config.Environment["EMAIL_VERIFICATION"]; chosen != "" {
+		verification = chosen
+	}
 	return map[string]string{
+		"EMAIL_VERIFICATION": verification,
+
 		"SMTP_URL": "smtp://" + s.smtp + "?starttls=off", "MAIL_FROM": "Coffer <no-reply@localhost>",
 		"PUBLIC_URL": s.URL,
 	}

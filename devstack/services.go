@@ -239,7 +239,7 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 		environment["STORAGE_FOLDER"] = s.PostgresDir
 	}
 	if title == "auth" {
-		maps.Copy(environment, s.mailEnvironment())
+		maps.Copy(environment, s.mailEnvironment(config))
 	}
 	link := config.Link
 	if link == nil {

@@ -227,6 +227,14 @@ func (r *recorder) sessions(me *user) {
 		object{"currentPassword": me.password, "newPassword": "another long secret"})
 	me.token = r.call(me, http.MethodPost, "/api/v1/auth/refresh",
 		object{"refreshToken": me.refreshToken}).text("accessToken")
+	r.call(me, http.MethodPost, "/api/v1/auth/email/verification", object{})
+	r.call(me, http.MethodPost, "/api/v1/auth/email/verify",
+		object{"token": mailed(r.t, me.email, "/verify#")})
+	me.patch("/api/v1/auth/me",
+		object{"email": "new-" + me.email, "currentPassword": "another long secret"}).
+		ok("USER_UPDATED")
+	r.call(me, http.MethodPost, "/api/v1/auth/email/revert",
+		object{"token": mailed(r.t, me.email, "/revert#")})
 	r.call(me, http.MethodPost, "/api/v1/auth/password/forgot", object{"email": me.email})
 	r.call(me, http.MethodPost, "/api/v1/auth/password/reset",
 		object{"token": mailed(r.t, me.email, "/reset#"), "password": "a new long secret"})

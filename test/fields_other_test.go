@@ -133,6 +133,7 @@ func TestUserFieldsSurvive(t *testing.T) {
 			"name": "Grace", "email": "new-" + me.email, "currentPassword": me.password,
 		},
 		unchanged: map[string]string{"id": assigned, "createdAt": byTime},
+		unset:     map[string]string{"emailVerified": "the user has not opened the link"},
 	}
 	before := me.get("/api/v1/auth/me").ok("USER_FETCHED").at("user").(object)
 	after := me.patch("/api/v1/auth/me", user.change).ok("USER_UPDATED").at("user").(object)

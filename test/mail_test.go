@@ -44,7 +44,8 @@ func TestPasswordReset(t *testing.T) {
 	anonymous.post("/api/v1/auth/password/forgot", object{"email": "ada"}).invalid("email")
 	key := uuid.NewString()
 	anonymous.post("/api/v1/auth/password/forgot", forgot, "Idempotency-Key", key)
-	anonymous.post("/api/v1/auth/password/forgot", forgot, "Idempotency-Key", key)
+	anonymous.post("/api/v1/auth/password/forgot", object{"email": strings.ToUpper(me.email)},
+		"Idempotency-Key", key).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
 
 	token := mailed(t, me.email, "/reset#")
 	anonymous.post("/api/v1/auth/password/reset",
@@ -64,4 +65,43 @@ func TestPasswordReset(t *testing.T) {
 			session.get("/api/v1/budgets").status == http.StatusUnauthorized
 	}, 8*time.Second, 100*time.Millisecond)
 	session.get("/api/v1/auth/me").fails(401, "UNAUTHORIZED")
+}
+
+// TestEmailLinks runs on a stack that does not require verified e-mails.
+func TestEmailLinks(t *testing.T) {
+	t.Parallel()
+	anonymous := &user{t: t}
+	open := func(path, token string) response {
+		return anonymous.post("/api/v1/auth/email/"+path, object{"token": token})
+	}
+	me := newUser(t)
+	sent := me.post("/api/v1/auth/email/verification", object{})
+	require.Equal(t, http.StatusAccepted, sent.status, "%s", sent.raw)
+	token := mailed(t, me.email, "/verify#")
+	open("revert", token).fails(410, "LINK_EXPIRED")
+	open("verify", token).ok("EMAIL_VERIFIED")
+	open("verify", token).fails(410, "LINK_EXPIRED")
+	open("verify", "").invalid("token")
+	require.Equal(t, true, me.get("/api/v1/auth/me").at("user.emailVerified"))
+	require.Equal(t, "off", me.get("/api/v1/auth/me").text("emailVerification"))
+
+	former := me.email
+	move := func(u *user) {
+		changed := u.patch("/api/v1/auth/me",
+			object{"email": "new-" + u.email, "currentPassword": u.password}).ok("USER_UPDATED")
+		require.Equal(t, false, changed.at("user.emailVerified"))
+	}
+	move(me)
+	open("revert", mailed(t, former, "/revert#")).ok("EMAIL_REVERTED")
+	me.get("/api/v1/auth/me").fails(401, "UNAUTHORIZED")
+	me.signIn()
+	require.Equal(t, former, me.get("/api/v1/auth/me").text("user.email"))
+
+	other := newUser(t)
+	former = other.email
+	move(other)
+	anonymous.post("/api/v1/auth/register",
+		object{"name": "Eve", "email": former, "password": "a long enough secret"}).
+		created("USER_REGISTERED")
+	open("revert", mailed(t, former, "/revert#")).fails(409, "EMAIL_ALREADY_EXISTS")
 }

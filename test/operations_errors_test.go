@@ -44,11 +44,18 @@ var testedElsewhere = map[string]string{
 	"createTransactionsFromReceipt LIMIT_REACHED":       "TestCreateTransactionsFromReceiptSteps",
 	"updateTag LIMIT_REACHED":                           "TestTagErrors",
 	"listChanges SYNC_CURSOR_EXPIRED":                   "TestChangesExpiredCursor",
+	"EMAIL_NOT_VERIFIED":                                "TestEmailVerification",
 	"MAIL_UNAVAILABLE":                                  "TestForgotPassword",
 	"deleteImport IMPORT_STATE":                         "TestDeleteImport",
 	// Keys are stored per refresh token. The token is the whole request, so a key never meets
 	// another request.
 	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
+	// So are the keys of links.
+	"verifyEmail IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
+	"revertEmail IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
+	// Its request has no fields.
+	"sendVerification IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
+	"verifyEmail EMAIL_ALREADY_EXISTS":          "TestUpdateMeWithVerification",
 }
 
 // untested returns the errors that the OpenAPI document lists and no test has received.

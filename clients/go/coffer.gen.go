@@ -57,7 +57,10 @@ func (e AuditEntryOutcome) Valid() bool {
 // Defines values for AuditEntryType.
 const (
 	EmailChangeFailed    AuditEntryType = "email_change_failed"
+	EmailChangeRequested AuditEntryType = "email_change_requested"
 	EmailChanged         AuditEntryType = "email_changed"
+	EmailReverted        AuditEntryType = "email_reverted"
+	EmailVerified        AuditEntryType = "email_verified"
 	InvitationAnswered   AuditEntryType = "invitation_answered"
 	InvitationSent       AuditEntryType = "invitation_sent"
 	LoggedOut            AuditEntryType = "logged_out"
@@ -81,7 +84,13 @@ func (e AuditEntryType) Valid() bool {
 	switch e {
 	case EmailChangeFailed:
 		return true
+	case EmailChangeRequested:
+		return true
 	case EmailChanged:
+		return true
+	case EmailReverted:
+		return true
+	case EmailVerified:
 		return true
 	case InvitationAnswered:
 		return true
@@ -1118,13 +1127,13 @@ func (e ExchangePersonalTokenResultTokenType) Valid() bool {
 
 // Defines values for ForgotPasswordResultCode.
 const (
-	MAILSENT ForgotPasswordResultCode = "MAIL_SENT"
+	ForgotPasswordResultCodeMAILSENT ForgotPasswordResultCode = "MAIL_SENT"
 )
 
 // Valid indicates whether the value is a known member of the ForgotPasswordResultCode enum.
 func (e ForgotPasswordResultCode) Valid() bool {
 	switch e {
-	case MAILSENT:
+	case ForgotPasswordResultCodeMAILSENT:
 		return true
 	default:
 		return false
@@ -1185,6 +1194,27 @@ const (
 func (e GetMeResultCode) Valid() bool {
 	switch e {
 	case USERFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetMeResultEmailVerification.
+const (
+	Off      GetMeResultEmailVerification = "off"
+	Required GetMeResultEmailVerification = "required"
+	Soft     GetMeResultEmailVerification = "soft"
+)
+
+// Valid indicates whether the value is a known member of the GetMeResultEmailVerification enum.
+func (e GetMeResultEmailVerification) Valid() bool {
+	switch e {
+	case Off:
+		return true
+	case Required:
+		return true
+	case Soft:
 		return true
 	default:
 		return false
@@ -2676,6 +2706,21 @@ func (e RespondToInvitationResultCode) Valid() bool {
 	}
 }
 
+// Defines values for RevertEmailResultCode.
+const (
+	EMAILREVERTED RevertEmailResultCode = "EMAIL_REVERTED"
+)
+
+// Valid indicates whether the value is a known member of the RevertEmailResultCode enum.
+func (e RevertEmailResultCode) Valid() bool {
+	switch e {
+	case EMAILREVERTED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RevokeSessionResultCode.
 const (
 	SESSIONREVOKED RevokeSessionResultCode = "SESSION_REVOKED"
@@ -2850,6 +2895,21 @@ func (e RuleConditionOp) Valid() bool {
 	case Matches:
 		return true
 	case StartsWith:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SendVerificationResultCode.
+const (
+	SendVerificationResultCodeMAILSENT SendVerificationResultCode = "MAIL_SENT"
+)
+
+// Valid indicates whether the value is a known member of the SendVerificationResultCode enum.
+func (e SendVerificationResultCode) Valid() bool {
+	switch e {
+	case SendVerificationResultCodeMAILSENT:
 		return true
 	default:
 		return false
@@ -3492,6 +3552,21 @@ func (e UpdateWebhookResultCode) Valid() bool {
 	}
 }
 
+// Defines values for VerifyEmailResultCode.
+const (
+	EMAILVERIFIED VerifyEmailResultCode = "EMAIL_VERIFIED"
+)
+
+// Valid indicates whether the value is a known member of the VerifyEmailResultCode enum.
+func (e VerifyEmailResultCode) Valid() bool {
+	switch e {
+	case EMAILVERIFIED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WarningCode.
 const (
 	CURRENCYASSUMED    WarningCode = "CURRENCY_ASSUMED"
@@ -4106,7 +4181,7 @@ type AuditEntry struct {
 	// TokenName Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
 	TokenName *string `json:"tokenName,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_verified, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
 	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -4116,7 +4191,7 @@ type AuditEntry struct {
 // AuditEntryOutcome success or failure.
 type AuditEntryOutcome string
 
-// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_verified, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
 type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
@@ -5476,6 +5551,9 @@ type GetMeResult struct {
 	// Code The result of the operation, for programs.
 	Code GetMeResultCode `json:"code"`
 
+	// EmailVerification What an e-mail that is not verified prevents: off (nothing), soft (inviting others) or required (also signing in).
+	EmailVerification GetMeResultEmailVerification `json:"emailVerification"`
+
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
@@ -5487,6 +5565,9 @@ type GetMeResult struct {
 
 // GetMeResultCode The result of the operation, for programs.
 type GetMeResultCode string
+
+// GetMeResultEmailVerification What an e-mail that is not verified prevents: off (nothing), soft (inviting others) or required (also signing in).
+type GetMeResultEmailVerification string
 
 // GetMemberResult defines model for GetMemberResult.
 type GetMemberResult struct {
@@ -7520,6 +7601,24 @@ type RespondToInvitationResult struct {
 // RespondToInvitationResultCode The result of the operation, for programs.
 type RespondToInvitationResultCode string
 
+// RevertEmailRequest defines model for RevertEmailRequest.
+type RevertEmailRequest struct {
+	// Token The token of the link, behind the # of its address.
+	Token string `json:"token"`
+}
+
+// RevertEmailResult defines model for RevertEmailResult.
+type RevertEmailResult struct {
+	// Code The result of the operation, for programs.
+	Code RevertEmailResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// RevertEmailResultCode The result of the operation, for programs.
+type RevertEmailResultCode string
+
 // RevokeSessionResult defines model for RevokeSessionResult.
 type RevokeSessionResult struct {
 	// Code The result of the operation, for programs.
@@ -7691,6 +7790,21 @@ type RuleSuggestion struct {
 	// Name The payee, up to 100 characters.
 	Name string `json:"name"`
 }
+
+// SendVerificationRequest defines model for SendVerificationRequest.
+type SendVerificationRequest = map[string]interface{}
+
+// SendVerificationResult defines model for SendVerificationResult.
+type SendVerificationResult struct {
+	// Code The result of the operation, for programs.
+	Code SendVerificationResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// SendVerificationResultCode The result of the operation, for programs.
+type SendVerificationResultCode string
 
 // Session Session is a sign-in of a user on a device.
 //
@@ -8470,6 +8584,9 @@ type UpdateMeResult struct {
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
+	// PendingEmail The new e-mail, if it takes effect when it is confirmed.
+	PendingEmail *string `json:"pendingEmail,omitempty"`
+
 	// User User is a person with an account.
 	//
 	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
@@ -8853,12 +8970,33 @@ type User struct {
 	// Email In lower case; unique among all users.
 	Email string `json:"email"`
 
+	// EmailVerified True if the user has proved to read mails to the e-mail.
+	EmailVerified bool `json:"emailVerified"`
+
 	// Id UUID, version 7.
 	Id openapi_types.UUID `json:"id"`
 
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
 }
+
+// VerifyEmailRequest defines model for VerifyEmailRequest.
+type VerifyEmailRequest struct {
+	// Token The token of the link, behind the # of its address.
+	Token string `json:"token"`
+}
+
+// VerifyEmailResult defines model for VerifyEmailResult.
+type VerifyEmailResult struct {
+	// Code The result of the operation, for programs.
+	Code VerifyEmailResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// VerifyEmailResultCode The result of the operation, for programs.
+type VerifyEmailResultCode string
 
 // Wallet Wallet holds money in one or more currencies.
 //
@@ -9108,6 +9246,24 @@ type ListAuditParams struct {
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// RevertEmailParams defines parameters for RevertEmail.
+type RevertEmailParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SendVerificationParams defines parameters for SendVerification.
+type SendVerificationParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// VerifyEmailParams defines parameters for VerifyEmail.
+type VerifyEmailParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // LoginParams defines parameters for Login.
@@ -9959,6 +10115,15 @@ type RedeliverWebhookEventParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// RevertEmailJSONRequestBody defines body for RevertEmail for application/json ContentType.
+type RevertEmailJSONRequestBody = RevertEmailRequest
+
+// SendVerificationJSONRequestBody defines body for SendVerification for application/json ContentType.
+type SendVerificationJSONRequestBody = SendVerificationRequest
+
+// VerifyEmailJSONRequestBody defines body for VerifyEmail for application/json ContentType.
+type VerifyEmailJSONRequestBody = VerifyEmailRequest
+
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginRequest
 
@@ -10211,6 +10376,60 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RevertEmailWithBody Revert email
+	//
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/email/revert (the `RevertEmail` operationId).
+	RevertEmailWithBody(ctx context.Context, params *RevertEmailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevertEmail Revert email
+	//
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/email/revert (the `RevertEmail` operationId).
+	RevertEmail(ctx context.Context, params *RevertEmailParams, body RevertEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendVerificationWithBody Send verification
+	//
+	// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5 such mails within a day, requests are rejected with RATE_LIMITED.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/email/verification (the `SendVerification` operationId).
+	SendVerificationWithBody(ctx context.Context, params *SendVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendVerification Send verification
+	//
+	// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5 such mails within a day, requests are rejected with RATE_LIMITED.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/email/verification (the `SendVerification` operationId).
+	SendVerification(ctx context.Context, params *SendVerificationParams, body SendVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// VerifyEmailWithBody Verify email
+	//
+	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
+	VerifyEmailWithBody(ctx context.Context, params *VerifyEmailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// VerifyEmail Verify email
+	//
+	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
+	VerifyEmail(ctx context.Context, params *VerifyEmailParams, body VerifyEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// LoginWithBody Login
 	//
 	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
@@ -10256,7 +10475,7 @@ type ClientInterface interface {
 
 	// UpdateMeWithBody Update me
 	//
-	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED. If the installation verifies e-mails, a new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is notified, and can restore itself for 7 days.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10265,7 +10484,7 @@ type ClientInterface interface {
 
 	// UpdateMe Update me
 	//
-	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED. If the installation verifies e-mails, a new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is notified, and can restore itself for 7 days.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11566,6 +11785,120 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 	return c.Client.Do(req)
 }
 
+// RevertEmailWithBody Revert email
+//
+// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/email/revert (the `RevertEmail` operationId).
+func (c *Client) RevertEmailWithBody(ctx context.Context, params *RevertEmailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevertEmailRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevertEmail Revert email
+//
+// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/email/revert (the `RevertEmail` operationId).
+func (c *Client) RevertEmail(ctx context.Context, params *RevertEmailParams, body RevertEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevertEmailRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendVerificationWithBody Send verification
+//
+// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5 such mails within a day, requests are rejected with RATE_LIMITED.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/email/verification (the `SendVerification` operationId).
+func (c *Client) SendVerificationWithBody(ctx context.Context, params *SendVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendVerificationRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendVerification Send verification
+//
+// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5 such mails within a day, requests are rejected with RATE_LIMITED.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/email/verification (the `SendVerification` operationId).
+func (c *Client) SendVerification(ctx context.Context, params *SendVerificationParams, body SendVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendVerificationRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// VerifyEmailWithBody Verify email
+//
+// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
+func (c *Client) VerifyEmailWithBody(ctx context.Context, params *VerifyEmailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewVerifyEmailRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// VerifyEmail Verify email
+//
+// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
+func (c *Client) VerifyEmail(ctx context.Context, params *VerifyEmailParams, body VerifyEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewVerifyEmailRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // LoginWithBody Login
 //
 // Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
@@ -11661,7 +11994,7 @@ func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 
 // UpdateMeWithBody Update me
 //
-// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED. If the installation verifies e-mails, a new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is notified, and can restore itself for 7 days.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11680,7 +12013,7 @@ func (c *Client) UpdateMeWithBody(ctx context.Context, params *UpdateMeParams, c
 
 // UpdateMe Update me
 //
-// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED. If the installation verifies e-mails, a new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is notified, and can restore itself for 7 days.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14568,6 +14901,171 @@ func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request,
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRevertEmailRequest calls the generic RevertEmail builder with application/json body
+func NewRevertEmailRequest(server string, params *RevertEmailParams, body RevertEmailJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRevertEmailRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewRevertEmailRequestWithBody constructs an http.Request for the RevertEmail method, with any body, and a specified content type
+func NewRevertEmailRequestWithBody(server string, params *RevertEmailParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/email/revert")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewSendVerificationRequest calls the generic SendVerification builder with application/json body
+func NewSendVerificationRequest(server string, params *SendVerificationParams, body SendVerificationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSendVerificationRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewSendVerificationRequestWithBody constructs an http.Request for the SendVerification method, with any body, and a specified content type
+func NewSendVerificationRequestWithBody(server string, params *SendVerificationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/email/verification")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewVerifyEmailRequest calls the generic VerifyEmail builder with application/json body
+func NewVerifyEmailRequest(server string, params *VerifyEmailParams, body VerifyEmailJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewVerifyEmailRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewVerifyEmailRequestWithBody constructs an http.Request for the VerifyEmail method, with any body, and a specified content type
+func NewVerifyEmailRequestWithBody(server string, params *VerifyEmailParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/email/verify")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -21494,6 +21992,60 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
 	ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error)
 
+	// RevertEmailWithBodyWithResponse Revert email
+	//
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/email/revert (the `RevertEmail` operationId).
+	RevertEmailWithBodyWithResponse(ctx context.Context, params *RevertEmailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevertEmailResponse, error)
+
+	// RevertEmailWithResponse Revert email
+	//
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/email/revert (the `RevertEmail` operationId).
+	RevertEmailWithResponse(ctx context.Context, params *RevertEmailParams, body RevertEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*RevertEmailResponse, error)
+
+	// SendVerificationWithBodyWithResponse Send verification
+	//
+	// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5 such mails within a day, requests are rejected with RATE_LIMITED.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/email/verification (the `SendVerification` operationId).
+	SendVerificationWithBodyWithResponse(ctx context.Context, params *SendVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendVerificationResponse, error)
+
+	// SendVerificationWithResponse Send verification
+	//
+	// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5 such mails within a day, requests are rejected with RATE_LIMITED.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/email/verification (the `SendVerification` operationId).
+	SendVerificationWithResponse(ctx context.Context, params *SendVerificationParams, body SendVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*SendVerificationResponse, error)
+
+	// VerifyEmailWithBodyWithResponse Verify email
+	//
+	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
+	VerifyEmailWithBodyWithResponse(ctx context.Context, params *VerifyEmailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyEmailResponse, error)
+
+	// VerifyEmailWithResponse Verify email
+	//
+	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
+	VerifyEmailWithResponse(ctx context.Context, params *VerifyEmailParams, body VerifyEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyEmailResponse, error)
+
 	// LoginWithBodyWithResponse Login
 	//
 	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
@@ -21541,7 +22093,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateMeWithBodyWithResponse Update me
 	//
-	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED. If the installation verifies e-mails, a new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is notified, and can restore itself for 7 days.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -21550,7 +22102,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateMeWithResponse Update me
 	//
-	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED. If the installation verifies e-mails, a new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is notified, and can restore itself for 7 days.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23107,6 +23659,174 @@ func (r ListAuditResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RevertEmailResponse200Headers the declared response headers of an HTTP 200 response for RevertEmail
+type RevertEmailResponse200Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type RevertEmailResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RevertEmailResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RevertEmailResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RevertEmailResponse) GetJSON200() *RevertEmailResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RevertEmailResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevertEmailResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevertEmailResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevertEmailResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevertEmailResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SendVerificationResponse202Headers the declared response headers of an HTTP 202 response for SendVerification
+type SendVerificationResponse202Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type SendVerificationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *SendVerificationResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *SendVerificationResponse202Headers
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r SendVerificationResponse) GetJSON202() *SendVerificationResult {
+	return r.JSON202
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r SendVerificationResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SendVerificationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SendVerificationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SendVerificationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SendVerificationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// VerifyEmailResponse200Headers the declared response headers of an HTTP 200 response for VerifyEmail
+type VerifyEmailResponse200Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type VerifyEmailResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *VerifyEmailResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *VerifyEmailResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r VerifyEmailResponse) GetJSON200() *VerifyEmailResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r VerifyEmailResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r VerifyEmailResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r VerifyEmailResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r VerifyEmailResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r VerifyEmailResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -29379,6 +30099,96 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 	return ParseListAuditResponse(rsp)
 }
 
+// RevertEmailWithBodyWithResponse Revert email
+//
+// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/email/revert (the `RevertEmail` operationId).
+func (c *ClientWithResponses) RevertEmailWithBodyWithResponse(ctx context.Context, params *RevertEmailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevertEmailResponse, error) {
+	rsp, err := c.RevertEmailWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevertEmailResponse(rsp)
+}
+
+// RevertEmailWithResponse Revert email
+//
+// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/email/revert (the `RevertEmail` operationId).
+func (c *ClientWithResponses) RevertEmailWithResponse(ctx context.Context, params *RevertEmailParams, body RevertEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*RevertEmailResponse, error) {
+	rsp, err := c.RevertEmail(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevertEmailResponse(rsp)
+}
+
+// SendVerificationWithBodyWithResponse Send verification
+//
+// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5 such mails within a day, requests are rejected with RATE_LIMITED.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/email/verification (the `SendVerification` operationId).
+func (c *ClientWithResponses) SendVerificationWithBodyWithResponse(ctx context.Context, params *SendVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendVerificationResponse, error) {
+	rsp, err := c.SendVerificationWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendVerificationResponse(rsp)
+}
+
+// SendVerificationWithResponse Send verification
+//
+// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5 such mails within a day, requests are rejected with RATE_LIMITED.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/email/verification (the `SendVerification` operationId).
+func (c *ClientWithResponses) SendVerificationWithResponse(ctx context.Context, params *SendVerificationParams, body SendVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*SendVerificationResponse, error) {
+	rsp, err := c.SendVerification(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendVerificationResponse(rsp)
+}
+
+// VerifyEmailWithBodyWithResponse Verify email
+//
+// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
+func (c *ClientWithResponses) VerifyEmailWithBodyWithResponse(ctx context.Context, params *VerifyEmailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyEmailResponse, error) {
+	rsp, err := c.VerifyEmailWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseVerifyEmailResponse(rsp)
+}
+
+// VerifyEmailWithResponse Verify email
+//
+// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
+func (c *ClientWithResponses) VerifyEmailWithResponse(ctx context.Context, params *VerifyEmailParams, body VerifyEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyEmailResponse, error) {
+	rsp, err := c.VerifyEmail(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseVerifyEmailResponse(rsp)
+}
+
 // LoginWithBodyWithResponse Login
 //
 // Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
@@ -29456,7 +30266,7 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 
 // UpdateMeWithBodyWithResponse Update me
 //
-// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED. If the installation verifies e-mails, a new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is notified, and can restore itself for 7 days.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -29471,7 +30281,7 @@ func (c *ClientWithResponses) UpdateMeWithBodyWithResponse(ctx context.Context, 
 
 // UpdateMeWithResponse Update me
 //
-// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED. If the installation verifies e-mails, a new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is notified, and can restore itself for 7 days.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -31890,6 +32700,165 @@ func ParseListAuditResponse(rsp *http.Response) (*ListAuditResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers ListAuditResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRevertEmailResponse parses an HTTP response from a RevertEmailWithResponse call
+func ParseRevertEmailResponse(rsp *http.Response) (*RevertEmailResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevertEmailResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RevertEmailResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RevertEmailResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSendVerificationResponse parses an HTTP response from a SendVerificationWithResponse call
+func ParseSendVerificationResponse(rsp *http.Response) (*SendVerificationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SendVerificationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest SendVerificationResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers SendVerificationResponse202Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseVerifyEmailResponse parses an HTTP response from a VerifyEmailWithResponse call
+func ParseVerifyEmailResponse(rsp *http.Response) (*VerifyEmailResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &VerifyEmailResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest VerifyEmailResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers VerifyEmailResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -13,7 +13,7 @@
 //   - cookie.go (refresh tokens in a browser's cookie, ADR 74)
 //   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go
 //     (RPCs for services, such as the ended sessions)
-//   - recovery.go (a forgotten password)
+//   - recovery.go (a forgotten password), verification.go (e-mails, and their change)
 //   - failures.go (limits of failed attempts)
 //   - errors.go (public errors)
 //
@@ -79,6 +79,10 @@ type Config struct {
 	// signing.MinRotation.
 	KeyRotation time.Duration `env:"KEY_ROTATION" envDefault:"720h"`
 	Mail        mail.Config
+	// EmailVerification is what an e-mail that is not verified prevents: off (nothing), soft
+	// (inviting others) or required (also signing in). Without a value it is soft if mail is
+	// configured, and off otherwise.
+	EmailVerification string `env:"EMAIL_VERIFICATION"`
 }
 
 func (c Config) check() error {
@@ -92,6 +96,16 @@ func (c Config) check() error {
 	if c.KeyRotation < signing.MinRotation {
 		problems = append(problems,
 			fmt.Errorf("KEY_ROTATION must be at least %s", signing.MinRotation))
+	}
+	switch c.EmailVerification {
+	case "", verificationOff:
+	case verificationSoft, verificationRequired:
+		if !c.Mail.Configured() {
+			problems = append(problems, errors.New("EMAIL_VERIFICATION requires SMTP_URL"))
+		}
+	default:
+		problems = append(problems,
+			errors.New("EMAIL_VERIFICATION must be off, soft or required"))
 	}
 	return errors.Join(problems...)
 }

@@ -20,8 +20,9 @@ var (
 				WithMessage("Too many failed attempts, try again later")
 
 	// Returned with the time until the limit ends.
-	errTooManyRequests = apierr.New(restv1.Reason_RATE_LIMITED)
-	errMailUnavailable = apierr.New(restv1.Reason_MAIL_UNAVAILABLE)
+	errTooManyRequests  = apierr.New(restv1.Reason_RATE_LIMITED)
+	errEmailNotVerified = apierr.New(restv1.Reason_EMAIL_NOT_VERIFIED)
+	errMailUnavailable  = apierr.New(restv1.Reason_MAIL_UNAVAILABLE)
 	// The message does not distinguish links that are unknown, used, expired, or bound to an old
 	// password.
 	errLinkExpired = apierr.New(restv1.Reason_LINK_EXPIRED)

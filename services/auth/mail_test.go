@@ -56,6 +56,17 @@ func (p post) mailed(t *testing.T, to string) mailbox.Mail {
 	return mailbox.Mail{}
 }
 
+// sent returns the sent mails whose text contains a substring.
+func (p post) sent(substring string) []mailbox.Mail {
+	var sent []mailbox.Mail
+	for _, m := range p.box.Mails() {
+		if strings.Contains(m.Text, substring) {
+			sent = append(sent, m)
+		}
+	}
+	return sent
+}
+
 // token returns the token of the link in the newest mail to an address.
 func (p post) token(t *testing.T, to string) string {
 	t.Helper()

@@ -36,7 +36,9 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 	if err != nil {
 		return nil, err
 	}
-	return &authv1.GetMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
+	return &authv1.GetMeResponse{
+		User: u.proto(), Etag: etag.Format(u.Version), EmailVerification: s.config.verification(),
+	}, nil
 }
 
 // UpdateMe changes the name, the e-mail or both. A new e-mail requires the current password,
@@ -65,6 +67,7 @@ func (s *server) UpdateMe(
 		}
 	}
 	id, _ := caller.From(ctx)
+	resp := &authv1.UpdateMeResponse{}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		before, err := lockUser(ctx, tx, current.ID)
 		if err != nil {
@@ -78,6 +81,17 @@ func (s *server) UpdateMe(
 		if !etag.Matches(req.GetIfMatch(), before.Version) {
 			return apierr.VersionMismatch
 		}
+		// A new e-mail takes effect when it is confirmed.
+		if changesEmail && s.config.verification() != verificationOff {
+			if err := s.requestEmail(ctx, tx, before, *address, from); err != nil {
+				return err
+			}
+			resp.PendingEmail, address = *address, nil
+			if name == nil {
+				current = before
+				return nil
+			}
+		}
 		current, err = updateUser(ctx, tx, current.ID, name, address, s.now().UTC())
 		if err != nil {
 			return emailTaken(err)
@@ -85,6 +99,9 @@ func (s *server) UpdateMe(
 		kind := auditProfileChanged
 		if current.Email != before.Email {
 			kind = auditEmailChanged
+			if err := s.reportEmail(ctx, tx, before, current.Email); err != nil {
+				return err
+			}
 		}
 		if err := insertAudit(ctx, tx, s.entry(kind, current.ID, id.SessionID, from)); err != nil {
 			return err
@@ -94,7 +111,9 @@ func (s *server) UpdateMe(
 	if err != nil {
 		return nil, err
 	}
-	return &authv1.UpdateMeResponse{User: current.proto(), Etag: etag.Format(current.Version)}, nil
+	s.mails.Wake()
+	resp.User, resp.Etag = current.proto(), etag.Format(current.Version)
+	return resp, nil
 }
 
 // proveForEmail requires the current password for a change of the e-mail. A failure counts like one

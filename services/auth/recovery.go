@@ -135,8 +135,8 @@ func (s *server) ResetPassword(
 func (s *server) resetPassword(
 	ctx context.Context, tx pgx.Tx, token, hash string, from client,
 ) error {
-	now := s.now().UTC()
-	link, err := links.Use(ctx, tx, links.PasswordReset, token, now)
+	now := s.now().UTC().Truncate(time.Microsecond)
+	link, err := links.Use(ctx, tx, token, now, links.PasswordReset)
 	if err != nil {
 		return pg.IfNoRows(err, errLinkExpired)
 	}
@@ -161,6 +161,13 @@ func (s *server) resetPassword(
 	own := loginAttempt(changed.Email, changed, s.config.ClientAddress(ctx), auditEntry{})
 	for _, subject := range [][]byte{own.account, own.pair} {
 		if err := deleteFailuresOf(ctx, tx, subject); err != nil {
+			return err
+		}
+	}
+	// The link proves that the user reads mails to the e-mail.
+	if changed.VerifiedAt != nil && changed.VerifiedAt.Equal(now) {
+		err := s.publish(ctx, tx, changed.ID, &authv1.UserEmailVerified{User: changed.proto()})
+		if err != nil {
 			return err
 		}
 	}

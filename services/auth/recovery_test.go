@@ -55,7 +55,7 @@ func TestForgotPassword(t *testing.T) {
 		p.forgot(t, "eve@example.com")
 		got := p.mailed(t, "ada@example.com")
 		require.Equal(t, "Neues Passwort setzen", got.Subject)
-		require.Len(t, p.box.Mails(), 1)
+		require.Len(t, p.sent("/reset#"), 1)
 	})
 	t.Run("runs the same statements for known and unknown e-mails", func(t *testing.T) {
 		t.Parallel()
@@ -93,7 +93,7 @@ func TestForgotPassword(t *testing.T) {
 		_, err = p.ForgotPassword(from(t.Context(), "203.0.113.8"), req)
 		require.NoError(t, err)
 		p.mails.RunQueued(t.Context())
-		require.Len(t, p.box.Mails(), 5)
+		require.Len(t, p.sent("/reset#"), 5)
 		p.clock.advance(failureWindow)
 		_, err = p.ForgotPassword(from(t.Context(), "203.0.113.7"), req)
 		require.NoError(t, err)

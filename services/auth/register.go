@@ -57,11 +57,17 @@ func (s *server) Register(
 		// The response is complete before the commit, because InTx stores it for repetitions of the
 		// request.
 		resp.User, resp.Etag = created.proto(), etag.Format(created.Version)
+		if s.config.verification() != verificationOff {
+			if _, err := s.queueVerification(ctx, tx, created); err != nil {
+				return err
+			}
+		}
 		return s.publish(ctx, tx, created.ID, &authv1.UserRegistered{User: created.proto()})
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.mails.Wake()
 	return resp, nil
 }
 
@@ -89,6 +95,6 @@ func emailTaken(err error) error {
 func (u user) proto() *authv1.User {
 	return &authv1.User{
 		Id: u.ID.String(), Name: u.Name, Email: u.Email,
-		CreatedAt: calendar.FormatTime(u.CreatedAt),
+		CreatedAt: calendar.FormatTime(u.CreatedAt), EmailVerified: u.VerifiedAt != nil,
 	}
 }

@@ -36,7 +36,8 @@ type issuedTokens struct {
 // wrong password, so that neither reveals which e-mails have an account.
 //
 // Errors: INVALID_CREDENTIALS, RATE_LIMITED with the time until the limit ends, FORBIDDEN_ORIGIN,
-// and SERVICE_UNAVAILABLE if the queue of the hasher is full.
+// EMAIL_NOT_VERIFIED if the installation requires that, and SERVICE_UNAVAILABLE if the queue of the
+// hasher is full.
 func (s *server) Login(
 	ctx context.Context, req *authv1.LoginRequest,
 ) (*authv1.LoginResponse, error) {
@@ -69,6 +70,9 @@ func (s *server) Login(
 		return s.replayedLogin(ctx, try, resp, err)
 	}
 	if err := s.prove(ctx, try, account.PasswordHash, req.GetPassword()); err != nil {
+		return nil, err
+	}
+	if err := s.requireVerified(ctx, account); err != nil {
 		return nil, err
 	}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {

@@ -90,15 +90,16 @@ func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
 		`SELECT `+userColumns+` FROM users u WHERE u.id = $1 FOR UPDATE`, id)
 }
 
-// updateUser sets the fields that are not nil and increments the version. It violates usersEmailKey
-// if another user has the e-mail.
+// updateUser sets the fields that are not nil and increments the version. A new e-mail is not
+// verified. It violates usersEmailKey if another user has the e-mail.
 func updateUser(
 	ctx context.Context, q pg.Querier, id uuid.UUID, name, email *string, now time.Time,
 ) (user, error) {
 	return pg.One[user](ctx, q, `
 		UPDATE users u
 		SET name = COALESCE(@name, name), email = COALESCE(@email, email), updated_at = @now,
-			version = version + 1
+			version = version + 1, email_verified_at = CASE
+				WHEN @email = email OR @email::text IS NULL THEN email_verified_at END
 		WHERE id = @id
 		RETURNING `+userColumns, pgx.NamedArgs{"id": id, "name": name, "email": email, "now": now})
 }
@@ -116,14 +117,39 @@ func updatePassword(
 		WHERE id = $1 AND password_hash = $2`, u.ID, u.PasswordHash, hash, now)
 }
 
-// replacePassword sets the hash of the password of a link's user. It returns pgx.ErrNoRows if the
-// password or the e-mail has changed since the link was created.
+// replacePassword sets the hash of the password of a link's user, and marks the e-mail as verified.
+// It returns pgx.ErrNoRows if the password or the e-mail has changed since the link was created.
 func replacePassword(
 	ctx context.Context, q pg.Querier, link links.Link, hash string, now time.Time,
 ) (user, error) {
 	return pg.One[user](ctx, q, `
 		UPDATE users u
-		SET password_hash = $4, updated_at = $5
+		SET password_hash = $4, updated_at = $5, email_verified_at = COALESCE(email_verified_at, $5)
 		WHERE id = $1 AND email = $2 AND sha256(convert_to(password_hash, 'UTF8')) = $3
 		RETURNING `+userColumns, link.UserID, link.Email, link.PasswordMark, hash, now)
+}
+
+// verifyEmail marks the e-mail of a link's user as verified. It returns pgx.ErrNoRows if the user
+// has another e-mail.
+func verifyEmail(
+	ctx context.Context, q pg.Querier, link links.Link, now time.Time,
+) (user, error) {
+	return pg.One[user](ctx, q, `
+		UPDATE users u
+		SET email_verified_at = COALESCE(email_verified_at, $3)
+		WHERE id = $1 AND email = $2
+		RETURNING `+userColumns, link.UserID, link.Email, now)
+}
+
+// replaceEmail sets the e-mail of a link's user, which is then verified. It returns pgx.ErrNoRows
+// if the link is bound to a password that has changed, and violates usersEmailKey if another user
+// has the e-mail.
+func replaceEmail(
+	ctx context.Context, q pg.Querier, link links.Link, now time.Time,
+) (user, error) {
+	return pg.One[user](ctx, q, `
+		UPDATE users u
+		SET email = $2, email_verified_at = $4, updated_at = $4, version = version + 1
+		WHERE id = $1 AND ($3::bytea IS NULL OR sha256(convert_to(password_hash, 'UTF8')) = $3)
+		RETURNING `+userColumns, link.UserID, link.Email, link.PasswordMark, now)
 }

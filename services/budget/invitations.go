@@ -49,7 +49,7 @@ type invitee struct {
 // starts. Only the owner may invite. An e-mail without an account is an error, so the number of
 // such errors per day is limited.
 //
-// Errors: USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED,
+// Errors: EMAIL_NOT_VERIFIED, USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED,
 // RATE_LIMITED and INVITATION_LIMIT_REACHED.
 func (s *server) ShareBudget(
 	ctx context.Context, req *budgetv1.ShareBudgetRequest,
@@ -81,7 +81,9 @@ func (s *server) ShareBudget(
 	if sent >= invitationsPerOwner {
 		return nil, errTooManyInvitations
 	}
-	found, err := s.auth.FindUserByEmail(ctx, &authv1.FindUserByEmailRequest{Email: invited.email})
+	found, err := s.auth.FindUserByEmail(ctx, &authv1.FindUserByEmailRequest{
+		Email: invited.email, InviterId: caller.ID(ctx).String(),
+	})
 	if e := apierr.From(err); e != nil && e.Code == codes.NotFound {
 		if err := insertInvitationTry(ctx, s.db, caller.ID(ctx), nil, s.now()); err != nil {
 			return nil, err

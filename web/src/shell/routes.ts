@@ -49,6 +49,8 @@ export const routes: Record<string, string> = {
   "/": "home",
   "/forgot": "links",
   "/reset": "links",
+  "/verify": "links",
+  "/revert": "links",
   "/welcome": "welcome",
   "/transactions": "transactions",
   "/receipt": "receipt",

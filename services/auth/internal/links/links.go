@@ -19,13 +19,18 @@ import (
 // Kinds of links. They are stored: never rename one.
 const (
 	PasswordReset = "password_reset"
+	// EmailVerification confirms the present e-mail, EmailChange a new one, and EmailRevert
+	// restores the former one.
+	EmailVerification = "email_verification"
+	EmailChange       = "email_change"
+	EmailRevert       = "email_revert"
 )
 
 // Link is a row of mail_links.
 type Link struct {
 	Kind   string
 	UserID *uuid.UUID `db:"user_id"`
-	// Email is the address that received the link.
+	// Email is the address that received the link. EmailRevert restores it.
 	Email string
 	// PasswordMark is Mark of the hash of the password to which the link is bound, or nil.
 	PasswordMark []byte    `db:"password_mark"`
@@ -66,14 +71,29 @@ func Select(
 		Hash(token), kind, now)
 }
 
-// Use marks a link as used and returns it. It returns pgx.ErrNoRows for a link that is unknown, of
-// another kind, used or expired. A simultaneous call waits for the transaction of the first one.
-func Use(ctx context.Context, q pg.Querier, kind, token string, now time.Time) (Link, error) {
+// Use marks a link of one of the kinds as used and returns it. It returns pgx.ErrNoRows for a link
+// that is unknown, of another kind, used or expired. A simultaneous call waits for the transaction
+// of the first one.
+func Use(
+	ctx context.Context, q pg.Querier, token string, now time.Time, kinds ...string,
+) (Link, error) {
 	return pg.One[Link](ctx, q, `
 		UPDATE mail_links
 		SET used_at = $3
-		WHERE hash = $1 AND kind = $2 AND used_at IS NULL AND expires_at > $3
-		RETURNING `+columns, Hash(token), kind, now)
+		WHERE hash = $1 AND kind = ANY($2) AND used_at IS NULL AND expires_at > $3
+		RETURNING `+columns, Hash(token), kinds, now)
+}
+
+// EndLater ends the links with which a thief could undo the use of an EmailRevert link: pending
+// changes of the e-mail, and links that were sent to later e-mails. Links that were sent to earlier
+// e-mails stay valid, because the first one is the owner's.
+func EndLater(ctx context.Context, q pg.Querier, reverted Link, now time.Time) error {
+	return pg.Exec(ctx, q, `
+		UPDATE mail_links
+		SET used_at = $3
+		WHERE user_id = $1 AND used_at IS NULL
+			AND (kind = 'email_change' OR kind = 'email_revert' AND expires_at > $2)`,
+		reverted.UserID, reverted.ExpiresAt, now)
 }
 
 // Expire deletes the links that expired before a time.

@@ -19,8 +19,6 @@ const (
 	EmailVerification = "email_verification"
 	EmailChange       = "email_change"
 	EmailChanged      = "email_changed"
-	InvitationToJoin  = "invitation_to_join"
-	InvitationToShare = "invitation_to_share"
 )
 
 // paths are the paths of the console that the links of mails open. The token is in the fragment,
@@ -31,8 +29,6 @@ var paths = map[string]string{
 	EmailVerification: "/verify#",
 	EmailChange:       "/verify#",
 	EmailChanged:      "/revert#",
-	InvitationToJoin:  "/join#",
-	InvitationToShare: "/invitations",
 	PasswordChanged:   "/forgot",
 }
 
@@ -99,8 +95,8 @@ func (o *Outbox) link(template string, id uuid.UUID) string {
 // linkLike matches texts that mail programs show as links.
 var linkLike = regexp.MustCompile(`(?i)://|www\.|[\pL\pN]\.\pL{2,}`)
 
-// withoutLinks returns a name that another user has chosen, such as that of a budget, without the
-// characters of links. Otherwise an invitation could be used to send links to strangers.
+// withoutLinks returns the name of a user without the characters of links. Otherwise a registration
+// with the e-mail of a stranger would send them a link.
 func withoutLinks(name string) string {
 	if !linkLike.MatchString(name) {
 		return name

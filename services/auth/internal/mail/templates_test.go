@@ -26,8 +26,7 @@ func TestRender(t *testing.T) {
 			due := &Due{
 				ID: uuid.New(), Template: template, Language: language, To: "ada@example.com",
 				Params: map[string]string{
-					"Name": "<b>Ada</b>", "Owner": "Win at evil.example", "Budget": "www.evil",
-					"NewEmail": "new@example.com",
+					"Name": "<b>Ada</b> at evil.example", "NewEmail": "new@example.com",
 				},
 			}
 			got, err := e.render(due)

@@ -2,6 +2,10 @@ import { plural } from "../../i18n/i18n.svelte";
 import type en from "./en";
 
 const de: typeof en = {
+  pendingEmail: (email) => `Eine Mail ging an ${email}. Die Adresse ändert sich, sobald du ihren Link öffnest.`,
+  unconfirmed: "Deine E-Mail ist nicht bestätigt. Bis dahin kannst du niemanden einladen.",
+  sendConfirmation: "Link senden",
+  confirmationSent: (email) => `Eine Mail ist unterwegs an ${email}.`,
   title: "Einstellungen",
   sections: { profile: "Profil", security: "Sicherheit", activity: "Aktivität", preferences: "Vorgaben", tags: "Tags", data: "Daten und API", appearance: "Aussehen und Sprache", shortcuts: "Tastenkürzel", about: "Über Coffer" },
 

@@ -1,6 +1,10 @@
 import { plural } from "../../i18n/i18n.svelte";
 
 export default {
+  pendingEmail: (email: string) => `A mail was sent to ${email}. The address changes when you open its link.`,
+  unconfirmed: "Your e-mail is not confirmed. Until then you cannot invite others.",
+  sendConfirmation: "Send the link",
+  confirmationSent: (email: string) => `A mail is on its way to ${email}.`,
   title: "Settings",
   sections: { profile: "Profile", security: "Security", activity: "Activity", preferences: "Preferences", tags: "Tags", data: "Data and API", appearance: "Appearance and language", shortcuts: "Keyboard shortcuts", about: "About" },
 

@@ -9,6 +9,7 @@ const de: typeof en = {
   toRegister: "Neu hier?",
   toSignin: "Schon ein Konto?",
   lengthHint: "Mindestens 8 Zeichen. Ein paar zufällige Wörter sind leicht zu merken.",
+  unverified: "Bestätige zuerst deine E-Mail: Eine Mail mit dem Link ist unterwegs.",
   forgot: "Passwort vergessen?",
   invalid: "E-Mail oder Passwort ist falsch.",
   taken: "Zu dieser E-Mail gibt es schon ein Konto.",

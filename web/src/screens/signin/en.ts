@@ -8,6 +8,7 @@ export default {
   toRegister: "New here?",
   toSignin: "Already have an account?",
   lengthHint: "At least 8 characters. A few random words are easy to remember.",
+  unverified: "Confirm your e-mail first: a mail with the link is on its way.",
   forgot: "Forgot your password?",
   invalid: "E-mail or password is wrong.",
   taken: "There is already an account with this e-mail.",

@@ -35,7 +35,9 @@ type User struct {
 	// In lower case; unique among all users.
 	Email string `protobuf:"bytes,3,opt,name=email,proto3" json:"email,omitempty"`
 	// Time of the registration, RFC 3339 in UTC.
-	CreatedAt     string `protobuf:"bytes,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	CreatedAt string `protobuf:"bytes,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// True if the user has proved to read mails to the e-mail.
+	EmailVerified bool `protobuf:"varint,5,opt,name=email_verified,json=emailVerified,proto3" json:"email_verified,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -96,6 +98,13 @@ func (x *User) GetCreatedAt() string {
 		return x.CreatedAt
 	}
 	return ""
+}
+
+func (x *User) GetEmailVerified() bool {
+	if x != nil {
+		return x.EmailVerified
+	}
+	return false
 }
 
 // Session is a sign-in of a user on a device.
@@ -204,8 +213,8 @@ type AuditEntry struct {
 	// UUID, version 7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out,
-	// password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, invitation_sent,
-	// invitation_answered, member_updated, member_removed, token_created or token_deleted.
+	// password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed,
+	// email_change_requested, email_verified, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
@@ -1268,9 +1277,11 @@ type GetMeResponse struct {
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	User    *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
 	// Version of the profile, for If-Match.
-	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	// What an e-mail that is not verified prevents: off (nothing), soft (inviting others) or required (also signing in).
+	EmailVerification string `protobuf:"bytes,5,opt,name=email_verification,json=emailVerification,proto3" json:"email_verification,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *GetMeResponse) Reset() {
@@ -1327,6 +1338,13 @@ func (x *GetMeResponse) GetUser() *User {
 func (x *GetMeResponse) GetEtag() string {
 	if x != nil {
 		return x.Etag
+	}
+	return ""
+}
+
+func (x *GetMeResponse) GetEmailVerification() string {
+	if x != nil {
+		return x.EmailVerification
 	}
 	return ""
 }
@@ -1418,7 +1436,9 @@ type UpdateMeResponse struct {
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	User    *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
 	// Version of the profile, for If-Match.
-	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	// The new e-mail, if it takes effect when it is confirmed.
+	PendingEmail  string `protobuf:"bytes,5,opt,name=pending_email,json=pendingEmail,proto3" json:"pending_email,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1477,6 +1497,13 @@ func (x *UpdateMeResponse) GetUser() *User {
 func (x *UpdateMeResponse) GetEtag() string {
 	if x != nil {
 		return x.Etag
+	}
+	return ""
+}
+
+func (x *UpdateMeResponse) GetPendingEmail() string {
+	if x != nil {
+		return x.PendingEmail
 	}
 	return ""
 }
@@ -1855,6 +1882,363 @@ func (x *ResetPasswordResponse) GetReplayed() bool {
 	return false
 }
 
+type VerifyEmailRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The token of the link, behind the # of its address.
+	Token string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// Shown in the audit trail. At most 255 characters are kept.
+	UserAgent     string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifyEmailRequest) Reset() {
+	*x = VerifyEmailRequest{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifyEmailRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifyEmailRequest) ProtoMessage() {}
+
+func (x *VerifyEmailRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifyEmailRequest.ProtoReflect.Descriptor instead.
+func (*VerifyEmailRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *VerifyEmailRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *VerifyEmailRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+func (x *VerifyEmailRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
+	}
+	return ""
+}
+
+type VerifyEmailResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,3,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifyEmailResponse) Reset() {
+	*x = VerifyEmailResponse{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifyEmailResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifyEmailResponse) ProtoMessage() {}
+
+func (x *VerifyEmailResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifyEmailResponse.ProtoReflect.Descriptor instead.
+func (*VerifyEmailResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *VerifyEmailResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *VerifyEmailResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *VerifyEmailResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+type SendVerificationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,1,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *SendVerificationRequest) Reset() {
+	*x = SendVerificationRequest{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SendVerificationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SendVerificationRequest) ProtoMessage() {}
+
+func (x *SendVerificationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SendVerificationRequest.ProtoReflect.Descriptor instead.
+func (*SendVerificationRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *SendVerificationRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+type SendVerificationResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,3,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SendVerificationResponse) Reset() {
+	*x = SendVerificationResponse{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SendVerificationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SendVerificationResponse) ProtoMessage() {}
+
+func (x *SendVerificationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SendVerificationResponse.ProtoReflect.Descriptor instead.
+func (*SendVerificationResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *SendVerificationResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *SendVerificationResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *SendVerificationResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+type RevertEmailRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The token of the link, behind the # of its address.
+	Token string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// Shown in the audit trail. At most 255 characters are kept.
+	UserAgent     string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevertEmailRequest) Reset() {
+	*x = RevertEmailRequest{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevertEmailRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevertEmailRequest) ProtoMessage() {}
+
+func (x *RevertEmailRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevertEmailRequest.ProtoReflect.Descriptor instead.
+func (*RevertEmailRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *RevertEmailRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *RevertEmailRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+func (x *RevertEmailRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
+	}
+	return ""
+}
+
+type RevertEmailResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,3,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevertEmailResponse) Reset() {
+	*x = RevertEmailResponse{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevertEmailResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevertEmailResponse) ProtoMessage() {}
+
+func (x *RevertEmailResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevertEmailResponse.ProtoReflect.Descriptor instead.
+func (*RevertEmailResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *RevertEmailResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *RevertEmailResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *RevertEmailResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
 type ListSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, at least 1; 50 by default. A value above 200 means 200.
@@ -1867,7 +2251,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1879,7 +2263,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1892,7 +2276,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{22}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListSessionsRequest) GetLimit() int32 {
@@ -1922,7 +2306,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2318,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2331,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{23}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListSessionsResponse) GetCode() string {
@@ -1990,7 +2374,7 @@ type RevokeSessionRequest struct {
 
 func (x *RevokeSessionRequest) Reset() {
 	*x = RevokeSessionRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2002,7 +2386,7 @@ func (x *RevokeSessionRequest) String() string {
 func (*RevokeSessionRequest) ProtoMessage() {}
 
 func (x *RevokeSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2015,7 +2399,7 @@ func (x *RevokeSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeSessionRequest.ProtoReflect.Descriptor instead.
 func (*RevokeSessionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{24}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RevokeSessionRequest) GetId() string {
@@ -2044,7 +2428,7 @@ type RevokeSessionResponse struct {
 
 func (x *RevokeSessionResponse) Reset() {
 	*x = RevokeSessionResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2056,7 +2440,7 @@ func (x *RevokeSessionResponse) String() string {
 func (*RevokeSessionResponse) ProtoMessage() {}
 
 func (x *RevokeSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2069,7 +2453,7 @@ func (x *RevokeSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeSessionResponse.ProtoReflect.Descriptor instead.
 func (*RevokeSessionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{25}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RevokeSessionResponse) GetCode() string {
@@ -2105,7 +2489,7 @@ type ListAuditRequest struct {
 
 func (x *ListAuditRequest) Reset() {
 	*x = ListAuditRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2117,7 +2501,7 @@ func (x *ListAuditRequest) String() string {
 func (*ListAuditRequest) ProtoMessage() {}
 
 func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2130,7 +2514,7 @@ func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAuditRequest.ProtoReflect.Descriptor instead.
 func (*ListAuditRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{26}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListAuditRequest) GetLimit() int32 {
@@ -2160,7 +2544,7 @@ type ListAuditResponse struct {
 
 func (x *ListAuditResponse) Reset() {
 	*x = ListAuditResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2556,7 @@ func (x *ListAuditResponse) String() string {
 func (*ListAuditResponse) ProtoMessage() {}
 
 func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2569,7 @@ func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAuditResponse.ProtoReflect.Descriptor instead.
 func (*ListAuditResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListAuditResponse) GetCode() string {
@@ -2224,7 +2608,7 @@ type GetKeySetRequest struct {
 
 func (x *GetKeySetRequest) Reset() {
 	*x = GetKeySetRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2236,7 +2620,7 @@ func (x *GetKeySetRequest) String() string {
 func (*GetKeySetRequest) ProtoMessage() {}
 
 func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2249,7 +2633,7 @@ func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetRequest.ProtoReflect.Descriptor instead.
 func (*GetKeySetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{28}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{34}
 }
 
 type GetKeySetResponse struct {
@@ -2262,7 +2646,7 @@ type GetKeySetResponse struct {
 
 func (x *GetKeySetResponse) Reset() {
 	*x = GetKeySetResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2274,7 +2658,7 @@ func (x *GetKeySetResponse) String() string {
 func (*GetKeySetResponse) ProtoMessage() {}
 
 func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2287,7 +2671,7 @@ func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetResponse.ProtoReflect.Descriptor instead.
 func (*GetKeySetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{29}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetKeySetResponse) GetKeys() []*Key {
@@ -2318,7 +2702,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2330,7 +2714,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2343,7 +2727,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{30}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Key) GetKty() string {
@@ -2400,7 +2784,7 @@ type ListRevokedSessionsRequest struct {
 
 func (x *ListRevokedSessionsRequest) Reset() {
 	*x = ListRevokedSessionsRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2412,7 +2796,7 @@ func (x *ListRevokedSessionsRequest) String() string {
 func (*ListRevokedSessionsRequest) ProtoMessage() {}
 
 func (x *ListRevokedSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2425,7 +2809,7 @@ func (x *ListRevokedSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListRevokedSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{31}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListRevokedSessionsRequest) GetPaged() bool {
@@ -2460,7 +2844,7 @@ type ListRevokedSessionsResponse struct {
 
 func (x *ListRevokedSessionsResponse) Reset() {
 	*x = ListRevokedSessionsResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2472,7 +2856,7 @@ func (x *ListRevokedSessionsResponse) String() string {
 func (*ListRevokedSessionsResponse) ProtoMessage() {}
 
 func (x *ListRevokedSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2485,7 +2869,7 @@ func (x *ListRevokedSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListRevokedSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{32}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListRevokedSessionsResponse) GetSessionIds() []string {
@@ -2526,14 +2910,16 @@ func (x *ListRevokedSessionsResponse) GetHasMore() bool {
 type FindUserByEmailRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In any letter case.
-	Email         string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
+	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
+	// Id of the user who invites the e-mail, a UUID. Empty in requests of earlier releases.
+	InviterId     string `protobuf:"bytes,2,opt,name=inviter_id,json=inviterId,proto3" json:"inviter_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FindUserByEmailRequest) Reset() {
 	*x = FindUserByEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2545,7 +2931,7 @@ func (x *FindUserByEmailRequest) String() string {
 func (*FindUserByEmailRequest) ProtoMessage() {}
 
 func (x *FindUserByEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2558,12 +2944,19 @@ func (x *FindUserByEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindUserByEmailRequest.ProtoReflect.Descriptor instead.
 func (*FindUserByEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{33}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *FindUserByEmailRequest) GetEmail() string {
 	if x != nil {
 		return x.Email
+	}
+	return ""
+}
+
+func (x *FindUserByEmailRequest) GetInviterId() string {
+	if x != nil {
+		return x.InviterId
 	}
 	return ""
 }
@@ -2577,7 +2970,7 @@ type FindUserByEmailResponse struct {
 
 func (x *FindUserByEmailResponse) Reset() {
 	*x = FindUserByEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2589,7 +2982,7 @@ func (x *FindUserByEmailResponse) String() string {
 func (*FindUserByEmailResponse) ProtoMessage() {}
 
 func (x *FindUserByEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2602,7 +2995,7 @@ func (x *FindUserByEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindUserByEmailResponse.ProtoReflect.Descriptor instead.
 func (*FindUserByEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{34}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *FindUserByEmailResponse) GetUser() *User {
@@ -2622,7 +3015,7 @@ type GetUsersRequest struct {
 
 func (x *GetUsersRequest) Reset() {
 	*x = GetUsersRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2634,7 +3027,7 @@ func (x *GetUsersRequest) String() string {
 func (*GetUsersRequest) ProtoMessage() {}
 
 func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2647,7 +3040,7 @@ func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersRequest.ProtoReflect.Descriptor instead.
 func (*GetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{35}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetUsersRequest) GetIds() []string {
@@ -2667,7 +3060,7 @@ type GetUsersResponse struct {
 
 func (x *GetUsersResponse) Reset() {
 	*x = GetUsersResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2679,7 +3072,7 @@ func (x *GetUsersResponse) String() string {
 func (*GetUsersResponse) ProtoMessage() {}
 
 func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2692,7 +3085,7 @@ func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersResponse.ProtoReflect.Descriptor instead.
 func (*GetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{36}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetUsersResponse) GetUsers() []*User {
@@ -2706,13 +3099,14 @@ var File_coffer_auth_v1_auth_proto protoreflect.FileDescriptor
 
 const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\n" +
-	"\x19coffer/auth/v1/auth.proto\x12\x0ecoffer.auth.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"_\n" +
+	"\x19coffer/auth/v1/auth.proto\x12\x0ecoffer.auth.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x86\x01\n" +
 	"\x04User\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05email\x18\x03 \x01(\tR\x05email\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x04 \x01(\tR\tcreatedAt\"\xd1\x01\n" +
+	"created_at\x18\x04 \x01(\tR\tcreatedAt\x12%\n" +
+	"\x0eemail_verified\x18\x05 \x01(\bR\remailVerified\"\xd1\x01\n" +
 	"\aSession\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
@@ -2725,11 +3119,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\xf0\x05\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\xa5\x06\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\xb6\x02\n" +
-	"\x04type\x18\x02 \x01(\tB\xa1\x02¶\x18\x9c\x02registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed invitation_sent invitation_answered member_updated member_removed token_created token_deletedR\x04type\x12-\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\xeb\x02\n" +
+	"\x04type\x18\x02 \x01(\tB\xd6\x02¶\x18\xd1\x02registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_verified email_reverted invitation_sent invitation_answered member_updated member_removed token_created token_deletedR\x04type\x12-\n" +
 	"\aoutcome\x18\x03 \x01(\tB\x13¶\x18\x0fsuccess failureR\aoutcome\x12\x1d\n" +
 	"\x02at\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x02at\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +
@@ -2854,12 +3248,13 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
 	"\x06cookie\x18\x03 \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\"\x0e\n" +
-	"\fGetMeRequest\"\x85\x01\n" +
+	"\fGetMeRequest\"\xcb\x01\n" +
 	"\rGetMeResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
 	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xf7\x01\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\x12D\n" +
+	"\x12email_verification\x18\x05 \x01(\tB\x15¶\x18\x11off soft requiredR\x11emailVerification\"\xf7\x01\n" +
 	"\x0fUpdateMeRequest\x12!\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xe2\xb6\x18\x04\b\x01\x10dH\x00R\x04name\x88\x01\x01\x12\"\n" +
 	"\x05email\x18\x02 \x01(\tB\a\xe2\xb6\x18\x03\x10\xfe\x01H\x01R\x05email\x88\x01\x01\x12-\n" +
@@ -2869,12 +3264,13 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\bif_match\x18\x04 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x122\n" +
 	"\x10current_password\x18\x05 \x01(\tB\a\xe2\xb6\x18\x03\x10\x80\x01R\x0fcurrentPasswordB\a\n" +
 	"\x05_nameB\b\n" +
-	"\x06_email\"\x88\x01\n" +
+	"\x06_email\"\xb3\x01\n" +
 	"\x10UpdateMeResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
 	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb0\x01\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\x12)\n" +
+	"\rpending_email\x18\x05 \x01(\tB\x04\xf8\xb5\x18\x01R\fpendingEmail\"\xb0\x01\n" +
 	"\x15ChangePasswordRequest\x126\n" +
 	"\x10current_password\x18\x01 \x01(\tB\v\xf0\xb5\x18\x01\xe2\xb6\x18\x03\x10\x80\x01R\x0fcurrentPassword\x120\n" +
 	"\fnew_password\x18\x02 \x01(\tB\r\xf0\xb5\x18\x01\xe2\xb6\x18\x05\b\b\x10\x80\x01R\vnewPassword\x12-\n" +
@@ -2900,6 +3296,32 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x04 \x01(\tB\x0e\xe2\xb5\x18\n" +
 	"User-AgentR\tuserAgent\"{\n" +
 	"\x15ResetPasswordResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
+	"\breplayed\x18\x03 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xa4\x01\n" +
+	"\x12VerifyEmailRequest\x12\x1a\n" +
+	"\x05token\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x05token\x12C\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\x12-\n" +
+	"\n" +
+	"user_agent\x18\x03 \x01(\tB\x0e\xe2\xb5\x18\n" +
+	"User-AgentR\tuserAgent\"y\n" +
+	"\x13VerifyEmailResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
+	"\breplayed\x18\x03 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"^\n" +
+	"\x17SendVerificationRequest\x12C\n" +
+	"\x0fidempotency_key\x18\x01 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\"~\n" +
+	"\x18SendVerificationResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
+	"\breplayed\x18\x03 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xa4\x01\n" +
+	"\x12RevertEmailRequest\x12\x1a\n" +
+	"\x05token\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x05token\x12C\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\x12-\n" +
+	"\n" +
+	"user_agent\x18\x03 \x01(\tB\x0e\xe2\xb5\x18\n" +
+	"User-AgentR\tuserAgent\"y\n" +
+	"\x13RevertEmailResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
 	"\breplayed\x18\x03 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"[\n" +
@@ -2954,20 +3376,22 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\texpire_at\x18\x03 \x03(\aR\bexpireAt\x12\x1f\n" +
 	"\vnext_cursor\x18\x04 \x01(\tR\n" +
 	"nextCursor\x12\x19\n" +
-	"\bhas_more\x18\x05 \x01(\bR\ahasMore\".\n" +
+	"\bhas_more\x18\x05 \x01(\bR\ahasMore\"M\n" +
 	"\x16FindUserByEmailRequest\x12\x14\n" +
-	"\x05email\x18\x01 \x01(\tR\x05email\"C\n" +
+	"\x05email\x18\x01 \x01(\tR\x05email\x12\x1d\n" +
+	"\n" +
+	"inviter_id\x18\x02 \x01(\tR\tinviterId\"C\n" +
 	"\x17FindUserByEmailResponse\x12(\n" +
 	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"#\n" +
 	"\x0fGetUsersRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\">\n" +
 	"\x10GetUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xf5\x13\n" +
+	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xb7\x18\n" +
 	"\vAuthService\x12\xa1\x01\n" +
 	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"R\x8a\xb5\x18%\n" +
-	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x01(\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\x95\x01\n" +
-	"\x05Login\x12\x1c.coffer.auth.v1.LoginRequest\x1a\x1d.coffer.auth.v1.LoginResponse\"O\x8a\xb5\x18$\n" +
-	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02*.\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/auth/login\x12\x9e\x01\n" +
+	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x01(\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\x97\x01\n" +
+	"\x05Login\x12\x1c.coffer.auth.v1.LoginRequest\x1a\x1d.coffer.auth.v1.LoginResponse\"Q\x8a\xb5\x18$\n" +
+	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x04*.\xa4\x02\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/auth/login\x12\x9e\x01\n" +
 	"\aRefresh\x12\x1e.coffer.auth.v1.RefreshRequest\x1a\x1f.coffer.auth.v1.RefreshResponse\"R\x8a\xb5\x18%\n" +
 	"\x0fTOKEN_REFRESHED\x12\x0fToken refreshed\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02+.\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/api/v1/auth/refresh\x12\x91\x01\n" +
 	"\x06Logout\x12\x1d.coffer.auth.v1.LogoutRequest\x1a\x1e.coffer.auth.v1.LogoutResponse\"H\x8a\xb5\x18&\n" +
@@ -2981,7 +3405,13 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0eForgotPassword\x12%.coffer.auth.v1.ForgotPasswordRequest\x1a&.coffer.auth.v1.ForgotPasswordResponse\"x\x8a\xb5\x18C\n" +
 	"\tMAIL_SENT\x123If the e-mail has an account, a mail was sent to it\x18\xca\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02\xa3\x02\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/auth/password/forgot\x12\xb5\x01\n" +
 	"\rResetPassword\x12$.coffer.auth.v1.ResetPasswordRequest\x1a%.coffer.auth.v1.ResetPasswordResponse\"W\x8a\xb5\x18#\n" +
-	"\x0ePASSWORD_RESET\x12\x0ePassword reset\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02\xa2\x02\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/auth/password/reset\x12\xa6\x01\n" +
+	"\x0ePASSWORD_RESET\x12\x0ePassword reset\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02\xa2\x02\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/auth/password/reset\x12\xaf\x01\n" +
+	"\vVerifyEmail\x12\".coffer.auth.v1.VerifyEmailRequest\x1a#.coffer.auth.v1.VerifyEmailResponse\"W\x8a\xb5\x18$\n" +
+	"\x0eEMAIL_VERIFIED\x12\x0fE-mail verified\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x03\xa2\x02(\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/auth/email/verify\x12\xd7\x01\n" +
+	"\x10SendVerification\x12'.coffer.auth.v1.SendVerificationRequest\x1a(.coffer.auth.v1.SendVerificationResponse\"p\x8a\xb5\x18<\n" +
+	"\tMAIL_SENT\x12,A mail was sent to the e-mail of the account\x18\xca\x01\xb2\xb5\x18\x02\xa3\x02\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/api/v1/auth/email/verification\x12\xaf\x01\n" +
+	"\vRevertEmail\x12\".coffer.auth.v1.RevertEmailRequest\x1a#.coffer.auth.v1.RevertEmailResponse\"W\x8a\xb5\x18$\n" +
+	"\x0eEMAIL_REVERTED\x12\x0fE-mail restored\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x03\xa2\x02(\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/auth/email/revert\x12\xa6\x01\n" +
 	"\fListSessions\x12#.coffer.auth.v1.ListSessionsRequest\x1a$.coffer.auth.v1.ListSessionsResponse\"K\x8a\xb5\x18'\n" +
 	"\x10SESSIONS_FETCHED\x12\x10Sessions fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/auth/sessions\x90\x02\x01\x12\xaf\x01\n" +
 	"\rRevokeSession\x12$.coffer.auth.v1.RevokeSessionRequest\x1a%.coffer.auth.v1.RevokeSessionResponse\"Q\x8a\xb5\x18%\n" +
@@ -2989,8 +3419,8 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\tListAudit\x12 .coffer.auth.v1.ListAuditRequest\x1a!.coffer.auth.v1.ListAuditResponse\"L\x8a\xb5\x18+\n" +
 	"\rAUDIT_FETCHED\x12\x17Security events fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/auth/audit\x90\x02\x01\x12\x9d\x01\n" +
 	"\tGetKeySet\x12 .coffer.auth.v1.GetKeySetRequest\x1a!.coffer.auth.v1.GetKeySetResponse\"K\x8a\xb5\x18\x03\x18\xc8\x01\x90\xb5\x18\x01\xa2\xb5\x18\agateway\xa2\xb5\x18\x06ledger\xa2\xb5\x18\x06budget\x82\xd3\xe4\x93\x02\x18\x12\x16/.well-known/jwks.json\x90\x02\x01\x12\x96\x01\n" +
-	"\x13ListRevokedSessions\x12*.coffer.auth.v1.ListRevokedSessionsRequest\x1a+.coffer.auth.v1.ListRevokedSessionsResponse\"&\x90\xb5\x18\x02\xa2\xb5\x18\agateway\xa2\xb5\x18\x06ledger\xa2\xb5\x18\x06budget\x90\x02\x01\x12z\n" +
-	"\x0fFindUserByEmail\x12&.coffer.auth.v1.FindUserByEmailRequest\x1a'.coffer.auth.v1.FindUserByEmailResponse\"\x16\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x01)\x90\x02\x01\x12`\n" +
+	"\x13ListRevokedSessions\x12*.coffer.auth.v1.ListRevokedSessionsRequest\x1a+.coffer.auth.v1.ListRevokedSessionsResponse\"&\x90\xb5\x18\x02\xa2\xb5\x18\agateway\xa2\xb5\x18\x06ledger\xa2\xb5\x18\x06budget\x90\x02\x01\x12|\n" +
+	"\x0fFindUserByEmail\x12&.coffer.auth.v1.FindUserByEmailRequest\x1a'.coffer.auth.v1.FindUserByEmailResponse\"\x18\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x03)\xa4\x02\x90\x02\x01\x12`\n" +
 	"\bGetUsers\x12\x1f.coffer.auth.v1.GetUsersRequest\x1a .coffer.auth.v1.GetUsersResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"
 
 var (
@@ -3005,7 +3435,7 @@ func file_coffer_auth_v1_auth_proto_rawDescGZIP() []byte {
 	return file_coffer_auth_v1_auth_proto_rawDescData
 }
 
-var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*User)(nil),                        // 0: coffer.auth.v1.User
 	(*Session)(nil),                     // 1: coffer.auth.v1.Session
@@ -3029,39 +3459,45 @@ var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*ForgotPasswordResponse)(nil),      // 19: coffer.auth.v1.ForgotPasswordResponse
 	(*ResetPasswordRequest)(nil),        // 20: coffer.auth.v1.ResetPasswordRequest
 	(*ResetPasswordResponse)(nil),       // 21: coffer.auth.v1.ResetPasswordResponse
-	(*ListSessionsRequest)(nil),         // 22: coffer.auth.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),        // 23: coffer.auth.v1.ListSessionsResponse
-	(*RevokeSessionRequest)(nil),        // 24: coffer.auth.v1.RevokeSessionRequest
-	(*RevokeSessionResponse)(nil),       // 25: coffer.auth.v1.RevokeSessionResponse
-	(*ListAuditRequest)(nil),            // 26: coffer.auth.v1.ListAuditRequest
-	(*ListAuditResponse)(nil),           // 27: coffer.auth.v1.ListAuditResponse
-	(*GetKeySetRequest)(nil),            // 28: coffer.auth.v1.GetKeySetRequest
-	(*GetKeySetResponse)(nil),           // 29: coffer.auth.v1.GetKeySetResponse
-	(*Key)(nil),                         // 30: coffer.auth.v1.Key
-	(*ListRevokedSessionsRequest)(nil),  // 31: coffer.auth.v1.ListRevokedSessionsRequest
-	(*ListRevokedSessionsResponse)(nil), // 32: coffer.auth.v1.ListRevokedSessionsResponse
-	(*FindUserByEmailRequest)(nil),      // 33: coffer.auth.v1.FindUserByEmailRequest
-	(*FindUserByEmailResponse)(nil),     // 34: coffer.auth.v1.FindUserByEmailResponse
-	(*GetUsersRequest)(nil),             // 35: coffer.auth.v1.GetUsersRequest
-	(*GetUsersResponse)(nil),            // 36: coffer.auth.v1.GetUsersResponse
-	(*v1.Cookie)(nil),                   // 37: coffer.rest.v1.Cookie
-	(*v1.Pagination)(nil),               // 38: coffer.rest.v1.Pagination
+	(*VerifyEmailRequest)(nil),          // 22: coffer.auth.v1.VerifyEmailRequest
+	(*VerifyEmailResponse)(nil),         // 23: coffer.auth.v1.VerifyEmailResponse
+	(*SendVerificationRequest)(nil),     // 24: coffer.auth.v1.SendVerificationRequest
+	(*SendVerificationResponse)(nil),    // 25: coffer.auth.v1.SendVerificationResponse
+	(*RevertEmailRequest)(nil),          // 26: coffer.auth.v1.RevertEmailRequest
+	(*RevertEmailResponse)(nil),         // 27: coffer.auth.v1.RevertEmailResponse
+	(*ListSessionsRequest)(nil),         // 28: coffer.auth.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),        // 29: coffer.auth.v1.ListSessionsResponse
+	(*RevokeSessionRequest)(nil),        // 30: coffer.auth.v1.RevokeSessionRequest
+	(*RevokeSessionResponse)(nil),       // 31: coffer.auth.v1.RevokeSessionResponse
+	(*ListAuditRequest)(nil),            // 32: coffer.auth.v1.ListAuditRequest
+	(*ListAuditResponse)(nil),           // 33: coffer.auth.v1.ListAuditResponse
+	(*GetKeySetRequest)(nil),            // 34: coffer.auth.v1.GetKeySetRequest
+	(*GetKeySetResponse)(nil),           // 35: coffer.auth.v1.GetKeySetResponse
+	(*Key)(nil),                         // 36: coffer.auth.v1.Key
+	(*ListRevokedSessionsRequest)(nil),  // 37: coffer.auth.v1.ListRevokedSessionsRequest
+	(*ListRevokedSessionsResponse)(nil), // 38: coffer.auth.v1.ListRevokedSessionsResponse
+	(*FindUserByEmailRequest)(nil),      // 39: coffer.auth.v1.FindUserByEmailRequest
+	(*FindUserByEmailResponse)(nil),     // 40: coffer.auth.v1.FindUserByEmailResponse
+	(*GetUsersRequest)(nil),             // 41: coffer.auth.v1.GetUsersRequest
+	(*GetUsersResponse)(nil),            // 42: coffer.auth.v1.GetUsersResponse
+	(*v1.Cookie)(nil),                   // 43: coffer.rest.v1.Cookie
+	(*v1.Pagination)(nil),               // 44: coffer.rest.v1.Pagination
 }
 var file_coffer_auth_v1_auth_proto_depIdxs = []int32{
 	3,  // 0: coffer.auth.v1.AuditEntry.sharing:type_name -> coffer.auth.v1.AuditSharing
 	0,  // 1: coffer.auth.v1.RegisterResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 2: coffer.auth.v1.LoginResponse.user:type_name -> coffer.auth.v1.User
-	37, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	43, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
 	0,  // 4: coffer.auth.v1.RefreshResponse.user:type_name -> coffer.auth.v1.User
-	37, // 5: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
-	37, // 6: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	43, // 5: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	43, // 6: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
 	0,  // 7: coffer.auth.v1.GetMeResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 8: coffer.auth.v1.UpdateMeResponse.user:type_name -> coffer.auth.v1.User
 	1,  // 9: coffer.auth.v1.ListSessionsResponse.sessions:type_name -> coffer.auth.v1.Session
-	38, // 10: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	44, // 10: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	2,  // 11: coffer.auth.v1.ListAuditResponse.entries:type_name -> coffer.auth.v1.AuditEntry
-	38, // 12: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	30, // 13: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
+	44, // 12: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	36, // 13: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
 	0,  // 14: coffer.auth.v1.FindUserByEmailResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 15: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
 	4,  // 16: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
@@ -3073,31 +3509,37 @@ var file_coffer_auth_v1_auth_proto_depIdxs = []int32{
 	16, // 22: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
 	18, // 23: coffer.auth.v1.AuthService.ForgotPassword:input_type -> coffer.auth.v1.ForgotPasswordRequest
 	20, // 24: coffer.auth.v1.AuthService.ResetPassword:input_type -> coffer.auth.v1.ResetPasswordRequest
-	22, // 25: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
-	24, // 26: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
-	26, // 27: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
-	28, // 28: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
-	31, // 29: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
-	33, // 30: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
-	35, // 31: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
-	5,  // 32: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
-	7,  // 33: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
-	9,  // 34: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
-	11, // 35: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
-	13, // 36: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
-	15, // 37: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
-	17, // 38: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
-	19, // 39: coffer.auth.v1.AuthService.ForgotPassword:output_type -> coffer.auth.v1.ForgotPasswordResponse
-	21, // 40: coffer.auth.v1.AuthService.ResetPassword:output_type -> coffer.auth.v1.ResetPasswordResponse
-	23, // 41: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
-	25, // 42: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
-	27, // 43: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
-	29, // 44: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
-	32, // 45: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
-	34, // 46: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
-	36, // 47: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
-	32, // [32:48] is the sub-list for method output_type
-	16, // [16:32] is the sub-list for method input_type
+	22, // 25: coffer.auth.v1.AuthService.VerifyEmail:input_type -> coffer.auth.v1.VerifyEmailRequest
+	24, // 26: coffer.auth.v1.AuthService.SendVerification:input_type -> coffer.auth.v1.SendVerificationRequest
+	26, // 27: coffer.auth.v1.AuthService.RevertEmail:input_type -> coffer.auth.v1.RevertEmailRequest
+	28, // 28: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
+	30, // 29: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
+	32, // 30: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
+	34, // 31: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
+	37, // 32: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
+	39, // 33: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
+	41, // 34: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
+	5,  // 35: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
+	7,  // 36: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
+	9,  // 37: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
+	11, // 38: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
+	13, // 39: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
+	15, // 40: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
+	17, // 41: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
+	19, // 42: coffer.auth.v1.AuthService.ForgotPassword:output_type -> coffer.auth.v1.ForgotPasswordResponse
+	21, // 43: coffer.auth.v1.AuthService.ResetPassword:output_type -> coffer.auth.v1.ResetPasswordResponse
+	23, // 44: coffer.auth.v1.AuthService.VerifyEmail:output_type -> coffer.auth.v1.VerifyEmailResponse
+	25, // 45: coffer.auth.v1.AuthService.SendVerification:output_type -> coffer.auth.v1.SendVerificationResponse
+	27, // 46: coffer.auth.v1.AuthService.RevertEmail:output_type -> coffer.auth.v1.RevertEmailResponse
+	29, // 47: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
+	31, // 48: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
+	33, // 49: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
+	35, // 50: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
+	38, // 51: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
+	40, // 52: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
+	42, // 53: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
+	35, // [35:54] is the sub-list for method output_type
+	16, // [16:35] is the sub-list for method input_type
 	16, // [16:16] is the sub-list for extension type_name
 	16, // [16:16] is the sub-list for extension extendee
 	0,  // [0:16] is the sub-list for field type_name
@@ -3111,15 +3553,15 @@ func file_coffer_auth_v1_auth_proto_init() {
 	file_coffer_auth_v1_auth_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_auth_v1_auth_proto_msgTypes[3].OneofWrappers = []any{}
 	file_coffer_auth_v1_auth_proto_msgTypes[14].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[22].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[26].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[28].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[32].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_auth_v1_auth_proto_rawDesc), len(file_coffer_auth_v1_auth_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

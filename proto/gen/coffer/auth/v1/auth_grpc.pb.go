@@ -30,6 +30,9 @@ const (
 	AuthService_ChangePassword_FullMethodName      = "/coffer.auth.v1.AuthService/ChangePassword"
 	AuthService_ForgotPassword_FullMethodName      = "/coffer.auth.v1.AuthService/ForgotPassword"
 	AuthService_ResetPassword_FullMethodName       = "/coffer.auth.v1.AuthService/ResetPassword"
+	AuthService_VerifyEmail_FullMethodName         = "/coffer.auth.v1.AuthService/VerifyEmail"
+	AuthService_SendVerification_FullMethodName    = "/coffer.auth.v1.AuthService/SendVerification"
+	AuthService_RevertEmail_FullMethodName         = "/coffer.auth.v1.AuthService/RevertEmail"
 	AuthService_ListSessions_FullMethodName        = "/coffer.auth.v1.AuthService/ListSessions"
 	AuthService_RevokeSession_FullMethodName       = "/coffer.auth.v1.AuthService/RevokeSession"
 	AuthService_ListAudit_FullMethodName           = "/coffer.auth.v1.AuthService/ListAudit"
@@ -64,7 +67,9 @@ type AuthServiceClient interface {
 	// Returns the signed-in user.
 	GetMe(ctx context.Context, in *GetMeRequest, opts ...grpc.CallOption) (*GetMeResponse, error)
 	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10
-	// wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED. If the installation verifies e-mails, a
+	// new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is
+	// notified, and can restore itself for 7 days.
 	UpdateMe(ctx context.Context, in *UpdateMeRequest, opts ...grpc.CallOption) (*UpdateMeResponse, error)
 	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the
 	// session, requests are rejected with RATE_LIMITED.
@@ -76,6 +81,15 @@ type AuthServiceClient interface {
 	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no
 	// longer valid after another change of the password.
 	ResetPassword(ctx context.Context, in *ResetPasswordRequest, opts ...grpc.CallOption) (*ResetPasswordResponse, error)
+	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works
+	// once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	VerifyEmail(ctx context.Context, in *VerifyEmailRequest, opts ...grpc.CallOption) (*VerifyEmailResponse, error)
+	// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5
+	// such mails within a day, requests are rejected with RATE_LIMITED.
+	SendVerification(ctx context.Context, in *SendVerificationRequest, opts ...grpc.CallOption) (*SendVerificationResponse, error)
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The
+	// link works once within 7 days, also after a change of the password.
+	RevertEmail(ctx context.Context, in *RevertEmailRequest, opts ...grpc.CallOption) (*RevertEmailResponse, error)
 	// Returns a page of the user's live sessions, newest first.
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
 	// Ends one of the user's sessions. This may be the current one.
@@ -90,7 +104,8 @@ type AuthServiceClient interface {
 	// first. The cursor of the last page continues with sessions that were ended since, and repeats the last three
 	// minutes.
 	ListRevokedSessions(ctx context.Context, in *ListRevokedSessionsRequest, opts ...grpc.CallOption) (*ListRevokedSessionsResponse, error)
-	// Finds the user with an e-mail, in any letter case.
+	// Finds the user with an e-mail, in any letter case, to invite that user. An inviter whose e-mail is not verified gets
+	// EMAIL_NOT_VERIFIED if the installation verifies e-mails.
 	FindUserByEmail(ctx context.Context, in *FindUserByEmailRequest, opts ...grpc.CallOption) (*FindUserByEmailResponse, error)
 	// Returns several users at once, and omits unknown ids.
 	GetUsers(ctx context.Context, in *GetUsersRequest, opts ...grpc.CallOption) (*GetUsersResponse, error)
@@ -194,6 +209,36 @@ func (c *authServiceClient) ResetPassword(ctx context.Context, in *ResetPassword
 	return out, nil
 }
 
+func (c *authServiceClient) VerifyEmail(ctx context.Context, in *VerifyEmailRequest, opts ...grpc.CallOption) (*VerifyEmailResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(VerifyEmailResponse)
+	err := c.cc.Invoke(ctx, AuthService_VerifyEmail_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *authServiceClient) SendVerification(ctx context.Context, in *SendVerificationRequest, opts ...grpc.CallOption) (*SendVerificationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SendVerificationResponse)
+	err := c.cc.Invoke(ctx, AuthService_SendVerification_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *authServiceClient) RevertEmail(ctx context.Context, in *RevertEmailRequest, opts ...grpc.CallOption) (*RevertEmailResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RevertEmailResponse)
+	err := c.cc.Invoke(ctx, AuthService_RevertEmail_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *authServiceClient) ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListSessionsResponse)
@@ -289,7 +334,9 @@ type AuthServiceServer interface {
 	// Returns the signed-in user.
 	GetMe(context.Context, *GetMeRequest) (*GetMeResponse, error)
 	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10
-	// wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED. If the installation verifies e-mails, a
+	// new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is
+	// notified, and can restore itself for 7 days.
 	UpdateMe(context.Context, *UpdateMeRequest) (*UpdateMeResponse, error)
 	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the
 	// session, requests are rejected with RATE_LIMITED.
@@ -301,6 +348,15 @@ type AuthServiceServer interface {
 	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no
 	// longer valid after another change of the password.
 	ResetPassword(context.Context, *ResetPasswordRequest) (*ResetPasswordResponse, error)
+	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works
+	// once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	VerifyEmail(context.Context, *VerifyEmailRequest) (*VerifyEmailResponse, error)
+	// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5
+	// such mails within a day, requests are rejected with RATE_LIMITED.
+	SendVerification(context.Context, *SendVerificationRequest) (*SendVerificationResponse, error)
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The
+	// link works once within 7 days, also after a change of the password.
+	RevertEmail(context.Context, *RevertEmailRequest) (*RevertEmailResponse, error)
 	// Returns a page of the user's live sessions, newest first.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
 	// Ends one of the user's sessions. This may be the current one.
@@ -315,7 +371,8 @@ type AuthServiceServer interface {
 	// first. The cursor of the last page continues with sessions that were ended since, and repeats the last three
 	// minutes.
 	ListRevokedSessions(context.Context, *ListRevokedSessionsRequest) (*ListRevokedSessionsResponse, error)
-	// Finds the user with an e-mail, in any letter case.
+	// Finds the user with an e-mail, in any letter case, to invite that user. An inviter whose e-mail is not verified gets
+	// EMAIL_NOT_VERIFIED if the installation verifies e-mails.
 	FindUserByEmail(context.Context, *FindUserByEmailRequest) (*FindUserByEmailResponse, error)
 	// Returns several users at once, and omits unknown ids.
 	GetUsers(context.Context, *GetUsersRequest) (*GetUsersResponse, error)
@@ -355,6 +412,15 @@ func (UnimplementedAuthServiceServer) ForgotPassword(context.Context, *ForgotPas
 }
 func (UnimplementedAuthServiceServer) ResetPassword(context.Context, *ResetPasswordRequest) (*ResetPasswordResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResetPassword not implemented")
+}
+func (UnimplementedAuthServiceServer) VerifyEmail(context.Context, *VerifyEmailRequest) (*VerifyEmailResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method VerifyEmail not implemented")
+}
+func (UnimplementedAuthServiceServer) SendVerification(context.Context, *SendVerificationRequest) (*SendVerificationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SendVerification not implemented")
+}
+func (UnimplementedAuthServiceServer) RevertEmail(context.Context, *RevertEmailRequest) (*RevertEmailResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RevertEmail not implemented")
 }
 func (UnimplementedAuthServiceServer) ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListSessions not implemented")
@@ -560,6 +626,60 @@ func _AuthService_ResetPassword_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AuthService_VerifyEmail_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(VerifyEmailRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AuthServiceServer).VerifyEmail(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AuthService_VerifyEmail_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AuthServiceServer).VerifyEmail(ctx, req.(*VerifyEmailRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AuthService_SendVerification_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SendVerificationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AuthServiceServer).SendVerification(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AuthService_SendVerification_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AuthServiceServer).SendVerification(ctx, req.(*SendVerificationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AuthService_RevertEmail_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RevertEmailRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AuthServiceServer).RevertEmail(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AuthService_RevertEmail_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AuthServiceServer).RevertEmail(ctx, req.(*RevertEmailRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AuthService_ListSessions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListSessionsRequest)
 	if err := dec(in); err != nil {
@@ -728,6 +848,18 @@ var AuthService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ResetPassword",
 			Handler:    _AuthService_ResetPassword_Handler,
+		},
+		{
+			MethodName: "VerifyEmail",
+			Handler:    _AuthService_VerifyEmail_Handler,
+		},
+		{
+			MethodName: "SendVerification",
+			Handler:    _AuthService_SendVerification_Handler,
+		},
+		{
+			MethodName: "RevertEmail",
+			Handler:    _AuthService_RevertEmail_Handler,
 		},
 		{
 			MethodName: "ListSessions",

@@ -116,6 +116,52 @@ func (x *UserUpdated) GetUser() *User {
 	return nil
 }
 
+// UserEmailVerified is published as auth.v1.user.email_verified when the user has proved to read mails to the e-mail.
+type UserEmailVerified struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user with the verified e-mail.
+	User          *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserEmailVerified) Reset() {
+	*x = UserEmailVerified{}
+	mi := &file_coffer_auth_v1_events_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserEmailVerified) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserEmailVerified) ProtoMessage() {}
+
+func (x *UserEmailVerified) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_events_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserEmailVerified.ProtoReflect.Descriptor instead.
+func (*UserEmailVerified) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_events_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *UserEmailVerified) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
 var File_coffer_auth_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_auth_v1_events_proto_rawDesc = "" +
@@ -124,6 +170,8 @@ const file_coffer_auth_v1_events_proto_rawDesc = "" +
 	"\x0eUserRegistered\x12(\n" +
 	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"7\n" +
 	"\vUserUpdated\x12(\n" +
+	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"=\n" +
+	"\x11UserEmailVerified\x12(\n" +
 	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04userBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"
 
 var (
@@ -138,20 +186,22 @@ func file_coffer_auth_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_auth_v1_events_proto_rawDescData
 }
 
-var file_coffer_auth_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_coffer_auth_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_coffer_auth_v1_events_proto_goTypes = []any{
-	(*UserRegistered)(nil), // 0: coffer.auth.v1.UserRegistered
-	(*UserUpdated)(nil),    // 1: coffer.auth.v1.UserUpdated
-	(*User)(nil),           // 2: coffer.auth.v1.User
+	(*UserRegistered)(nil),    // 0: coffer.auth.v1.UserRegistered
+	(*UserUpdated)(nil),       // 1: coffer.auth.v1.UserUpdated
+	(*UserEmailVerified)(nil), // 2: coffer.auth.v1.UserEmailVerified
+	(*User)(nil),              // 3: coffer.auth.v1.User
 }
 var file_coffer_auth_v1_events_proto_depIdxs = []int32{
-	2, // 0: coffer.auth.v1.UserRegistered.user:type_name -> coffer.auth.v1.User
-	2, // 1: coffer.auth.v1.UserUpdated.user:type_name -> coffer.auth.v1.User
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	3, // 0: coffer.auth.v1.UserRegistered.user:type_name -> coffer.auth.v1.User
+	3, // 1: coffer.auth.v1.UserUpdated.user:type_name -> coffer.auth.v1.User
+	3, // 2: coffer.auth.v1.UserEmailVerified.user:type_name -> coffer.auth.v1.User
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_coffer_auth_v1_events_proto_init() }
@@ -166,7 +216,7 @@ func file_coffer_auth_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_auth_v1_events_proto_rawDesc), len(file_coffer_auth_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

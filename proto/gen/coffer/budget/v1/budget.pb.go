@@ -3232,7 +3232,7 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\vinvitations\x18\x03 \x03(\v2\x1c.coffer.budget.v1.InvitationR\vinvitations\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination2\xf6\x12\n" +
+	"pagination2\xf8\x12\n" +
 	"\rBudgetService\x12\xbd\x01\n" +
 	"\fCreateBudget\x12%.coffer.budget.v1.CreateBudgetRequest\x1a&.coffer.budget.v1.CreateBudgetResponse\"^\x8a\xb5\x18#\n" +
 	"\x0eBUDGET_CREATED\x12\x0eBudget created\x18\xc9\x01\xb2\xb5\x18\b\t<@f\x8a\x01gh\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/budgets\x12\xb0\x01\n" +
@@ -3244,9 +3244,9 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x0eBUDGET_UPDATED\x12\x0eBudget updated\x18\xc8\x01\xb2\xb5\x18\n" +
 	"\x04\x05\t<@defgh\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x19:\x01*2\x14/api/v1/budgets/{id}\x12\xba\x01\n" +
 	"\fDeleteBudget\x12%.coffer.budget.v1.DeleteBudgetRequest\x1a&.coffer.budget.v1.DeleteBudgetResponse\"[\x8a\xb5\x18#\n" +
-	"\x0eBUDGET_DELETED\x12\x0eBudget deleted\x18\xc8\x01\xb2\xb5\x18\x03\x04de\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x16*\x14/api/v1/budgets/{id}\x12\xba\x01\n" +
-	"\vShareBudget\x12$.coffer.budget.v1.ShareBudgetRequest\x1a%.coffer.budget.v1.ShareBudgetResponse\"^\x8a\xb5\x18!\n" +
-	"\rBUDGET_SHARED\x12\rBudget shared\x18\xc9\x01\xb2\xb5\x18\t\x04)deklm\x8b\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/api/v1/budgets/{budget_id}/share\x12\xd0\x01\n" +
+	"\x0eBUDGET_DELETED\x12\x0eBudget deleted\x18\xc8\x01\xb2\xb5\x18\x03\x04de\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x16*\x14/api/v1/budgets/{id}\x12\xbc\x01\n" +
+	"\vShareBudget\x12$.coffer.budget.v1.ShareBudgetRequest\x1a%.coffer.budget.v1.ShareBudgetResponse\"`\x8a\xb5\x18!\n" +
+	"\rBUDGET_SHARED\x12\rBudget shared\x18\xc9\x01\xb2\xb5\x18\v\xa4\x02\x04)deklm\x8b\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/api/v1/budgets/{budget_id}/share\x12\xd0\x01\n" +
 	"\vListMembers\x12$.coffer.budget.v1.ListMembersRequest\x1a%.coffer.budget.v1.ListMembersResponse\"t\x8a\xb5\x183\n" +
 	"\x16BUDGET_MEMBERS_FETCHED\x12\x16Budget members fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02%\x12#/api/v1/budgets/{budget_id}/members\x90\x02\x01\x12\xd7\x01\n" +
 	"\tGetMember\x12\".coffer.budget.v1.GetMemberRequest\x1a#.coffer.budget.v1.GetMemberResponse\"\x80\x01\x8a\xb5\x181\n" +

@@ -37,7 +37,8 @@ func TestRoutesHaveSuccessOptionsOrAreForServices(t *testing.T) {
 			require.NotEmpty(t, success, method.FullName())
 			fields := method.Output().Fields()
 			for _, s := range success {
-				require.Contains(t, []int32{http.StatusOK, http.StatusCreated},
+				require.Contains(t,
+					[]int32{http.StatusOK, http.StatusCreated, http.StatusAccepted},
 					s.GetHttpStatus(), method.FullName())
 				enveloped := fields.ByName("code") != nil && fields.ByName("message") != nil
 				require.Equal(t, s.GetCode() != "", enveloped, method.FullName())

@@ -154,10 +154,10 @@ var mutants = []struct {
 	{name: "unconfirmed events", breaks: "stop nats", defects: []defect{
 		{"no retry of publishing", programs.Change{
 			File: "internal/outbox/relay.go",
-			Old:  "published, err := b.publish(ctx, entries)\n",
+			Old:  "n, err := b.publish(ctx, entries)\n",
 			New: "for _, e := range entries {\n" +
 				"\t\t_, _ = conn.Exec(ctx, `DELETE FROM outbox WHERE seq = $1`, e.Seq)\n\t}\n" +
-				"\tpublished, err := b.publish(ctx, entries)\n",
+				"\tn, err := b.publish(ctx, entries)\n",
 		}, "no event was published for"},
 	}},
 }

@@ -5559,7 +5559,7 @@ type GetMeResult struct {
 
 	// User User is a person with an account.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","emailVerified":false,"id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
 }
 
@@ -6887,7 +6887,7 @@ type LoginResult struct {
 
 	// User User is a person with an account.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","emailVerified":false,"id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
 }
 
@@ -7391,7 +7391,7 @@ type RefreshResult struct {
 
 	// User User is a person with an account.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","emailVerified":false,"id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
 }
 
@@ -7423,7 +7423,7 @@ type RegisterResult struct {
 
 	// User User is a person with an account.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","emailVerified":false,"id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
 }
 
@@ -8589,7 +8589,7 @@ type UpdateMeResult struct {
 
 	// User User is a person with an account.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","emailVerified":false,"id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
 }
 
@@ -8962,7 +8962,7 @@ type UpdateWebhookResultCode string
 
 // User User is a person with an account.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","emailVerified":false,"id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 type User struct {
 	// CreatedAt Time of the registration, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`

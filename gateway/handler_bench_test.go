@@ -17,7 +17,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/gateway/internal/admission"
+	"github.com/coffer-budget/coffer/internal/personaltoken"
 	"github.com/coffer-budget/coffer/internal/rpc"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -98,6 +100,51 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
+// BenchmarkHandlerPersonalToken measures the same read with the access token of a session, and with
+// a personal access token whose exchange is cached.
+func BenchmarkHandlerPersonalToken(b *testing.B) {
+	encoded, err := proto.Marshal(&ledgerv1.GetWalletResponse{Wallet: aWallet()})
+	require.NoError(b, err)
+	conn := &exchangingConn{constantConn: constantConn{reply: encoded}}
+	handler, access := benchmarkHandler(b, conn)
+	conn.access = access
+	for name, token := range map[string]string{
+		"session": access, "personal": personaltoken.New(),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r := httptest.NewRequestWithContext(b.Context(), http.MethodGet,
+					"/api/v1/wallet/"+anID, nil)
+				r.Header.Set("Authorization", "Bearer "+token)
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, r)
+				if w.Code != http.StatusOK {
+					b.Fatal(w.Code, w.Body.String())
+				}
+			}
+		})
+	}
+}
+
+// exchangingConn also answers the exchange of a personal access token.
+type exchangingConn struct {
+	constantConn
+
+	access string
+}
+
+// Invoke implements grpc.ClientConnInterface.
+func (c *exchangingConn) Invoke(
+	ctx context.Context, method string, req, reply any, opts ...grpc.CallOption,
+) error {
+	if issued, ok := reply.(*authv1.ExchangeAccessTokenResponse); ok {
+		issued.AccessToken = c.access
+		return nil
+	}
+	return c.constantConn.Invoke(ctx, method, req, reply, opts...)
+}
+
 // benchmarkHandler returns a handler whose services are conn, and a valid token.
 func benchmarkHandler(b *testing.B, conn grpc.ClientConnInterface) (http.Handler, string) {
 	b.Helper()
@@ -105,7 +152,7 @@ func benchmarkHandler(b *testing.B, conn grpc.ClientConnInterface) (http.Handler
 	require.NoError(b, err)
 	token := newToken(b, key, time.Hour)
 	s := &server{
-		conns:    connections{auth: conn, ledger: conn, budget: conn},
+		conns:    connections{auth: conn, ledger: conn, budget: conn, trust: conn},
 		verifier: newVerifier(b, key, token, time.Now), transfers: admission.UsualTransfers,
 		log: slog.New(slog.NewJSONHandler(io.Discard, nil)),
 	}

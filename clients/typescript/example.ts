@@ -25,5 +25,8 @@ for (let i = 0; i < 2; i++) {
     }),
   );
 }
-const after = successful(await ada.GET("/api/v1/wallet/{id}", { params: { path: { id: wallet.id } } }));
+// A script keeps a personal access token that may do no more than it needs, and no password.
+const { token } = successful(await ada.POST("/api/v1/auth/tokens", { body: { name: "Example", scopes: ["read"] } }));
+const script = client(url, token);
+const after = successful(await script.GET("/api/v1/wallet/{id}", { params: { path: { id: wallet.id } } }));
 console.log(after.wallet.balance.toFixed(2));

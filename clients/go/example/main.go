@@ -4,8 +4,8 @@
 //
 // registers a user at the Coffer with this URL, for example http://localhost:8080, and signs in. It
 // creates a wallet, a category and an expense, and prints the wallet's balance. It sends the
-// expense twice with the same Idempotency-Key: the second request has no effect. `make clients`
-// runs it.
+// expense twice with the same Idempotency-Key: the second request has no effect. It reads the
+// balance with a personal access token, as a script does. `make clients` runs it.
 package main
 
 import (
@@ -73,7 +73,11 @@ func run(ctx context.Context, url string) error {
 			return refused(created.JSONDefault)
 		}
 	}
-	after, err := client.GetWalletWithResponse(ctx, wallet.JSON201.Wallet.Id)
+	script, err := reader(ctx, client, url)
+	if err != nil {
+		return err
+	}
+	after, err := script.GetWalletWithResponse(ctx, wallet.JSON201.Wallet.Id)
 	if err != nil {
 		return err
 	}
@@ -108,6 +112,25 @@ func signedIn(ctx context.Context, url string) (*coffer.ClientWithResponses, err
 		return nil, refused(login.JSONDefault)
 	}
 	return coffer.NewClientWithResponses(url, coffer.Bearer(login.JSON200.AccessToken))
+}
+
+// reader creates a personal access token that may only read, and returns a client with it. A script
+// keeps such a token, and needs no password.
+func reader(
+	ctx context.Context, client *coffer.ClientWithResponses, url string,
+) (*coffer.ClientWithResponses, error) {
+	created, err := client.CreatePersonalTokenWithResponse(ctx, nil,
+		coffer.CreatePersonalTokenRequest{
+			Name:   "Example",
+			Scopes: []coffer.CreatePersonalTokenRequestScopes{"read"},
+		})
+	if err != nil {
+		return nil, err
+	}
+	if created.JSON201 == nil {
+		return nil, refused(created.JSONDefault)
+	}
+	return coffer.NewClientWithResponses(url, coffer.Bearer(created.JSON201.Token))
 }
 
 // refused converts an error response to an error.

@@ -72,8 +72,9 @@ func NewExchange(auth authv1.TokenServiceClient, now func() time.Time) (*Exchang
 }
 
 // accessToken returns an access token for a personal access token that a client with this address
-// sent. admit is called before a lookup and may reject it. Errors: apierr.Unauthorized,
-// apierr.TokenExpired, apierr.Unavailable, and those of admit.
+// sent. admit is called before the lookup of a token that may be invented, and may reject it. The
+// other requests of an address, which many users may share, do not keep a token in use from its
+// lookup. Errors: apierr.Unauthorized, apierr.TokenExpired, apierr.Unavailable, and those of admit.
 func (e *Exchange) accessToken(
 	ctx context.Context, token, address string, admit func() error,
 ) (string, error) {
@@ -81,14 +82,17 @@ func (e *Exchange) accessToken(
 		return "", apierr.Unauthorized
 	}
 	hash, now := personaltoken.Hash(token), e.now()
-	if found, ok := e.accepted.Get(hash); ok && now.Before(found.until) {
-		return found.access, nil
+	known, inUse := e.accepted.Get(hash)
+	if inUse && now.Before(known.until) {
+		return known.access, nil
 	}
 	if found, ok := e.rejected.Get(hash); ok && now.Before(found.until) {
 		return "", found.reason
 	}
-	if err := admit(); err != nil {
-		return "", err
+	if !inUse || !now.Before(known.until.Add(staleKept)) {
+		if err := admit(); err != nil {
+			return "", err
+		}
 	}
 	// The lookup outlives the first request, because others may wait for it.
 	shared := context.WithoutCancel(ctx)
@@ -106,8 +110,8 @@ func (e *Exchange) accessToken(
 	}
 }
 
-// lookUp asks auth and stores the result. While auth is unavailable, it returns the last access
-// token.
+// lookUp asks auth and stores the result. While auth is unavailable or all slots are in use, it
+// returns the last access token.
 func (e *Exchange) lookUp(
 	ctx context.Context, hash tokenHash, req *authv1.ExchangeAccessTokenRequest,
 ) (string, error) {
@@ -115,7 +119,7 @@ func (e *Exchange) lookUp(
 	defer cancel()
 	select {
 	case <-ctx.Done():
-		return "", apierr.Unavailable
+		return e.last(hash)
 	case e.slots <- struct{}{}:
 		defer func() { <-e.slots }()
 	}
@@ -132,8 +136,14 @@ func (e *Exchange) lookUp(
 		e.rejected.Add(hash, rejected{reason, now.Add(exchangedKept)})
 		return "", reason
 	}
-	if last, ok := e.accepted.Get(hash); ok && now.Before(last.until.Add(staleKept)) {
-		return last.access, nil
+	return e.last(hash)
+}
+
+// last returns the last access token of a token without a lookup, or apierr.Unavailable.
+func (e *Exchange) last(hash tokenHash) (string, error) {
+	found, ok := e.accepted.Get(hash)
+	if ok && e.now().Before(found.until.Add(staleKept)) {
+		return found.access, nil
 	}
 	return "", apierr.Unavailable
 }

@@ -143,6 +143,38 @@ func TestExchangeRejectsWithoutLookup(t *testing.T) {
 	require.NoError(t, err, "a known token needs no lookup")
 }
 
+// TestExchangeTokenInUse requires that neither the requests of others at the same address nor
+// invented tokens reject a token that was accepted a few minutes ago.
+func TestExchangeTokenInUse(t *testing.T) {
+	t.Parallel()
+	auth, exchange, now := newExchange(t)
+	token := personaltoken.New()
+	limited := func() error { return errRateLimited }
+	_, err := exchange.accessToken(t.Context(), token, "", admitAll)
+	require.NoError(t, err)
+	*now = now.Add(exchangedKept)
+	access, err := exchange.accessToken(t.Context(), token, "", limited)
+	require.NoError(t, err)
+	require.Equal(t, "access 2", access)
+
+	*now = now.Add(exchangedKept)
+	for range maxLookups {
+		exchange.slots <- struct{}{}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	access, err = exchange.lookUp(ended, personaltoken.Hash(token), nil)
+	require.NoError(t, err, "all slots are in use")
+	require.Equal(t, "access 2", access)
+	require.Equal(t, 2, auth.count())
+
+	*now = now.Add(staleKept)
+	_, err = exchange.lookUp(ended, personaltoken.Hash(token), nil)
+	require.ErrorIs(t, err, apierr.Unavailable)
+	_, err = exchange.accessToken(t.Context(), token, "", limited)
+	require.ErrorIs(t, err, errRateLimited)
+}
+
 // TestExchangeInventedTokens sends more invented tokens than the cache holds. They do not remove a
 // token in use.
 func TestExchangeInventedTokens(t *testing.T) {

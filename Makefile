@@ -125,7 +125,7 @@ mutants: $(BIN)/versitygw ## Change one check, lock or limit at a time, and repo
 	@$(NEURAL)
 	@$(WITH_POSTGRES)
 	@go build -o $(BIN)/mutants ./test/cmd/mutants
-	@VERSITYGW=$(BIN)/versitygw $(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/auth/internal/,mail password signing) services/auth/internal/tokens=services/auth $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify attachments files export imports rules rules/learning settings sync tags transfers) internal/jobs services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr $(addprefix services/ocr/,recognition neural/process media tesseract sandbox worker) gateway $(addprefix gateway/internal/,cookie decode) $(addsuffix =gateway,$(addprefix gateway/internal/,admission console response transcoding)))
+	@VERSITYGW=$(BIN)/versitygw $(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/auth/internal/,mail password signing) services/auth/internal/tokens=services/auth $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify attachments files export imports rules rules/learning series settings sync tags transfers) internal/jobs services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr $(addprefix services/ocr/,recognition neural/process media tesseract sandbox worker) gateway $(addprefix gateway/internal/,cookie decode) $(addsuffix =gateway,$(addprefix gateway/internal/,admission console response transcoding)))
 
 .PHONY: bench-compare
 bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of another commit (BASE=origin/main)

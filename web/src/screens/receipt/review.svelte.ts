@@ -11,8 +11,11 @@ export type Read = components["schemas"]["ReceiptPreview"];
 type Corrections = components["schemas"]["ReceiptCorrections"];
 type Item = Read["lines"][number];
 
-/** lowConfidence is the confidence below which the user should check a value. */
-const lowConfidence = 0.8;
+/**
+ * checkBelow has the confidence of each field below which the user should check it. On receipts of
+ * other shops, at least 90 % of the values above are right (docs/benchmarks.md).
+ */
+const checkBelow = { merchant: 0.8, date: 0.7, currency: 0.75, total: 0.75, lines: 0.8 };
 
 /** Line is an item of the receipt. Amounts are texts as typed. */
 export class Line {
@@ -77,7 +80,7 @@ export class Review {
     // The API layer reads the member total of the map as digits, because that is the name of a
     // field of money.
     const confidence = this.read.confidence[field];
-    if (confidence === undefined || Number(confidence) >= lowConfidence) return false;
+    if (confidence === undefined || Number(confidence) >= checkBelow[field]) return false;
     return field === "total"
       ? this[field] === amountText(this.read.total ?? "")
       : this[field] === this.read[field];
@@ -85,7 +88,7 @@ export class Review {
 
   get doubtfulLines(): boolean {
     const confidence = this.read.confidence["lines"];
-    return confidence !== undefined && Number(confidence) < lowConfidence;
+    return confidence !== undefined && Number(confidence) < checkBelow.lines;
   }
 
   /** selectWallet books from another wallet, in its currency if none is printed. */

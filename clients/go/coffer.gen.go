@@ -59,8 +59,8 @@ const (
 	EmailChangeFailed    AuditEntryType = "email_change_failed"
 	EmailChangeRequested AuditEntryType = "email_change_requested"
 	EmailChanged         AuditEntryType = "email_changed"
+	EmailConfirmed       AuditEntryType = "email_confirmed"
 	EmailReverted        AuditEntryType = "email_reverted"
-	EmailVerified        AuditEntryType = "email_verified"
 	InvitationAnswered   AuditEntryType = "invitation_answered"
 	InvitationSent       AuditEntryType = "invitation_sent"
 	LoggedOut            AuditEntryType = "logged_out"
@@ -88,9 +88,9 @@ func (e AuditEntryType) Valid() bool {
 		return true
 	case EmailChanged:
 		return true
-	case EmailReverted:
+	case EmailConfirmed:
 		return true
-	case EmailVerified:
+	case EmailReverted:
 		return true
 	case InvitationAnswered:
 		return true
@@ -4181,7 +4181,7 @@ type AuditEntry struct {
 	// TokenName Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
 	TokenName *string `json:"tokenName,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_verified, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
 	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -4191,7 +4191,7 @@ type AuditEntry struct {
 // AuditEntryOutcome success or failure.
 type AuditEntryOutcome string
 
-// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_verified, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
 type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.

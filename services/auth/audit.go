@@ -35,7 +35,7 @@ const (
 	auditEmailChanged         = "email_changed"
 	auditEmailChangeFailed    = "email_change_failed"
 	auditEmailChangeRequested = "email_change_requested"
-	auditEmailVerified        = "email_verified"
+	auditEmailConfirmed       = "email_confirmed"
 	auditEmailReverted        = "email_reverted"
 	auditInvitationSent       = "invitation_sent"
 	auditInvitationAnswered   = "invitation_answered"

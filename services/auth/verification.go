@@ -200,7 +200,7 @@ func (s *server) VerifyEmail(
 		if err != nil {
 			return pg.IfNoRows(err, errLinkExpired)
 		}
-		err = insertAudit(ctx, tx, s.entry(auditEmailVerified, verified.ID, uuid.Nil, from))
+		err = insertAudit(ctx, tx, s.entry(auditEmailConfirmed, verified.ID, uuid.Nil, from))
 		if err != nil {
 			return err
 		}

@@ -214,7 +214,7 @@ type AuditEntry struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out,
 	// password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed,
-	// email_change_requested, email_verified, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
+	// email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
@@ -3119,11 +3119,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\xa5\x06\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\xa6\x06\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\xeb\x02\n" +
-	"\x04type\x18\x02 \x01(\tB\xd6\x02¶\x18\xd1\x02registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_verified email_reverted invitation_sent invitation_answered member_updated member_removed token_created token_deletedR\x04type\x12-\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\xec\x02\n" +
+	"\x04type\x18\x02 \x01(\tB\xd7\x02¶\x18\xd2\x02registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered member_updated member_removed token_created token_deletedR\x04type\x12-\n" +
 	"\aoutcome\x18\x03 \x01(\tB\x13¶\x18\x0fsuccess failureR\aoutcome\x12\x1d\n" +
 	"\x02at\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x02at\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +

@@ -41,7 +41,7 @@ func (s *attackRun) state(t *testing.T) map[string]string {
 			switch {
 			case operation.OperationID == "exportTransactions":
 				path += "?format=json"
-			case strings.HasSuffix(operation.OperationID, "Series"):
+			case strings.HasPrefix(operation.path, "/api/v1/reports/"):
 				path += "?currency=EUR"
 			case operation.Parameters.GetByInAndName("query", "limit") != nil:
 				path += "?limit=200"

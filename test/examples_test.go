@@ -41,6 +41,9 @@ func TestExamples(t *testing.T) {
 	recorder.tags(ada, wallet, category)
 	recorder.call(ada, http.MethodGet, "/api/v1/reports/series?from=2026-02-01&to=2026-03-31"+
 		"&groupBy=category&top=1&currency=EUR", nil)
+	const month = "?from=2026-03-01&to=2026-03-31&currency=EUR"
+	recorder.call(ada, http.MethodGet, "/api/v1/reports/flow"+month, nil)
+	recorder.call(ada, http.MethodGet, "/api/v1/reports/compare"+month, nil)
 	recorder.imports(ada, wallet, category)
 	recorder.rules(ada, wallet, category)
 	recorder.sharing(ada, grace, recorder.budget(ada, wallet, category))

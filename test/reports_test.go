@@ -35,6 +35,22 @@ func TestReports(t *testing.T) {
 		},
 	}, rows[1:])
 
+	flow := me.get("/api/v1/reports/flow?from=2026-03-01&to=2026-03-31")
+	require.Equal(t, category, flow.text("flow.expense.0.categoryId"))
+	require.Contains(t, string(flow.raw), `"saved":-2.50`)
+	comparison := me.get("/api/v1/reports/compare?from=2026-03-01&to=2026-03-31&with=year")
+	require.Equal(t, category, comparison.text("comparison.groups.0.key"))
+	require.Equal(t, "2025-03-31", comparison.text("comparison.before.end"))
+	require.Contains(t, string(comparison.raw),
+		`"difference":{"income":0.00,"expense":2.50,"net":-2.50}`)
+	me.get("/api/v1/reports/compare?with=week").invalid("with")
+	me.get("/api/v1/reports/compare?groupBy=none").invalid("groupBy")
+	for _, path := range []string{"/api/v1/reports/flow?", "/api/v1/reports/compare?"} {
+		me.get(path+"currency=XXX").fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
+		me.get(path+"from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
+		anonymous.get(path).fails(401, "UNAUTHORIZED")
+	}
+
 	for _, path := range []string{"/api/v1/reports/series?", "/api/v1/reports/series/csv?"} {
 		stranger.get(path+"walletId="+wallet).fails(404, "WALLET_NOT_FOUND").blames("walletId")
 		stranger.get(path+"categoryId="+category).fails(404, "INVALID_CATEGORY_EXIST_PARAMS").

@@ -1170,6 +1170,36 @@ func (e GetCategoryResultCode) Valid() bool {
 	}
 }
 
+// Defines values for GetComparisonResultCode.
+const (
+	COMPARISONFETCHED GetComparisonResultCode = "COMPARISON_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetComparisonResultCode enum.
+func (e GetComparisonResultCode) Valid() bool {
+	switch e {
+	case COMPARISONFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetFlowResultCode.
+const (
+	FLOWFETCHED GetFlowResultCode = "FLOW_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetFlowResultCode enum.
+func (e GetFlowResultCode) Valid() bool {
+	switch e {
+	case FLOWFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetImportResultCode.
 const (
 	GetImportResultCodeIMPORTFETCHED GetImportResultCode = "IMPORT_FETCHED"
@@ -3804,6 +3834,48 @@ func (e ListImportRowsParamsStatus) Valid() bool {
 	}
 }
 
+// Defines values for GetComparisonParamsWith.
+const (
+	GetComparisonParamsWithPrevious GetComparisonParamsWith = "previous"
+	GetComparisonParamsWithYear     GetComparisonParamsWith = "year"
+)
+
+// Valid indicates whether the value is a known member of the GetComparisonParamsWith enum.
+func (e GetComparisonParamsWith) Valid() bool {
+	switch e {
+	case GetComparisonParamsWithPrevious:
+		return true
+	case GetComparisonParamsWithYear:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetComparisonParamsGroupBy.
+const (
+	GetComparisonParamsGroupByCategory GetComparisonParamsGroupBy = "category"
+	GetComparisonParamsGroupByPayee    GetComparisonParamsGroupBy = "payee"
+	GetComparisonParamsGroupByTag      GetComparisonParamsGroupBy = "tag"
+	GetComparisonParamsGroupByWallet   GetComparisonParamsGroupBy = "wallet"
+)
+
+// Valid indicates whether the value is a known member of the GetComparisonParamsGroupBy enum.
+func (e GetComparisonParamsGroupBy) Valid() bool {
+	switch e {
+	case GetComparisonParamsGroupByCategory:
+		return true
+	case GetComparisonParamsGroupByPayee:
+		return true
+	case GetComparisonParamsGroupByTag:
+		return true
+	case GetComparisonParamsGroupByWallet:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetSeriesParamsInterval.
 const (
 	GetSeriesParamsIntervalDay     GetSeriesParamsInterval = "day"
@@ -4531,6 +4603,60 @@ type CommitImportResult struct {
 
 // CommitImportResultCode The result of the operation, for programs.
 type CommitImportResultCode string
+
+// ComparedGroup ComparedGroup contains the numbers of a group in both periods.
+//
+// Example: {"before":{"expense":0,"income":0,"net":0},"difference":{"expense":0,"income":1500,"net":1500},"key":"0199f0c5-0000-7000-8000-000000000006","name":"Work","now":{"expense":0,"income":1500,"net":1500}}
+type ComparedGroup struct {
+	// Before The numbers of the earlier period.
+	Before *ComparedNumbers `json:"before,omitempty"`
+
+	// Difference The numbers of now minus those of before.
+	Difference *ComparedNumbers `json:"difference,omitempty"`
+
+	// Key As in a series. Empty in totals.
+	Key string `json:"key"`
+
+	// Name As in a series. Empty in totals.
+	Name string `json:"name"`
+
+	// Now The numbers of the period.
+	Now *ComparedNumbers `json:"now,omitempty"`
+}
+
+// ComparedNumbers ComparedNumbers contains the numbers of a group in a period.
+//
+// Example: {"expense":0,"income":0,"net":0}
+type ComparedNumbers struct {
+	// Expense Positive, except where refunds exceed the other parts.
+	Expense json.Number `json:"expense"`
+
+	// Income Sum of the incomes.
+	Income json.Number `json:"income"`
+
+	// Net Income minus expense.
+	Net json.Number `json:"net"`
+}
+
+// Comparison Comparison contains the numbers of a period and of an earlier one, in the major unit of one currency.
+//
+// Example: {"before":{"end":"2026-02-28","start":"2026-02-01"},"currency":"EUR","groups":[{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":0,"income":1500,"net":1500},"key":"0199f0c5-0000-7000-8000-000000000006","name":"Work","now":{"expense":0,"income":1500,"net":1500}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":0,"net":-3},"key":"0199f0c5-0000-7000-8000-000000000010","name":"Breakfast","now":{"expense":3,"income":0,"net":-3}}],"now":{"end":"2026-03-31","start":"2026-03-01"},"totals":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":29.5,"income":1500,"net":1470.5},"key":"","name":"","now":{"expense":29.5,"income":1500,"net":1470.5}}}
+type Comparison struct {
+	// Before The days that it is compared with.
+	Before *ReportPeriod `json:"before,omitempty"`
+
+	// Currency ISO 4217 code. Absent if the request has none and there are no transactions.
+	Currency *string `json:"currency,omitempty"`
+
+	// Groups The groups with the largest difference first, in either direction.
+	Groups []ComparedGroup `json:"groups"`
+
+	// Now The days of the period.
+	Now *ReportPeriod `json:"now,omitempty"`
+
+	// Totals The numbers of all transactions.
+	Totals *ComparedGroup `json:"totals,omitempty"`
+}
 
 // CorrectedLine CorrectedLine is a line item of a corrected receipt.
 //
@@ -5457,6 +5583,40 @@ type FilterTotals struct {
 	Income json.Number `json:"income"`
 }
 
+// Flow Flow contains the income and the spending of a period by category, in the major unit of one currency.
+//
+// Example: {"currency":"EUR","expense":[{"amount":26.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","name":"Food"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","name":"Breakfast"}],"income":[{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","name":"Work"}],"period":{"end":"2026-03-31","start":"2026-03-01"},"saved":1470.5}
+type Flow struct {
+	// Currency ISO 4217 code. Absent if the request has none and there are no transactions.
+	Currency *string `json:"currency,omitempty"`
+
+	// Expense The categories with spending, the largest first.
+	Expense []FlowAmount `json:"expense"`
+
+	// Income The categories with income, the largest first.
+	Income []FlowAmount `json:"income"`
+
+	// Period The days of the flow.
+	Period *ReportPeriod `json:"period,omitempty"`
+
+	// Saved Income minus spending. Negative if more was spent.
+	Saved json.Number `json:"saved"`
+}
+
+// FlowAmount FlowAmount contains the income or the spending of a category.
+//
+// Example: {"amount":26.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","name":"Food"}
+type FlowAmount struct {
+	// Amount Negative only if refunds exceed the other parts.
+	Amount json.Number `json:"amount"`
+
+	// CategoryId Id of the category.
+	CategoryId openapi_types.UUID `json:"categoryId"`
+
+	// Name Name of the category.
+	Name string `json:"name"`
+}
+
 // FollowedTag FollowedTag is a tag without the number of its transactions, which a device counts itself.
 //
 // Example: {"color":"#B5651D","key":"trip","name":"Trip"}
@@ -5522,6 +5682,40 @@ type GetCategoryResult struct {
 
 // GetCategoryResultCode The result of the operation, for programs.
 type GetCategoryResultCode string
+
+// GetComparisonResult defines model for GetComparisonResult.
+type GetComparisonResult struct {
+	// Code The result of the operation, for programs.
+	Code GetComparisonResultCode `json:"code"`
+
+	// Comparison Comparison contains the numbers of a period and of an earlier one, in the major unit of one currency.
+	//
+	// Example: {"before":{"end":"2026-02-28","start":"2026-02-01"},"currency":"EUR","groups":[{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":0,"income":1500,"net":1500},"key":"0199f0c5-0000-7000-8000-000000000006","name":"Work","now":{"expense":0,"income":1500,"net":1500}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":0,"net":-3},"key":"0199f0c5-0000-7000-8000-000000000010","name":"Breakfast","now":{"expense":3,"income":0,"net":-3}}],"now":{"end":"2026-03-31","start":"2026-03-01"},"totals":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":29.5,"income":1500,"net":1470.5},"key":"","name":"","now":{"expense":29.5,"income":1500,"net":1470.5}}}
+	Comparison Comparison `json:"comparison"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// GetComparisonResultCode The result of the operation, for programs.
+type GetComparisonResultCode string
+
+// GetFlowResult defines model for GetFlowResult.
+type GetFlowResult struct {
+	// Code The result of the operation, for programs.
+	Code GetFlowResultCode `json:"code"`
+
+	// Flow Flow contains the income and the spending of a period by category, in the major unit of one currency.
+	//
+	// Example: {"currency":"EUR","expense":[{"amount":26.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","name":"Food"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","name":"Breakfast"}],"income":[{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","name":"Work"}],"period":{"end":"2026-03-31","start":"2026-03-01"},"saved":1470.5}
+	Flow Flow `json:"flow"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// GetFlowResultCode The result of the operation, for programs.
+type GetFlowResultCode string
 
 // GetImportResult defines model for GetImportResult.
 type GetImportResult struct {
@@ -9191,6 +9385,9 @@ type Cursor = string
 // ExternalId defines model for ExternalId.
 type ExternalId = string
 
+// From defines model for From.
+type From = openapi_types.Date
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -9223,6 +9420,9 @@ type ReceiptsId = openapi_types.UUID
 
 // RulesId defines model for RulesId.
 type RulesId = openapi_types.UUID
+
+// To defines model for To.
+type To = openapi_types.Date
 
 // TransactionId defines model for TransactionId.
 type TransactionId = openapi_types.UUID
@@ -9662,13 +9862,52 @@ type GetReceiptImageParams struct {
 	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
 }
 
+// GetComparisonParams defines parameters for GetComparison.
+type GetComparisonParams struct {
+	// From First day, YYYY-MM-DD. Default: the first day of the month of `to`.
+	From *From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Last day, YYYY-MM-DD. Default: the last day of the current month in the time zone of the user's settings, or of the month of a later `from`.
+	To *To `form:"to,omitempty" json:"to,omitempty"`
+
+	// With previous (default): the period of the same length that ends before `from`, or as many months before for whole months. year: the same days one year earlier.
+	With *GetComparisonParamsWith `form:"with,omitempty" json:"with,omitempty"`
+
+	// GroupBy What the groups are, by default category.
+	GroupBy *GetComparisonParamsGroupBy `form:"groupBy,omitempty" json:"groupBy,omitempty"`
+
+	// Currency ISO 4217 code. Required if the transactions of the periods have several currencies.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// Top Number of groups, 1 to 50; default 12.
+	Top *int32 `form:"top,omitempty" json:"top,omitempty"`
+}
+
+// GetComparisonParamsWith defines parameters for GetComparison.
+type GetComparisonParamsWith string
+
+// GetComparisonParamsGroupBy defines parameters for GetComparison.
+type GetComparisonParamsGroupBy string
+
+// GetFlowParams defines parameters for GetFlow.
+type GetFlowParams struct {
+	// From First day, YYYY-MM-DD. Default: the first day of the month of `to`.
+	From *From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Last day, YYYY-MM-DD. Default: the last day of the current month in the time zone of the user's settings, or of the month of a later `from`.
+	To *To `form:"to,omitempty" json:"to,omitempty"`
+
+	// Currency ISO 4217 code. Required if the transactions of the period have several currencies.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+}
+
 // GetSeriesParams defines parameters for GetSeries.
 type GetSeriesParams struct {
 	// From First day, YYYY-MM-DD. Default: the first day of the month eleven months before that of `to`.
 	From *openapi_types.Date `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Last day, YYYY-MM-DD. Default: the last day of the current month in the time zone of the user's settings, or of the month of a later `from`.
-	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
+	To *To `form:"to,omitempty" json:"to,omitempty"`
 
 	// Interval Length of the intervals, by default month. The first and the last one end with the period. A week starts as the user's settings say. A report has at most 400 intervals.
 	Interval *GetSeriesParamsInterval `form:"interval,omitempty" json:"interval,omitempty"`
@@ -11090,6 +11329,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetComparison Get comparison
+	//
+	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+	//
+	// Corresponds with GET /api/v1/reports/compare (the `GetComparison` operationId).
+	GetComparison(ctx context.Context, params *GetComparisonParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFlow Get flow
+	//
+	// Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
+	//
+	// Corresponds with GET /api/v1/reports/flow (the `GetFlow` operationId).
+	GetFlow(ctx context.Context, params *GetFlowParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSeries Get series
 	//
@@ -13360,6 +13613,40 @@ func (c *Client) GetReceipt(ctx context.Context, id ReceiptsId, reqEditors ...Re
 // Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 func (c *Client) GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReceiptImageRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetComparison Get comparison
+//
+// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+//
+// Corresponds with GET /api/v1/reports/compare (the `GetComparison` operationId).
+func (c *Client) GetComparison(ctx context.Context, params *GetComparisonParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetComparisonRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFlow Get flow
+//
+// Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
+//
+// Corresponds with GET /api/v1/reports/flow (the `GetFlow` operationId).
+func (c *Client) GetFlow(ctx context.Context, params *GetFlowParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFlowRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -18577,6 +18864,198 @@ func NewGetReceiptImageRequest(server string, id openapi_types.UUID, params *Get
 	return req, nil
 }
 
+// NewGetComparisonRequest constructs an http.Request for the GetComparison method
+func NewGetComparisonRequest(server string, params *GetComparisonParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/compare")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.With != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "with", *params.With, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.GroupBy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "groupBy", *params.GroupBy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Top != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "top", *params.Top, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetFlowRequest constructs an http.Request for the GetFlow method
+func NewGetFlowRequest(server string, params *GetFlowParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/flow")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetSeriesRequest constructs an http.Request for the GetSeries method
 func NewGetSeriesRequest(server string, params *GetSeriesParams) (*http.Request, error) {
 	var err error
@@ -22774,6 +23253,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImageWithResponse(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error)
+
+	// GetComparisonWithResponse Get comparison
+	//
+	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/compare (the `GetComparison` operationId).
+	GetComparisonWithResponse(ctx context.Context, params *GetComparisonParams, reqEditors ...RequestEditorFn) (*GetComparisonResponse, error)
+
+	// GetFlowWithResponse Get flow
+	//
+	// Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/flow (the `GetFlow` operationId).
+	GetFlowWithResponse(ctx context.Context, params *GetFlowParams, reqEditors ...RequestEditorFn) (*GetFlowResponse, error)
 
 	// GetSeriesWithResponse Get series
 	//
@@ -27137,6 +27634,116 @@ func (r GetReceiptImageResponse) ContentType() string {
 	return ""
 }
 
+// GetComparisonResponse200Headers the declared response headers of an HTTP 200 response for GetComparison
+type GetComparisonResponse200Headers struct {
+	XRequestId *string
+}
+
+type GetComparisonResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetComparisonResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetComparisonResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetComparisonResponse) GetJSON200() *GetComparisonResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetComparisonResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetComparisonResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetComparisonResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetComparisonResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetComparisonResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetFlowResponse200Headers the declared response headers of an HTTP 200 response for GetFlow
+type GetFlowResponse200Headers struct {
+	XRequestId *string
+}
+
+type GetFlowResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetFlowResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetFlowResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetFlowResponse) GetJSON200() *GetFlowResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetFlowResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFlowResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFlowResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFlowResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFlowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetSeriesResponse200Headers the declared response headers of an HTTP 200 response for GetSeries
 type GetSeriesResponse200Headers struct {
 	XRequestId *string
@@ -31402,6 +32009,36 @@ func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, i
 		return nil, err
 	}
 	return ParseGetReceiptImageResponse(rsp)
+}
+
+// GetComparisonWithResponse Get comparison
+//
+// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/compare (the `GetComparison` operationId).
+func (c *ClientWithResponses) GetComparisonWithResponse(ctx context.Context, params *GetComparisonParams, reqEditors ...RequestEditorFn) (*GetComparisonResponse, error) {
+	rsp, err := c.GetComparison(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetComparisonResponse(rsp)
+}
+
+// GetFlowWithResponse Get flow
+//
+// Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/flow (the `GetFlow` operationId).
+func (c *ClientWithResponses) GetFlowWithResponse(ctx context.Context, params *GetFlowParams, reqEditors ...RequestEditorFn) (*GetFlowResponse, error) {
+	rsp, err := c.GetFlow(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFlowResponse(rsp)
 }
 
 // GetSeriesWithResponse Get series
@@ -36028,6 +36665,98 @@ func ParseGetReceiptImageResponse(rsp *http.Response) (*GetReceiptImageResponse,
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetReceiptImageResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetComparisonResponse parses an HTTP response from a GetComparisonWithResponse call
+func ParseGetComparisonResponse(rsp *http.Response) (*GetComparisonResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetComparisonResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetComparisonResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetComparisonResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetFlowResponse parses an HTTP response from a GetFlowWithResponse call
+func ParseGetFlowResponse(rsp *http.Response) (*GetFlowResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFlowResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetFlowResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetFlowResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -69,6 +69,9 @@ func (s *isolated) useReports(ctx context.Context) {
 		req.From, req.To = new("2026-02-01"), new("2026-04-30")
 		s.record(reports.GetSeries(ctx, req))
 	}
+	s.record(reports.GetFlow(ctx, &ledgerv1.GetFlowRequest{From: new("2026-02-01"), Currency: eur}))
+	s.record(reports.GetComparison(ctx,
+		&ledgerv1.GetComparisonRequest{From: new("2026-03-01"), Currency: eur}))
 	table := &fixture.DownloadStream[ledgerv1.ExportSeriesResponse]{Ctx: ctx}
 	err := reports.ExportSeries(&ledgerv1.ExportSeriesRequest{Currency: eur}, table)
 	for _, m := range table.Sent {

@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"encoding/csv"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -111,4 +112,73 @@ func (a answers) requireTable(
 			require.Equal(a.r, strconv.Itoa(int(g.GetCount()[j])), cells[8])
 		}
 	}
+}
+
+// requireFlow compares the flow with the model.
+func (a answers) requireFlow(reports *series.Reports) {
+	resp, err := reports.GetFlow(a.ctx, &ledgerv1.GetFlowRequest{
+		From: &a.from, To: &a.to, Currency: new(a.currency.Code()),
+	})
+	require.NoError(a.r, err)
+	got := map[string]sums{}
+	for i, rows := range [][]*ledgerv1.FlowAmount{
+		resp.GetFlow().GetIncome(), resp.GetFlow().GetExpense(),
+	} {
+		for _, row := range rows {
+			amount, err := a.currency.Parse(row.GetAmount())
+			require.NoError(a.r, err)
+			if i == 0 {
+				got[row.GetCategoryId()] = sums{income: amount}
+			} else {
+				got[row.GetCategoryId()] = got[row.GetCategoryId()].plus(sums{expense: amount})
+			}
+		}
+	}
+	all, want := func(posting.Transaction) bool { return true }, map[string]sums{}
+	for id := range a.categories {
+		if sum := a.in(a.window, []uuid.UUID{id}, all).moved(); sum != (sums{}) {
+			want[id.String()] = sum
+		}
+	}
+	require.Equal(a.r, want, got, "flow")
+	total := a.in(a.window, nil, all)
+	require.Equal(a.r, a.currency.Format(total.income-total.expense), resp.GetFlow().GetSaved())
+}
+
+// requireComparison compares the sums of both periods with the model.
+func (a answers) requireComparison(reports *series.Reports) {
+	with := rapid.SampledFrom([]string{"previous", "year"}).Draw(a.r, "compared with")
+	groupBy := rapid.SampledFrom([]string{"category", "wallet", "payee", "tag"}).
+		Draw(a.r, "compared groups")
+	resp, err := reports.GetComparison(a.ctx, &ledgerv1.GetComparisonRequest{
+		From: &a.from, To: &a.to, Currency: new(a.currency.Code()), With: &with,
+		GroupBy: &groupBy,
+	})
+	require.NoError(a.r, err)
+	c := resp.GetComparison()
+	before := a.window.Previous()
+	if with == "year" {
+		before = calendar.Period{
+			From: a.window.From.AddDate(-1, 0, 0), End: a.window.End.AddDate(-1, 0, 0),
+		}
+	}
+	require.Equal(a.r, before.From.Format(calendar.DateLayout), c.GetBefore().GetStart())
+	require.Equal(a.r, before.LastDay().Format(calendar.DateLayout), c.GetBefore().GetEnd())
+	all, largest := func(posting.Transaction) bool { return true }, int64(0)
+	a.requireCompared(c.GetTotals(), a.in(a.window, nil, all), a.in(before, nil, all))
+	for i, g := range slices.Backward(c.GetGroups()) {
+		now := a.ofGroup(a.window, groupBy, g.GetKey())
+		then := a.ofGroup(before, groupBy, g.GetKey())
+		a.requireCompared(g, now, then)
+		changed := now.income - now.expense - then.income + then.expense
+		require.GreaterOrEqual(a.r, max(changed, -changed), largest, "%d", i)
+		largest = max(changed, -changed)
+	}
+}
+
+func (a answers) requireCompared(g *ledgerv1.ComparedGroup, now, before sums) {
+	require.Equal(a.r, now.moved(), a.read(g.GetNow(), 0))
+	require.Equal(a.r, before.moved(), a.read(g.GetBefore(), 0))
+	require.Equal(a.r, sums{now.income - before.income, now.expense - before.expense, 0},
+		a.read(g.GetDifference(), 0))
 }

@@ -35,6 +35,8 @@ func TestSeriesAgree(t *testing.T) {
 		a.requireSeries(reports, rapid.SampledFrom(
 			[]string{"day", "week", "month", "quarter", "year"}).Draw(r, "interval"))
 		a.requireDashboard(reports)
+		a.requireFlow(reports)
+		a.requireComparison(reports)
 		a.requireSpending()
 	})
 }

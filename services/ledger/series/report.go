@@ -32,16 +32,10 @@ func (n numbers) set(r row, c money.Currency) {
 // report returns the report of the rows of selectSeries. They are ordered by place.
 func (q query) report(rows []row) *ledgerv1.Report {
 	report := &ledgerv1.Report{
-		Currency: q.currency, Interval: q.interval, Overlapping: q.groupBy == byTag,
-	}
-	if report.Currency == "" && len(rows[0].Currencies) == 1 {
-		report.Currency = rows[0].Currencies[0]
+		Currency: q.currencyOf(rows), Interval: q.interval, Overlapping: q.groupBy == byTag,
 	}
 	for _, interval := range q.intervals {
-		report.Intervals = append(report.Intervals, &ledgerv1.ReportPeriod{
-			Start: interval.From.Format(calendar.DateLayout),
-			End:   interval.LastDay().Format(calendar.DateLayout),
-		})
+		report.Intervals = append(report.Intervals, periodProto(interval))
 	}
 	currency := money.CurrencyOf(report.GetCurrency())
 	totals, group, place := q.zeros(currency), numbers{}, 0
@@ -77,4 +71,18 @@ func (q query) add(report *ledgerv1.Report, r row, group numbers) {
 	report.Series = append(report.Series, &ledgerv1.ReportSeries{
 		Key: r.Key, Name: r.Name, Income: group.income, Expense: group.expense, Count: group.count,
 	})
+}
+
+// currencyOf returns the currency of the request, or otherwise the only one of the rows, if any.
+func (q query) currencyOf(rows []row) string {
+	if q.currency == "" && len(rows[0].Currencies) == 1 {
+		return rows[0].Currencies[0]
+	}
+	return q.currency
+}
+
+func periodProto(p calendar.Period) *ledgerv1.ReportPeriod {
+	return &ledgerv1.ReportPeriod{
+		Start: p.From.Format(calendar.DateLayout), End: p.LastDay().Format(calendar.DateLayout),
+	}
 }

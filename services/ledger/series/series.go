@@ -10,6 +10,7 @@
 //   - intervals.go: the intervals of a period
 //   - store_series.go: the statement
 //   - report.go: the rule that turns rows into the response. csv.go: the same numbers as a table
+//   - compare.go, flow.go: the reports of one period and of two
 package series
 
 import (
@@ -75,41 +76,56 @@ func (s *Reports) GetSeries(
 func (s *Reports) report(
 	ctx context.Context, req *ledgerv1.GetSeriesRequest,
 ) (*ledgerv1.Report, error) {
-	owner := caller.ID(ctx)
-	today, err := s.Today(ctx, s.DB, owner)
-	if err != nil {
-		return nil, err
-	}
-	asked, problems := parse(req, today)
-	asked.owner = owner
-	if asked.filter, err = asked.filter.Resolve(ctx, s.Ledger, owner, problems); err != nil {
-		return nil, err
-	}
-	leave, err := s.Reads.Enter(ctx, owner)
+	asked, leave, err := s.enter(ctx, req, defaultMonths)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 	weekStart := time.Monday
 	if asked.interval == "week" {
-		if weekStart, err = selectWeekStart(ctx, s.DB, owner); err != nil {
+		if weekStart, err = selectWeekStart(ctx, s.DB, asked.owner); err != nil {
 			return nil, err
 		}
 	}
 	if asked.intervals = split(asked.period, asked.interval, weekStart); asked.intervals == nil {
 		return nil, errTooManyIntervals
 	}
-	rows, err := selectSeries(ctx, s.DB, asked)
+	rows, err := read(ctx, s.DB, asked)
+	if err != nil {
+		return nil, err
+	}
+	return asked.report(rows), nil
+}
+
+// enter returns the query of a request, and takes a place among the expensive reads of the user,
+// which leave releases. months is the number of months of the default period.
+func (s *Reports) enter(
+	ctx context.Context, req *ledgerv1.GetSeriesRequest, months int,
+) (asked query, leave func(), err error) {
+	owner := caller.ID(ctx)
+	today, err := s.Today(ctx, s.DB, owner)
+	if err != nil {
+		return query{}, nil, err
+	}
+	asked, problems := parse(req, today, months)
+	asked.owner = owner
+	if asked.filter, err = asked.filter.Resolve(ctx, s.Ledger, owner, problems); err != nil {
+		return query{}, nil, err
+	}
+	leave, err = s.Reads.Enter(ctx, owner)
+	return asked, leave, err
+}
+
+// read returns the rows of a query, at least one, or an error if the report would be incomplete.
+func read(ctx context.Context, q pg.Querier, asked query) ([]row, error) {
+	rows, err := selectSeries(ctx, q, asked)
 	if pg.IsOutOfRange(err) {
 		return nil, errOverflow
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := asked.check(rows[0]); err != nil {
-		return nil, err
-	}
-	return asked.report(rows), nil
+	return rows, asked.check(rows[0])
 }
 
 // check returns an error if the report would be incomplete, or would mix currencies.
@@ -137,10 +153,12 @@ type query struct {
 	narrowed bool
 }
 
-// parse validates a request. The period is by default the current month, in the time zone of the
-// user, and the eleven months before.
-func parse(req *ledgerv1.GetSeriesRequest, today time.Time) (query, apierr.Problems) {
-	period := periodOf(req, today)
+// parse validates a request. The period is by default the last months, up to the current one in
+// the time zone of the user.
+func parse(
+	req *ledgerv1.GetSeriesRequest, today time.Time, months int,
+) (query, apierr.Problems) {
+	period := periodOf(req, today, months)
 	filter, problems := transactions.ParseFilter(&ledgerv1.ListTransactionsRequest{
 		From: period.from, To: period.to, Currency: req.Currency, WalletId: req.GetWalletId(),
 		CategoryId: req.GetCategoryId(), Tag: req.GetTag(), Payee: req.Payee, Type: req.Type,
@@ -190,7 +208,7 @@ func parse(req *ledgerv1.GetSeriesRequest, today time.Time) (query, apierr.Probl
 // bounds are the first and the last day of a report, as the request has them or by default.
 type bounds struct{ from, to *string }
 
-func periodOf(req *ledgerv1.GetSeriesRequest, today time.Time) bounds {
+func periodOf(req *ledgerv1.GetSeriesRequest, today time.Time, months int) bounds {
 	month := calendar.MonthOf(today)
 	period := bounds{from: req.From, to: req.To}
 	if period.to == nil {
@@ -202,7 +220,7 @@ func periodOf(req *ledgerv1.GetSeriesRequest, today time.Time) bounds {
 		month = calendar.MonthOf(to)
 	}
 	if period.from == nil {
-		first := month.AddDate(0, 1-defaultMonths, 0)
+		first := month.AddDate(0, 1-months, 0)
 		if first.Year() < calendar.MinYear {
 			first = time.Date(calendar.MinYear, 1, 1, 0, 0, 0, 0, time.UTC)
 		}

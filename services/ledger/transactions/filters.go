@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/text"
@@ -30,6 +31,12 @@ func ParseFilter(req *ledgerv1.ListTransactionsRequest) (Filter, apierr.Problems
 // IDs returns the wallets and categories of the filter.
 func (f Filter) IDs() request.Filter {
 	return request.Filter{Wallets: f.list.wallets, Categories: f.list.categories}
+}
+
+// Within returns the filter with another period.
+func (f Filter) Within(p calendar.Period) Filter {
+	f.list.from, f.list.end = &p.From, &p.End
+	return f
 }
 
 // Resolve returns the filter of an owner. The problems of the request are among those of the

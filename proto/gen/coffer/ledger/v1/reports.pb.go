@@ -810,6 +810,656 @@ func (x *ReportOther) GetCount() []int32 {
 	return nil
 }
 
+type GetFlowRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First day, YYYY-MM-DD. Default: the first day of the month of `to`.
+	From *string `protobuf:"bytes,1,opt,name=from,proto3,oneof" json:"from,omitempty"`
+	// Last day, YYYY-MM-DD. Default: the last day of the current month in the time zone of the user's settings, or of the month of a later
+	// `from`.
+	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	// ISO 4217 code. Required if the transactions of the period have several currencies.
+	Currency      *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFlowRequest) Reset() {
+	*x = GetFlowRequest{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFlowRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFlowRequest) ProtoMessage() {}
+
+func (x *GetFlowRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFlowRequest.ProtoReflect.Descriptor instead.
+func (*GetFlowRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *GetFlowRequest) GetFrom() string {
+	if x != nil && x.From != nil {
+		return *x.From
+	}
+	return ""
+}
+
+func (x *GetFlowRequest) GetTo() string {
+	if x != nil && x.To != nil {
+		return *x.To
+	}
+	return ""
+}
+
+func (x *GetFlowRequest) GetCurrency() string {
+	if x != nil && x.Currency != nil {
+		return *x.Currency
+	}
+	return ""
+}
+
+type GetFlowResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Flow          *Flow                  `protobuf:"bytes,3,opt,name=flow,proto3" json:"flow,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFlowResponse) Reset() {
+	*x = GetFlowResponse{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFlowResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFlowResponse) ProtoMessage() {}
+
+func (x *GetFlowResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFlowResponse.ProtoReflect.Descriptor instead.
+func (*GetFlowResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *GetFlowResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *GetFlowResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *GetFlowResponse) GetFlow() *Flow {
+	if x != nil {
+		return x.Flow
+	}
+	return nil
+}
+
+// Flow contains the income and the spending of a period by category, in the major unit of one currency.
+type Flow struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ISO 4217 code. Absent if the request has none and there are no transactions.
+	Currency string `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
+	// The days of the flow.
+	Period *ReportPeriod `protobuf:"bytes,2,opt,name=period,proto3" json:"period,omitempty"`
+	// The categories with income, the largest first.
+	Income []*FlowAmount `protobuf:"bytes,3,rep,name=income,proto3" json:"income,omitempty"`
+	// The categories with spending, the largest first.
+	Expense []*FlowAmount `protobuf:"bytes,4,rep,name=expense,proto3" json:"expense,omitempty"`
+	// Income minus spending. Negative if more was spent.
+	Saved         string `protobuf:"bytes,5,opt,name=saved,proto3" json:"saved,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Flow) Reset() {
+	*x = Flow{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Flow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Flow) ProtoMessage() {}
+
+func (x *Flow) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Flow.ProtoReflect.Descriptor instead.
+func (*Flow) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Flow) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *Flow) GetPeriod() *ReportPeriod {
+	if x != nil {
+		return x.Period
+	}
+	return nil
+}
+
+func (x *Flow) GetIncome() []*FlowAmount {
+	if x != nil {
+		return x.Income
+	}
+	return nil
+}
+
+func (x *Flow) GetExpense() []*FlowAmount {
+	if x != nil {
+		return x.Expense
+	}
+	return nil
+}
+
+func (x *Flow) GetSaved() string {
+	if x != nil {
+		return x.Saved
+	}
+	return ""
+}
+
+// FlowAmount contains the income or the spending of a category.
+type FlowAmount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the category.
+	CategoryId string `protobuf:"bytes,1,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
+	// Name of the category.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Negative only if refunds exceed the other parts.
+	Amount        string `protobuf:"bytes,3,opt,name=amount,proto3" json:"amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FlowAmount) Reset() {
+	*x = FlowAmount{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FlowAmount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FlowAmount) ProtoMessage() {}
+
+func (x *FlowAmount) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FlowAmount.ProtoReflect.Descriptor instead.
+func (*FlowAmount) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *FlowAmount) GetCategoryId() string {
+	if x != nil {
+		return x.CategoryId
+	}
+	return ""
+}
+
+func (x *FlowAmount) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *FlowAmount) GetAmount() string {
+	if x != nil {
+		return x.Amount
+	}
+	return ""
+}
+
+type GetComparisonRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First day, YYYY-MM-DD. Default: the first day of the month of `to`.
+	From *string `protobuf:"bytes,1,opt,name=from,proto3,oneof" json:"from,omitempty"`
+	// Last day, YYYY-MM-DD. Default: the last day of the current month in the time zone of the user's settings, or of the month of a later
+	// `from`.
+	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	// previous (default): the period of the same length that ends before `from`, or as many months before for whole months. year: the same
+	// days one year earlier.
+	With *string `protobuf:"bytes,3,opt,name=with,proto3,oneof" json:"with,omitempty"`
+	// What the groups are, by default category.
+	GroupBy *string `protobuf:"bytes,4,opt,name=group_by,json=groupBy,proto3,oneof" json:"group_by,omitempty"`
+	// ISO 4217 code. Required if the transactions of the periods have several currencies.
+	Currency *string `protobuf:"bytes,5,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	// Number of groups, 1 to 50; default 12.
+	Top           *int32 `protobuf:"varint,6,opt,name=top,proto3,oneof" json:"top,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetComparisonRequest) Reset() {
+	*x = GetComparisonRequest{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetComparisonRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetComparisonRequest) ProtoMessage() {}
+
+func (x *GetComparisonRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetComparisonRequest.ProtoReflect.Descriptor instead.
+func (*GetComparisonRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *GetComparisonRequest) GetFrom() string {
+	if x != nil && x.From != nil {
+		return *x.From
+	}
+	return ""
+}
+
+func (x *GetComparisonRequest) GetTo() string {
+	if x != nil && x.To != nil {
+		return *x.To
+	}
+	return ""
+}
+
+func (x *GetComparisonRequest) GetWith() string {
+	if x != nil && x.With != nil {
+		return *x.With
+	}
+	return ""
+}
+
+func (x *GetComparisonRequest) GetGroupBy() string {
+	if x != nil && x.GroupBy != nil {
+		return *x.GroupBy
+	}
+	return ""
+}
+
+func (x *GetComparisonRequest) GetCurrency() string {
+	if x != nil && x.Currency != nil {
+		return *x.Currency
+	}
+	return ""
+}
+
+func (x *GetComparisonRequest) GetTop() int32 {
+	if x != nil && x.Top != nil {
+		return *x.Top
+	}
+	return 0
+}
+
+type GetComparisonResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Comparison    *Comparison            `protobuf:"bytes,3,opt,name=comparison,proto3" json:"comparison,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetComparisonResponse) Reset() {
+	*x = GetComparisonResponse{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetComparisonResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetComparisonResponse) ProtoMessage() {}
+
+func (x *GetComparisonResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetComparisonResponse.ProtoReflect.Descriptor instead.
+func (*GetComparisonResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *GetComparisonResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *GetComparisonResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *GetComparisonResponse) GetComparison() *Comparison {
+	if x != nil {
+		return x.Comparison
+	}
+	return nil
+}
+
+// Comparison contains the numbers of a period and of an earlier one, in the major unit of one currency.
+type Comparison struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ISO 4217 code. Absent if the request has none and there are no transactions.
+	Currency string `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
+	// The days of the period.
+	Now *ReportPeriod `protobuf:"bytes,2,opt,name=now,proto3" json:"now,omitempty"`
+	// The days that it is compared with.
+	Before *ReportPeriod `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
+	// The numbers of all transactions.
+	Totals *ComparedGroup `protobuf:"bytes,4,opt,name=totals,proto3" json:"totals,omitempty"`
+	// The groups with the largest difference first, in either direction.
+	Groups        []*ComparedGroup `protobuf:"bytes,5,rep,name=groups,proto3" json:"groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Comparison) Reset() {
+	*x = Comparison{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Comparison) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Comparison) ProtoMessage() {}
+
+func (x *Comparison) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
+func (*Comparison) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Comparison) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *Comparison) GetNow() *ReportPeriod {
+	if x != nil {
+		return x.Now
+	}
+	return nil
+}
+
+func (x *Comparison) GetBefore() *ReportPeriod {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *Comparison) GetTotals() *ComparedGroup {
+	if x != nil {
+		return x.Totals
+	}
+	return nil
+}
+
+func (x *Comparison) GetGroups() []*ComparedGroup {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+// ComparedGroup contains the numbers of a group in both periods.
+type ComparedGroup struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in a series. Empty in totals.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// As in a series. Empty in totals.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The numbers of the period.
+	Now *ComparedNumbers `protobuf:"bytes,3,opt,name=now,proto3" json:"now,omitempty"`
+	// The numbers of the earlier period.
+	Before *ComparedNumbers `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
+	// The numbers of now minus those of before.
+	Difference    *ComparedNumbers `protobuf:"bytes,5,opt,name=difference,proto3" json:"difference,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ComparedGroup) Reset() {
+	*x = ComparedGroup{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ComparedGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ComparedGroup) ProtoMessage() {}
+
+func (x *ComparedGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ComparedGroup.ProtoReflect.Descriptor instead.
+func (*ComparedGroup) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ComparedGroup) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ComparedGroup) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ComparedGroup) GetNow() *ComparedNumbers {
+	if x != nil {
+		return x.Now
+	}
+	return nil
+}
+
+func (x *ComparedGroup) GetBefore() *ComparedNumbers {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *ComparedGroup) GetDifference() *ComparedNumbers {
+	if x != nil {
+		return x.Difference
+	}
+	return nil
+}
+
+// ComparedNumbers contains the numbers of a group in a period.
+type ComparedNumbers struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Sum of the incomes.
+	Income string `protobuf:"bytes,1,opt,name=income,proto3" json:"income,omitempty"`
+	// Positive, except where refunds exceed the other parts.
+	Expense string `protobuf:"bytes,2,opt,name=expense,proto3" json:"expense,omitempty"`
+	// Income minus expense.
+	Net           string `protobuf:"bytes,3,opt,name=net,proto3" json:"net,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ComparedNumbers) Reset() {
+	*x = ComparedNumbers{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ComparedNumbers) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ComparedNumbers) ProtoMessage() {}
+
+func (x *ComparedNumbers) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ComparedNumbers.ProtoReflect.Descriptor instead.
+func (*ComparedNumbers) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ComparedNumbers) GetIncome() string {
+	if x != nil {
+		return x.Income
+	}
+	return ""
+}
+
+func (x *ComparedNumbers) GetExpense() string {
+	if x != nil {
+		return x.Expense
+	}
+	return ""
+}
+
+func (x *ComparedNumbers) GetNet() string {
+	if x != nil {
+		return x.Net
+	}
+	return ""
+}
+
 var File_coffer_ledger_v1_reports_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
@@ -897,11 +1547,76 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\x06groups\x18\x01 \x01(\x05R\x06groups\x12\x1c\n" +
 	"\x06income\x18\x02 \x03(\tB\x04ص\x18\x01R\x06income\x12\x1e\n" +
 	"\aexpense\x18\x03 \x03(\tB\x04ص\x18\x01R\aexpense\x12\x14\n" +
-	"\x05count\x18\x04 \x03(\x05R\x05count2\xf4\x02\n" +
+	"\x05count\x18\x04 \x03(\x05R\x05count\"\xa5\x01\n" +
+	"\x0eGetFlowRequest\x12!\n" +
+	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
+	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x124\n" +
+	"\bcurrency\x18\x03 \x01(\tB\x13\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$H\x02R\bcurrency\x88\x01\x01B\a\n" +
+	"\x05_fromB\x05\n" +
+	"\x03_toB\v\n" +
+	"\t_currency\"k\n" +
+	"\x0fGetFlowResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12*\n" +
+	"\x04flow\x18\x03 \x01(\v2\x16.coffer.ledger.v1.FlowR\x04flow\"\xea\x01\n" +
+	"\x04Flow\x12 \n" +
+	"\bcurrency\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x126\n" +
+	"\x06period\x18\x02 \x01(\v2\x1e.coffer.ledger.v1.ReportPeriodR\x06period\x124\n" +
+	"\x06income\x18\x03 \x03(\v2\x1c.coffer.ledger.v1.FlowAmountR\x06income\x126\n" +
+	"\aexpense\x18\x04 \x03(\v2\x1c.coffer.ledger.v1.FlowAmountR\aexpense\x12\x1a\n" +
+	"\x05saved\x18\x05 \x01(\tB\x04ص\x18\x01R\x05saved\"_\n" +
+	"\n" +
+	"FlowAmount\x12\x1f\n" +
+	"\vcategory_id\x18\x01 \x01(\tR\n" +
+	"categoryId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
+	"\x06amount\x18\x03 \x01(\tB\x04ص\x18\x01R\x06amount\"\xd8\x02\n" +
+	"\x14GetComparisonRequest\x12!\n" +
+	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
+	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x12*\n" +
+	"\x04with\x18\x03 \x01(\tB\x11¶\x18\rprevious yearH\x02R\x04with\x88\x01\x01\x12=\n" +
+	"\bgroup_by\x18\x04 \x01(\tB\x1d¶\x18\x19category wallet payee tagH\x03R\agroupBy\x88\x01\x01\x124\n" +
+	"\bcurrency\x18\x05 \x01(\tB\x13\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$H\x04R\bcurrency\x88\x01\x01\x12\"\n" +
+	"\x03top\x18\x06 \x01(\x05B\v\xe2\xb6\x18\a\"\x011*\x0250H\x05R\x03top\x88\x01\x01B\a\n" +
+	"\x05_fromB\x05\n" +
+	"\x03_toB\a\n" +
+	"\x05_withB\v\n" +
+	"\t_group_byB\v\n" +
+	"\t_currencyB\x06\n" +
+	"\x04_top\"\x83\x01\n" +
+	"\x15GetComparisonResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12<\n" +
+	"\n" +
+	"comparison\x18\x03 \x01(\v2\x1c.coffer.ledger.v1.ComparisonR\n" +
+	"comparison\"\x8a\x02\n" +
+	"\n" +
+	"Comparison\x12 \n" +
+	"\bcurrency\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x120\n" +
+	"\x03now\x18\x02 \x01(\v2\x1e.coffer.ledger.v1.ReportPeriodR\x03now\x126\n" +
+	"\x06before\x18\x03 \x01(\v2\x1e.coffer.ledger.v1.ReportPeriodR\x06before\x127\n" +
+	"\x06totals\x18\x04 \x01(\v2\x1f.coffer.ledger.v1.ComparedGroupR\x06totals\x127\n" +
+	"\x06groups\x18\x05 \x03(\v2\x1f.coffer.ledger.v1.ComparedGroupR\x06groups\"\xe8\x01\n" +
+	"\rComparedGroup\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x123\n" +
+	"\x03now\x18\x03 \x01(\v2!.coffer.ledger.v1.ComparedNumbersR\x03now\x129\n" +
+	"\x06before\x18\x04 \x01(\v2!.coffer.ledger.v1.ComparedNumbersR\x06before\x12A\n" +
+	"\n" +
+	"difference\x18\x05 \x01(\v2!.coffer.ledger.v1.ComparedNumbersR\n" +
+	"difference\"g\n" +
+	"\x0fComparedNumbers\x12\x1c\n" +
+	"\x06income\x18\x01 \x01(\tB\x04ص\x18\x01R\x06income\x12\x1e\n" +
+	"\aexpense\x18\x02 \x01(\tB\x04ص\x18\x01R\aexpense\x12\x16\n" +
+	"\x03net\x18\x03 \x01(\tB\x04ص\x18\x01R\x03net2\xdf\x05\n" +
 	"\rReportService\x12\xb1\x01\n" +
 	"\tGetSeries\x12\".coffer.ledger.v1.GetSeriesRequest\x1a#.coffer.ledger.v1.GetSeriesResponse\"[\x8a\xb5\x18#\n" +
 	"\x0eREPORT_FETCHED\x12\x0eReport fetched\x18\xc8\x01\xb2\xb5\x18\a\t<@HG\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x18\x12\x16/api/v1/reports/series\x90\x02\x01\x12\xae\x01\n" +
-	"\fExportSeries\x12%.coffer.ledger.v1.ExportSeriesRequest\x1a&.coffer.ledger.v1.ExportSeriesResponse\"M\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xb2\xb5\x18\a\t<@HG\xac\x02ص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1c\x12\x1a/api/v1/reports/series/csv\x90\x02\x010\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\fExportSeries\x12%.coffer.ledger.v1.ExportSeriesRequest\x1a&.coffer.ledger.v1.ExportSeriesResponse\"M\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xb2\xb5\x18\a\t<@HG\xac\x02ص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1c\x12\x1a/api/v1/reports/series/csv\x90\x02\x010\x01\x12\xa2\x01\n" +
+	"\aGetFlow\x12 .coffer.ledger.v1.GetFlowRequest\x1a!.coffer.ledger.v1.GetFlowResponse\"R\x8a\xb5\x18\x1f\n" +
+	"\fFLOW_FETCHED\x12\fFlow fetched\x18\xc8\x01\xb2\xb5\x18\x04\tG\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/reports/flow\x90\x02\x01\x12\xc3\x01\n" +
+	"\rGetComparison\x12&.coffer.ledger.v1.GetComparisonRequest\x1a'.coffer.ledger.v1.GetComparisonResponse\"a\x8a\xb5\x18+\n" +
+	"\x12COMPARISON_FETCHED\x12\x12Comparison fetched\x18\xc8\x01\xb2\xb5\x18\x04\tG\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x19\x12\x17/api/v1/reports/compare\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_reports_proto_rawDescOnce sync.Once
@@ -915,35 +1630,60 @@ func file_coffer_ledger_v1_reports_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_reports_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_reports_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_coffer_ledger_v1_reports_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_coffer_ledger_v1_reports_proto_goTypes = []any{
-	(*GetSeriesRequest)(nil),     // 0: coffer.ledger.v1.GetSeriesRequest
-	(*GetSeriesResponse)(nil),    // 1: coffer.ledger.v1.GetSeriesResponse
-	(*ExportSeriesRequest)(nil),  // 2: coffer.ledger.v1.ExportSeriesRequest
-	(*ExportSeriesResponse)(nil), // 3: coffer.ledger.v1.ExportSeriesResponse
-	(*Report)(nil),               // 4: coffer.ledger.v1.Report
-	(*ReportPeriod)(nil),         // 5: coffer.ledger.v1.ReportPeriod
-	(*ReportTotals)(nil),         // 6: coffer.ledger.v1.ReportTotals
-	(*ReportSeries)(nil),         // 7: coffer.ledger.v1.ReportSeries
-	(*ReportOther)(nil),          // 8: coffer.ledger.v1.ReportOther
-	(*v1.FileHeader)(nil),        // 9: coffer.rest.v1.FileHeader
+	(*GetSeriesRequest)(nil),      // 0: coffer.ledger.v1.GetSeriesRequest
+	(*GetSeriesResponse)(nil),     // 1: coffer.ledger.v1.GetSeriesResponse
+	(*ExportSeriesRequest)(nil),   // 2: coffer.ledger.v1.ExportSeriesRequest
+	(*ExportSeriesResponse)(nil),  // 3: coffer.ledger.v1.ExportSeriesResponse
+	(*Report)(nil),                // 4: coffer.ledger.v1.Report
+	(*ReportPeriod)(nil),          // 5: coffer.ledger.v1.ReportPeriod
+	(*ReportTotals)(nil),          // 6: coffer.ledger.v1.ReportTotals
+	(*ReportSeries)(nil),          // 7: coffer.ledger.v1.ReportSeries
+	(*ReportOther)(nil),           // 8: coffer.ledger.v1.ReportOther
+	(*GetFlowRequest)(nil),        // 9: coffer.ledger.v1.GetFlowRequest
+	(*GetFlowResponse)(nil),       // 10: coffer.ledger.v1.GetFlowResponse
+	(*Flow)(nil),                  // 11: coffer.ledger.v1.Flow
+	(*FlowAmount)(nil),            // 12: coffer.ledger.v1.FlowAmount
+	(*GetComparisonRequest)(nil),  // 13: coffer.ledger.v1.GetComparisonRequest
+	(*GetComparisonResponse)(nil), // 14: coffer.ledger.v1.GetComparisonResponse
+	(*Comparison)(nil),            // 15: coffer.ledger.v1.Comparison
+	(*ComparedGroup)(nil),         // 16: coffer.ledger.v1.ComparedGroup
+	(*ComparedNumbers)(nil),       // 17: coffer.ledger.v1.ComparedNumbers
+	(*v1.FileHeader)(nil),         // 18: coffer.rest.v1.FileHeader
 }
 var file_coffer_ledger_v1_reports_proto_depIdxs = []int32{
-	4, // 0: coffer.ledger.v1.GetSeriesResponse.report:type_name -> coffer.ledger.v1.Report
-	9, // 1: coffer.ledger.v1.ExportSeriesResponse.header:type_name -> coffer.rest.v1.FileHeader
-	5, // 2: coffer.ledger.v1.Report.intervals:type_name -> coffer.ledger.v1.ReportPeriod
-	6, // 3: coffer.ledger.v1.Report.totals:type_name -> coffer.ledger.v1.ReportTotals
-	7, // 4: coffer.ledger.v1.Report.series:type_name -> coffer.ledger.v1.ReportSeries
-	8, // 5: coffer.ledger.v1.Report.other:type_name -> coffer.ledger.v1.ReportOther
-	0, // 6: coffer.ledger.v1.ReportService.GetSeries:input_type -> coffer.ledger.v1.GetSeriesRequest
-	2, // 7: coffer.ledger.v1.ReportService.ExportSeries:input_type -> coffer.ledger.v1.ExportSeriesRequest
-	1, // 8: coffer.ledger.v1.ReportService.GetSeries:output_type -> coffer.ledger.v1.GetSeriesResponse
-	3, // 9: coffer.ledger.v1.ReportService.ExportSeries:output_type -> coffer.ledger.v1.ExportSeriesResponse
-	8, // [8:10] is the sub-list for method output_type
-	6, // [6:8] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	4,  // 0: coffer.ledger.v1.GetSeriesResponse.report:type_name -> coffer.ledger.v1.Report
+	18, // 1: coffer.ledger.v1.ExportSeriesResponse.header:type_name -> coffer.rest.v1.FileHeader
+	5,  // 2: coffer.ledger.v1.Report.intervals:type_name -> coffer.ledger.v1.ReportPeriod
+	6,  // 3: coffer.ledger.v1.Report.totals:type_name -> coffer.ledger.v1.ReportTotals
+	7,  // 4: coffer.ledger.v1.Report.series:type_name -> coffer.ledger.v1.ReportSeries
+	8,  // 5: coffer.ledger.v1.Report.other:type_name -> coffer.ledger.v1.ReportOther
+	11, // 6: coffer.ledger.v1.GetFlowResponse.flow:type_name -> coffer.ledger.v1.Flow
+	5,  // 7: coffer.ledger.v1.Flow.period:type_name -> coffer.ledger.v1.ReportPeriod
+	12, // 8: coffer.ledger.v1.Flow.income:type_name -> coffer.ledger.v1.FlowAmount
+	12, // 9: coffer.ledger.v1.Flow.expense:type_name -> coffer.ledger.v1.FlowAmount
+	15, // 10: coffer.ledger.v1.GetComparisonResponse.comparison:type_name -> coffer.ledger.v1.Comparison
+	5,  // 11: coffer.ledger.v1.Comparison.now:type_name -> coffer.ledger.v1.ReportPeriod
+	5,  // 12: coffer.ledger.v1.Comparison.before:type_name -> coffer.ledger.v1.ReportPeriod
+	16, // 13: coffer.ledger.v1.Comparison.totals:type_name -> coffer.ledger.v1.ComparedGroup
+	16, // 14: coffer.ledger.v1.Comparison.groups:type_name -> coffer.ledger.v1.ComparedGroup
+	17, // 15: coffer.ledger.v1.ComparedGroup.now:type_name -> coffer.ledger.v1.ComparedNumbers
+	17, // 16: coffer.ledger.v1.ComparedGroup.before:type_name -> coffer.ledger.v1.ComparedNumbers
+	17, // 17: coffer.ledger.v1.ComparedGroup.difference:type_name -> coffer.ledger.v1.ComparedNumbers
+	0,  // 18: coffer.ledger.v1.ReportService.GetSeries:input_type -> coffer.ledger.v1.GetSeriesRequest
+	2,  // 19: coffer.ledger.v1.ReportService.ExportSeries:input_type -> coffer.ledger.v1.ExportSeriesRequest
+	9,  // 20: coffer.ledger.v1.ReportService.GetFlow:input_type -> coffer.ledger.v1.GetFlowRequest
+	13, // 21: coffer.ledger.v1.ReportService.GetComparison:input_type -> coffer.ledger.v1.GetComparisonRequest
+	1,  // 22: coffer.ledger.v1.ReportService.GetSeries:output_type -> coffer.ledger.v1.GetSeriesResponse
+	3,  // 23: coffer.ledger.v1.ReportService.ExportSeries:output_type -> coffer.ledger.v1.ExportSeriesResponse
+	10, // 24: coffer.ledger.v1.ReportService.GetFlow:output_type -> coffer.ledger.v1.GetFlowResponse
+	14, // 25: coffer.ledger.v1.ReportService.GetComparison:output_type -> coffer.ledger.v1.GetComparisonResponse
+	22, // [22:26] is the sub-list for method output_type
+	18, // [18:22] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_reports_proto_init() }
@@ -954,13 +1694,15 @@ func file_coffer_ledger_v1_reports_proto_init() {
 	file_coffer_ledger_v1_reports_proto_msgTypes[0].OneofWrappers = []any{}
 	file_coffer_ledger_v1_reports_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_ledger_v1_reports_proto_msgTypes[4].OneofWrappers = []any{}
+	file_coffer_ledger_v1_reports_proto_msgTypes[9].OneofWrappers = []any{}
+	file_coffer_ledger_v1_reports_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_reports_proto_rawDesc), len(file_coffer_ledger_v1_reports_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

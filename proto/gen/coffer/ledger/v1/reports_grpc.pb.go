@@ -19,8 +19,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ReportService_GetSeries_FullMethodName    = "/coffer.ledger.v1.ReportService/GetSeries"
-	ReportService_ExportSeries_FullMethodName = "/coffer.ledger.v1.ReportService/ExportSeries"
+	ReportService_GetSeries_FullMethodName     = "/coffer.ledger.v1.ReportService/GetSeries"
+	ReportService_ExportSeries_FullMethodName  = "/coffer.ledger.v1.ReportService/ExportSeries"
+	ReportService_GetFlow_FullMethodName       = "/coffer.ledger.v1.ReportService/GetFlow"
+	ReportService_GetComparison_FullMethodName = "/coffer.ledger.v1.ReportService/GetComparison"
 )
 
 // ReportServiceClient is the client API for ReportService service.
@@ -37,6 +39,10 @@ type ReportServiceClient interface {
 	// Downloads the report of getSeries with the same parameters as a table for a spreadsheet: a row per group and interval, and a row
 	// per interval with the totals, whose key and name are empty and whose group is total.
 	ExportSeries(ctx context.Context, in *ExportSeriesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportSeriesResponse], error)
+	// Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
+	GetFlow(ctx context.Context, in *GetFlowRequest, opts ...grpc.CallOption) (*GetFlowResponse, error)
+	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+	GetComparison(ctx context.Context, in *GetComparisonRequest, opts ...grpc.CallOption) (*GetComparisonResponse, error)
 }
 
 type reportServiceClient struct {
@@ -76,6 +82,26 @@ func (c *reportServiceClient) ExportSeries(ctx context.Context, in *ExportSeries
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ReportService_ExportSeriesClient = grpc.ServerStreamingClient[ExportSeriesResponse]
 
+func (c *reportServiceClient) GetFlow(ctx context.Context, in *GetFlowRequest, opts ...grpc.CallOption) (*GetFlowResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetFlowResponse)
+	err := c.cc.Invoke(ctx, ReportService_GetFlow_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *reportServiceClient) GetComparison(ctx context.Context, in *GetComparisonRequest, opts ...grpc.CallOption) (*GetComparisonResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetComparisonResponse)
+	err := c.cc.Invoke(ctx, ReportService_GetComparison_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ReportServiceServer is the server API for ReportService service.
 // All implementations must embed UnimplementedReportServiceServer
 // for forward compatibility.
@@ -90,6 +116,10 @@ type ReportServiceServer interface {
 	// Downloads the report of getSeries with the same parameters as a table for a spreadsheet: a row per group and interval, and a row
 	// per interval with the totals, whose key and name are empty and whose group is total.
 	ExportSeries(*ExportSeriesRequest, grpc.ServerStreamingServer[ExportSeriesResponse]) error
+	// Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
+	GetFlow(context.Context, *GetFlowRequest) (*GetFlowResponse, error)
+	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+	GetComparison(context.Context, *GetComparisonRequest) (*GetComparisonResponse, error)
 	mustEmbedUnimplementedReportServiceServer()
 }
 
@@ -105,6 +135,12 @@ func (UnimplementedReportServiceServer) GetSeries(context.Context, *GetSeriesReq
 }
 func (UnimplementedReportServiceServer) ExportSeries(*ExportSeriesRequest, grpc.ServerStreamingServer[ExportSeriesResponse]) error {
 	return status.Error(codes.Unimplemented, "method ExportSeries not implemented")
+}
+func (UnimplementedReportServiceServer) GetFlow(context.Context, *GetFlowRequest) (*GetFlowResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetFlow not implemented")
+}
+func (UnimplementedReportServiceServer) GetComparison(context.Context, *GetComparisonRequest) (*GetComparisonResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetComparison not implemented")
 }
 func (UnimplementedReportServiceServer) mustEmbedUnimplementedReportServiceServer() {}
 func (UnimplementedReportServiceServer) testEmbeddedByValue()                       {}
@@ -156,6 +192,42 @@ func _ReportService_ExportSeries_Handler(srv interface{}, stream grpc.ServerStre
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ReportService_ExportSeriesServer = grpc.ServerStreamingServer[ExportSeriesResponse]
 
+func _ReportService_GetFlow_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetFlowRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReportServiceServer).GetFlow(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReportService_GetFlow_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReportServiceServer).GetFlow(ctx, req.(*GetFlowRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ReportService_GetComparison_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetComparisonRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReportServiceServer).GetComparison(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReportService_GetComparison_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReportServiceServer).GetComparison(ctx, req.(*GetComparisonRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ReportService_ServiceDesc is the grpc.ServiceDesc for ReportService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -166,6 +238,14 @@ var ReportService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetSeries",
 			Handler:    _ReportService_GetSeries_Handler,
+		},
+		{
+			MethodName: "GetFlow",
+			Handler:    _ReportService_GetFlow_Handler,
+		},
+		{
+			MethodName: "GetComparison",
+			Handler:    _ReportService_GetComparison_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

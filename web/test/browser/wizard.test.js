@@ -165,11 +165,19 @@ test("the choices of a large import are sent together, and the change can be sto
 
   // The page shows the job until it is stopped.
   let job = { status: "updating", progress: { done: 900, total: 2500, problem: "" } };
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
   await page.route(/\/imports\/[0-9a-f-]{36}(\/cancel)?(\?wait=\d+)?$/, async (route) => {
     const stop = route.request().url().endsWith("/cancel");
+    if (!job) return route.continue();
+    if (route.request().method() === "GET") {
+      // The server would hold it, too.
+      await held;
+      return route.continue().catch(() => {});
+    }
     if (stop) {
       await until(async () => (await user.get("/imports")).imports[0].status === "preview");
-      job = { status: "preview", progress: { done: 0, total: 0, problem: "CANCELED" } };
+      job = { status: "updating", progress: { done: 0, total: 2500, problem: "CANCELED" } };
     }
     const response = await (stop ? page.request.fetch(route.request().url().replace("/cancel", ""), { headers: route.request().headers() }) : route.fetch());
     const answer = await response.json();
@@ -177,16 +185,41 @@ test("the choices of a large import are sent together, and the change can be sto
   });
   await next(page).click();
   await page.getByText("900 of 2,500 rows").waitFor();
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  assert.equal(await focused(), "The rows are being changed", "the button is gone");
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByRole("alert").filter({ hasText: "You have stopped it." }).waitFor();
+  assert.equal(await focused(), "Wallets and categories");
+  // Another change need not wait until the rows are what they were before.
+  await page.getByText("0 of 2,500. You can already change them again.").waitFor();
   assert.equal(sent.length, 1);
   assert.equal(sent[0].accounts[0].walletId, wallets[0].id);
   assert.equal(sent[0].defaults.expenseCategoryId, categories[0].id);
-  await page.unrouteAll();
-
+  job = undefined;
   await wallet.selectOption(wallets[1].id);
   await next(page).click();
   await page.getByRole("tab", { name: "New 2,500" }).waitFor();
+  release();
+
+  // Only the rows near the visible part of the page exist, and the one with the focus.
+  const first = page.locator('li[aria-posinset="1"] button');
+  for (const size of [250, 450]) {
+    await page.getByRole("button", { name: "Show more rows" }).click();
+    await page.locator(`li[aria-setsize="${size}"]`).first().waitFor();
+  }
+  await page.evaluate(() => window.scrollTo(0, 0));
+  await first.focus();
+  await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+  const last = page.locator('li[aria-posinset="450"]');
+  await last.waitFor();
+  assert.ok((await page.locator("li[aria-posinset]").count()) < 150);
+  assert.ok(await first.evaluate((button) => button === document.activeElement));
+  const { y } = await last.boundingBox();
+  await page.evaluate(() => window.scrollTo(0, 0));
+  await page.locator('li[aria-posinset="2"]').waitFor();
+  await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+  await last.waitFor();
+  assert.ok(Math.abs((await last.boundingBox()).y - y) < 2, "the rows that were left keep their height");
   const { accounts } = (await user.get("/imports")).imports[0];
   assert.ok(accounts === undefined || accounts[0].walletId === wallets[1].id);
 });

@@ -6,8 +6,8 @@ import { evidence } from "../../src/screens/imports/evidence.de.ts";
 import { fieldOf, layouts, missing, titleOf, widthOf, withField, wrongFields } from "../../src/screens/imports/mapping.ts";
 import { remaining, withChoices } from "../../src/screens/imports/choices.ts";
 import { kindOf } from "../../src/screens/imports/kinds.ts";
-import { cellOf, isOpen, otherDay, otherLayout, questionsOf, readWith, sentenceOf } from "../../src/screens/imports/questions.ts";
-import { firstStep, perSecond, shownTabs, stepsOf, unassigned } from "../../src/screens/imports/steps.ts";
+import { cellOf, isOpen, isOrder, otherDay, otherLayout, questionsOf, readWith, sentenceOf, textOf } from "../../src/screens/imports/questions.ts";
+import { firstStep, perSecond, shownTabs, stepsOf, stopped, unassigned } from "../../src/screens/imports/steps.ts";
 import { fileName, queryOf } from "../../src/screens/export/file.ts";
 
 const mapping = { format: "csv", delimiter: ";", encoding: "utf-8", skipRows: 0, header: true, columns: [{ index: 0, field: "date" }, { index: 2, field: "amount" }], dateLayout: "DD.MM.YYYY", decimalMark: ",", amountMode: "signed", invert: false, negative: [] };
@@ -72,6 +72,31 @@ test("the steps of an import", () => {
   assert.deepEqual(shownTabs({ ...data, status: "done", counts: { ...counts, ready: 0, booked: 3 } }), ["invalid", "booked"]);
   assert.equal(perSecond({ at: 0, done: 500 }, { at: 2000, done: 2500 }), 1000);
   assert.equal(perSecond({ at: 0, done: 0 }, { at: 100, done: 500 }), undefined);
+});
+
+test("the text of a question is that of its reason", () => {
+  const of = (code, reason) => ({ code, assumption: reason && { code, reason }, rows: [] });
+  for (const language of ["de", "en"]) {
+    const source = readFileSync(new URL(`../../src/screens/imports/${language}.ts`, import.meta.url), "utf8");
+    const texts = Object.fromEntries([...source.matchAll(/^ {4}([A-Z_]+): "(.*)",$/gm)].map(([, code, text]) => [code, text]));
+    const texted = ["ROW_OF_TOTAL", "ROW_OF_BALANCE", "BALANCES_OF_ROWS"].map((reason) => textOf(of("BALANCE_MISMATCH", reason), texts));
+    assert.match(texted[0], /Summe|total/);
+    assert.match(texted[1], /ein Kontostand|a balance/);
+    assert.equal(texted[2], texts.BALANCE_MISMATCH);
+  }
+  assert.equal(textOf(of("NEWS"), {}), "NEWS");
+});
+
+test("an exchange of day and month is offered for their order only", () => {
+  const of = (reason) => ({ code: "DATE_ORDER_ASSUMED", assumption: { code: "DATE_ORDER_ASSUMED", reason }, rows: [] });
+  const reasons = ["DATES_AMBIGUOUS", undefined, "DATES_DIFFER", "MONTHS_AMBIGUOUS", "DATES_MIXED"];
+  assert.deepEqual(reasons.map((reason) => isOrder(of(reason))), [true, true, false, false, false]);
+  assert.equal(isOrder({ ...of("DATES_AMBIGUOUS"), code: "SIGN_ASSUMED" }), false);
+});
+
+test("stopped", () => {
+  const of = (status, problem, booked = 0) => stopped({ status, progress: { problem }, counts: { booked } });
+  assert.deepEqual([of("updating", "CANCELED"), of("updating", ""), of("preview", "CANCELED"), of("updating", "CANCELED", 1)], [true, false, false, false]);
 });
 
 test("the questions of an import", () => {

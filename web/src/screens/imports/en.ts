@@ -155,6 +155,8 @@ export default {
     COLUMNS_UNREAD: "Columns have values that are not read as you chose before. Please check the columns.",
     WALLET_ASSUMED: "The file names no account. Its rows go to the wallet of the last file with these columns.",
     BALANCE_MISMATCH: "The rows do not add up to the balances in the file.",
+    ROW_OF_TOTAL: "A row may be a total. Is it a payment?",
+    ROW_OF_BALANCE: "A row may be a balance. Is it a payment?",
     ENCODING_ASSUMED: "The character set of the file was guessed. Please check names with accents or umlauts.",
     TRUNCATED_DESCRIPTION: "A description was too long and is shortened.",
     SHEETS_SKIPPED: "The workbook has other sheets with cells. Only one sheet is read. Save another one as a file of its own to import it, too.",
@@ -162,7 +164,7 @@ export default {
     BUDGETS_SKIPPED: "The file has budgets. They are not imported.",
     SPLITS_DIVIDED: "Parts of split transactions are transfers. Each of them is a row of its own.",
     TRANSFERS_UNPAIRED: "Some transfers are in one account of the file only. Please check these rows, and the balances after the import.",
-    TRANSFERS_ASSUMED: "Rows of different days were taken for the two sides of one transfer. Please check these rows.",
+    TRANSFERS_ASSUMED: "Rows of different days were taken for the two sides of one transfer. Are these transfers right?",
   } as Record<string, string>,
   /** evidence is what a file shows about a warning, by ImportAssumption.reason. The API has it in English. */
   evidence: {} as Record<string, string>,
@@ -191,6 +193,7 @@ export default {
   undoing: "The import is being undone",
   progress: (done: string, total: string) => `${done} of ${total} rows`,
   speed: (n: string) => `${n} rows per second`,
+  restoring: (done: string, total: string) => `The change is stopped, and the rows return to what they were: ${done} of ${total}. You can already change them again.`,
   leave: "You can leave this page. The work goes on.",
 
   done: "The import is complete",

@@ -19,9 +19,19 @@ export function isOpen({ assumption }: Question): boolean {
   return assumption?.blocks === true;
 }
 
-/** isFact reports whether a warning that blocks a commit is no guess: its confirmation changes nothing. */
+/** isFact reports whether a warning that blocks a commit stays after its confirmation, because the columns do not decide about it. */
 export function isFact(code: string): boolean {
-  return code === "BALANCE_MISMATCH";
+  return code === "BALANCE_MISMATCH" || code === "TRANSFERS_ASSUMED";
+}
+
+/** textOf returns the text of a question: that of its reason, because a code may have several, or otherwise that of its code. */
+export function textOf({ code, assumption }: Question, texts: Record<string, string>): string {
+  return texts[assumption?.reason ?? ""] ?? texts[code] ?? code;
+}
+
+/** isOrder reports whether a guess about dates is that of day and month. Another column may have other dates. */
+export function isOrder({ code, assumption }: Question): boolean {
+  return code === "DATE_ORDER_ASSUMED" && (assumption?.reason ?? "DATES_AMBIGUOUS") === "DATES_AMBIGUOUS";
 }
 
 /**

@@ -58,6 +58,11 @@ export function working({ status }: Import): boolean {
   return ["updating", "queued", "running", "undoing"].includes(status);
 }
 
+/** stopped reports whether the rows of an import return to what they were before a change that was stopped. Another change may follow. */
+export function stopped({ status, progress, counts }: Import): boolean {
+  return status === "updating" && Boolean(progress?.problem) && !counts.booked;
+}
+
 /** perSecond returns the items per second of a job, undefined until they can be measured. */
 export function perSecond(
   from: { at: number; done: number },

@@ -48,6 +48,8 @@ export class Wizard {
   /** #mapping has the edits that the server does not have, and #wrong is why it rejected them. */
   #mapping = $state.raw<Mapping | undefined>();
   #wrong: Problem | undefined;
+  /** #settling ends the request that waits for the job of a change. */
+  #settling = new AbortController();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(id: string) {
@@ -206,8 +208,14 @@ export class Wizard {
   /** #settle waits until the rows are changed. In a large import a job does that. */
   async #settle(): Promise<void> {
     if (this.#data?.status !== "updating") return;
-    while (this.#data?.status === "updating") {
-      this.data = (await api.get(at, { path: { id: this.id }, query: { wait } })).import as Import;
+    while (this.#data?.status === "updating" && !this.#data.progress?.problem) {
+      const { signal } = (this.#settling = new AbortController());
+      try {
+        const answer = await api.get(at, { path: { id: this.id }, query: { wait }, signal });
+        this.data = answer.import as Import;
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
     }
     const problem = this.#data?.progress?.problem;
     if (problem) throw new Problem(problem, problem);
@@ -242,6 +250,7 @@ export class Wizard {
       this.rejected = undefined;
       this.data = (await api.post(`${at}/cancel`, { path: { id: this.id }, body: {} }))
         .import as Import;
+      this.#settling.abort();
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       this.rejected = error;

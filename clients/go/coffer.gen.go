@@ -3282,6 +3282,7 @@ const (
 	DECIMALSASSUMED  UpdateImportRequestConfirm = "DECIMALS_ASSUMED"
 	SIGNASSUMED      UpdateImportRequestConfirm = "SIGN_ASSUMED"
 	STATUSASSUMED    UpdateImportRequestConfirm = "STATUS_ASSUMED"
+	TRANSFERSASSUMED UpdateImportRequestConfirm = "TRANSFERS_ASSUMED"
 )
 
 // Valid indicates whether the value is a known member of the UpdateImportRequestConfirm enum.
@@ -3300,6 +3301,8 @@ func (e UpdateImportRequestConfirm) Valid() bool {
 	case SIGNASSUMED:
 		return true
 	case STATUSASSUMED:
+		return true
+	case TRANSFERSASSUMED:
 		return true
 	default:
 		return false
@@ -6008,7 +6011,7 @@ type Import struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again.
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH or TRANSFERS_ASSUMED stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers must be confirmed again if a change of rows makes them others.
 	Warnings []string `json:"warnings"`
 }
 
@@ -6072,7 +6075,7 @@ type ImportAccount struct {
 //
 // Example: {"accepted":false,"blocks":true,"code":"DATE_ORDER_ASSUMED","evidence":"The dates do not show whether the day or the month is first: they are read as DD/MM/YY.","parameters":{"example":"","layout":"DD/MM/YY"},"reason":"DATES_AMBIGUOUS","rows":[]}
 type ImportAssumption struct {
-	// Accepted The user has confirmed it. Only of BALANCE_MISMATCH, because confirmed guesses disappear.
+	// Accepted The user has confirmed it. Only of BALANCE_MISMATCH and TRANSFERS_ASSUMED, because confirmed guesses disappear.
 	Accepted bool `json:"accepted"`
 
 	// Blocks The commit is rejected because of this, until it is confirmed or the mapping is changed.
@@ -6090,7 +6093,7 @@ type ImportAssumption struct {
 	// Reason What the file shows, as a code for programs: the English sentence in evidence is made of this code and of parameters. Absent in imports of earlier releases.
 	Reason *ImportAssumptionReason `json:"reason,omitempty"`
 
-	// Rows Numbers of up to three rows that show it.
+	// Rows Numbers of up to three rows that show it; of TRANSFERS_ASSUMED, of both rows of up to three transfers.
 	Rows []int32 `json:"rows"`
 }
 
@@ -8702,7 +8705,7 @@ type UpdateImportRequest struct {
 	// Categories Assigns categories: name, and categoryId or create. Other categories stay.
 	Categories *[]ImportCategory `json:"categories,omitempty"`
 
-	// Confirm Confirms warnings of the version in If-Match without a change. Guesses disappear from warnings and assumptions. A BALANCE_MISMATCH stays, but does not block the commit any more.
+	// Confirm Confirms warnings of the version in If-Match without a change. Guesses disappear from warnings and assumptions. A BALANCE_MISMATCH or TRANSFERS_ASSUMED stays, but does not block the commit any more.
 	Confirm *[]UpdateImportRequestConfirm `json:"confirm,omitempty"`
 
 	// Defaults Changes defaults.
@@ -11143,7 +11146,7 @@ type ClientInterface interface {
 
 	// UpdateImportWithBody Update import
 	//
-	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason from then on. Meanwhile, another change of the import or of its rows replaces the restoring.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11152,7 +11155,7 @@ type ClientInterface interface {
 
 	// UpdateImport Update import
 	//
-	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason from then on. Meanwhile, another change of the import or of its rows replaces the restoring.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11161,7 +11164,7 @@ type ClientInterface interface {
 
 	// CancelImportWithBody Cancel import
 	//
-	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done, or until another change replaces it. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11170,7 +11173,7 @@ type ClientInterface interface {
 
 	// CancelImport Cancel import
 	//
-	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done, or until another change replaces it. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -13206,7 +13209,7 @@ func (c *Client) GetImport(ctx context.Context, id ImportsId, params *GetImportP
 
 // UpdateImportWithBody Update import
 //
-// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason from then on. Meanwhile, another change of the import or of its rows replaces the restoring.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13225,7 +13228,7 @@ func (c *Client) UpdateImportWithBody(ctx context.Context, id ImportsId, params 
 
 // UpdateImport Update import
 //
-// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason from then on. Meanwhile, another change of the import or of its rows replaces the restoring.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13244,7 +13247,7 @@ func (c *Client) UpdateImport(ctx context.Context, id ImportsId, params *UpdateI
 
 // CancelImportWithBody Cancel import
 //
-// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done, or until another change replaces it. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13263,7 +13266,7 @@ func (c *Client) CancelImportWithBody(ctx context.Context, id ImportsId, params 
 
 // CancelImport Cancel import
 //
-// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done, or until another change replaces it. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -23049,7 +23052,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateImportWithBodyWithResponse Update import
 	//
-	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason from then on. Meanwhile, another change of the import or of its rows replaces the restoring.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23058,7 +23061,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateImportWithResponse Update import
 	//
-	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason from then on. Meanwhile, another change of the import or of its rows replaces the restoring.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23067,7 +23070,7 @@ type ClientWithResponsesInterface interface {
 
 	// CancelImportWithBodyWithResponse Cancel import
 	//
-	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done, or until another change replaces it. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23076,7 +23079,7 @@ type ClientWithResponsesInterface interface {
 
 	// CancelImportWithResponse Cancel import
 	//
-	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
+	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done, or until another change replaces it. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -31668,7 +31671,7 @@ func (c *ClientWithResponses) GetImportWithResponse(ctx context.Context, id Impo
 
 // UpdateImportWithBodyWithResponse Update import
 //
-// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason from then on. Meanwhile, another change of the import or of its rows replaces the restoring.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -31683,7 +31686,7 @@ func (c *ClientWithResponses) UpdateImportWithBodyWithResponse(ctx context.Conte
 
 // UpdateImportWithResponse Update import
 //
-// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason from then on. Meanwhile, another change of the import or of its rows replaces the restoring.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -31698,7 +31701,7 @@ func (c *ClientWithResponses) UpdateImportWithResponse(ctx context.Context, id I
 
 // CancelImportWithBodyWithResponse Cancel import
 //
-// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done, or until another change replaces it. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -31713,7 +31716,7 @@ func (c *ClientWithResponses) CancelImportWithBodyWithResponse(ctx context.Conte
 
 // CancelImportWithResponse Cancel import
 //
-// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
+// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status updating until that is done, or until another change replaces it. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is being restored already, there is no effect.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

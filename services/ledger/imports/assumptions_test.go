@@ -55,7 +55,7 @@ func TestImportVocabularies(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, statement.EvidenceCodes,
 		slices.Sorted(slices.Values(values(&ledgerv1.ImportAssumption{}, "reason"))))
-	require.Equal(t, append(slices.Clone(statement.Confirmed), statement.BalanceMismatch),
+	require.Equal(t, slices.Concat(statement.Confirmed, statement.Kept),
 		values(&ledgerv1.UpdateImportRequest{}, "confirm"))
 	confirmable := values(&ledgerv1.UpdateImportRequest{}, "confirm")
 	for code := range statement.Blocking {

@@ -17,8 +17,8 @@ import (
 // CancelImport stops the job of an import. It waits for the lock of the import, which the running
 // chunk holds, and ends the lease, so no further chunk commits. A commit ends as failed and an undo
 // as done, like after an error: the next one continues. An update derives all rows again with the
-// details before it, because chunks have changed some of them. The choices for rows that started it
-// stay. Without a job, CancelImport has no effect.
+// details before it, because chunks have changed some of them. Another update may replace that. The
+// choices for rows that started it stay. Without a job, CancelImport has no effect.
 func (s *Imports) CancelImport(
 	ctx context.Context, req *ledgerv1.CancelImportRequest,
 ) (*ledgerv1.CancelImportResponse, error) {
@@ -34,8 +34,7 @@ func (s *Imports) CancelImport(
 		if err != nil {
 			return err
 		}
-		restoring := imp.Status == staging.Updating && imp.Change.Restoring
-		if !imp.Working() || restoring {
+		if !imp.Working() || imp.Restoring() {
 			resp.Code, resp.Message = codeFetched, "Import fetched"
 			resp.Etag = etag.Format(imp.Version)
 			resp.Import, err = imp.Proto()

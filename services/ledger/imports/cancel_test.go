@@ -51,6 +51,45 @@ func TestCancelImport(t *testing.T) {
 		require.Nil(t, m.GetProgress(), "a later update has succeeded")
 		require.Equal(t, 300, p.categorized(t, m, fun))
 	})
+	t.Run("lets another change follow at once", func(t *testing.T) {
+		t.Parallel()
+		s := setupJobs(t)
+		p := newPerson(t, s)
+		m := p.finish(t, p.mustUpload(t, largeStatement(300)))
+		fun, games := p.MakeCategory(p.Ctx, t, "Fun"), p.MakeCategory(p.Ctx, t, "Games")
+		for name, change := range map[string]func() error{
+			"defaults": func() error {
+				_, err := p.UpdateImport(p.Ctx, defaultsOf(m, games))
+				return err
+			},
+			"rows": func() error {
+				_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{
+					Id: m.GetId(), Rows: []*rowChange{{N: 2, Action: new("skip")}},
+				})
+				return err
+			},
+		} {
+			before := p.categorized(t, m, fun)
+			p.start(t, defaultsOf(m, fun))
+			p.lease(t, s.Imports, m)
+			canceled := cancel(t, p, m, codeCanceled)
+			require.Equal(t, staging.Updating, canceled.GetStatus(), name)
+			require.Equal(t, "CANCELED", canceled.GetProgress().GetProblem(), name)
+			_, chunk := p.lease(t, s.Imports, m)
+			_, err := chunk()
+			require.NoError(t, err)
+			_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
+			require.ErrorIs(t, err, errState, "its rows are partly of before")
+			require.NoError(t, change(), name)
+			_, err = chunk()
+			require.ErrorIs(t, err, jobs.ErrLostLease)
+			last := p.finish(t, m)
+			require.Equal(t, staging.Preview, last.GetStatus())
+			require.Nil(t, last.GetProgress())
+			require.Equal(t, before, p.categorized(t, m, fun), name)
+		}
+		require.Positive(t, p.categorized(t, m, games)+p.categorized(t, m, p.Category))
+	})
 	t.Run("keeps the choices for rows that started an update", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)

@@ -68,6 +68,19 @@ func (s *Imports) derive(
 	return result, err
 }
 
+// replaceRestoring ends the job that takes a canceled update back, because another change derives
+// all rows, too. A user who has stopped an update can so correct it at once. It does nothing for
+// other imports, and without such a change.
+func (s *Imports) replaceRestoring(
+	ctx context.Context, tx pgx.Tx, imp *staging.Import, changes bool,
+) error {
+	if !changes || !imp.Restoring() {
+		return nil
+	}
+	imp.Abandon("", s.NewID())
+	return staging.EndLease(ctx, tx, imp.OwnerID, imp.ID)
+}
+
 // await wakes the job of an update and waits for it, up to duration. update is not started any more
 // if it has succeeded.
 func (s *Imports) await(ctx context.Context, update *update, duration time.Duration) error {
@@ -76,7 +89,7 @@ func (s *Imports) await(ctx context.Context, update *update, duration time.Durat
 	}
 	s.Jobs.Wake()
 	e, err := s.wait(ctx, update.Import, duration, func(now staging.Import) bool {
-		return now.Status != staging.Updating || now.Change.Restoring
+		return now.Status != staging.Updating || now.Restoring()
 	})
 	if err != nil {
 		return err

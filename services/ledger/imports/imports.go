@@ -25,11 +25,18 @@
 package imports
 
 import (
+	"context"
 	"log/slog"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	"github.com/coffer-budget/coffer/internal/seal"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -88,4 +95,26 @@ func New(a *accounts.Accounts, cursors page.Cursors, secret string, log *slog.Lo
 
 		inlineRows: inlineRows, maxRows: statement.MaxRows,
 	}
+}
+
+// lock locks an import of the caller whose version matches If-Match.
+func lock(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (staging.Import, error) {
+	e, err := unknown(staging.LockImport(ctx, tx, caller.ID(ctx), id))
+	if err == nil && !etag.Matches(ifMatch, e.Version) {
+		err = apierr.VersionMismatch
+	}
+	return e, err
+}
+
+// change locks an import of the caller whose version matches If-Match, and runs fn.
+func (s *Imports) change(
+	ctx context.Context, id uuid.UUID, ifMatch string, fn func(tx pgx.Tx, e staging.Import) error,
+) error {
+	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		e, err := lock(ctx, tx, id, ifMatch)
+		if err != nil {
+			return err
+		}
+		return fn(tx, e)
+	})
 }

@@ -1,6 +1,8 @@
 package imports
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,4 +100,44 @@ func TestCommitImportVoidSide(t *testing.T) {
 	p.committed(t, m)
 	require.Equal(t, map[string]int64{"Checking": -10350, "Visa": 10000}, p.walletBalances(t))
 	require.Equal(t, 2, p.legs(t))
+}
+
+// confirmPairs confirms that rows of different days are transfers, if that is assumed.
+func (p person) confirmPairs(t *testing.T, m *ledgerv1.Import) *ledgerv1.Import {
+	t.Helper()
+	if !slices.Contains(m.GetWarnings(), "TRANSFERS_ASSUMED") {
+		return m
+	}
+	p.requireBlocked(t, m)
+	return p.confirm(t, m, "TRANSFERS_ASSUMED")
+}
+
+// TestCommitImportTransfersAssumed imports transfers whose sides have different days. The user must
+// confirm them, and sees three of them.
+func TestCommitImportTransfersAssumed(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t))
+	p.MakeWallet(p.Ctx, t, "Checking", "EUR")
+	p.MakeWallet(p.Ctx, t, "Visa", "EUR")
+	file := "Date,Account,Category,Payee,Amount,Currency\n"
+	for i := range 4 {
+		file += fmt.Sprintf("2026-02-%02d,Checking,Visa,Card payment,-%d.00,EUR\n", 3+5*i, 10+i) +
+			fmt.Sprintf("2026-02-%02d,Visa,Checking,Card payment,%d.00,EUR\n", 4+5*i, 10+i)
+	}
+	m := p.mustUpload(t, file)
+	require.Equal(t, []string{"TRANSFERS_ASSUMED"}, m.GetWarnings())
+	shown := m.GetAssumptions()[0]
+	require.Equal(t, []int32{2, 3, 4, 5, 6, 7}, shown.GetRows())
+	require.Equal(t, map[string]string{"count": "4"}, shown.GetParameters())
+	require.True(t, shown.GetBlocks())
+	m = p.confirmPairs(t, m)
+	require.True(t, m.GetAssumptions()[0].GetAccepted())
+	m = p.update(t, defaultsOf(m, p.MakeCategory(p.Ctx, t, "Fun")))
+	require.True(t, m.GetAssumptions()[0].GetAccepted(), "the change does not concern it")
+	p.change(t, m, &rowChange{N: 2, Action: new(staging.ActionSkip)})
+	m = p.get(t, m)
+	require.Equal(t, map[string]string{"count": "3"}, m.GetAssumptions()[0].GetParameters())
+	p.committed(t, p.confirmPairs(t, m))
+	require.Equal(t, map[string]int64{"Checking": -3600, "Visa": 4600}, p.walletBalances(t))
+	require.Equal(t, 6, p.legs(t))
 }

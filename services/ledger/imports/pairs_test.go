@@ -171,7 +171,7 @@ func TestCreateImportTransfers(t *testing.T) {
 			require.Equal(t, tc.warnings, m.GetWarnings())
 			assumptions := fmt.Sprint(m.GetAssumptions())
 			require.Contains(t, assumptions, tc.evidence)
-			p.committed(t, m)
+			p.committed(t, p.confirmPairs(t, m))
 			require.Equal(t, tc.balances, p.walletBalances(t))
 		})
 	}

@@ -10,10 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/jobs"
-	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
@@ -21,28 +19,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
-
-// lock locks an import of the caller whose version matches If-Match.
-func lock(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (staging.Import, error) {
-	e, err := unknown(staging.LockImport(ctx, tx, caller.ID(ctx), id))
-	if err == nil && !etag.Matches(ifMatch, e.Version) {
-		err = apierr.VersionMismatch
-	}
-	return e, err
-}
-
-// change locks an import of the caller whose version matches If-Match, and runs fn.
-func (s *Imports) change(
-	ctx context.Context, id uuid.UUID, ifMatch string, fn func(tx pgx.Tx, e staging.Import) error,
-) error {
-	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		e, err := lock(ctx, tx, id, ifMatch)
-		if err != nil {
-			return err
-		}
-		return fn(tx, e)
-	})
-}
 
 // UpdateImport changes the mapping, the assignments or the defaults of an import, and derives all
 // rows again. Confirmed guesses change no row, so they alone only change the warnings. A small
@@ -67,6 +43,9 @@ func (s *Imports) UpdateImport(
 	}
 	var update update
 	err = s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, imp staging.Import) error {
+		if err := s.replaceRestoring(ctx, tx, &imp, changesRows(req)); err != nil {
+			return err
+		}
 		// The cells of a file are deleted when its rows are booked. Assignments can still change
 		// what is left.
 		if imp.Status != staging.Preview && (imp.Status != staging.Failed || req.Mapping != nil) {
@@ -206,7 +185,7 @@ func confirm(
 	if len(req.GetConfirm()) > 0 && req.GetIfMatch() == "" {
 		problems.Invalid("If-Match", "is required with confirm")
 	}
-	known := append(slices.Clone(statement.Confirmed), statement.BalanceMismatch)
+	known := slices.Concat(statement.Confirmed, statement.Kept)
 	for _, code := range req.GetConfirm() {
 		if !slices.Contains(known, code) {
 			problems.Invalid("confirm", "must be "+strings.Join(known, ", "))

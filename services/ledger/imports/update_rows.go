@@ -44,6 +44,9 @@ func (s *Imports) UpdateImportRows(
 	resp := &ledgerv1.UpdateImportRowsResponse{}
 	var update update
 	err := s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
+		if err := s.replaceRestoring(ctx, tx, &e, true); err != nil {
+			return err
+		}
 		if e.Status != staging.Preview && e.Status != staging.Failed {
 			return errState
 		}
@@ -62,9 +65,10 @@ func (s *Imports) UpdateImportRows(
 	return resp, err
 }
 
-// changeRows applies changes to rows and derives these again. If one of them is a side of a
-// transfer, it derives all rows, because the other side depends on it. It returns the rows. update
-// gets the import; if its job is started, the rows are not derived yet.
+// changeRows applies changes to rows and derives these again. It derives all rows if one of them is
+// a side of a transfer, because the other side depends on it, or if the rows are not derived with
+// the details. It returns the rows. update gets the import; if its job is started, the rows are not
+// derived yet.
 func (s *Imports) changeRows(
 	ctx context.Context, tx pgx.Tx, imp staging.Import, update *update,
 	changes []*ledgerv1.ImportRowChange,
@@ -93,7 +97,7 @@ func (s *Imports) changeRows(
 	if err != nil {
 		return nil, err
 	}
-	if paired {
+	if paired = paired || imp.Underived; paired {
 		*update, err = s.deriveChosen(ctx, tx, imp, rows)
 	} else {
 		err = resolving.Rows(ctx, tx, imp, owned, rows, before)

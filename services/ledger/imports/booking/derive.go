@@ -107,7 +107,7 @@ func (x *executor) failUpdate(
 	ctx context.Context, tx pgx.Tx, imp staging.Import, reason string,
 ) error {
 	imp.UpdatedAt = x.Now()
-	if imp.Change.Restoring {
+	if imp.Restoring() {
 		imp.Abandon(reason, x.NewID())
 	} else {
 		imp.Restore(reason, x.NewID())

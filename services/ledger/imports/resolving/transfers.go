@@ -160,9 +160,20 @@ func (c *resolver) decide(sides []side, pairs map[int]int) (again []int32) {
 	return again
 }
 
+// maxExamples is the maximum number of pairs that a warning shows.
+const maxExamples = 3
+
 // assumePaired replaces the warning about pairs whose sides have different days. Those that the
-// user has decided need none.
+// user has decided need none. A confirmed warning stays confirmed while it says the same.
 func (c *resolver) assumePaired(sides []side, pairs map[int]int) {
+	confirmed := slices.IndexFunc(c.details.GetAssumptions(),
+		func(a *ledgerv1.ImportAssumption) bool {
+			return a.GetCode() == statement.TransfersAssumed && a.GetAccepted()
+		})
+	var before *ledgerv1.ImportAssumption
+	if confirmed >= 0 {
+		before = c.details.GetAssumptions()[confirmed]
+	}
 	staging.Withdraw(c.details, statement.TransfersAssumed)
 	var rows []int
 	count := 0
@@ -172,16 +183,20 @@ func (c *resolver) assumePaired(sides []side, pairs map[int]int) {
 			s.ChosenWalletID != nil && sides[j].ChosenWalletID != nil {
 			continue
 		}
-		if count++; count == 1 {
-			rows = []int{int(s.N), int(sides[j].N)}
+		if count++; count <= maxExamples {
+			rows = append(rows, int(s.N), int(sides[j].N))
 		}
 	}
-	if count > 0 {
-		staging.Assume(c.details, statement.Assumption{
-			Code:     statement.TransfersAssumed,
-			Evidence: statement.Shows("SIDES_APART", "count", strconv.Itoa(count)), Rows: rows,
-		})
+	if count == 0 {
+		return
 	}
+	staging.Assume(c.details, statement.Assumption{
+		Code:     statement.TransfersAssumed,
+		Evidence: statement.Shows("SIDES_APART", "count", strconv.Itoa(count)), Rows: rows,
+	})
+	now := c.details.GetAssumptions()[len(c.details.GetAssumptions())-1]
+	now.Accepted = before != nil && slices.Equal(before.GetRows(), now.GetRows()) &&
+		before.GetEvidence() == now.GetEvidence()
 }
 
 // assumeUnpaired replaces the warning about unpaired sides. Those that the user has decided need
@@ -212,7 +227,8 @@ func (c *resolver) assumeUnpaired(alone []side, single map[int32]bool) {
 	evidence := statement.Shows(code,
 		"count", strconv.Itoa(len(rows)), "whole", strconv.Itoa(whole))
 	staging.Assume(c.details, statement.Assumption{
-		Code: statement.TransfersUnpaired, Evidence: evidence, Rows: rows[:min(len(rows), 3)],
+		Code: statement.TransfersUnpaired, Evidence: evidence,
+		Rows: rows[:min(len(rows), maxExamples)],
 	})
 }
 

@@ -41,10 +41,10 @@ func Withdraw(details *ledgerv1.Import, codes ...string) {
 }
 
 // Accept makes the user's confirmation of warnings take effect: the guesses among them disappear,
-// and contradictions of the file stay, but do not block the commit any more.
+// and those that are kept do not block the commit any more.
 func Accept(details *ledgerv1.Import, codes ...string) {
 	Withdraw(details, slices.DeleteFunc(slices.Clone(codes), func(code string) bool {
-		return code == statement.BalanceMismatch
+		return slices.Contains(statement.Kept, code)
 	})...)
 	for _, a := range details.GetAssumptions() {
 		a.Accepted = a.GetAccepted() || slices.Contains(codes, a.GetCode())

@@ -65,6 +65,11 @@ func (e *Import) Abandon(problem string, id uuid.UUID) {
 	e.derive(id)
 }
 
+// Restoring reports whether an update of e is being taken back. The details are those before it.
+func (e Import) Restoring() bool {
+	return e.Status == Updating && e.Change != nil && e.Change.Restoring
+}
+
 // Mapped reports whether a derivation of the rows must read their cells again. Then no row is
 // finished, so all have their cells.
 func (e Import) Mapped() bool { return e.Change != nil && e.Change.Mapped }

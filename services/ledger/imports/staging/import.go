@@ -40,7 +40,7 @@ const (
 	// Preview means that the user can change rows. No balance has changed.
 	Preview = "preview"
 	// Updating means that a job derives the rows again after a change. Users cannot change the
-	// import.
+	// import, except while a canceled change is taken back.
 	Updating = "updating"
 	// Queued means that a commit waits for a replica, and Running that a replica has begun it.
 	Queued  = "queued"
@@ -203,6 +203,9 @@ func (e Import) Proto() (*ledgerv1.Import, error) {
 		message.Progress = &restv1.Job{
 			Status: e.Status, Done: e.JobDone, Total: e.JobTotal, Problem: e.Problem,
 		}
+	}
+	if e.Restoring() {
+		message.Progress.Problem = e.Change.Problem
 	}
 	message.FirstDate, message.LastDate = Day(e.FirstDate), Day(e.LastDate)
 	message.CreatedAt = calendar.FormatTime(e.CreatedAt)

@@ -74,8 +74,9 @@ type Import struct {
 	//
 	// A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED,
 	// COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are
-	// about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH stays, and does not block any more. The balances
-	// of CSV files are checked again after each change of the mapping, and must be confirmed again.
+	// about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH or TRANSFERS_ASSUMED stays, and does not
+	// block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers
+	// must be confirmed again if a change of rows makes them others.
 	Warnings []string `protobuf:"bytes,13,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Date of the first row, YYYY-MM-DD.
 	FirstDate string `protobuf:"bytes,14,opt,name=first_date,json=firstDate,proto3" json:"first_date,omitempty"`
@@ -263,7 +264,7 @@ type ImportAssumption struct {
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	// What the file shows and how it is read, as a sentence in English.
 	Evidence string `protobuf:"bytes,2,opt,name=evidence,proto3" json:"evidence,omitempty"`
-	// Numbers of up to three rows that show it.
+	// Numbers of up to three rows that show it; of TRANSFERS_ASSUMED, of both rows of up to three transfers.
 	Rows []int32 `protobuf:"varint,3,rep,packed,name=rows,proto3" json:"rows,omitempty"`
 	// What the file shows, as a code for programs: the English sentence in evidence is made of this code and of parameters. Absent in imports of
 	// earlier releases.
@@ -272,7 +273,7 @@ type ImportAssumption struct {
 	Parameters map[string]string `protobuf:"bytes,5,rep,name=parameters,proto3" json:"parameters,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The commit is rejected because of this, until it is confirmed or the mapping is changed.
 	Blocks bool `protobuf:"varint,6,opt,name=blocks,proto3" json:"blocks,omitempty"`
-	// The user has confirmed it. Only of BALANCE_MISMATCH, because confirmed guesses disappear.
+	// The user has confirmed it. Only of BALANCE_MISMATCH and TRANSFERS_ASSUMED, because confirmed guesses disappear.
 	Accepted      bool `protobuf:"varint,7,opt,name=accepted,proto3" json:"accepted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2084,7 +2085,7 @@ type UpdateImportRequest struct {
 	// Seconds, 0 to 8, by default 4. The response is sent when the rows are changed, or after this time.
 	Wait *int32 `protobuf:"varint,7,opt,name=wait,proto3,oneof" json:"wait,omitempty"`
 	// Confirms warnings of the version in If-Match without a change. Guesses disappear from warnings and assumptions. A BALANCE_MISMATCH
-	// stays, but does not block the commit any more.
+	// or TRANSFERS_ASSUMED stays, but does not block the commit any more.
 	Confirm       []string `protobuf:"bytes,8,rep,name=confirm,proto3" json:"confirm,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3493,7 +3494,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
 	"pagination\x12\x1c\n" +
-	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x93\x04\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xa7\x04\n" +
 	"\x13UpdateImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x129\n" +
 	"\amapping\x18\x02 \x01(\v2\x1f.coffer.ledger.v1.ImportMappingR\amapping\x12;\n" +
@@ -3503,8 +3504,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"categories\x12H\n" +
 	"\bdefaults\x18\x05 \x01(\v2&.coffer.ledger.v1.ImportDefaultsChangeB\x04\x88\xb6\x18\x01R\bdefaults\x12'\n" +
 	"\bif_match\x18\x06 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12'\n" +
-	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01\x12\x8c\x01\n" +
-	"\aconfirm\x18\b \x03(\tBr¶\x18nSIGN_ASSUMED AMOUNT_ASSUMED STATUS_ASSUMED COLUMNS_UNREAD DATE_ORDER_ASSUMED DECIMALS_ASSUMED BALANCE_MISMATCHR\aconfirmB\a\n" +
+	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01\x12\xa0\x01\n" +
+	"\aconfirm\x18\b \x03(\tB\x85\x01¶\x18\x80\x01SIGN_ASSUMED AMOUNT_ASSUMED STATUS_ASSUMED COLUMNS_UNREAD DATE_ORDER_ASSUMED DECIMALS_ASSUMED BALANCE_MISMATCH TRANSFERS_ASSUMEDR\aconfirmB\a\n" +
 	"\x05_wait\"\x94\x01\n" +
 	"\x14UpdateImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +

@@ -56,7 +56,8 @@ type ImportServiceClient interface {
 	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows
 	// of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status
 	// updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are
-	// rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
+	// rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason from
+	// then on. Meanwhile, another change of the import or of its rows replaces the restoring.
 	UpdateImport(ctx context.Context, in *UpdateImportRequest, opts ...grpc.CallOption) (*UpdateImportResponse, error)
 	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not
 	// finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have
@@ -74,7 +75,7 @@ type ImportServiceClient interface {
 	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an
 	// undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the
 	// assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status
-	// updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is
+	// updating until that is done, or until another change replaces it. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is
 	// being restored already, there is no effect.
 	CancelImport(ctx context.Context, in *CancelImportRequest, opts ...grpc.CallOption) (*CancelImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
@@ -240,7 +241,8 @@ type ImportServiceServer interface {
 	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed. The rows
 	// of a large import are changed by a job: if it takes longer than wait, the response has status 202, and the import has the status
 	// updating until the job ends. GetImport follows it. Until then the rows may have values of before and after, and all other changes are
-	// rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason.
+	// rejected with IMPORT_STATE. A job that is canceled or fails restores the import as it was, and progress.problem has the reason from
+	// then on. Meanwhile, another change of the import or of its rows replaces the restoring.
 	UpdateImport(context.Context, *UpdateImportRequest) (*UpdateImportResponse, error)
 	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not
 	// finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have
@@ -258,7 +260,7 @@ type ImportServiceServer interface {
 	// Stops the job of an import, which then has the problem CANCELED. A commit ends with the status failed: another commit continues it, and an
 	// undo removes what it has booked. An undo ends with the status done: another undo continues it. An update restores the mapping, the
 	// assignments, the defaults and the confirmed guesses as they were before it, and derives all rows with them: the import keeps the status
-	// updating until that is done. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is
+	// updating until that is done, or until another change replaces it. What UpdateImportRows chose for rows stays, also if it started this update. Without a job, or if the update is
 	// being restored already, there is no effect.
 	CancelImport(context.Context, *CancelImportRequest) (*CancelImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.

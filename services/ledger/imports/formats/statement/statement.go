@@ -84,10 +84,10 @@ const (
 )
 
 // Blocking maps the warnings that block a commit to what the user must do first. A commit with
-// force ignores them. They are the guesses and contradictions that change amounts, days or the
-// number of transactions. The other warnings do not block: texts do not change a balance, a wallet
-// that was used before and its currency are choices of the user, and the records of the file decide
-// about transfers.
+// force ignores them. They are the guesses and contradictions that change amounts, days or totals.
+// The other warnings do not block: texts do not change a balance, a wallet that was used before and
+// its currency are choices of the user, and the records of the file decide about transfers of one
+// day.
 var Blocking = map[string]string{
 	SignAssumed:      "the sign of the amounts was assumed: confirm or invert the mapping",
 	AmountAssumed:    "the column of the amounts was assumed: confirm or change the mapping",
@@ -96,7 +96,13 @@ var Blocking = map[string]string{
 	DecimalsAssumed:  "the decimal mark was assumed: confirm or change the mapping",
 	BalanceMismatch: "the rows do not add up to the balances in the file: confirm them or change " +
 		"the mapping",
+	TransfersAssumed: "rows of different days were assumed to be transfers: confirm them or " +
+		"change the rows",
 }
+
+// Kept are the blocking warnings that stay after their confirmation, because the mapping does not
+// decide about them.
+var Kept = []string{BalanceMismatch, TransfersAssumed}
 
 // Confirmed are the warnings about guesses of a mapping. A change of the mapping confirms them, and
 // so does a saved mapping.
@@ -109,7 +115,9 @@ var Confirmed = []string{
 type Assumption struct {
 	Code     string // One of the warnings.
 	Evidence Evidence
-	Rows     []int // Numbers of up to three records that show it.
+	// Rows holds the numbers of up to three records that show it, or of the records of up to three
+	// pairs.
+	Rows []int
 }
 
 // MaxRows is the maximum number of transactions of a file. A file with more is rejected: a file

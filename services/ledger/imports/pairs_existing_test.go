@@ -124,6 +124,7 @@ func TestCommitImportTransfersAssumed(t *testing.T) {
 		file += fmt.Sprintf("2026-02-%02d,Checking,Visa,Card payment,-%d.00,EUR\n", 3+5*i, 10+i) +
 			fmt.Sprintf("2026-02-%02d,Visa,Checking,Card payment,%d.00,EUR\n", 4+5*i, 10+i)
 	}
+	file += "2026-02-25,Checking,Food,Market,-50.00,EUR\n"
 	m := p.mustUpload(t, file)
 	require.Equal(t, []string{"TRANSFERS_ASSUMED"}, m.GetWarnings())
 	shown := m.GetAssumptions()[0]
@@ -138,6 +139,6 @@ func TestCommitImportTransfersAssumed(t *testing.T) {
 	m = p.get(t, m)
 	require.Equal(t, map[string]string{"count": "3"}, m.GetAssumptions()[0].GetParameters())
 	p.committed(t, p.confirmPairs(t, m))
-	require.Equal(t, map[string]int64{"Checking": -3600, "Visa": 4600}, p.walletBalances(t))
+	require.Equal(t, map[string]int64{"Checking": -8600, "Visa": 4600}, p.walletBalances(t))
 	require.Equal(t, 6, p.legs(t))
 }

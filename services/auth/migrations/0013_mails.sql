@@ -39,14 +39,11 @@ CREATE TABLE mail_links (
     email         text        NOT NULL CONSTRAINT mail_links_email_length CHECK (char_length(email) BETWEEN 3 AND 254),
     -- SHA-256 of the hash of the password that makes the link valid. NULL if a change of the password does not end it.
     password_mark bytea,
-    -- The invitation that the link answers.
-    invitation_id uuid,
     expires_at    timestamptz NOT NULL,
     used_at       timestamptz
 );
 CREATE INDEX mail_links_expires_at ON mail_links (expires_at);
 CREATE INDEX mail_links_user ON mail_links (user_id);
-CREATE INDEX mail_links_invitation ON mail_links (invitation_id) WHERE invitation_id IS NOT NULL;
 
 -- When the user proved to read mails to the address.
 ALTER TABLE users ADD COLUMN email_verified_at timestamptz;

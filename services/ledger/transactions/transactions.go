@@ -11,11 +11,10 @@
 //   - batcher.go: group commit, which inserts simultaneous single creates with one statement
 //   - bulk.go: CreateTransactions, and single creates with tags
 //   - payees.go: the payees of the newest transactions, and the currencies
-//   - list.go, filters.go and store_list.go: filters, orders and cursors of lists. The statements
-//     keep a page fast however long the history is. search.go: the filters without an index, and
-//     the cost of a search. store_conditions.go: the filters as conditions of these statements,
-//     which totals use, too. totals.go and store_totals.go: the totals of all pages of a list, on
-//     request
+//   - list.go, filters.go and store_list.go: filters, orders and cursors of lists, and the cost of
+//     filters without an index. The statements keep a page fast however long the history is.
+//     store_conditions.go: the filters as conditions of these statements, which totals use, too.
+//     totals.go and store_totals.go: the totals of all pages of a list, on request
 //
 // Transactions implements these RPCs of LedgerService. New returns it, and Run starts the
 // goroutines that insert transactions.

@@ -202,6 +202,7 @@ func newServer(
 	})
 	server.tokens = &tokens.Server{Config: tokens.Config{
 		DB: db, Keys: server.keys, User: server.currentUserID, Audit: server.noteToken,
+		CheckCreator:  server.checkVerified,
 		ClientAddress: config.ClientAddress, Now: now, NewID: server.newID,
 	}}
 	server.mails, err = mail.New(mail.Options{

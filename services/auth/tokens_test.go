@@ -178,3 +178,20 @@ func TestCreatePersonalTokenInEndedSession(t *testing.T) {
 	}
 	require.Zero(t, pgtest.Value[int](t, b.db, `SELECT count(*) FROM access_tokens`))
 }
+
+// TestCreatePersonalTokenUnverified requires that a user confirms the e-mail first, if the
+// installation requires that for invitations.
+func TestCreatePersonalTokenUnverified(t *testing.T) {
+	t.Parallel()
+	p := setupMail(t)
+	p.config.EmailVerification = verificationSoft
+	p.register(t, adaMail)
+	ctx := p.as(t, p.login(t, adaMail).GetAccessToken())
+	create := func() error {
+		_, err := p.tokens.CreatePersonalToken(ctx, readOnly("x"))
+		return err
+	}
+	requireReason(t, codes.PermissionDenied, "EMAIL_NOT_VERIFIED", create())
+	require.NoError(t, p.confirm(t, p.token(t, adaMail)))
+	require.NoError(t, create())
+}

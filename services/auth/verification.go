@@ -61,23 +61,32 @@ func (s *server) requireVerified(ctx context.Context, verified user) error {
 	return errEmailNotVerified
 }
 
-// checkInviter returns errEmailNotVerified if a user may not invite others. Earlier releases of the
-// budget service send no inviter.
-func (s *server) checkInviter(ctx context.Context, given string) error {
-	id, ok := text.ID(given)
-	if !ok || s.config.verification() == verificationOff {
+// checkVerified returns errEmailNotVerified for a user who may not invite others or create personal
+// access tokens.
+func (s *server) checkVerified(ctx context.Context, id uuid.UUID) error {
+	if s.config.verification() == verificationOff {
 		return nil
 	}
 	found, err := selectUsers(ctx, s.db, []uuid.UUID{id})
 	if err != nil {
 		return err
 	}
-	for _, inviter := range found {
-		if inviter.VerifiedAt == nil {
+	for _, user := range found {
+		if user.VerifiedAt == nil {
 			return errEmailNotVerified
 		}
 	}
 	return nil
+}
+
+// checkInviter returns errEmailNotVerified if a user may not invite others. Earlier releases of the
+// budget service send no inviter.
+func (s *server) checkInviter(ctx context.Context, given string) error {
+	id, ok := text.ID(given)
+	if !ok {
+		return nil
+	}
+	return s.checkVerified(ctx, id)
 }
 
 // queueVerification queues the mail that confirms the e-mail of a user, and reports false beyond

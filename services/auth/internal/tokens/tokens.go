@@ -55,6 +55,9 @@ type Config struct {
 	Keys *signing.Ring
 	// User returns the user of the acting session, or apierr.Unauthorized if it has ended.
 	User func(ctx context.Context) (uuid.UUID, error)
+	// CheckCreator returns the error for a user who may not create tokens, such as one whose e-mail
+	// is not verified.
+	CheckCreator func(ctx context.Context, id uuid.UUID) error
 	// Audit writes an audit entry of the acting session about the token with this name.
 	Audit func(ctx context.Context, tx pgx.Tx, kind, name, agent string) error
 	// ClientAddress returns the address of the client; invalid if it is unknown.
@@ -75,7 +78,7 @@ var _ authv1.TokenServiceServer = (*Server)(nil)
 // the user counts simultaneous creates one after the other, and the lock of the session makes its
 // end wait for the create, so that an ended session creates no token.
 //
-// Errors: LIMIT_REACHED, and UNAUTHORIZED if the session has ended.
+// Errors: EMAIL_NOT_VERIFIED, LIMIT_REACHED, and UNAUTHORIZED if the session has ended.
 func (s *Server) CreatePersonalToken(
 	ctx context.Context, req *authv1.CreatePersonalTokenRequest,
 ) (*authv1.CreatePersonalTokenResponse, error) {
@@ -83,6 +86,9 @@ func (s *Server) CreatePersonalToken(
 	secret := personaltoken.New()
 	created, err := s.parseCreate(req, id.UserID, secret)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.CheckCreator(ctx, id.UserID); err != nil {
 		return nil, err
 	}
 	resp := &authv1.CreatePersonalTokenResponse{Token: secret, PersonalToken: created.proto()}

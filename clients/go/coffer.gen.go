@@ -7307,7 +7307,7 @@ type PersonalToken struct {
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
 
-	// Scopes The operations that the token opens, in this order: read for reading all data; transactions:write for changing transactions, transfers and attachments and for applying rules; wallets:write for changing wallets, categories, tags and rules; budgets:write for changing budgets; receipts:write for uploading and deleting receipts; imports:write for importing; webhooks:write for changing webhooks, which send data to other servers.
+	// Scopes The operations that the token opens, in this order: read for reading all data; transactions:write for changing transactions, transfers and attachments and for applying rules; wallets:write for changing wallets, categories, tags and rules; budgets:write for changing budgets; receipts:write for uploading receipts, which creates transactions, and deleting them; imports:write for importing; webhooks:write for changing webhooks, which send data to other servers.
 	Scopes []PersonalTokenScopes `json:"scopes"`
 }
 
@@ -10620,7 +10620,7 @@ type ClientInterface interface {
 
 	// RevertEmailWithBody Revert email
 	//
-	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal access tokens of the user. The link works once within 7 days, also after a change of the password.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10629,7 +10629,7 @@ type ClientInterface interface {
 
 	// RevertEmail Revert email
 	//
-	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal access tokens of the user. The link works once within 7 days, also after a change of the password.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10771,7 +10771,7 @@ type ClientInterface interface {
 
 	// ResetPasswordWithBody Reset password
 	//
-	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+	// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the user in. The link is no longer valid after another change of the password.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10780,7 +10780,7 @@ type ClientInterface interface {
 
 	// ResetPassword Reset password
 	//
-	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+	// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the user in. The link is no longer valid after another change of the password.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -12043,7 +12043,7 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 
 // RevertEmailWithBody Revert email
 //
-// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal access tokens of the user. The link works once within 7 days, also after a change of the password.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12062,7 +12062,7 @@ func (c *Client) RevertEmailWithBody(ctx context.Context, params *RevertEmailPar
 
 // RevertEmail Revert email
 //
-// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal access tokens of the user. The link works once within 7 days, also after a change of the password.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12364,7 +12364,7 @@ func (c *Client) ForgotPassword(ctx context.Context, params *ForgotPasswordParam
 
 // ResetPasswordWithBody Reset password
 //
-// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the user in. The link is no longer valid after another change of the password.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12383,7 +12383,7 @@ func (c *Client) ResetPasswordWithBody(ctx context.Context, params *ResetPasswor
 
 // ResetPassword Reset password
 //
-// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the user in. The link is no longer valid after another change of the password.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -22476,7 +22476,7 @@ type ClientWithResponsesInterface interface {
 
 	// RevertEmailWithBodyWithResponse Revert email
 	//
-	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal access tokens of the user. The link works once within 7 days, also after a change of the password.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22485,7 +22485,7 @@ type ClientWithResponsesInterface interface {
 
 	// RevertEmailWithResponse Revert email
 	//
-	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal access tokens of the user. The link works once within 7 days, also after a change of the password.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22629,7 +22629,7 @@ type ClientWithResponsesInterface interface {
 
 	// ResetPasswordWithBodyWithResponse Reset password
 	//
-	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+	// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the user in. The link is no longer valid after another change of the password.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22638,7 +22638,7 @@ type ClientWithResponsesInterface interface {
 
 	// ResetPasswordWithResponse Reset password
 	//
-	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+	// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the user in. The link is no longer valid after another change of the password.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -30711,7 +30711,7 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 
 // RevertEmailWithBodyWithResponse Revert email
 //
-// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal access tokens of the user. The link works once within 7 days, also after a change of the password.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -30726,7 +30726,7 @@ func (c *ClientWithResponses) RevertEmailWithBodyWithResponse(ctx context.Contex
 
 // RevertEmailWithResponse Revert email
 //
-// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The link works once within 7 days, also after a change of the password.
+// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal access tokens of the user. The link works once within 7 days, also after a change of the password.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -30966,7 +30966,7 @@ func (c *ClientWithResponses) ForgotPasswordWithResponse(ctx context.Context, pa
 
 // ResetPasswordWithBodyWithResponse Reset password
 //
-// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the user in. The link is no longer valid after another change of the password.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -30981,7 +30981,7 @@ func (c *ClientWithResponses) ResetPasswordWithBodyWithResponse(ctx context.Cont
 
 // ResetPasswordWithResponse Reset password
 //
-// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no longer valid after another change of the password.
+// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the user in. The link is no longer valid after another change of the password.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

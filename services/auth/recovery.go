@@ -18,6 +18,7 @@ import (
 	"github.com/coffer-budget/coffer/services/auth/internal/links"
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
+	"github.com/coffer-budget/coffer/services/auth/internal/tokens"
 )
 
 const (
@@ -87,9 +88,9 @@ func (s *server) resolveMail(ctx context.Context, tx pgx.Tx, due *mail.Due) (boo
 	})
 }
 
-// ResetPassword sets a new password with the token of a link, and ends all sessions of the user. It
-// hashes before the transaction starts, and only for a valid link. Of simultaneous calls one
-// succeeds: the link is used once, and is bound to the present password.
+// ResetPassword sets a new password with the token of a link, and ends all sessions and personal
+// access tokens of the user. It hashes before the transaction starts, and only for a valid link. Of
+// simultaneous calls one succeeds: the link is used once, and is bound to the present password.
 //
 // Errors: LINK_EXPIRED, and SERVICE_UNAVAILABLE if the queue of the hasher is full.
 func (s *server) ResetPassword(
@@ -129,8 +130,8 @@ func (s *server) ResetPassword(
 	return resp, nil
 }
 
-// resetPassword uses a link, sets the hash of the password, ends all sessions and reports the
-// change by mail. It resets the failed attempts at the account, because its owner proved the
+// resetPassword uses a link, sets the hash of the password, ends all access and reports the change
+// by mail. It resets the failed attempts at the account, because its owner proved the
 // identity.
 func (s *server) resetPassword(
 	ctx context.Context, tx pgx.Tx, token, hash string, from client,
@@ -144,18 +145,7 @@ func (s *server) resetPassword(
 	if err != nil {
 		return pg.IfNoRows(err, errLinkExpired)
 	}
-	entries := []auditEntry{s.entry(auditPasswordReset, changed.ID, uuid.Nil, from)}
-	ended, err := revokeOtherSessions(ctx, tx, changed.ID, uuid.Nil, now)
-	if err != nil {
-		return err
-	}
-	// One entry counts all ended sessions.
-	if ended > 0 {
-		e := s.entry(auditSessionEnded, changed.ID, uuid.Nil, from)
-		e.Times = ended
-		entries = append(entries, e)
-	}
-	if err := insertAudit(ctx, tx, entries...); err != nil {
+	if err := s.endAccess(ctx, tx, auditPasswordReset, changed.ID, from); err != nil {
 		return err
 	}
 	own := loginAttempt(changed.Email, changed, s.config.ClientAddress(ctx), auditEntry{})
@@ -172,6 +162,35 @@ func (s *server) resetPassword(
 		}
 	}
 	return s.reportPassword(ctx, tx, changed)
+}
+
+// endAccess ends all sessions and deletes all personal access tokens of a user whose account its
+// owner has recovered, because others may have started and created them. It writes audit entries of
+// these and of the recovery, which has the given type. The transaction must have locked the user.
+func (s *server) endAccess(
+	ctx context.Context, tx pgx.Tx, kind string, user uuid.UUID, from client,
+) error {
+	entries := []auditEntry{s.entry(kind, user, uuid.Nil, from)}
+	ended, err := revokeOtherSessions(ctx, tx, user, uuid.Nil, s.now().UTC())
+	if err != nil {
+		return err
+	}
+	// One entry counts all ended sessions.
+	if ended > 0 {
+		e := s.entry(auditSessionEnded, user, uuid.Nil, from)
+		e.Times = ended
+		entries = append(entries, e)
+	}
+	deleted, err := s.tokens.DeleteAll(ctx, tx, user)
+	if err != nil {
+		return err
+	}
+	for _, name := range deleted {
+		e := s.entry(tokens.AuditDeleted, user, uuid.Nil, from)
+		e.TokenName = &name
+		entries = append(entries, e)
+	}
+	return insertAudit(ctx, tx, entries...)
 }
 
 // reportPassword queues the mail that reports a change of the password.

@@ -256,9 +256,11 @@ func (s *server) changeEmail(
 	return s.publish(ctx, tx, changed.ID, &authv1.UserEmailVerified{User: changed.proto()})
 }
 
-// RevertEmail restores the e-mail that received the link, and ends all sessions of the user,
-// because another user of the account has changed it. Pending and later changes end, too. Errors:
-// LINK_EXPIRED, and EMAIL_ALREADY_EXISTS if another user has the e-mail meanwhile.
+// RevertEmail restores the e-mail that received the link, and ends all sessions and personal access
+// tokens of the user, because another user of the account has changed it. Pending and later changes
+// end, too.
+//
+// Errors: LINK_EXPIRED, and EMAIL_ALREADY_EXISTS if another user has the e-mail meanwhile.
 func (s *server) RevertEmail(
 	ctx context.Context, req *authv1.RevertEmailRequest,
 ) (*authv1.RevertEmailResponse, error) {
@@ -282,11 +284,7 @@ func (s *server) RevertEmail(
 		if err != nil {
 			return emailTaken(pg.IfNoRows(err, errLinkExpired))
 		}
-		if _, err := revokeOtherSessions(ctx, tx, restored.ID, uuid.Nil, now); err != nil {
-			return err
-		}
-		err = insertAudit(ctx, tx, s.entry(auditEmailReverted, restored.ID, uuid.Nil, from))
-		if err != nil {
+		if err := s.endAccess(ctx, tx, auditEmailReverted, restored.ID, from); err != nil {
 			return err
 		}
 		return s.publish(ctx, tx, restored.ID, &authv1.UserUpdated{User: restored.proto()})

@@ -114,6 +114,22 @@ func insertEndedSession(
 		VALUES ($1, $2, $3, $3, $3, $3, '', '')`, id, user, now)
 }
 
+// deleteTokensOf deletes all tokens of a user, stores their ids as ended sessions like
+// insertEndedSession, and returns their names.
+func deleteTokensOf(
+	ctx context.Context, q pg.Querier, user uuid.UUID, now time.Time,
+) ([]string, error) {
+	return pg.Values[string](ctx, q, `
+		WITH deleted AS (
+			DELETE FROM access_tokens WHERE user_id = $1 RETURNING id, user_id, name),
+		ended AS (
+			INSERT INTO sessions (id, user_id, created_at, last_used_at, expires_at, revoked_at,
+				user_agent, ip_address)
+			SELECT id, user_id, $2, $2, $2, $2, '', ''
+			FROM deleted)
+		SELECT name FROM deleted ORDER BY id`, user, now)
+}
+
 // deleteTokens deletes the tokens that expired before a time.
 func deleteTokens(ctx context.Context, q pg.Querier, before time.Time) error {
 	return pg.Exec(ctx, q, `DELETE FROM access_tokens WHERE expires_at < $1`, before)

@@ -168,6 +168,12 @@ func (s *Server) DeletePersonalToken(
 	return &authv1.DeletePersonalTokenResponse{Id: id.String()}, nil
 }
 
+// DeleteAll deletes all tokens of a user and returns their names. Call it in a transaction that has
+// locked the user, so that no session that is about to end creates another one.
+func (s *Server) DeleteAll(ctx context.Context, tx pgx.Tx, user uuid.UUID) ([]string, error) {
+	return deleteTokensOf(ctx, tx, user, s.Now().UTC())
+}
+
 // Expire deletes the tokens that expired long ago.
 func (s *Server) Expire(ctx context.Context) error {
 	return deleteTokens(ctx, s.DB, s.Now().Add(-expiredKept))

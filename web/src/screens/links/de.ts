@@ -9,7 +9,7 @@ const de: typeof en = {
   },
   reset: {
     title: "Neues Passwort setzen",
-    text: "Es ersetzt das alte Passwort und meldet alle Geräte ab.",
+    text: "Es ersetzt das alte Passwort, meldet alle Geräte ab und löscht alle Zugriffstoken.",
     password: "Neues Passwort",
     action: "Passwort setzen",
     done: "Das neue Passwort ist gesetzt. Melde dich damit an.",
@@ -23,7 +23,7 @@ const de: typeof en = {
   },
   revert: {
     title: "E-Mail-Adresse wiederherstellen",
-    text: "Dein Konto bekommt die Adresse zurück, an die diese Mail ging, und alle Geräte werden abgemeldet.",
+    text: "Dein Konto bekommt die Adresse zurück, an die diese Mail ging. Alle Geräte werden abgemeldet und alle Zugriffstoken gelöscht.",
     action: "Adresse wiederherstellen",
     done: "Die Adresse ist wiederhergestellt, und alle Geräte sind abgemeldet. Setze jetzt ein neues Passwort, denn jemand anders kennt vielleicht das alte.",
     next: "Neues Passwort setzen",

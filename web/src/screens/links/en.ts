@@ -7,7 +7,7 @@ export default {
   },
   reset: {
     title: "Set a new password",
-    text: "It replaces the old password, and signs out all devices.",
+    text: "It replaces the old password, signs out all devices and deletes all access tokens.",
     password: "New password",
     action: "Set the password",
     done: "The new password is set. Sign in with it.",
@@ -21,7 +21,7 @@ export default {
   },
   revert: {
     title: "Restore your e-mail address",
-    text: "Your account gets the address back to which this mail was sent, and all devices are signed out.",
+    text: "Your account gets the address back to which this mail was sent. All devices are signed out, and all access tokens deleted.",
     action: "Restore the address",
     done: "The address is restored, and all devices are signed out. Now set a new password, because someone else may know the old one.",
     next: "Set a new password",

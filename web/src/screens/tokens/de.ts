@@ -17,7 +17,7 @@ const de: typeof en = {
     "transactions:write": "Buchungen, Umbuchungen und Anhänge anlegen, ändern und löschen, und Regeln anwenden",
     "wallets:write": "Konten, Kategorien, Tags und Regeln ändern",
     "budgets:write": "Budgets anlegen, ändern und löschen",
-    "receipts:write": "Belege hochladen und löschen",
+    "receipts:write": "Belege hochladen, was ihre Buchungen anlegt, und Belege löschen",
     "imports:write": "Dateien importieren und Importe rückgängig machen",
     "webhooks:write": "Webhooks ändern, die deine Daten an andere Server senden",
   },

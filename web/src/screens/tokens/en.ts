@@ -15,7 +15,7 @@ export default {
     "transactions:write": "Add, change and delete transactions, transfers and attachments, and apply rules",
     "wallets:write": "Change wallets, categories, tags and rules",
     "budgets:write": "Create, change and delete budgets",
-    "receipts:write": "Upload and delete receipts",
+    "receipts:write": "Upload receipts, which adds their transactions, and delete receipts",
     "imports:write": "Import files, and undo imports",
     "webhooks:write": "Change webhooks, which send your data to other servers",
   } as Record<string, string>,

@@ -78,8 +78,8 @@ type AuthServiceClient interface {
 	// reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address.
 	// After 20 requests from an address within 15 minutes, requests are rejected with RATE_LIMITED.
 	ForgotPassword(ctx context.Context, in *ForgotPasswordRequest, opts ...grpc.CallOption) (*ForgotPasswordResponse, error)
-	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no
-	// longer valid after another change of the password.
+	// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the
+	// user in. The link is no longer valid after another change of the password.
 	ResetPassword(ctx context.Context, in *ResetPasswordRequest, opts ...grpc.CallOption) (*ResetPasswordResponse, error)
 	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works
 	// once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
@@ -87,8 +87,8 @@ type AuthServiceClient interface {
 	// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5
 	// such mails within a day, requests are rejected with RATE_LIMITED.
 	SendVerification(ctx context.Context, in *SendVerificationRequest, opts ...grpc.CallOption) (*SendVerificationResponse, error)
-	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The
-	// link works once within 7 days, also after a change of the password.
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal
+	// access tokens of the user. The link works once within 7 days, also after a change of the password.
 	RevertEmail(ctx context.Context, in *RevertEmailRequest, opts ...grpc.CallOption) (*RevertEmailResponse, error)
 	// Returns a page of the user's live sessions, newest first.
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
@@ -345,8 +345,8 @@ type AuthServiceServer interface {
 	// reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address.
 	// After 20 requests from an address within 15 minutes, requests are rejected with RATE_LIMITED.
 	ForgotPassword(context.Context, *ForgotPasswordRequest) (*ForgotPasswordResponse, error)
-	// Sets a new password with the token of a link, and ends all sessions of the user. It does not sign the user in. The link is no
-	// longer valid after another change of the password.
+	// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the
+	// user in. The link is no longer valid after another change of the password.
 	ResetPassword(context.Context, *ResetPasswordRequest) (*ResetPasswordResponse, error)
 	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works
 	// once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
@@ -354,8 +354,8 @@ type AuthServiceServer interface {
 	// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5
 	// such mails within a day, requests are rejected with RATE_LIMITED.
 	SendVerification(context.Context, *SendVerificationRequest) (*SendVerificationResponse, error)
-	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions of the user. The
-	// link works once within 7 days, also after a change of the password.
+	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal
+	// access tokens of the user. The link works once within 7 days, also after a change of the password.
 	RevertEmail(context.Context, *RevertEmailRequest) (*RevertEmailResponse, error)
 	// Returns a page of the user's live sessions, newest first.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)

@@ -34,8 +34,8 @@ type PersonalToken struct {
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// The operations that the token opens, in this order: read for reading all data; transactions:write for changing transactions,
 	// transfers and attachments and for applying rules; wallets:write for changing wallets, categories, tags and rules; budgets:write for
-	// changing budgets; receipts:write for uploading and deleting receipts; imports:write for importing; webhooks:write for changing
-	// webhooks, which send data to other servers.
+	// changing budgets; receipts:write for uploading receipts, which creates transactions, and deleting them;
+	// imports:write for importing; webhooks:write for changing webhooks, which send data to other servers.
 	Scopes []string `protobuf:"bytes,3,rep,name=scopes,proto3" json:"scopes,omitempty"`
 	// Time of the creation, RFC 3339 in UTC.
 	CreatedAt string `protobuf:"bytes,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`

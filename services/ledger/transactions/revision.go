@@ -141,18 +141,21 @@ func (r *revision) applyItem(
 	return problems.Err(), nil
 }
 
-// tagKeys returns the keys of the tags that items add or remove, by name.
+// tagKeys returns the keys of the tags that items name, or nil if no item adds or removes tags.
 func tagKeys(
 	ctx context.Context, tx pgx.Tx, owner uuid.UUID, items []change,
 ) (map[string]string, error) {
-	var names []string
+	var changed, given []string
 	for _, item := range items {
-		names = slices.Concat(names, item.addedTags, item.removedTags)
+		changed = append(append(changed, item.addedTags...), item.removedTags...)
+		if item.tags != nil {
+			given = append(given, *item.tags...)
+		}
 	}
-	if len(names) == 0 {
+	if len(changed) == 0 {
 		return nil, nil
 	}
-	return posting.TagKeys(ctx, tx, owner, names)
+	return posting.TagKeys(ctx, tx, owner, slices.Concat(changed, given))
 }
 
 // useTags sets the tags of the transactions whose items change them.

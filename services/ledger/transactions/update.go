@@ -151,10 +151,18 @@ func ids(items []change) []uuid.UUID {
 func single(problems []error) error { return problems[0] }
 
 // applyTags removes and adds tags by the keys of their names, which differ only in case for names
-// of the same tag. The names of new tags follow those of t; posting.UseTags sets their keys later.
+// of the same tag. The names of new tags follow those of t. The keys stay parallel to the names,
+// because the item of the other leg may change them again; posting.UseTags sets both later.
 func (c changes) applyTags(
 	problems *apierr.Problems, t *posting.Transaction, keys map[string]string,
 ) {
+	if c.tags != nil {
+		t.Tags = make([]string, len(*c.tags))
+		for i, name := range *c.tags {
+			t.Tags[i] = keys[name]
+		}
+		return
+	}
 	if len(c.addedTags)+len(c.removedTags) == 0 {
 		return
 	}
@@ -173,7 +181,7 @@ func (c changes) applyTags(
 	if len(names) > request.MaxTags {
 		problems.Invalid("addTags", fmt.Sprintf("must leave at most %d tags", request.MaxTags))
 	}
-	t.TagNames = names
+	t.Tags, t.TagNames = present, names
 }
 
 // checkLeg returns TRANSACTION_IS_TRANSFER if the changes contain a field that a request can only

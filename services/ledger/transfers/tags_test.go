@@ -200,3 +200,47 @@ func TestDeleteTransactionsOfLegs(t *testing.T) {
 	require.Empty(t, list.GetTransactions())
 	srv.RequireConsistent(t)
 }
+
+// TestUpdateTagsOfBothLegs changes the tags in the items of both legs. The second item applies to
+// the tags that the first one left.
+func TestUpdateTagsOfBothLegs(t *testing.T) {
+	t.Parallel()
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	tags := func(names ...string) *ledgerv1.Tags { return &ledgerv1.Tags{Values: names} }
+	type change = ledgerv1.TransactionChange
+	for name, tc := range map[string]struct {
+		first, second *change
+		want          []string
+	}{
+		"remove, then add": {
+			&change{RemoveTags: tags("One")}, &change{AddTags: tags("New")}, []string{"Two", "New"},
+		},
+		"add, then remove": {
+			&change{AddTags: tags("New")}, &change{RemoveTags: tags("new", "One")}, []string{"Two"},
+		},
+		"replace, then add": {
+			&change{Tags: tags("Three")}, &change{AddTags: tags("one")}, []string{"Three", "One"},
+		},
+		"add, then replace": {
+			&change{AddTags: tags("New")}, &change{Tags: tags("Three")}, []string{"Three"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			moved := me.moves("10")
+			moved.Tags = []string{"One", "Two"}
+			transfer := me.transfer(t, moved)
+			tc.first.Id = transfer.GetOutTransactionId()
+			tc.second.Id = transfer.GetInTransactionId()
+			resp, err := me.UpdateTransactions(me.Ctx, &ledgerv1.UpdateTransactionsRequest{
+				Items: []*change{tc.first, tc.second},
+			})
+			require.NoError(t, err)
+			for _, leg := range resp.GetTransactions() {
+				require.Equal(t, tc.want, leg.GetTags())
+				require.Equal(t, leg.String(), me.leg(t, leg.GetId()).String())
+			}
+		})
+	}
+}

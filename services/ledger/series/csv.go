@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"io"
 	"strconv"
+	"strings"
 
 	"google.golang.org/grpc"
 
@@ -89,11 +90,11 @@ func (t table) add(group, key, name string, of interface {
 ) error {
 	currency := money.CurrencyOf(t.report.GetCurrency())
 	for i, period := range t.report.GetIntervals() {
-		income, err := currency.Parse(of.GetIncome()[i])
+		income, err := minor(of.GetIncome()[i])
 		if err != nil {
 			return err
 		}
-		expense, err := currency.Parse(of.GetExpense()[i])
+		expense, err := minor(of.GetExpense()[i])
 		if err != nil {
 			return err
 		}
@@ -107,4 +108,10 @@ func (t table) add(group, key, name string, of interface {
 		}
 	}
 	return nil
+}
+
+// minor returns the minor units of a sum, which has all decimals of its currency. It may be greater
+// than the amount of a transaction, which is the limit of money.Currency.Parse.
+func minor(sum string) (int64, error) {
+	return strconv.ParseInt(strings.Replace(sum, ".", "", 1), 10, 64)
 }

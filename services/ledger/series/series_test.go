@@ -167,6 +167,20 @@ func TestExportSeriesGuardsNames(t *testing.T) {
 	require.Error(t, reports.ExportSeries(rejected, stream))
 }
 
+// TestExportSeriesOfLargeSums requires that sums may exceed the maximum of an amount.
+func TestExportSeriesOfLargeSums(t *testing.T) {
+	t.Parallel()
+	_, reports, u := setup(t)
+	for range 2 {
+		u.Create(t, u.Spends("999999999999.99"))
+	}
+	stream := &fixture.DownloadStream[ledgerv1.ExportSeriesResponse]{Ctx: u.Ctx}
+	require.NoError(t,
+		reports.ExportSeries(&ledgerv1.ExportSeriesRequest{Interval: new("year")}, stream))
+	require.Contains(t, string(stream.Sent[1].GetContent()),
+		",0.00,1999999999999.98,-1999999999999.98,2,EUR")
+}
+
 // TestGetSeriesTooLarge reads reports of a user with more transactions than a report may read: a
 // search for many repetitions examines a fiftieth of the others. The error names a period that
 // works.

@@ -50,11 +50,13 @@ func (s *Transactions) CreateTransactions(
 	ts, valid := make([]posting.Transaction, len(items)), true
 	for i, item := range items {
 		parsed[i] = parseItem(item)
+		ts[i] = parsed[i].transaction
 	}
-	checkRepeated(parsed)
+	for i, problem := range repeated("transactions", ts) {
+		parsed[i].problems.Add(problem)
+	}
 	for i := range parsed {
 		valid = valid && parsed[i].problems.Err() == nil
-		ts[i] = parsed[i].transaction
 		s.begin(&ts[i], owner, now)
 	}
 	if !valid {

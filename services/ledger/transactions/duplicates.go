@@ -71,8 +71,8 @@ func duplicate(first uuid.UUID) *apierr.Error {
 }
 
 // duplicates returns TRANSACTION_DUPLICATE for the first maxBadItems transactions whose external
-// ids others have in their wallets, or nil if there are none. list is the name of the request's
-// items.
+// ids others have in their wallets, stored ones or earlier ones of ts, or nil if there are none.
+// list is the name of the request's items.
 func (s *Transactions) duplicates(
 	ctx context.Context, list string, ts []posting.Transaction,
 ) error {
@@ -81,6 +81,9 @@ func (s *Transactions) duplicates(
 		return err
 	}
 	problems := make([]error, len(ts))
+	for i, problem := range repeated(list, ts) {
+		problems[i] = problem
+	}
 	for _, d := range stored {
 		if place := d.Position - 1; d.ID != ts[place].ID {
 			problems[place] = duplicate(d.ID)
@@ -89,25 +92,26 @@ func (s *Transactions) duplicates(
 	return itemProblems(list, problems)
 }
 
-// checkRepeated adds a problem to each item that has the wallet and the external id of an earlier
-// item. The unique index would also reject such a request, but could not name the two items.
-func checkRepeated(items []bulkItem) {
+// repeated returns a problem for each transaction that has the wallet and the external id of an
+// earlier one, by its index. The unique index would also reject such a request, but could not name
+// the two items.
+func repeated(list string, ts []posting.Transaction) map[int]*apierr.Error {
 	type key struct {
 		wallet uuid.UUID
 		id     string
 	}
-	first := map[key]int{}
-	for index := range items {
-		t := items[index].transaction
+	first, problems := map[key]int{}, map[int]*apierr.Error{}
+	for i, t := range ts {
 		if t.ExternalID == nil {
 			continue
 		}
 		k := key{t.WalletID, *t.ExternalID}
 		if j, ok := first[k]; ok {
-			items[index].problems.Add(errTransactionDuplicate.With("externalId",
-				fmt.Sprintf("is also that of transactions[%d]", j)))
+			problems[i] = errTransactionDuplicate.With("externalId",
+				fmt.Sprintf("is also that of %s[%d]", list, j))
 			continue
 		}
-		first[k] = index
+		first[k] = i
 	}
+	return problems
 }

@@ -184,3 +184,23 @@ func TestUpdateTransactionsIsAtomic(t *testing.T) {
 		require.Equal(t, []string{"items"}, fixture.FieldNames(e))
 	}
 }
+
+// TestUpdateTransactionsRepeatsExternalID moves transactions of two wallets with the same external
+// id to a third one. A retry cannot succeed, so the error names the two items.
+func TestUpdateTransactionsRepeatsExternalID(t *testing.T) {
+	t.Parallel()
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	third := srv.MakeWallet(me.Ctx, t, "Third", "EUR").String()
+	var items []*transactionChange
+	for _, name := range []string{"First", "Second"} {
+		req := me.Spends("3")
+		req.ExternalId, req.WalletId = "bank:1", srv.MakeWallet(me.Ctx, t, name, "EUR").String()
+		items = append(items, &transactionChange{Id: me.Create(t, req).GetId(), WalletId: &third})
+	}
+	e := srv.RequireRejected(t, codes.AlreadyExists, "TRANSACTION_DUPLICATE", func() error {
+		_, err := me.updateAll(items...)
+		return err
+	})
+	require.Equal(t, []string{"items[1].externalId"}, fixture.FieldNames(e))
+}

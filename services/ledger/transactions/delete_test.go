@@ -5,11 +5,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -152,4 +155,18 @@ func TestBulkStatements(t *testing.T) {
 	require.GreaterOrEqual(t, counts["update"][0], counts["update"][1])
 	require.Equal(t, counts["delete"][0], counts["delete"][1])
 	srv.RequireConsistent(t)
+}
+
+// TestCheckAllFails requires that the error of a statement is not taken for a valid transaction.
+func TestCheckAllFails(t *testing.T) {
+	t.Parallel()
+	srv := setup(t)
+	me := newPerson(t.Context(), t, srv)
+	tx, err := srv.DB.Begin(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, tx.Rollback(t.Context()))
+	r := &revision{owner: caller.ID(me.Ctx)}
+	_, err = r.checkAll(me.Ctx, tx, []uuid.UUID{srv.NewID()})
+	require.Error(t, err)
+	require.Nil(t, apierr.From(err))
 }

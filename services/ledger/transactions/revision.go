@@ -75,6 +75,26 @@ func (r *revision) check(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch s
 	return nil
 }
 
+// checkAll returns the error of check for each transaction, or nil for a valid one. It ends after
+// maxBadItems errors, like apply. err is that of a statement.
+func (r *revision) checkAll(
+	ctx context.Context, tx pgx.Tx, ids []uuid.UUID,
+) (problems []error, err error) {
+	problems = make([]error, len(ids))
+	bad := 0
+	for i := 0; i < len(ids) && bad < maxBadItems; i++ {
+		problems[i] = r.check(ctx, tx, ids[i], "")
+		if problems[i] == nil {
+			continue
+		}
+		if apierr.From(problems[i]) == nil {
+			return nil, problems[i]
+		}
+		bad++
+	}
+	return problems, nil
+}
+
 // apply sets the fields that the items change, and returns the problem of each item, or nil for a
 // valid one. It ends after maxBadItems problems, because a response lists no more.
 func (r *revision) apply(

@@ -218,13 +218,9 @@ func (s *Transactions) DeleteTransactions(
 		if err != nil {
 			return err
 		}
-		problems := make([]error, len(ids))
-		bad := 0
-		for i := 0; i < len(ids) && bad < maxBadItems; i++ {
-			problems[i] = r.check(ctx, tx, ids[i], "")
-			if problems[i] != nil {
-				bad++
-			}
+		problems, err := r.checkAll(ctx, tx, ids)
+		if err != nil {
+			return err
 		}
 		if err := itemProblems("ids", problems); err != nil {
 			return err

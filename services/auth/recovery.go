@@ -55,7 +55,11 @@ func (s *server) ForgotPassword(
 	if count.Failures > forgotPerAddress {
 		return nil, errTooManyRequests.After(count.EndsAt.Sub(now))
 	}
-	call := idem.Call{Scope: "forgot:" + to, Key: req.GetIdempotencyKey(), Request: req}
+	// The e-mail may be that of a stranger, so it is not stored in clear text.
+	call := idem.Call{
+		Scope: "forgot:" + hex.EncodeToString(subject("forgot e-mail", to)),
+		Key:   req.GetIdempotencyKey(), Request: req,
+	}
 	resp := &authv1.ForgotPasswordResponse{}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		// Beyond the limits of the address no mail is queued, which the response does not reveal.

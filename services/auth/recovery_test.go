@@ -78,6 +78,17 @@ func TestForgotPassword(t *testing.T) {
 		require.Equal(t, known, run("eve@example.com"))
 		require.NotContains(t, strings.Join(known, "\n"), "users")
 	})
+	t.Run("stores no readable e-mail, which may be that of a stranger", func(t *testing.T) {
+		t.Parallel()
+		p := setupMail(t)
+		_, err := p.ForgotPassword(t.Context(),
+			&authv1.ForgotPasswordRequest{Email: "eve@example.com", IdempotencyKey: "key"})
+		require.NoError(t, err)
+		stored := pgtest.Value[string](t, p.db, `
+			SELECT (SELECT string_agg(k::text, '') FROM idempotency_keys k) ||
+				(SELECT string_agg(m::text, '') FROM mails m)`)
+		require.NotContains(t, stored, "eve@")
+	})
 	t.Run("limits requests of an address, and mails to an address", func(t *testing.T) {
 		t.Parallel()
 		p := setupMail(t)

@@ -19,7 +19,7 @@ const de: typeof en = {
     text: "Damit bestätigst du, dass du Mails an diese Adresse liest.",
     action: "Adresse bestätigen",
     done: "Danke. Die Adresse ist bestätigt.",
-    again: "Einen neuen gibt es in den Einstellungen.",
+    again: "Einen neuen bekommst du bei der Anmeldung oder in den Einstellungen.",
   },
   revert: {
     title: "E-Mail-Adresse wiederherstellen",

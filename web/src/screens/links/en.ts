@@ -17,7 +17,7 @@ export default {
     text: "This confirms that you read mails to this address.",
     action: "Confirm the address",
     done: "Thank you. The address is confirmed.",
-    again: "Your settings have a new one.",
+    again: "Sign in, or open your settings, to get another one.",
   },
   revert: {
     title: "Restore your e-mail address",

@@ -67,7 +67,7 @@ func (s *Stack) mailEnvironment(config Config) map[string]string {
 	return map[string]string{
 		"EMAIL_VERIFICATION": verification,
 
-		"SMTP_URL": "smtp://" + s.smtp + "?starttls=off", "MAIL_FROM": "Coffer <no-reply@localhost>",
-		"PUBLIC_URL": s.URL,
+		"SMTP_URL":  "smtp://" + s.smtp + "?starttls=off",
+		"MAIL_FROM": "Coffer <no-reply@localhost>", "PUBLIC_URL": s.URL,
 	}
 }

@@ -17,8 +17,8 @@ var mailPage = template.Must(template.New("mails").Parse(mailPageHTML))
 // mailPages shows the mails of a mailbox.
 type mailPages struct{ box *mailbox.Mailbox }
 
-// ServeHTTP answers a request with the page of all mails. It accepts the names of this machine only.
-// Otherwise a page of another site whose name resolves to 127.0.0.1 could read the links.
+// ServeHTTP answers a request with the page of all mails. It accepts the names of this machine
+// only. Otherwise a page of another site whose name resolves to 127.0.0.1 could read the links.
 func (p mailPages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {

@@ -231,7 +231,8 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		"rows": []object{{"n": 2, "action": "skip"}},
 		"from": "2026-03-01", "to": "2026-03-31", "dryRun": true,
 		"items": []object{{
-			"id": s.attackerIDs["transaction"], "payee": "Shop", "walletId": s.attackerIDs["wallet"],
+			"id": s.attackerIDs["transaction"], "payee": "Shop",
+			"walletId": s.attackerIDs["wallet"],
 		}},
 		"match": "all", "stop": false, "on": []string{"import"},
 		"ids":              []string{s.attackerIDs["rule"]},

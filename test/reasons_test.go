@@ -20,7 +20,8 @@ import (
 // is the response to a service that is not one of the RPC's callers.
 var anyRPC = []string{
 	"VALIDATION_ERROR", "UNAUTHORIZED", "TOKEN_EXPIRED", "INSUFFICIENT_SCOPE",
-	"INSUFFICIENT_PERMISSIONS", "RATE_LIMITED", "PAYLOAD_TOO_LARGE", "CANCELED", "INTERNAL", "SERVICE_UNAVAILABLE", "DEADLINE_EXCEEDED",
+	"INSUFFICIENT_PERMISSIONS", "RATE_LIMITED", "PAYLOAD_TOO_LARGE", "CANCELED", "INTERNAL",
+	"SERVICE_UNAVAILABLE", "DEADLINE_EXCEEDED",
 }
 
 // undeclared returns the errors in the services' log that an RPC returned, but does not declare.

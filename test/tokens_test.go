@@ -43,6 +43,7 @@ func (u *user) personalTokens() map[string]string {
 // scopes. The option scopes of the RPC decides which of them it accepts. The services check that
 // themselves, so it also calls every RPC directly.
 func (s *attackRun) scopes(t *testing.T) {
+	t.Helper()
 	accepted := map[string][]string{}
 	all := s.attacker.post("/api/v1/auth/tokens/exchange", object{"token": s.scoped[""]}).
 		ok("TOKEN_EXCHANGED").text("accessToken")

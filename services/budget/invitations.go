@@ -49,8 +49,8 @@ type invitee struct {
 // starts. Only the owner may invite. An e-mail without an account is an error, so the number of
 // such errors per day is limited.
 //
-// Errors: EMAIL_NOT_VERIFIED, USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED,
-// RATE_LIMITED and INVITATION_LIMIT_REACHED.
+// Errors: EMAIL_NOT_VERIFIED, USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS,
+// BUDGET_SHARE_EXCEEDED, RATE_LIMITED and INVITATION_LIMIT_REACHED.
 func (s *server) ShareBudget(
 	ctx context.Context, req *budgetv1.ShareBudgetRequest,
 ) (*budgetv1.ShareBudgetResponse, error) {

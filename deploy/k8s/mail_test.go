@@ -30,7 +30,9 @@ resources: [%[1]s/overlays/production]
 components: [%[1]s/components/mail]
 namespace: coffer
 configMapGenerator:
-  - {name: coffer, behavior: merge, literals: ["MAIL_FROM=no-reply@example.org", "PUBLIC_URL=https://example.org"]}
+  - name: coffer
+    behavior: merge
+    literals: [MAIL_FROM=no-reply@example.org, PUBLIC_URL=https://example.org]
 `, root), 0o600))
 	from, err := filepath.Rel(filepath.Join(here, "overlays"), overlay)
 	require.NoError(t, err)

@@ -115,6 +115,23 @@ func TestStreamEvents(t *testing.T) {
 		require.Equal(t, invited.data["id"],
 			friend.notified("budget.v1.invitation.sent", 1)[0]["id"])
 	})
+	t.Run("hides the account from a personal access token", func(t *testing.T) {
+		t.Parallel()
+		me := newUser(t)
+		script := *me
+		script.token = me.newPersonalToken("read").text("token")
+		mine, shown := me.listen(t.Context(), ""), script.listen(t.Context(), "")
+		defer mine.close()
+		defer shown.close()
+		me.patch("/api/v1/auth/me", object{"name": "Grace"}).ok("USER_UPDATED")
+		for mine.block().kind != "auth.v1.user.updated" {
+		}
+		me.wallet("EUR", "10")
+		for event := (liveEvent{}); event.kind != "ledger.v1.wallet.created"; {
+			event = shown.block()
+			require.NotContains(t, event.kind, "auth.")
+		}
+	})
 	t.Run("resumes after the last event", func(t *testing.T) {
 		t.Parallel()
 		me := newUser(t)

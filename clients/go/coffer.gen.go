@@ -11088,7 +11088,7 @@ type ClientInterface interface {
 
 	// StreamEvents Stream events
 	//
-	// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
+	// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service. A personal access token receives no events of auth, which contain the name and the e-mail.
 	//
 	// Corresponds with GET /api/v1/events (the `StreamEvents` operationId).
 	StreamEvents(ctx context.Context, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -13071,7 +13071,7 @@ func (c *Client) GetSummary(ctx context.Context, params *GetSummaryParams, reqEd
 
 // StreamEvents Stream events
 //
-// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
+// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service. A personal access token receives no events of auth, which contain the name and the e-mail.
 //
 // Corresponds with GET /api/v1/events (the `StreamEvents` operationId).
 func (c *Client) StreamEvents(ctx context.Context, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -22980,7 +22980,7 @@ type ClientWithResponsesInterface interface {
 
 	// StreamEventsWithResponse Stream events
 	//
-	// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
+	// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service. A personal access token receives no events of auth, which contain the name and the e-mail.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -31551,7 +31551,7 @@ func (c *ClientWithResponses) GetSummaryWithResponse(ctx context.Context, params
 
 // StreamEventsWithResponse Stream events
 //
-// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
+// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service. A personal access token receives no events of auth, which contain the name and the e-mail.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -3,6 +3,7 @@ package notification
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +23,9 @@ const (
 	heartbeat = 15 * time.Second
 	// maxStreams limits the open streams of a user at one replica.
 	maxStreams = 10
+	// accountEvents is the beginning of the types of events that contain the name and the e-mail of
+	// the user. No scope opens the operations that return these.
+	accountEvents = "auth."
 )
 
 // streams counts the open streams of each user. It is safe for concurrent use.
@@ -53,7 +57,7 @@ func (s *streams) leave(user uuid.UUID) {
 // StreamEvents sends the acting user's events until the client disconnects or the token expires.
 // Package rpc ends it when the token expires. The first message, and one after each heartbeat, has
 // a position but no event. A client that was disconnected continues with the last position, and
-// receives the events in between.
+// receives the events in between. A personal access token receives no events of the account.
 //
 // Errors: RATE_LIMITED if the user has maxStreams open at this replica, SERVICE_UNAVAILABLE while
 // NATS is unavailable, and the error of a position that is not valid for the user.
@@ -61,7 +65,8 @@ func (s *Server) StreamEvents(
 	req *budgetv1.StreamEventsRequest,
 	stream grpc.ServerStreamingServer[budgetv1.StreamEventsResponse],
 ) error {
-	user := caller.ID(stream.Context())
+	acting, _ := caller.From(stream.Context())
+	user, scoped := acting.UserID, acting.Scope != ""
 	after, err := s.openPosition(stream.Context(), user, req.GetLastEventId())
 	if err != nil {
 		return err
@@ -102,6 +107,9 @@ func (s *Server) StreamEvents(
 		case <-alive.C:
 		case e := <-events:
 			after = e.Sequence
+			if scoped && strings.HasPrefix(e.Subject, accountEvents) {
+				continue
+			}
 			if resp.Event, err = CloudEvent(e); err != nil {
 				return err
 			}

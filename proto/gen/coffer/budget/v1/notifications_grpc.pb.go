@@ -43,7 +43,8 @@ type NotificationServiceClient interface {
 	// Marks a notification as read, or as unread again.
 	UpdateNotification(ctx context.Context, in *UpdateNotificationRequest, opts ...grpc.CallOption) (*UpdateNotificationResponse, error)
 	// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the
-	// same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
+	// same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service. A personal
+	// access token receives no events of auth, which contain the name and the e-mail.
 	StreamEvents(ctx context.Context, in *StreamEventsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamEventsResponse], error)
 }
 
@@ -129,7 +130,8 @@ type NotificationServiceServer interface {
 	// Marks a notification as read, or as unread again.
 	UpdateNotification(context.Context, *UpdateNotificationRequest) (*UpdateNotificationResponse, error)
 	// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the
-	// same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
+	// same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service. A personal
+	// access token receives no events of auth, which contain the name and the e-mail.
 	StreamEvents(*StreamEventsRequest, grpc.ServerStreamingServer[StreamEventsResponse]) error
 	mustEmbedUnimplementedNotificationServiceServer()
 }

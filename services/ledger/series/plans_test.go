@@ -1,10 +1,13 @@
 package series
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
@@ -43,4 +46,22 @@ func TestGetSeriesPlans(t *testing.T) {
 			plans.RequireCheap(t, tc.rows, tc.pages)
 		}
 	}
+}
+
+// TestComparisonPlan requires that the statement joins the groups only with its first row: a
+// comparison has each payee of a period, and would compare each of them with all others.
+func TestComparisonPlan(t *testing.T) {
+	t.Parallel()
+	s, reports, u := setup(t)
+	asked, leave, err := reports.enter(u.Ctx, &wanted{GroupBy: new(byPayee)}, 1)
+	require.NoError(t, err)
+	defer leave()
+	asked.intervals, asked.top = []calendar.Period{asked.period}, allGroups
+	from := asked.source()
+	explain := "EXPLAIN " + from.statement(asked)
+	plan, err := pg.Values[string](t.Context(), s.DB, explain, from.args...)
+	require.NoError(t, err)
+	text := strings.Join(plan, "\n")
+	require.NotContains(t, text, "SubPlan")
+	require.Equal(t, 1, strings.Count(text, "Join")+strings.Count(text, "Nested Loop  ("), text)
 }

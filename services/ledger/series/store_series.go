@@ -156,7 +156,8 @@ func (q query) byParts() bool {
 }
 
 // statement returns the statement that adds up the movements. The places are those of one currency,
-// because a report with several is rejected.
+// because a report with several is rejected. No step joins the groups with each other: without
+// statistics, PostgreSQL would compare each of them with all others.
 func (s *source) statement(q query) string {
 	all, group := "count", "count"
 	if len(q.filter.IDs().Categories) > 0 {
@@ -165,17 +166,17 @@ func (s *source) statement(q query) string {
 	if q.byParts() {
 		group = "moved"
 	}
-	name := "k.name"
+	name := "s.name"
 	switch q.groupBy {
 	case byCategory:
 		name = `(SELECT n.name FROM categories n WHERE n.owner_id = ` + s.owner +
-			` AND n.id = k.key::uuid)`
+			` AND n.id = s.key::uuid)`
 	case byWallet:
 		name = `(SELECT n.name FROM wallets n WHERE n.owner_id = ` + s.owner +
-			` AND n.id = k.key::uuid)`
+			` AND n.id = s.key::uuid)`
 	case byTag:
 		name = `(SELECT n.name FROM tags n WHERE n.owner_id = ` + s.owner +
-			` AND n.key = k.key)`
+			` AND n.key = s.key)`
 	}
 	return fmt.Sprintf(`
 		WITH moved AS (%[1]s
@@ -188,29 +189,32 @@ func (s *source) statement(q query) string {
 			FROM moved
 			GROUP BY bucket, key, currency
 		), ranked AS (
-			SELECT key, max(name) AS name, row_number() OVER (
-				ORDER BY sum(expense) DESC, sum(income) DESC, key COLLATE "C") AS place
+			SELECT bucket, key, max(name) OVER of_key AS name, income, expense, count,
+				sum(expense) OVER of_key AS key_expense, sum(income) OVER of_key AS key_income
 			FROM grouped
-			GROUP BY key
+			WINDOW of_key AS (PARTITION BY key)
+		), placed AS (
+			SELECT *, dense_rank() OVER (
+				ORDER BY key_expense DESC, key_income DESC, key COLLATE "C") AS place
+			FROM ranked
 		), sums AS (
-			SELECT bucket, 0 AS place, '' AS key, sum(all_income)::bigint AS income,
-				sum(all_expense)::bigint AS expense, sum(all_count)::bigint AS count
+			SELECT bucket, 0 AS place, '' AS key, '' AS name,
+				sum(all_income)::bigint AS income, sum(all_expense)::bigint AS expense,
+				sum(all_count)::bigint AS count
 			FROM grouped
 			GROUP BY bucket
 			UNION ALL
-			SELECT g.bucket, least(r.place, %[4]d + 1),
-				CASE WHEN r.place <= %[4]d THEN r.key ELSE '' END,
-				sum(g.income)::bigint, sum(g.expense)::bigint, sum(g.count)::bigint
-			FROM grouped g
-			JOIN ranked r USING (key)
+			SELECT bucket, least(place, %[4]d + 1),
+				CASE WHEN place <= %[4]d THEN key ELSE '' END, max(name), sum(income)::bigint,
+				sum(expense)::bigint, sum(count)::bigint
+			FROM placed
 			GROUP BY 1, 2, 3
 		)
 		SELECT %[5]s AS beyond,
 			ARRAY(SELECT DISTINCT currency FROM grouped ORDER BY currency) AS currencies,
-			(SELECT count(*) FROM ranked) AS groups, coalesce(s.bucket, 0) AS bucket,
+			coalesce((SELECT max(place) FROM placed), 0) AS groups, coalesce(s.bucket, 0) AS bucket,
 			coalesce(s.place, 0) AS place, coalesce(s.key, '') AS key,
-			coalesce(CASE WHEN s.place BETWEEN 1 AND %[4]d THEN (
-				SELECT %[6]s FROM ranked k WHERE k.place = s.place) END, '') AS name,
+			coalesce(CASE WHEN s.place BETWEEN 1 AND %[4]d THEN %[6]s END, '') AS name,
 			coalesce(s.income, 0) AS income, coalesce(s.expense, 0) AS expense,
 			coalesce(s.count, 0) AS count
 		FROM (SELECT) AS one

@@ -161,6 +161,9 @@ func (a answers) requireComparison(reports *series.Reports) {
 		before = calendar.Period{
 			From: a.window.From.AddDate(-1, 0, 0), End: a.window.End.AddDate(-1, 0, 0),
 		}
+		if before.From.Day() != a.window.From.Day() {
+			before.From = before.From.AddDate(0, 0, -1)
+		}
 	}
 	require.Equal(a.r, before.From.Format(calendar.DateLayout), c.GetBefore().GetStart())
 	require.Equal(a.r, before.LastDay().Format(calendar.DateLayout), c.GetBefore().GetEnd())

@@ -42,6 +42,10 @@ func (s *Reports) GetComparison(
 		before.period = calendar.Period{
 			From: now.period.From.AddDate(-1, 0, 0), End: now.period.End.AddDate(-1, 0, 0),
 		}
+		if before.period.From.Day() != now.period.From.Day() {
+			// The year before has no February 29.
+			before.period.From = before.period.From.AddDate(0, 0, -1)
+		}
 	}
 	if before.period.From.Year() < calendar.MinYear {
 		return nil, apierr.Invalid("from", "must be later: the earlier period begins before 1900")
@@ -53,6 +57,9 @@ func (s *Reports) GetComparison(
 		for i, asked := range []query{now, before} {
 			asked.intervals, asked.top = []calendar.Period{asked.period}, allGroups
 			found, err := read(ctx, tx, asked)
+			if i == 1 {
+				err = earlierTooLarge(err)
+			}
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package series
 
 import (
+	"errors"
 	"time"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -29,4 +30,14 @@ func tooLarge(beyond time.Time, period calendar.Period) error {
 	}
 	return errReportTooLarge.With("from",
 		"must be "+from.Format(calendar.DateLayout)+" or later; "+unlimited)
+}
+
+// earlierTooLarge returns an error of the earlier period of a comparison without the dates of
+// tooLarge: the request has those of the later one.
+func earlierTooLarge(err error) error {
+	if !errors.Is(err, errReportTooLarge) {
+		return err
+	}
+	return errReportTooLarge.With("from",
+		"must be later: the earlier period has too many transactions; "+unlimited)
 }

@@ -120,8 +120,8 @@ func deleteEvents(ctx context.Context, conn *pgxpool.Conn, seqs []int64) error {
 	return pg.Exec(ctx, conn, `DELETE FROM outbox WHERE seq = ANY($1)`, seqs)
 }
 
-// deleteByUser deletes events with one statement for each user, in one round trip, so that each
-// statement commits on one server.
+// deleteByUser deletes events with one statement for each user, so that each statement runs on one
+// server. They share a round trip, and so a transaction, which may commit on several servers.
 func (p *progress) deleteByUser(ctx context.Context, conn *pgxpool.Conn, seqs []int64) error {
 	byUser := map[uuid.UUID][]int64{}
 	for _, seq := range seqs {

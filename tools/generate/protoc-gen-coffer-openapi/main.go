@@ -114,9 +114,9 @@ func securitySchemes() object {
 	return object{
 		"bearer": object{
 			"type": "http", "scheme": "bearer", "bearerFormat": "JWT",
-			"description": "accessToken of POST /api/v1/auth/login, or a personal access token of " +
-				"POST /api/v1/auth/tokens. An operation accepts a personal access token that has " +
-				"one of the operation's x-scopes. Without x-scopes it accepts none.",
+			"description": "accessToken of POST /api/v1/auth/login, or a personal access " +
+				"token of POST /api/v1/auth/tokens. An operation accepts a personal access token " +
+				"that has one of the operation's x-scopes. Without x-scopes it accepts none.",
 		},
 		"cookie": object{
 			"type": "apiKey", "in": "cookie", "name": "__Host-coffer",

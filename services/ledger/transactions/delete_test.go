@@ -44,6 +44,11 @@ func TestDeleteTransactions(t *testing.T) {
 			})
 		})
 	}
+	e := srv.RequireRejected(t, codes.NotFound, "TRANSACTION_NOT_FOUND", func() error {
+		_, err := me.deleteAll(first.GetId(), first.GetId(), srv.NewID().String())
+		return err
+	})
+	require.Equal(t, []string{"ids[2]"}, fixture.FieldNames(e), "by its place in the request")
 	req := &ledgerv1.DeleteTransactionsRequest{
 		Ids: []string{second.GetId(), first.GetId(), second.GetId()}, IdempotencyKey: "key",
 	}

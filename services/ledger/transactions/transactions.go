@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -222,7 +223,7 @@ func (s *Transactions) DeleteTransactions(
 		if err != nil {
 			return err
 		}
-		if err := itemProblems("ids", problems); err != nil {
+		if err := itemProblems("ids", asGiven(req.GetIds(), ids, problems)); err != nil {
 			return err
 		}
 		return s.remove(ctx, tx, r, ids...)
@@ -231,6 +232,22 @@ func (s *Transactions) DeleteTransactions(
 		return nil, err
 	}
 	return resp, nil
+}
+
+// asGiven returns the problems of distinct ids by their first places in a request.
+func asGiven(given []string, ids []uuid.UUID, problems []error) []error {
+	placed := make([]error, len(given))
+	for i, problem := range problems {
+		if problem == nil {
+			continue
+		}
+		place := slices.IndexFunc(given, func(s string) bool {
+			id, _ := text.ID(s)
+			return id == ids[i]
+		})
+		placed[place] = problem
+	}
+	return placed
 }
 
 // remove deletes the locked transactions, corrects balances and totals, and adds the events in the

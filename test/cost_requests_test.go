@@ -63,6 +63,25 @@ func (c *costRun) bulk() object {
 	return object{"transactions": slices.Repeat([]any{row}, 500)}
 }
 
+// reportOf returns the request for a report of a year that is not made of whole months.
+func reportOf(path string) func(c *costRun) []worstRequest {
+	return func(c *costRun) []worstRequest {
+		return one("a year of rows", func() response {
+			return c.u.get(path + "currency=EUR&from=2025-08-15&to=2026-08-14")
+		})
+	}
+}
+
+// spendMany creates the transactions of bulk and returns their ids.
+func (c *costRun) spendMany() []any {
+	var ids []any
+	created := c.u.post("/api/v1/transaction/batch", c.bulk()).created("TRANSACTIONS_CREATED")
+	for _, transaction := range created.list("transactions") {
+		ids = append(ids, transaction.(object)["id"])
+	}
+	return ids
+}
+
 // patternRule returns a rule whose patterns take almost as many steps as all rules of a user may.
 func (c *costRun) patternRule() object {
 	condition := object{

@@ -42,6 +42,10 @@ var costly = map[string]struct {
 // notMeasured has the operations without a request here, and the reasons.
 var notMeasured = map[string]string{
 	"streamEvents": "it has no end, and a limit of streams for each user",
+
+	"resetPassword": "it needs the link of a mail, and hashes once, as register does",
+	"revertEmail":   "it needs the link of a mail, and hashes nothing",
+	"verifyEmail":   "it needs the link of a mail, and hashes nothing",
 }
 
 // TestCosts sends a request at its limits to every operation of a separate stack, and measures the

@@ -4643,7 +4643,7 @@ type ComparedNumbers struct {
 
 // Comparison Comparison contains the numbers of a period and of an earlier one, in the major unit of one currency.
 //
-// Example: {"before":{"end":"2026-02-28","start":"2026-02-01"},"currency":"EUR","groups":[{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":0,"income":1500,"net":1500},"key":"0199f0c5-0000-7000-8000-000000000006","name":"Work","now":{"expense":0,"income":1500,"net":1500}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":0,"net":-3},"key":"0199f0c5-0000-7000-8000-000000000010","name":"Breakfast","now":{"expense":3,"income":0,"net":-3}}],"now":{"end":"2026-03-31","start":"2026-03-01"},"totals":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":29.5,"income":1500,"net":1470.5},"key":"","name":"","now":{"expense":29.5,"income":1500,"net":1470.5}}}
+// Example: {"before":{"end":"2026-02-28","start":"2026-02-01"},"currency":"EUR","groups":[{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":0,"income":1500,"net":1500},"key":"0199f0c5-0000-7000-8000-000000000006","name":"Work","now":{"expense":0,"income":1500,"net":1500}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":0,"net":-3},"key":"0199f0c5-0000-7000-8000-000000000011","name":"Breakfast","now":{"expense":3,"income":0,"net":-3}}],"now":{"end":"2026-03-31","start":"2026-03-01"},"totals":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":29.5,"income":1500,"net":1470.5},"key":"","name":"","now":{"expense":29.5,"income":1500,"net":1470.5}}}
 type Comparison struct {
 	// Before The days that it is compared with.
 	Before *ReportPeriod `json:"before,omitempty"`
@@ -5588,7 +5588,7 @@ type FilterTotals struct {
 
 // Flow Flow contains the income and the spending of a period by category, in the major unit of one currency.
 //
-// Example: {"currency":"EUR","expense":[{"amount":26.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","name":"Food"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","name":"Breakfast"}],"income":[{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","name":"Work"}],"period":{"end":"2026-03-31","start":"2026-03-01"},"saved":1470.5}
+// Example: {"currency":"EUR","expense":[{"amount":26.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","name":"Food"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000011","name":"Breakfast"}],"income":[{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","name":"Work"}],"period":{"end":"2026-03-31","start":"2026-03-01"},"saved":1470.5}
 type Flow struct {
 	// Currency ISO 4217 code. Absent if the request has none and there are no transactions.
 	Currency *string `json:"currency,omitempty"`
@@ -5693,7 +5693,7 @@ type GetComparisonResult struct {
 
 	// Comparison Comparison contains the numbers of a period and of an earlier one, in the major unit of one currency.
 	//
-	// Example: {"before":{"end":"2026-02-28","start":"2026-02-01"},"currency":"EUR","groups":[{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":0,"income":1500,"net":1500},"key":"0199f0c5-0000-7000-8000-000000000006","name":"Work","now":{"expense":0,"income":1500,"net":1500}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":0,"net":-3},"key":"0199f0c5-0000-7000-8000-000000000010","name":"Breakfast","now":{"expense":3,"income":0,"net":-3}}],"now":{"end":"2026-03-31","start":"2026-03-01"},"totals":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":29.5,"income":1500,"net":1470.5},"key":"","name":"","now":{"expense":29.5,"income":1500,"net":1470.5}}}
+	// Example: {"before":{"end":"2026-02-28","start":"2026-02-01"},"currency":"EUR","groups":[{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":0,"income":1500,"net":1500},"key":"0199f0c5-0000-7000-8000-000000000006","name":"Work","now":{"expense":0,"income":1500,"net":1500}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":0,"net":-3},"key":"0199f0c5-0000-7000-8000-000000000011","name":"Breakfast","now":{"expense":3,"income":0,"net":-3}}],"now":{"end":"2026-03-31","start":"2026-03-01"},"totals":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":29.5,"income":1500,"net":1470.5},"key":"","name":"","now":{"expense":29.5,"income":1500,"net":1470.5}}}
 	Comparison Comparison `json:"comparison"`
 
 	// Message The result of the operation, in English for users.
@@ -5710,7 +5710,7 @@ type GetFlowResult struct {
 
 	// Flow Flow contains the income and the spending of a period by category, in the major unit of one currency.
 	//
-	// Example: {"currency":"EUR","expense":[{"amount":26.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","name":"Food"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","name":"Breakfast"}],"income":[{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","name":"Work"}],"period":{"end":"2026-03-31","start":"2026-03-01"},"saved":1470.5}
+	// Example: {"currency":"EUR","expense":[{"amount":26.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","name":"Food"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000011","name":"Breakfast"}],"income":[{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","name":"Work"}],"period":{"end":"2026-03-31","start":"2026-03-01"},"saved":1470.5}
 	Flow Flow `json:"flow"`
 
 	// Message The result of the operation, in English for users.

@@ -135,13 +135,13 @@ func importRow(status string, attempts int, leasedUntil string) string {
 		status, attempts, leasedUntil)
 }
 
-// deadWebhook creates a webhook at an address at which nothing listens, and an event.
+// deadWebhook creates a webhook at an address at which nothing listens, and causes events. Each one
+// is a new attempt: repetitions of one delivery are further apart than the test waits.
 func deadWebhook(t *testing.T, u user) (again, end func()) {
 	t.Helper()
 	made := u.create("/webhooks", map[string]any{"url": "http://127.0.0.1:1/hook"})
 	id := made["webhook"].(map[string]any)["id"].(string)
-	u.earn(1)
-	return func() { time.Sleep(100 * time.Millisecond) }, func() {
+	return func() { u.earn(1); time.Sleep(100 * time.Millisecond) }, func() {
 		require.Equal(t, http.StatusOK, u.send(http.MethodDelete, "/webhooks/"+id, "", nil, nil))
 	}
 }

@@ -63,6 +63,38 @@ func (c *costRun) bulk() object {
 	return object{"transactions": slices.Repeat([]any{row}, 500)}
 }
 
+// exchangedToken exchanges a valid token.
+func exchangedToken(c *costRun) []worstRequest {
+	made := c.u.post("/api/v1/auth/tokens", object{"name": "script", "scopes": []any{"read"}})
+	token := made.created("TOKEN_CREATED").text("token")
+	return one("a valid token", func() response {
+		return c.u.post("/api/v1/auth/tokens/exchange", object{"token": token})
+	})
+}
+
+// changedMany changes most fields of the maximum number of transactions.
+func changedMany(c *costRun) []worstRequest {
+	removed, added := []any{"tag 0", "tag 1"}, []any{"tag 0", "another"}
+	var items []any
+	for _, id := range c.spendMany() {
+		items = append(items, object{
+			"id": id, "description": longText, "removeTags": removed, "addTags": added,
+			"amount": 2, "date": "2026-04-01",
+		})
+	}
+	return one("500 rows", func() response {
+		return c.u.patch("/api/v1/transaction/batch", object{"items": items})
+	})
+}
+
+// deletedMany deletes the maximum number of transactions.
+func deletedMany(c *costRun) []worstRequest {
+	ids := c.spendMany()
+	return one("500 rows", func() response {
+		return c.u.post("/api/v1/transaction/batch/delete", object{"ids": ids})
+	})
+}
+
 // reportOf returns the request for a report of a year that is not made of whole months.
 func reportOf(path string) func(c *costRun) []worstRequest {
 	return func(c *costRun) []worstRequest {

@@ -46,37 +46,16 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 			return c.u.post("/api/v1/transaction/batch", c.bulk())
 		})
 	},
-	"exchangePersonalToken": func(c *costRun) []worstRequest {
-		token := c.u.post("/api/v1/auth/tokens",
-			object{"name": "script", "scopes": []any{"read"}}).created("TOKEN_CREATED").text("token")
-		return one("a valid token", func() response {
-			return c.u.post("/api/v1/auth/tokens/exchange", object{"token": token})
-		})
-	},
-	"getSeries":    reportOf("/api/v1/reports/series?groupBy=payee&interval=day&top=50&q=aaa&"),
-	"exportSeries": reportOf("/api/v1/reports/series/csv?groupBy=tag&interval=day&top=50&"),
+	"exchangePersonalToken": exchangedToken,
+	"getSeries": reportOf(
+		"/api/v1/reports/series?groupBy=payee&interval=day&top=50&q=aaa&"),
+	"exportSeries": reportOf(
+		"/api/v1/reports/series/csv?groupBy=tag&interval=day&top=50&"),
 	"getComparison": reportOf(
 		"/api/v1/reports/compare?with=year&groupBy=payee&top=50&"),
-	"getFlow": reportOf("/api/v1/reports/flow?"),
-	"updateTransactions": func(c *costRun) []worstRequest {
-		removed, added := []any{"tag 0", "tag 1"}, []any{"tag 0", "another"}
-		var items []any
-		for _, id := range c.spendMany() {
-			items = append(items, object{
-				"id": id, "description": longText, "removeTags": removed, "addTags": added,
-				"amount": 2, "date": "2026-04-01",
-			})
-		}
-		return one("500 rows", func() response {
-			return c.u.patch("/api/v1/transaction/batch", object{"items": items})
-		})
-	},
-	"deleteTransactions": func(c *costRun) []worstRequest {
-		ids := c.spendMany()
-		return one("500 rows", func() response {
-			return c.u.post("/api/v1/transaction/batch/delete", object{"ids": ids})
-		})
-	},
+	"getFlow":            reportOf("/api/v1/reports/flow?"),
+	"updateTransactions": changedMany,
+	"deleteTransactions": deletedMany,
 	"listTransactions": func(c *costRun) []worstRequest {
 		get := func(query url.Values) func() response {
 			query.Set("limit", "200")

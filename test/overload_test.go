@@ -26,8 +26,8 @@ func TestOperationsWithoutPostgres(t *testing.T) {
 
 	var all sync.WaitGroup
 	for _, operation := range operations() {
-		// Keys are cached, currencies are constant, streams need NATS only, a malformed access token
-		// needs no query, and a separate test covers the multipart body.
+		// Keys are cached, currencies are constant, streams need NATS only, a malformed token needs
+		// no query, and a separate test covers the multipart body.
 		switch operation.OperationID {
 		case "getKeySet", "listCurrencies", "streamEvents", "exchangePersonalToken",
 			"createTransactionsFromReceipt":

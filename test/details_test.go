@@ -43,6 +43,12 @@ func TestDetailsOfTransactions(t *testing.T) {
 		body(object{"categoryId": food}), body(object{"categoryId": food, "externalId": "1"}),
 	}}).
 		fails(409, "TRANSACTION_DUPLICATE").blames("transactions[1].externalId")
+	elsewhere := me.record(body(object{
+		"categoryId": food, "externalId": "1", "walletId": me.wallet("EUR", "0"),
+	}))
+	me.patch("/api/v1/transaction/batch", changesOf(object{"id": elsewhere, "walletId": wallet})).
+		fails(409, "TRANSACTION_DUPLICATE").blames("items[0].externalId")
+	me.del("/api/v1/transaction/" + elsewhere).ok("TRANSACTION_DELETED")
 	me.post("/api/v1/transaction", body(object{"splits": []any{part(food, "1"), part(fun, "2")}})).
 		fails(400, "SPLIT_SUM_MISMATCH").blames("splits")
 	me.post("/api/v1/transaction", body(object{"splits": parts, "categoryId": food})).

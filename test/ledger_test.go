@@ -142,6 +142,8 @@ func TestTransactionInvalidFields(t *testing.T) {
 			me.post("/api/v1/transaction", body).fails(tc.status, tc.code).blames(tc.field)
 			me.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"), body)).
 				fails(tc.status, tc.code).blames("transactions[1]." + tc.field)
+			me.patch("/api/v1/transaction/batch", changesOf(object{"id": id, tc.field: tc.value})).
+				fails(tc.status, tc.code).blames("items[0]." + tc.field)
 			me.patch("/api/v1/transaction/"+id, object{tc.field: tc.value}).fails(tc.status,
 				tc.code).
 				blames(tc.field)
@@ -159,6 +161,9 @@ func TestTransactionInvalidFields(t *testing.T) {
 	me.post("/api/v1/transaction", `{"amount":1,"amount":2}`).fails(400, "VALIDATION_ERROR")
 	require.Equal(t, before, string(me.get("/api/v1/transaction").raw)+me.balance(wallet))
 }
+
+// changesOf returns the body that changes several transactions.
+func changesOf(changes ...object) object { return object{"items": changes} }
 
 // TestTransactionIDs uses malformed ids, unknown ids and an id of another user.
 func TestTransactionIDs(t *testing.T) {
@@ -180,6 +185,10 @@ func TestTransactionIDs(t *testing.T) {
 		me.get(path).fails(want.status, want.code)
 		me.patch(path, object{"amount": 1}).fails(want.status, want.code)
 		me.del(path).fails(want.status, want.code)
+		me.patch("/api/v1/transaction/batch", changesOf(object{"id": id, "amount": 1})).
+			fails(want.status, want.code).blames("items[0]")
+		me.post("/api/v1/transaction/batch/delete", object{"ids": []any{id}}).
+			fails(want.status, want.code)
 	}
 	require.Equal(t, "-5.00", stranger.get("/api/v1/transaction/"+theirs).
 		text("transaction.amount"))

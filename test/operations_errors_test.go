@@ -39,6 +39,7 @@ var testedElsewhere = map[string]string{
 	"createTransaction LIMIT_REACHED":                   "TestCreateTransactionTagLimit",
 	"createTransactions LIMIT_REACHED":                  "TestCreateTransactionTagLimit",
 	"updateTransaction LIMIT_REACHED":                   "TestCreateTransactionTagLimit",
+	"updateTransactions LIMIT_REACHED":                  "TestCreateTransactionTagLimit",
 	"deleteTag LIMIT_REACHED":                           "TestTagErrors",
 	"createTransactionsFromReceipt RECEIPT_TOO_COMPLEX": "TestReadLimitsProcessorTime",
 	"createTransactionsFromReceipt LIMIT_REACHED":       "TestCreateTransactionsFromReceiptSteps",

@@ -115,6 +115,8 @@ func TestPersonalToken(t *testing.T) {
 	require.Equal(t, id, listed.text("tokens.0.id"))
 	require.NotEmpty(t, listed.text("tokens.0.lastUsedAt"))
 	require.NotContains(t, string(listed.raw), script.token)
+	writer := &user{t: t, token: me.newPersonalToken("wallets:write").text("token")}
+	writer.get("/api/v1/events").fails(403, "INSUFFICIENT_SCOPE")
 
 	access := script.post("/api/v1/auth/tokens/exchange", object{"token": script.token}).
 		ok("TOKEN_EXCHANGED").text("accessToken")

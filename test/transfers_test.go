@@ -77,6 +77,10 @@ func TestTransferLifecycle(t *testing.T) {
 		fails(409, "TRANSACTION_IS_TRANSFER")
 	refused.blames("amount")
 	require.Contains(t, refused.text("message"), id)
+	me.patch("/api/v1/transaction/batch", changesOf(object{"id": in, "amount": 5})).
+		fails(409, "TRANSACTION_IS_TRANSFER").blames("items[0].amount")
+	me.patch("/api/v1/transaction/batch", changesOf(object{"id": in, "payee": "x", "etag": `"1"`})).
+		fails(412, "VERSION_MISMATCH").blames("items[0]")
 	me.del("/api/v1/wallet/"+bank).fails(409, "WALLET_IN_USE")
 	unchanged()
 

@@ -162,6 +162,10 @@ func TestCreateTransactionTagLimit(t *testing.T) {
 	req.Tags = []string{"tag 1"}
 	require.Equal(t, []string{"Tag 1"}, me.Create(t, req).GetTags(),
 		"existing tags can still be used")
+	_, err := me.updateAll(&transactionChange{
+		Id: me.Create(t, me.Spends("1")).GetId(), AddTags: &ledgerv1.Tags{Values: []string{"k"}},
+	})
+	fixture.RequireReason(t, err, codes.AlreadyExists, "LIMIT_REACHED")
 	srv.RequireConsistent(t)
 }
 

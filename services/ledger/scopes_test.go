@@ -55,6 +55,7 @@ func (s *isolated) readAll() {
 	s.read(ctx, s.wallets, s.user.Category.String())
 	s.readAttachments(ctx)
 	s.readRules(ctx)
+	s.useReports(ctx)
 	s.record(s.ListCurrencies(ctx, &ledgerv1.ListCurrenciesRequest{}))
 	s.record(s.tags.GetTag(ctx, &ledgerv1.GetTagRequest{Tag: "trip"}))
 	s.record(s.ListReceipts(ctx, &ledgerv1.ListReceiptsRequest{}))

@@ -32,7 +32,7 @@ var importWrites = []request{
 	{name: "import undone", write: func(h holdings) error {
 		return h.undo(h.undone)
 	}, prepare: func(t require.TestingT, h *holdings) {
-		h.undone = h.upload(t, "-70.00", "80.00")
+		h.undone = h.upload(t, "-70.00", "-60.00", "80.00")
 		require.NoError(t, h.commit(h.undone))
 	}},
 	{name: "import with a transfer undone", write: func(h holdings) error {
@@ -57,7 +57,7 @@ var importWrites = []request{
 		if h.discarded != "" {
 			return
 		}
-		h.discarded = h.upload(t, "-71.00", "81.00")
+		h.discarded = h.upload(t, "-71.00", "-61.00", "81.00")
 		require.NoError(t, h.commit(h.discarded))
 	}},
 }

@@ -1,5 +1,5 @@
-const VERSION = "23c384986dda1871";
-const FILES = ["/","/assets/Home-v6zXuNh6.js","/assets/account-DQOaiJSj.js","/assets/base-BnOHH2mw.js","/assets/charts-CVilCM0X.js","/assets/daily-CS-1cDsZ.js","/assets/data-BvDod7y3.css","/assets/data-Ozq8gunL.js","/assets/data-de-BUjg16cP.js","/assets/data-en-B_-mVwZ7.js","/assets/de-Dwg2REZJ.js","/assets/en-D8tc5qpt.js","/assets/index-mUERiOf7.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BVAo8odk.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "491da9691993c174";
+const FILES = ["/","/assets/Home-CKhKD10_.js","/assets/account-D0wDjrVW.js","/assets/base-DJeR-R4t.js","/assets/charts-B-SKKkvL.js","/assets/daily-CM-cCaIZ.js","/assets/data-BvDod7y3.css","/assets/data-de-CjScnHMi.js","/assets/data-en-CeQDv8qr.js","/assets/data-u42aBMGy.js","/assets/de-CZ2FdrzE.js","/assets/en-DyDHjVhL.js","/assets/index-Bbsj2tqM.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BVAo8odk.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

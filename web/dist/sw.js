@@ -1,5 +1,5 @@
-const VERSION = "491da9691993c174";
-const FILES = ["/","/assets/Home-CKhKD10_.js","/assets/account-D0wDjrVW.js","/assets/base-DJeR-R4t.js","/assets/charts-B-SKKkvL.js","/assets/daily-CM-cCaIZ.js","/assets/data-BvDod7y3.css","/assets/data-de-CjScnHMi.js","/assets/data-en-CeQDv8qr.js","/assets/data-u42aBMGy.js","/assets/de-CZ2FdrzE.js","/assets/en-DyDHjVhL.js","/assets/index-Bbsj2tqM.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BVAo8odk.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "ee97044c77e3f485";
+const FILES = ["/","/assets/Home-5bD0Gf2F.js","/assets/account-y3cxHef5.js","/assets/base-Dp5FuKgB.js","/assets/charts-BTPeyEM1.js","/assets/daily-KHdXPKX4.js","/assets/data-BGnxcxbP.js","/assets/data-BvDod7y3.css","/assets/data-de-DXTYxpW7.js","/assets/data-en-zfjXZP0w.js","/assets/de-iq4c84PX.js","/assets/en-hYsz1YNz.js","/assets/index-CN2Kk8a1.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BVAo8odk.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

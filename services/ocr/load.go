@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/services/ocr/worker"
 )
 
 const (
@@ -48,9 +49,16 @@ func (l *load) start() (done func()) {
 	}
 }
 
+// idle reports whether no receipt is being read.
+func (l *load) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.running) == 0
+}
+
 // admit returns SERVICE_UNAVAILABLE with the time to wait if ctx would end before a receipt behind
 // the given number of queued ones is read. Waiting for the deadline would only keep the client and
-// the queue occupied. An idle service tries any receipt: the machine may be faster than it was.
+// the queue occupied.
 func (l *load) admit(ctx context.Context, queued int) error {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -58,18 +66,53 @@ func (l *load) admit(ctx context.Context, queued int) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if queued == 0 && len(l.running) == 0 {
-		return nil
-	}
-	each := l.mean
-	for began := range l.running {
-		// A machine that has become slow shows it before the first receipt ends.
-		each = max(each, l.now().Sub(*began))
-	}
+	each := max(l.mean, l.minAge())
 	rounds := max(0, queued+1+len(l.running)-l.workers)
 	wait := each * time.Duration(rounds) / time.Duration(l.workers)
 	if wait+each <= deadline.Sub(l.now()) {
 		return nil
 	}
 	return apierr.Unavailable.After(min(max(wait, minRetry), maxRetry).Round(time.Second))
+}
+
+// minAge returns how long every worker has been reading its receipt at least, or 0 if a worker is
+// free. A machine that has become slow shows it before the first receipt ends, but a single slow
+// receipt says nothing about the others.
+func (l *load) minAge() time.Duration {
+	if len(l.running) < l.workers {
+		return 0
+	}
+	var last time.Time
+	for began := range l.running {
+		if began.After(last) {
+			last = *began
+		}
+	}
+	return l.now().Sub(last)
+}
+
+// read reads a file as soon as a worker is free. It rejects a file at once that would be read too
+// late, also if a worker becomes free shortly before the deadline. An idle service tries any
+// receipt: the machine may be faster than it was.
+func (s *server) read(
+	ctx context.Context, reader worker.Reader, file []byte,
+) (worker.Reading, error) {
+	queued := s.gate.Waiting()
+	idle := queued == 0 && s.load.idle()
+	admit := func(queued int) error {
+		if idle {
+			return nil
+		}
+		return s.load.admit(ctx, queued)
+	}
+	if err := admit(queued); err != nil {
+		return worker.Reading{}, err
+	}
+	return gated(ctx, s.gate, func() (worker.Reading, error) {
+		if err := admit(0); err != nil {
+			return worker.Reading{}, err
+		}
+		defer s.load.start()()
+		return reader.Read(ctx, file)
+	})
 }

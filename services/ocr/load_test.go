@@ -22,8 +22,18 @@ func TestLoadAdmit(t *testing.T) {
 		t.Cleanup(cancel)
 		return ctx
 	}
-	require.NoError(t, l.admit(within(time.Second), 0), "idle")
+	require.True(t, l.idle())
 	require.NoError(t, l.admit(t.Context(), 100), "no deadline")
+
+	slow := l.start()
+	require.False(t, l.idle())
+	now = now.Add(time.Minute)
+	require.NoError(t, l.admit(within(3*time.Second), 0), "a worker is free")
+	other := l.start()
+	require.NoError(t, l.admit(within(3*time.Second), 0), "one of two receipts is slow")
+	slow()
+	other()
+	l.mean = firstEstimate
 
 	// Two receipts take 8 s each, so the mean is 2 + 6/4 + 4.5/4 s.
 	first, second := l.start(), l.start()
@@ -62,5 +72,32 @@ func TestRecognizeRejectsReceiptThatWouldBeLate(t *testing.T) {
 	_, err = srv.Recognize(ctx, request(fixture.Small(t)))
 	require.ErrorIs(t, err, apierr.Unavailable)
 	require.Equal(t, 2*time.Second, apierr.From(err).RetryAfter)
+	require.NoError(t, ctx.Err())
+}
+
+// TestRecognizeRejectsReceiptThatWaitedTooLong requires that a receipt that was admitted is not
+// started if the only worker becomes free too late.
+func TestRecognizeRejectsReceiptThatWaitedTooLong(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t, recognition.Config{})
+	srv.gate, srv.load = rpc.NewGate(1, 8, errBusy), newLoad(1, time.Now)
+	leave, err := srv.gate.Enter(t.Context())
+	require.NoError(t, err)
+	done := srv.load.start()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	rejected := make(chan error, 1)
+	go func() {
+		_, err := srv.Recognize(ctx, request(fixture.Small(t)))
+		rejected <- err
+	}()
+	waits := func() bool { return srv.gate.Waiting() == 1 }
+	require.Eventually(t, waits, 20*time.Second, time.Millisecond)
+	done()
+	srv.load.mu.Lock()
+	srv.load.mean = time.Minute
+	srv.load.mu.Unlock()
+	leave()
+	require.ErrorIs(t, <-rejected, apierr.Unavailable)
 	require.NoError(t, ctx.Err())
 }

@@ -216,23 +216,6 @@ func (s *server) receipt(
 	return found.Receipt, nil
 }
 
-// read reads a file as soon as a worker is free. It rejects a file at once that would be read too
-// late, also if a worker becomes free shortly before the deadline.
-func (s *server) read(
-	ctx context.Context, reader worker.Reader, file []byte,
-) (worker.Reading, error) {
-	if err := s.load.admit(ctx, s.gate.Waiting()); err != nil {
-		return worker.Reading{}, err
-	}
-	return gated(ctx, s.gate, func() (worker.Reading, error) {
-		if err := s.load.admit(ctx, 0); err != nil {
-			return worker.Reading{}, err
-		}
-		defer s.load.start()()
-		return reader.Read(ctx, file)
-	})
-}
-
 // store stores a complete reading. A reading by Tesseract alone, because the neural engine failed,
 // gets Tesseract's version: it is used while the neural engine is unavailable, and replaced
 // afterwards.

@@ -15,12 +15,12 @@ const (
 	// minScore is the score below which no amount is taken for the total.
 	minScore = 1
 	// derivedLabel is the number of points for an amount that a printed rounding leads to.
+	derivedLabel = 0.5
 	// printedLabel is the lowest number of points for an amount that is printed beside a word for a
 	// sum or a payment.
-	derivedLabel = 0.5
-	// clearlyRead is the confidence of a word from which its digits are rarely wrong.
-	clearlyRead  = 0.85
 	printedLabel = 1
+	// clearlyRead is the confidence of a word from which its digits are rarely wrong.
+	clearlyRead = 0.85
 )
 
 type candidate struct {

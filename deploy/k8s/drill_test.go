@@ -1,9 +1,6 @@
 package k8s
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -15,29 +12,11 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// withDrill renders the production overlay with the component restore-drill, as an operator does,
-// and returns the name of the overlay.
+// withDrill returns the name of the production overlay with the component restore-drill.
 func withDrill(t *testing.T) string {
 	t.Helper()
-	overlay := t.TempDir()
-	here, err := filepath.Abs(".")
-	require.NoError(t, err)
-	// Kustomize accepts relative paths only.
-	root, err := filepath.Rel(overlay, here)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(overlay, "kustomization.yaml"),
-		fmt.Appendf(nil, `
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources: [%[1]s/overlays/production]
-components: [%[1]s/components/restore-drill, %[1]s/components/installation]
-namespace: coffer
-configMapGenerator:
-  - {name: installation, behavior: merge, literals: [STORAGE=300Gi, "BACKUPS=s3://mine/coffer"]}
-`, root), 0o600))
-	from, err := filepath.Rel(filepath.Join(here, "overlays"), overlay)
-	require.NoError(t, err)
-	return from
+	return customized(t, `{name: installation, behavior: merge, literals: `+
+		`[STORAGE=300Gi, "BACKUPS=s3://mine/coffer"]}`, "restore-drill", "installation")
 }
 
 // TestRestoreDrill checks that the drill runs the programs that production runs, in a volume of the

@@ -1,9 +1,6 @@
 package k8s
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -18,24 +15,8 @@ import (
 func TestFilesComponent(t *testing.T) {
 	t.Parallel()
 	const url = "s3://store.example.com/coffer-files"
-	overlay := t.TempDir()
-	here, err := filepath.Abs(".")
-	require.NoError(t, err)
-	// Kustomize accepts relative paths only.
-	root, err := filepath.Rel(overlay, here)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(overlay, "kustomization.yaml"),
-		fmt.Appendf(nil, `
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources: [%[1]s/overlays/production]
-components: [%[1]s/components/files]
-namespace: coffer
-configMapGenerator:
-  - {name: coffer, behavior: merge, literals: ["FILES_URL=%[2]s"]}
-`, root, url), 0o600))
-	from, err := filepath.Rel(filepath.Join(here, "overlays"), overlay)
-	require.NoError(t, err)
+	from := customized(t,
+		`{name: coffer, behavior: merge, literals: ["FILES_URL=`+url+`"]}`, "files")
 
 	for _, d := range manifests[*appsv1.Deployment](t, from) {
 		var names []string

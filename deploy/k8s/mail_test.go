@@ -1,9 +1,6 @@
 package k8s
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -16,26 +13,8 @@ import (
 // gets the URL of the mail server and connections to it.
 func TestMailComponent(t *testing.T) {
 	t.Parallel()
-	overlay := t.TempDir()
-	here, err := filepath.Abs(".")
-	require.NoError(t, err)
-	// Kustomize accepts relative paths only.
-	root, err := filepath.Rel(overlay, here)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(overlay, "kustomization.yaml"),
-		fmt.Appendf(nil, `
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources: [%[1]s/overlays/production]
-components: [%[1]s/components/mail]
-namespace: coffer
-configMapGenerator:
-  - name: coffer
-    behavior: merge
-    literals: [MAIL_FROM=no-reply@example.org, PUBLIC_URL=https://example.org]
-`, root), 0o600))
-	from, err := filepath.Rel(filepath.Join(here, "overlays"), overlay)
-	require.NoError(t, err)
+	from := customized(t, `{name: coffer, behavior: merge, literals: `+
+		`[MAIL_FROM=no-reply@example.org, "PUBLIC_URL=https://example.org"]}`, "mail")
 
 	for _, d := range manifests[*appsv1.Deployment](t, from) {
 		sources := map[string]string{}

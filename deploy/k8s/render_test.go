@@ -8,6 +8,9 @@ package k8s
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -48,6 +51,35 @@ func manifests[T runtime.Object](t *testing.T, overlay string) []T {
 	}
 	require.NotEmpty(t, found)
 	return found
+}
+
+// customized adds components to the production overlay, as an operator does, and changes a
+// ConfigMap by an entry of configMapGenerator. It returns the name of the overlay.
+func customized(t *testing.T, config string, components ...string) string {
+	t.Helper()
+	overlay := t.TempDir()
+	here, err := filepath.Abs(".")
+	require.NoError(t, err)
+	// Kustomize accepts relative paths only.
+	root, err := filepath.Rel(overlay, here)
+	require.NoError(t, err)
+	var paths []string
+	for _, c := range components {
+		paths = append(paths, root+"/components/"+c)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(overlay, "kustomization.yaml"),
+		fmt.Appendf(nil, `
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [%s/overlays/production]
+components: [%s]
+namespace: coffer
+configMapGenerator:
+  - %s
+`, root, strings.Join(paths, ", "), config), 0o600))
+	name, err := filepath.Rel(filepath.Join(here, "overlays"), overlay)
+	require.NoError(t, err)
+	return name
 }
 
 var rendered sync.Map

@@ -1,7 +1,7 @@
 #!/bin/sh
-# restore.sh NAME restores the backup backups/NAME into a new installation, or with - as NAME the backup in its input. It runs in PostgreSQL's container before the first start of the
-# services, and changes nothing if the database has tables. All passwords are new. The service key is the one of the backup, because it
-# encrypts signing keys and webhook secrets.
+# restore.sh NAME restores the backup backups/NAME into a new installation, or with - as NAME the backup from standard input. It runs in
+# PostgreSQL's container before the first start of the services, and changes nothing if the database has tables. All passwords are new.
+# The service key is the one of the backup, because it encrypts signing keys and webhook secrets.
 set -eu
 [ $# = 1 ] && { [ "$1" = - ] || [ -f "/backups/$1" ]; } || { echo "usage: restore.sh NAME, a file in backups, or -" >&2; exit 2; }
 for _ in $(seq 60); do pg_isready --host=127.0.0.1 --quiet && break || sleep 1; done

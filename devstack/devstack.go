@@ -81,7 +81,7 @@ type Stack struct {
 	// NATS is the server's URL, with user and password.
 	NATS string
 	// Mailbox has the mails that auth has sent, and MailPage is the URL of their page. It is nil if
-	// another mail server is configured.
+	// MailAddr is empty or another mail server is configured.
 	Mailbox  *mailbox.Mailbox
 	MailPage string
 	// ServiceKey authenticates RPCs between services.

@@ -55,8 +55,7 @@ func (s *Reports) GetComparison(
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, s.DB, snapshot, func(tx pgx.Tx) error {
 		for i, asked := range []query{now, before} {
-			asked.intervals, asked.top = []calendar.Period{asked.period}, allGroups
-			found, err := read(ctx, tx, asked)
+			found, err := read(ctx, tx, asked.whole())
 			if i == 1 {
 				err = earlierTooLarge(err)
 			}

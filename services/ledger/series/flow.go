@@ -25,12 +25,17 @@ func (s *Reports) GetFlow(
 		return nil, err
 	}
 	defer leave()
-	asked.intervals, asked.top = []calendar.Period{asked.period}, allGroups
-	rows, err := read(ctx, s.DB, asked)
+	rows, err := read(ctx, s.DB, asked.whole())
 	if err != nil {
 		return nil, err
 	}
 	return &ledgerv1.GetFlowResponse{Flow: asked.flow(rows)}, nil
+}
+
+// whole returns the query of the sums of the whole period by group, for a request without filters.
+func (q query) whole() query {
+	q.intervals, q.top, q.unfiltered = []calendar.Period{q.period}, allGroups, true
+	return q
 }
 
 // flow returns the flow of the rows of one interval.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -56,7 +55,7 @@ func TestComparisonPlan(t *testing.T) {
 	asked, leave, err := reports.enter(u.Ctx, &wanted{GroupBy: new(byPayee)}, 1)
 	require.NoError(t, err)
 	defer leave()
-	asked.intervals, asked.top = []calendar.Period{asked.period}, allGroups
+	asked = asked.whole()
 	from := asked.source()
 	explain := "EXPLAIN " + from.statement(asked)
 	plan, err := pg.Values[string](t.Context(), s.DB, explain, from.args...)

@@ -131,7 +131,7 @@ func read(ctx context.Context, q pg.Querier, asked query) ([]row, error) {
 // check returns an error if the report would be incomplete, or would mix currencies.
 func (q query) check(first row) error {
 	if first.Beyond != nil {
-		return tooLarge(*first.Beyond, q.period)
+		return q.tooLarge(*first.Beyond)
 	}
 	if len(first.Currencies) > 1 {
 		return apierr.Invalid("currency", "is required: the report has the currencies "+
@@ -151,6 +151,8 @@ type query struct {
 	filter            transactions.Filter
 	// narrowed is set if the request has another filter than wallets and categories.
 	narrowed bool
+	// unfiltered is set if the request cannot have filters.
+	unfiltered bool
 }
 
 // parse validates a request. The period is by default the last months, up to the current one in

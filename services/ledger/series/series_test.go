@@ -207,13 +207,28 @@ func TestGetComparisonOfLeapDay(t *testing.T) {
 func TestEarlierTooLarge(t *testing.T) {
 	t.Parallel()
 	january := calendar.Days(day("2026-01-01"), day("2026-01-31"))
-	err := earlierTooLarge(tooLarge(day("2026-01-10"), january))
+	err := earlierTooLarge(query{period: january}.tooLarge(day("2026-01-10")))
 	require.ErrorIs(t, err, errReportTooLarge)
 	require.Equal(t, []apierr.Field{{
 		Name:    "from",
 		Message: "must be later: the earlier period has too many transactions; " + unlimited,
 	}}, apierr.From(err).Fields)
 	require.ErrorIs(t, earlierTooLarge(errOverflow), errOverflow)
+}
+
+// TestWholeTooLarge requires that the error of a flow or a comparison names no filter.
+func TestWholeTooLarge(t *testing.T) {
+	t.Parallel()
+	january := query{period: calendar.Days(day("2026-01-01"), day("2026-01-31"))}.whole()
+	for beyond, want := range map[string]apierr.Field{
+		"2026-01-30": {Name: "from", Message: "must be 2026-01-31 or later; " + unlimited},
+		"2026-01-31": {Name: "to", Message: "must be before 2026-01-31: this day has more " +
+			"transactions than the maximum; " + unlimited},
+	} {
+		err := january.tooLarge(day(beyond))
+		require.ErrorIs(t, err, errReportTooLarge)
+		require.Equal(t, []apierr.Field{want}, apierr.From(err).Fields)
+	}
 }
 
 // TestGetSeriesTooLarge reads reports of a user with more transactions than a report may read: a

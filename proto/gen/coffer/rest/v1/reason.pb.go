@@ -260,7 +260,7 @@ const (
 	Reason_MAIL_UNAVAILABLE Reason = 291
 	// The installation requires a verified e-mail. Confirm the e-mail with the link of a mail; a sign-in sends the mail again.
 	Reason_EMAIL_NOT_VERIFIED Reason = 292
-	// The report would have to read more than 100000 transactions. details names a period that has fewer.
+	// The report would have to read more than 100000 transactions. details says what to change.
 	Reason_REPORT_TOO_LARGE Reason = 300
 )
 

@@ -141,9 +141,9 @@ func update(
 	}
 	for i, t := range after {
 		before[i].Splits, before[i].TagNames = t.Splits, t.TagNames
-		if err := posting.Update(ctx, tx, t); err != nil {
-			return posting.ClientError(err)
-		}
+	}
+	if err := posting.Update(ctx, tx, after...); err != nil {
+		return posting.ClientError(err)
 	}
 	if err := setExternalIDs(ctx, tx, after); err != nil {
 		return err

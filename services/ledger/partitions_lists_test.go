@@ -15,7 +15,7 @@ var acrossOwners = map[string]string{
 	"jobs.selectWaiting":        "finds the next jobs, of all owners",
 
 	// Requests.
-	"posting.isOfAnother": "without a lock, for an id that the owner does not have",
+	"posting.selectOfOthers": "without a lock, for ids that the owner does not have",
 }
 
 // unrecorded has the statements that the test does not run, and the reason.

@@ -26,6 +26,7 @@
 package attachments
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -181,11 +182,8 @@ func own(
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return t, err
 	}
-	public, err := posting.NotFound(ctx, q, owner, id)
-	if err != nil {
-		return transaction{}, err
-	}
-	return transaction{}, public
+	missing, err := posting.NotFound(ctx, q, owner, id)
+	return transaction{}, cmp.Or(err, error(missing[id]))
 }
 
 func ready(ctx context.Context, q pg.Querier, id uuid.UUID) (attachment, error) {

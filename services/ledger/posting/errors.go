@@ -25,18 +25,25 @@ var (
 		"a wallet holds at most 100000000000000000 minor units per currency and month")
 )
 
-// NotFound returns the public error for an id that the owner does not have, or the error of the
-// query. The contract requires 403 for another user's transaction and 404 for an unknown id (ADR
-// 14). Wallets, categories, receipts and transfers return 404 in both cases.
+// NotFound returns the public error of each of ids, which the owner does not have. The contract
+// requires 403 for another user's transaction and 404 for an unknown id (ADR 14). Wallets,
+// categories, receipts and transfers return 404 in both cases. Without ids it runs no query.
 func NotFound(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
-) (public *apierr.Error, err error) {
-	another, err := isOfAnother(ctx, q, owner, id)
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...uuid.UUID,
+) (map[uuid.UUID]*apierr.Error, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	others, err := selectOfOthers(ctx, q, owner, ids)
 	if err != nil {
 		return nil, err
 	}
-	if another {
-		return ErrTransactionOwnerMismatch, nil
+	missing := make(map[uuid.UUID]*apierr.Error, len(ids))
+	for _, id := range ids {
+		missing[id] = ErrTransactionNotFound
 	}
-	return ErrTransactionNotFound, nil
+	for _, id := range others {
+		missing[id] = ErrTransactionOwnerMismatch
+	}
+	return missing, nil
 }

@@ -16,13 +16,15 @@ func Select(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Transaction
 		owner, id)
 }
 
-// isOfAnother reports whether an id that the owner does not have is another owner's transaction. It
-// reads rows of all owners, so call it only after a statement that names the owner has found
-// nothing. The primary key is (id, owner_id), so an id is sufficient for an index lookup, unlike in
-// the other tables (ADR 14).
-func isOfAnother(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
-	return pg.Value[bool](ctx, q,
-		`SELECT EXISTS (SELECT FROM transactions WHERE id = $1 AND owner_id <> $2)`, id, owner)
+// selectOfOthers returns those of ids that are transactions of other owners. It reads rows of all
+// owners, so call it only with ids that a statement that names the owner has not found. The primary
+// key is (id, owner_id), so an id is sufficient for an index lookup, unlike in the other tables
+// (ADR 14).
+func selectOfOthers(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
+) ([]uuid.UUID, error) {
+	return pg.Values[uuid.UUID](ctx, q,
+		`SELECT id FROM transactions WHERE id = ANY($1) AND owner_id <> $2`, ids, owner)
 }
 
 // Lock locks transactions of an owner until the database transaction ends, and returns them without

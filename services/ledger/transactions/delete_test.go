@@ -5,16 +5,15 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/caller"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 func (p person) deleteAll(ids ...string) (*ledgerv1.DeleteTransactionsResponse, error) {
@@ -156,22 +155,39 @@ func TestBulkStatements(t *testing.T) {
 		require.NoError(t, err)
 		counts["delete"] = append(counts["delete"], count.Load())
 	}
+	for _, n := range []int{1, maxBulkItems} {
+		var items []*transactionChange
+		var unknown []string
+		for i := range n {
+			unknown = append(unknown, srv.NewID().String())
+			items = append(items, &transactionChange{Id: unknown[i], CategoryId: &fun})
+		}
+		count.Store(0)
+		_, err := me.updateAll(items...)
+		require.ErrorIs(t, err, posting.ErrTransactionNotFound)
+		counts["rejected update"] = append(counts["rejected update"], count.Swap(0))
+		_, err = me.deleteAll(unknown...)
+		require.ErrorIs(t, err, posting.ErrTransactionNotFound)
+		counts["rejected delete"] = append(counts["rejected delete"], count.Load())
+	}
+	for _, rejected := range []string{"rejected update", "rejected delete"} {
+		require.Equal(t, counts[rejected][0], counts[rejected][1], rejected)
+	}
 	// The first change also creates the tag.
 	require.GreaterOrEqual(t, counts["update"][0], counts["update"][1])
 	require.Equal(t, counts["delete"][0], counts["delete"][1])
 	srv.RequireConsistent(t)
 }
 
-// TestCheckAllFails requires that the error of a statement is not taken for a valid transaction.
-func TestCheckAllFails(t *testing.T) {
+// TestNotFoundFails requires that the error of the statement is not taken for a known id.
+func TestNotFoundFails(t *testing.T) {
 	t.Parallel()
 	srv := setup(t)
 	me := newPerson(t.Context(), t, srv)
 	tx, err := srv.DB.Begin(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, tx.Rollback(t.Context()))
-	r := &revision{owner: caller.ID(me.Ctx)}
-	_, err = r.checkAll(me.Ctx, tx, []uuid.UUID{srv.NewID()})
+	_, err = posting.NotFound(me.Ctx, tx, me.ID, srv.NewID())
 	require.Error(t, err)
 	require.Nil(t, apierr.From(err))
 }

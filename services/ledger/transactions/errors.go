@@ -1,14 +1,8 @@
 package transactions
 
 import (
-	"context"
-
-	"github.com/google/uuid"
-
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/pg"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
-	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 var (
@@ -20,12 +14,3 @@ var (
 	errTotalsOverflow         = apierr.Invalid("include",
 		"must be absent: the totals of these transactions exceed the maximum")
 )
-
-// notFound returns the error for an id that the owner does not have.
-func notFound(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
-	public, err := posting.NotFound(ctx, q, owner, id)
-	if err != nil {
-		return err
-	}
-	return public
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
@@ -27,11 +28,12 @@ type revision struct {
 	// others are the places of the other legs, or -1 for a transaction that is no leg.
 	others []int
 	places map[uuid.UUID]int
+	// missing has the errors of the ids of the request that the caller does not have.
+	missing map[uuid.UUID]*apierr.Error
 }
 
-// lockForChange locks the caller's transactions, and the other legs of transfers. It omits those
-// that the caller does not have. It shares the owner's lock first, like each database transaction
-// that writes totals (see ownerLock).
+// lockForChange locks the caller's transactions, and the other legs of transfers. It shares the
+// owner's lock first, like each database transaction that writes totals (see ownerLock).
 func lockForChange(ctx context.Context, tx pgx.Tx, ids ...uuid.UUID) (*revision, error) {
 	owner := caller.ID(ctx)
 	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
@@ -59,44 +61,41 @@ func lockForChange(ctx context.Context, tx pgx.Tx, ids ...uuid.UUID) (*revision,
 		}
 		first[*row.TransferID] = i
 	}
-	return r, nil
+	unknown := slices.DeleteFunc(slices.Clone(ids), func(id uuid.UUID) bool {
+		_, ok := r.places[id]
+		return ok
+	})
+	r.missing, err = posting.NotFound(ctx, tx, owner, unknown...)
+	return r, err
 }
 
 // check returns the error of a transaction that the caller does not have, or that has another
 // version than the request is based on.
-func (r *revision) check(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) error {
+func (r *revision) check(id uuid.UUID, ifMatch string) error {
 	i, ok := r.places[id]
-	if !ok {
-		return notFound(ctx, tx, r.owner, id)
-	}
-	if !etag.Matches(ifMatch, r.before[i].Version) {
+	switch {
+	case !ok:
+		return r.missing[id]
+	case !etag.Matches(ifMatch, r.before[i].Version):
 		return apierr.VersionMismatch
 	}
 	return nil
 }
 
-// checkAll returns the error of check for each transaction, or nil for a valid one. It ends after
-// maxBadItems errors, like apply. err is that of a statement.
-func (r *revision) checkAll(
-	ctx context.Context, tx pgx.Tx, ids []uuid.UUID,
-) (problems []error, err error) {
-	problems = make([]error, len(ids))
-	bad := 0
-	for i := 0; i < len(ids) && bad < maxBadItems; i++ {
-		problems[i] = r.check(ctx, tx, ids[i], "")
-		if problems[i] == nil {
-			continue
+// checkAll returns the error of check for each given id, or nil for a valid one. An id that occurs
+// twice has one error, at its first place.
+func (r *revision) checkAll(given []string) []error {
+	problems, checked := make([]error, len(given)), map[uuid.UUID]bool{}
+	for i, s := range given {
+		if id, ok := text.ID(s); ok && !checked[id] {
+			problems[i], checked[id] = r.check(id, ""), true
 		}
-		if apierr.From(problems[i]) == nil {
-			return nil, problems[i]
-		}
-		bad++
 	}
-	return problems, nil
+	return problems
 }
 
 // apply sets the fields that the items change, and returns the problem of each item, or nil for a
-// valid one. It ends after maxBadItems problems, because a response lists no more.
+// valid one.
 func (r *revision) apply(
 	ctx context.Context, tx pgx.Tx, items []change,
 ) (problems []error, err error) {
@@ -113,14 +112,8 @@ func (r *revision) apply(
 		return nil, err
 	}
 	problems = make([]error, len(items))
-	bad := 0
-	for i := 0; i < len(items) && bad < maxBadItems; i++ {
-		if problems[i], err = r.applyItem(ctx, tx, items[i], owned, keys); err != nil {
-			return nil, err
-		}
-		if problems[i] != nil {
-			bad++
-		}
+	for i, item := range items {
+		problems[i] = r.applyItem(item, owned, keys)
 	}
 	return problems, nil
 }
@@ -129,36 +122,31 @@ func (r *revision) apply(
 // take precedence over those of the transaction: not found, another user's, another version, or a
 // leg of a transfer. Of a leg, the fields that both legs share change in both of them, and the
 // payee only in the named one. keys are those of the tags that the item names.
-func (r *revision) applyItem(
-	ctx context.Context, tx pgx.Tx, item change, owned request.Owned, keys map[string]string,
-) (problem, err error) {
+func (r *revision) applyItem(item change, owned request.Owned, keys map[string]string) error {
 	if item.rejected != nil {
-		return item.rejected, nil
+		return item.rejected
 	}
 	// A copy, because pg.InTx may run its function again, which must start with the same problems.
 	problems := item.problems
-	if err := r.check(ctx, tx, item.id, item.etag); err != nil {
-		if apierr.From(err) == nil {
-			return nil, err
-		}
-		return cmp.Or(problems.Err(), err), nil
+	if err := r.check(item.id, item.etag); err != nil {
+		return cmp.Or(problems.Err(), err)
 	}
 	i := r.places[item.id]
 	if other := r.others[i]; other >= 0 {
 		if err := cmp.Or(problems.Err(), item.checkLeg(r.before[i])); err != nil {
-			return err, nil
+			return err
 		}
 		for _, leg := range []*posting.Transaction{&r.after[i], &r.after[other]} {
 			item.applyShared(leg)
 			item.applyTags(&problems, leg, keys)
 		}
 		request.Set(&r.after[i].Payee, item.payee)
-		return problems.Err(), nil
+		return problems.Err()
 	}
 	r.after[i] = item.apply(&problems, r.after[i])
 	item.applyTags(&problems, &r.after[i], keys)
 	owned.Check(&problems, item.references())
-	return problems.Err(), nil
+	return problems.Err()
 }
 
 // tagKeys returns the keys of the tags that items name, or nil if no item adds or removes tags.

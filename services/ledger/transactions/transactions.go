@@ -21,11 +21,11 @@
 package transactions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -155,7 +155,8 @@ func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (posting.Tr
 	owner := caller.ID(ctx)
 	t, err := posting.Select(ctx, q, owner, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = notFound(ctx, q, owner, id)
+		missing, err := posting.NotFound(ctx, q, owner, id)
+		return posting.Transaction{}, cmp.Or(err, error(missing[id]))
 	}
 	if err != nil {
 		return posting.Transaction{}, err
@@ -180,7 +181,7 @@ func (s *Transactions) DeleteTransaction(
 		if err != nil {
 			return err
 		}
-		if err := r.check(ctx, tx, id, req.GetIfMatch()); err != nil {
+		if err := r.check(id, req.GetIfMatch()); err != nil {
 			return err
 		}
 		return s.remove(ctx, tx, r, id)
@@ -219,11 +220,7 @@ func (s *Transactions) DeleteTransactions(
 		if err != nil {
 			return err
 		}
-		problems, err := r.checkAll(ctx, tx, ids)
-		if err != nil {
-			return err
-		}
-		if err := itemProblems("ids", asGiven(req.GetIds(), ids, problems)); err != nil {
+		if err := itemProblems("ids", r.checkAll(req.GetIds())); err != nil {
 			return err
 		}
 		return s.remove(ctx, tx, r, ids...)
@@ -232,22 +229,6 @@ func (s *Transactions) DeleteTransactions(
 		return nil, err
 	}
 	return resp, nil
-}
-
-// asGiven returns the problems of distinct ids by their first places in a request.
-func asGiven(given []string, ids []uuid.UUID, problems []error) []error {
-	placed := make([]error, len(given))
-	for i, problem := range problems {
-		if problem == nil {
-			continue
-		}
-		place := slices.IndexFunc(given, func(s string) bool {
-			id, _ := text.ID(s)
-			return id == ids[i]
-		})
-		placed[place] = problem
-	}
-	return placed
 }
 
 // remove deletes the locked transactions, corrects balances and totals, and adds the events in the

@@ -109,11 +109,11 @@ func checkNamed(
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		public, err := posting.NotFound(ctx, q, owner, *named.id)
+		missing, err := posting.NotFound(ctx, q, owner, *named.id)
 		if err != nil {
 			return err
 		}
-		problems.Add(public.With(named.field, "must be one of your transactions"))
+		problems.Add(missing[*named.id].With(named.field, "must be one of your transactions"))
 	}
 	return problems.Err()
 }

@@ -110,6 +110,8 @@ test("a preference that is changed while another one is saved stays", async (t) 
   const user = await account();
   await household(user, 1);
   const page = await open(t, user, "/settings/preferences");
+  // With the saved time zone, another day becomes today.
+  await page.clock.setFixedTime(new Date("2026-01-31T23:30:00Z"));
   let release;
   const held = new Promise((resolve) => (release = resolve));
   await page.route("**/api/v1/settings", async (route) => {
@@ -120,9 +122,12 @@ test("a preference that is changed while another one is saved stays", async (t) 
   await page.getByLabel("Time zone").selectOption("Europe/Vienna");
   await page.getByRole("button", { name: "Save" }).click();
   await days.selectOption("sunday");
+  let loads = 0;
+  page.on("response", (response) => (loads += response.url().endsWith("/settings") && response.request().method() === "GET"));
   release();
   await page.getByText("Saved").waitFor();
   await until(async () => (await user.get("/settings")).settings.timeZone === "Europe/Vienna");
+  await until(() => loads >= 2); // by the form, and by the console
   await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });
   assert.equal(await days.inputValue(), "sunday");
   await page.getByRole("button", { name: "Save" }).click();

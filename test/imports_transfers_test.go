@@ -51,6 +51,9 @@ func TestImportTransfers(t *testing.T) {
 		},
 		"defaults": object{"currency": "EUR", "expenseCategoryId": me.category("Other")},
 	}).ok("IMPORT_UPDATED")
+	me.post(path+"/commit", nil).fails(http.StatusConflict, "IMPORT_NOT_READY").blames("force")
+	me.patch(path, object{"confirm": []any{"TRANSFERS_UNPAIRED"}},
+		"If-Match", me.get(path).header.Get("ETag")).ok("IMPORT_UPDATED")
 	require.Equal(t, http.StatusAccepted, me.post(path+"/commit", nil).status)
 	me.awaitImport(path, "done")
 	balances := map[any]string{}

@@ -77,7 +77,7 @@ var warned = []struct {
 	{
 		"transfers", twoAccounts,
 		[]string{"CURRENCY_ASSUMED", "SPLITS_DIVIDED", "TRANSFERS_UNPAIRED"},
-		false,
+		true,
 	},
 	{
 		"sides of different days", twoAccounts + "D01/23/2026\nT1.00\nL[Checking]\n^\n",

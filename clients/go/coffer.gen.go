@@ -3275,14 +3275,15 @@ func (e UpdateCategoryResultCode) Valid() bool {
 
 // Defines values for UpdateImportRequestConfirm.
 const (
-	AMOUNTASSUMED    UpdateImportRequestConfirm = "AMOUNT_ASSUMED"
-	BALANCEMISMATCH  UpdateImportRequestConfirm = "BALANCE_MISMATCH"
-	COLUMNSUNREAD    UpdateImportRequestConfirm = "COLUMNS_UNREAD"
-	DATEORDERASSUMED UpdateImportRequestConfirm = "DATE_ORDER_ASSUMED"
-	DECIMALSASSUMED  UpdateImportRequestConfirm = "DECIMALS_ASSUMED"
-	SIGNASSUMED      UpdateImportRequestConfirm = "SIGN_ASSUMED"
-	STATUSASSUMED    UpdateImportRequestConfirm = "STATUS_ASSUMED"
-	TRANSFERSASSUMED UpdateImportRequestConfirm = "TRANSFERS_ASSUMED"
+	AMOUNTASSUMED     UpdateImportRequestConfirm = "AMOUNT_ASSUMED"
+	BALANCEMISMATCH   UpdateImportRequestConfirm = "BALANCE_MISMATCH"
+	COLUMNSUNREAD     UpdateImportRequestConfirm = "COLUMNS_UNREAD"
+	DATEORDERASSUMED  UpdateImportRequestConfirm = "DATE_ORDER_ASSUMED"
+	DECIMALSASSUMED   UpdateImportRequestConfirm = "DECIMALS_ASSUMED"
+	SIGNASSUMED       UpdateImportRequestConfirm = "SIGN_ASSUMED"
+	STATUSASSUMED     UpdateImportRequestConfirm = "STATUS_ASSUMED"
+	TRANSFERSASSUMED  UpdateImportRequestConfirm = "TRANSFERS_ASSUMED"
+	TRANSFERSUNPAIRED UpdateImportRequestConfirm = "TRANSFERS_UNPAIRED"
 )
 
 // Valid indicates whether the value is a known member of the UpdateImportRequestConfirm enum.
@@ -3303,6 +3304,8 @@ func (e UpdateImportRequestConfirm) Valid() bool {
 	case STATUSASSUMED:
 		return true
 	case TRANSFERSASSUMED:
+		return true
+	case TRANSFERSUNPAIRED:
 		return true
 	default:
 		return false
@@ -6011,7 +6014,7 @@ type Import struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH or TRANSFERS_ASSUMED stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers must be confirmed again if a change of rows makes them others.
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account. Blocks the commit - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account. Blocks the commit A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH, TRANSFERS_ASSUMED or TRANSFERS_UNPAIRED stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers must be confirmed again if a change of rows makes them others.
 	Warnings []string `json:"warnings"`
 }
 
@@ -6075,7 +6078,7 @@ type ImportAccount struct {
 //
 // Example: {"accepted":false,"blocks":true,"code":"DATE_ORDER_ASSUMED","evidence":"The dates do not show whether the day or the month is first: they are read as DD/MM/YY.","parameters":{"example":"","layout":"DD/MM/YY"},"reason":"DATES_AMBIGUOUS","rows":[]}
 type ImportAssumption struct {
-	// Accepted The user has confirmed it. Only of BALANCE_MISMATCH and TRANSFERS_ASSUMED, because confirmed guesses disappear.
+	// Accepted The user has confirmed it. Only of BALANCE_MISMATCH, TRANSFERS_ASSUMED and TRANSFERS_UNPAIRED, because confirmed guesses disappear.
 	Accepted bool `json:"accepted"`
 
 	// Blocks The commit is rejected because of this, until it is confirmed or the mapping is changed.
@@ -8705,7 +8708,7 @@ type UpdateImportRequest struct {
 	// Categories Assigns categories: name, and categoryId or create. Other categories stay.
 	Categories *[]ImportCategory `json:"categories,omitempty"`
 
-	// Confirm Confirms warnings of the version in If-Match without a change. Guesses disappear from warnings and assumptions. A BALANCE_MISMATCH or TRANSFERS_ASSUMED stays, but does not block the commit any more.
+	// Confirm Confirms warnings of the version in If-Match without a change. Guesses disappear from warnings and assumptions. A BALANCE_MISMATCH, TRANSFERS_ASSUMED or TRANSFERS_UNPAIRED stays, but does not block the commit any more.
 	Confirm *[]UpdateImportRequestConfirm `json:"confirm,omitempty"`
 
 	// Defaults Changes defaults.

@@ -102,14 +102,17 @@ func TestCommitImportVoidSide(t *testing.T) {
 	require.Equal(t, 2, p.legs(t))
 }
 
-// confirmPairs confirms that rows of different days are transfers, if that is assumed.
+// confirmPairs confirms the warnings about transfers. Without them it does nothing.
 func (p person) confirmPairs(t *testing.T, m *ledgerv1.Import) *ledgerv1.Import {
 	t.Helper()
-	if !slices.Contains(m.GetWarnings(), "TRANSFERS_ASSUMED") {
+	guesses := slices.DeleteFunc(slices.Clone(m.GetWarnings()), func(code string) bool {
+		return code != "TRANSFERS_ASSUMED" && code != "TRANSFERS_UNPAIRED"
+	})
+	if len(guesses) == 0 {
 		return m
 	}
 	p.requireBlocked(t, m)
-	return p.confirm(t, m, "TRANSFERS_ASSUMED")
+	return p.confirm(t, m, guesses...)
 }
 
 // TestCommitImportTransfersAssumed imports transfers whose sides have different days. The user must
@@ -141,4 +144,32 @@ func TestCommitImportTransfersAssumed(t *testing.T) {
 	p.committed(t, p.confirmPairs(t, m))
 	require.Equal(t, map[string]int64{"Checking": -8600, "Visa": 4600}, p.walletBalances(t))
 	require.Equal(t, 6, p.legs(t))
+}
+
+// TestCommitImportTransfersUnpaired imports transfers with one row. The user must confirm whether
+// they change the other account, and again if a change of rows makes them others.
+func TestCommitImportTransfersUnpaired(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t))
+	p.MakeWallet(p.Ctx, t, "Checking", "EUR")
+	p.MakeWallet(p.Ctx, t, "Visa", "EUR")
+	file := strings.NewReplacer("T100.00\nL[Checking]\n", "T-7.00\nLFood\n",
+		"T50.00\nL[Checking]\n", "T-8.00\nLFood\n").Replace(twoAccounts)
+	m := p.mustUpload(t, file)
+	shown := func() *ledgerv1.ImportAssumption {
+		all := m.GetAssumptions()
+		require.Equal(t, "TRANSFERS_UNPAIRED", all[len(all)-1].GetCode())
+		return all[len(all)-1]
+	}
+	require.Equal(t, "SIDES_WHOLE", shown().GetReason())
+	require.True(t, shown().GetBlocks())
+	m = p.confirmPairs(t, m)
+	require.True(t, shown().GetAccepted())
+	m = p.update(t, defaultsOf(m, p.MakeCategory(p.Ctx, t, "Fun")))
+	require.True(t, shown().GetAccepted(), "the change does not concern it")
+	p.change(t, m, &rowChange{N: 2, Action: new(staging.ActionSkip)})
+	m = p.get(t, m)
+	require.Equal(t, "1", shown().GetParameters()["count"])
+	p.committed(t, p.confirmPairs(t, m))
+	require.Equal(t, map[string]int64{"Checking": 292588, "Visa": 3500}, p.walletBalances(t))
 }

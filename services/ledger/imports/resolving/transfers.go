@@ -164,17 +164,8 @@ func (c *resolver) decide(sides []side, pairs map[int]int) (again []int32) {
 const maxExamples = 3
 
 // assumePaired replaces the warning about pairs whose sides have different days. Those that the
-// user has decided need none. A confirmed warning stays confirmed while it says the same.
+// user has decided need none.
 func (c *resolver) assumePaired(sides []side, pairs map[int]int) {
-	confirmed := slices.IndexFunc(c.details.GetAssumptions(),
-		func(a *ledgerv1.ImportAssumption) bool {
-			return a.GetCode() == statement.TransfersAssumed && a.GetAccepted()
-		})
-	var before *ledgerv1.ImportAssumption
-	if confirmed >= 0 {
-		before = c.details.GetAssumptions()[confirmed]
-	}
-	staging.Withdraw(c.details, statement.TransfersAssumed)
 	var rows []int
 	count := 0
 	for i, s := range sides {
@@ -187,22 +178,15 @@ func (c *resolver) assumePaired(sides []side, pairs map[int]int) {
 			rows = append(rows, int(s.N), int(sides[j].N))
 		}
 	}
-	if count == 0 {
-		return
-	}
-	staging.Assume(c.details, statement.Assumption{
+	c.assume(statement.Assumption{
 		Code:     statement.TransfersAssumed,
 		Evidence: statement.Shows("SIDES_APART", "count", strconv.Itoa(count)), Rows: rows,
 	})
-	now := c.details.GetAssumptions()[len(c.details.GetAssumptions())-1]
-	now.Accepted = before != nil && slices.Equal(before.GetRows(), now.GetRows()) &&
-		before.GetEvidence() == now.GetEvidence()
 }
 
 // assumeUnpaired replaces the warning about unpaired sides. Those that the user has decided need
 // none.
 func (c *resolver) assumeUnpaired(alone []side, single map[int32]bool) {
-	staging.Withdraw(c.details, statement.TransfersUnpaired)
 	var rows []int
 	whole := 0
 	for _, s := range alone {
@@ -214,9 +198,6 @@ func (c *resolver) assumeUnpaired(alone []side, single map[int32]bool) {
 			whole++
 		}
 	}
-	if len(rows) == 0 {
-		return
-	}
 	code := "SIDES_MIXED"
 	switch whole {
 	case 0:
@@ -226,10 +207,29 @@ func (c *resolver) assumeUnpaired(alone []side, single map[int32]bool) {
 	}
 	evidence := statement.Shows(code,
 		"count", strconv.Itoa(len(rows)), "whole", strconv.Itoa(whole))
-	staging.Assume(c.details, statement.Assumption{
+	c.assume(statement.Assumption{
 		Code: statement.TransfersUnpaired, Evidence: evidence,
 		Rows: rows[:min(len(rows), maxExamples)],
 	})
+}
+
+// assume replaces the warning with a code, or removes it if no rows show it. A confirmed warning
+// stays confirmed while it says the same.
+func (c *resolver) assume(a statement.Assumption) {
+	var confirmed *ledgerv1.ImportAssumption
+	for _, before := range c.details.GetAssumptions() {
+		if before.GetCode() == a.Code && before.GetAccepted() {
+			confirmed = before
+		}
+	}
+	staging.Withdraw(c.details, a.Code)
+	if len(a.Rows) == 0 {
+		return
+	}
+	staging.Assume(c.details, a)
+	now := c.details.GetAssumptions()[len(c.details.GetAssumptions())-1]
+	now.Accepted = confirmed != nil && slices.Equal(confirmed.GetRows(), now.GetRows()) &&
+		confirmed.GetEvidence() == now.GetEvidence()
 }
 
 // settled reports whether a side is not booked as the transfer of the file.

@@ -165,7 +165,7 @@ const de: typeof en = {
     INVESTMENTS_SKIPPED: "Die Datei enthält Wertpapiere. Sie werden nicht importiert.",
     BUDGETS_SKIPPED: "Die Datei enthält Budgets. Sie werden nicht importiert.",
     SPLITS_DIVIDED: "Teile von aufgeteilten Buchungen sind Umbuchungen. Jede davon ist eine eigene Zeile.",
-    TRANSFERS_UNPAIRED: "Einige Umbuchungen stehen nur in einem Konto der Datei. Bitte prüfe diese Zeilen und nach dem Import die Kontostände.",
+    TRANSFERS_UNPAIRED: "Einige Umbuchungen stehen nur in einem Konto der Datei. Stimmen diese Zeilen? Bitte prüfe nach dem Import die Kontostände.",
     TRANSFERS_ASSUMED: "Zeilen verschiedener Tage gelten als zwei Seiten einer Umbuchung. Stimmen diese Umbuchungen?",
   },
   evidence,

@@ -163,7 +163,7 @@ export default {
     INVESTMENTS_SKIPPED: "The file has investments. They are not imported.",
     BUDGETS_SKIPPED: "The file has budgets. They are not imported.",
     SPLITS_DIVIDED: "Parts of split transactions are transfers. Each of them is a row of its own.",
-    TRANSFERS_UNPAIRED: "Some transfers are in one account of the file only. Please check these rows, and the balances after the import.",
+    TRANSFERS_UNPAIRED: "Some transfers are in one account of the file only. Are these rows right? Please check the balances after the import.",
     TRANSFERS_ASSUMED: "Rows of different days were taken for the two sides of one transfer. Are these transfers right?",
   } as Record<string, string>,
   /** evidence is what a file shows about a warning, by ImportAssumption.reason. The API has it in English. */

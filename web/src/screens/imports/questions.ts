@@ -21,7 +21,7 @@ export function isOpen({ assumption }: Question): boolean {
 
 /** isFact reports whether a warning that blocks a commit stays after its confirmation, because the columns do not decide about it. */
 export function isFact(code: string): boolean {
-  return code === "BALANCE_MISMATCH" || code === "TRANSFERS_ASSUMED";
+  return ["BALANCE_MISMATCH", "TRANSFERS_ASSUMED", "TRANSFERS_UNPAIRED"].includes(code);
 }
 
 /** textOf returns the text of a question: that of its reason, because a code may have several, or otherwise that of its code. */

@@ -69,13 +69,14 @@ type Import struct {
 	//   - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported
 	//   - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row
 	//   - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the
-	//     file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account
-	//   - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account
+	//     file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account. Blocks the commit
+	//   - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account.
+	//     Blocks the commit
 	//
 	// A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED,
 	// COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are
-	// about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH or TRANSFERS_ASSUMED stays, and does not
-	// block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers
+	// about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH, TRANSFERS_ASSUMED or TRANSFERS_UNPAIRED stays,
+	// and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers
 	// must be confirmed again if a change of rows makes them others.
 	Warnings []string `protobuf:"bytes,13,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Date of the first row, YYYY-MM-DD.
@@ -273,7 +274,7 @@ type ImportAssumption struct {
 	Parameters map[string]string `protobuf:"bytes,5,rep,name=parameters,proto3" json:"parameters,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The commit is rejected because of this, until it is confirmed or the mapping is changed.
 	Blocks bool `protobuf:"varint,6,opt,name=blocks,proto3" json:"blocks,omitempty"`
-	// The user has confirmed it. Only of BALANCE_MISMATCH and TRANSFERS_ASSUMED, because confirmed guesses disappear.
+	// The user has confirmed it. Only of BALANCE_MISMATCH, TRANSFERS_ASSUMED and TRANSFERS_UNPAIRED, because confirmed guesses disappear.
 	Accepted      bool `protobuf:"varint,7,opt,name=accepted,proto3" json:"accepted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2084,8 +2085,8 @@ type UpdateImportRequest struct {
 	IfMatch string `protobuf:"bytes,6,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	// Seconds, 0 to 8, by default 4. The response is sent when the rows are changed, or after this time.
 	Wait *int32 `protobuf:"varint,7,opt,name=wait,proto3,oneof" json:"wait,omitempty"`
-	// Confirms warnings of the version in If-Match without a change. Guesses disappear from warnings and assumptions. A BALANCE_MISMATCH
-	// or TRANSFERS_ASSUMED stays, but does not block the commit any more.
+	// Confirms warnings of the version in If-Match without a change. Guesses disappear from warnings and assumptions. A BALANCE_MISMATCH,
+	// TRANSFERS_ASSUMED or TRANSFERS_UNPAIRED stays, but does not block the commit any more.
 	Confirm       []string `protobuf:"bytes,8,rep,name=confirm,proto3" json:"confirm,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3494,7 +3495,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
 	"pagination\x12\x1c\n" +
-	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xa7\x04\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xba\x04\n" +
 	"\x13UpdateImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x129\n" +
 	"\amapping\x18\x02 \x01(\v2\x1f.coffer.ledger.v1.ImportMappingR\amapping\x12;\n" +
@@ -3504,8 +3505,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"categories\x12H\n" +
 	"\bdefaults\x18\x05 \x01(\v2&.coffer.ledger.v1.ImportDefaultsChangeB\x04\x88\xb6\x18\x01R\bdefaults\x12'\n" +
 	"\bif_match\x18\x06 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12'\n" +
-	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01\x12\xa0\x01\n" +
-	"\aconfirm\x18\b \x03(\tB\x85\x01¶\x18\x80\x01SIGN_ASSUMED AMOUNT_ASSUMED STATUS_ASSUMED COLUMNS_UNREAD DATE_ORDER_ASSUMED DECIMALS_ASSUMED BALANCE_MISMATCH TRANSFERS_ASSUMEDR\aconfirmB\a\n" +
+	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01\x12\xb3\x01\n" +
+	"\aconfirm\x18\b \x03(\tB\x98\x01¶\x18\x93\x01SIGN_ASSUMED AMOUNT_ASSUMED STATUS_ASSUMED COLUMNS_UNREAD DATE_ORDER_ASSUMED DECIMALS_ASSUMED BALANCE_MISMATCH TRANSFERS_ASSUMED TRANSFERS_UNPAIREDR\aconfirmB\a\n" +
 	"\x05_wait\"\x94\x01\n" +
 	"\x14UpdateImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +

@@ -86,8 +86,7 @@ const (
 // Blocking maps the warnings that block a commit to what the user must do first. A commit with
 // force ignores them. They are the guesses and contradictions that change amounts, days or totals.
 // The other warnings do not block: texts do not change a balance, a wallet that was used before and
-// its currency are choices of the user, and the records of the file decide about transfers of one
-// day.
+// its currency are choices of the user, and the file states the parts of its splits.
 var Blocking = map[string]string{
 	SignAssumed:      "the sign of the amounts was assumed: confirm or invert the mapping",
 	AmountAssumed:    "the column of the amounts was assumed: confirm or change the mapping",
@@ -98,11 +97,13 @@ var Blocking = map[string]string{
 		"the mapping",
 	TransfersAssumed: "rows of different days were assumed to be transfers: confirm them or " +
 		"change the rows",
+	TransfersUnpaired: "it was assumed whether transfers with one row change the other account: " +
+		"confirm it or change the rows",
 }
 
 // Kept are the blocking warnings that stay after their confirmation, because the mapping does not
 // decide about them.
-var Kept = []string{BalanceMismatch, TransfersAssumed}
+var Kept = []string{BalanceMismatch, TransfersAssumed, TransfersUnpaired}
 
 // Confirmed are the warnings about guesses of a mapping. A change of the mapping confirms them, and
 // so does a saved mapping.

@@ -18,7 +18,7 @@ type nearby struct {
 	legs []Leg
 	// legsOf is the number of legs with the same properties.
 	legsOf map[legKey]int
-	// found holds the transactions by properties and day, in the order of their ids.
+	// found holds the transactions by properties and day, in the order of their times and ids.
 	found map[legKey]map[time.Time][]uuid.UUID
 	used  map[uuid.UUID]bool
 }
@@ -85,7 +85,7 @@ func (n *nearby) periods() []period {
 	return merged
 }
 
-// add adds a transaction. Those of a day follow in the order of their ids.
+// add adds a transaction. Those of a day follow in the order of their times and ids.
 func (n *nearby) add(id uuid.UUID, l Leg) {
 	key := l.key()
 	if n.used[id] || n.legsOf[key] == 0 {

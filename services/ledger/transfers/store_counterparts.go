@@ -88,7 +88,7 @@ func selectNearby(
 	})
 	batch.Queue(`SELECT set_config('enable_sort', 'on', true)`)
 	if err := q.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("selecting legs of transfers that exist: %w", err)
+		return fmt.Errorf("selecting the transactions near legs: %w", err)
 	}
 	return nil
 }

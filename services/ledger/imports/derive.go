@@ -38,7 +38,8 @@ type update struct {
 
 // derive stores changed details or changed rows of an import, and derives all rows. It starts a job
 // for a large import: within a request, its rows would exceed the deadline. Until the job ends, the
-// import has the status updating, which rejects all other changes.
+// import has the status updating, which rejects all other changes. Only while a canceled update is
+// taken back, another one may replace that (see replaceRestoring).
 func (s *Imports) derive(
 	ctx context.Context, tx pgx.Tx, imp staging.Import, details *ledgerv1.Import, mapped bool,
 ) (result update, err error) {
@@ -68,9 +69,9 @@ func (s *Imports) derive(
 	return result, err
 }
 
-// replaceRestoring ends the job that takes a canceled update back, because another change derives
-// all rows, too. A user who has stopped an update can so correct it at once. It does nothing for
-// other imports, and without such a change.
+// replaceRestoring ends the job that takes a canceled update back, if a request changes rows: that
+// derives all rows, too. Thus a user who has stopped an update can correct it at once. It does
+// nothing for other imports and other requests.
 func (s *Imports) replaceRestoring(
 	ctx context.Context, tx pgx.Tx, imp *staging.Import, changes bool,
 ) error {

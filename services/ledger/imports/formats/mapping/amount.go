@@ -34,7 +34,7 @@ func (r *Reader) signedAmount(cells []string) (amount, unit, problem string) {
 	if r.Mapping.Invert && amount != "" {
 		amount = written.Negate(amount)
 	}
-	if fee := r.cell(cells, FieldFee); problem == missingAmount && hasNonzero(fee) {
+	if fee := r.cell(cells, FieldFee); problem == missingAmount && written.HasNonzero(fee) {
 		// Some banks write a fee on its own in the column of fees only.
 		amount, problem = r.lessFee("0", fee)
 	} else if problem == "" {
@@ -42,9 +42,6 @@ func (r *Reader) signedAmount(cells []string) (amount, unit, problem string) {
 	}
 	return amount, unit, problem
 }
-
-// hasNonzero reports whether a cell has a number that is not 0.
-func hasNonzero(cell string) bool { return strings.ContainsAny(cell, "123456789") }
 
 // amount returns the amount of a cell, the unit written with it, and a problem.
 func (r *Reader) amount(cell string) (amount, unit, problem string) {
@@ -60,7 +57,7 @@ func (r *Reader) amount(cell string) (amount, unit, problem string) {
 
 // lessFee returns an amount that is lowered by a fee. Some banks write fees as negative numbers.
 func (r *Reader) lessFee(amount, cell string) (lower, problem string) {
-	if !hasNonzero(cell) {
+	if !written.HasNonzero(cell) {
 		return amount, ""
 	}
 	fee, _, ok := r.Amount(cell)

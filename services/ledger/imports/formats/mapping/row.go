@@ -167,7 +167,7 @@ func (r *Reader) hasAmount(cells []string) bool {
 			return true
 		}
 	}
-	return hasNonzero(r.cell(cells, FieldFee))
+	return written.HasNonzero(r.cell(cells, FieldFee))
 }
 
 // dateOfNumbers is a date in any order, perhaps of a day that does not exist.

@@ -205,7 +205,7 @@ func (p *Profile) marks(amount int) (marked, bare int) {
 	for _, cells := range p.sample[p.heading+1:] {
 		n, ok := written.ScanNumber(at(cells, amount))
 		switch {
-		case !ok || n.Negative || !strings.ContainsAny(n.Digits, "123456789"):
+		case !ok || n.Negative || !written.HasNonzero(n.Digits):
 		case n.Signed:
 			marked++
 		default:

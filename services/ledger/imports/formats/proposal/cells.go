@@ -221,7 +221,7 @@ func (p *Profile) hasBothDirections(columns Columns) bool {
 				continue
 			}
 			n, ok := written.ScanNumber(at(cells, i))
-			if !ok || !strings.ContainsAny(n.Digits, "123456789") {
+			if !ok || !written.HasNonzero(n.Digits) {
 				continue
 			}
 			isOut, known := n.Negative || field == mapping.FieldDebit, true

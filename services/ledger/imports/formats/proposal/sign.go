@@ -2,7 +2,6 @@ package proposal
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
@@ -224,7 +223,7 @@ func direction(inverted bool) string {
 func (p *Profile) warnOfSign(in *statement.Input, a assumed) {
 	_, rows := p.examples(a.column, func(cell string) bool {
 		n, ok := written.ScanNumber(cell)
-		return ok && strings.ContainsAny(n.Digits, "123456789")
+		return ok && written.HasNonzero(n.Digits)
 	})
 	in.Assume(statement.SignAssumed, a.evidence, rows...)
 }

@@ -70,7 +70,7 @@ func (p *Profile) textVotes(amount int) votes {
 			v.refunds++
 		case in && n.Negative:
 			v.inverted++
-		case in, !n.Negative && hasNonzero(n.Digits) && says(text, "arrival"):
+		case in, !n.Negative && written.HasNonzero(n.Digits) && says(text, "arrival"):
 			v.normal++
 		case n.Negative && says(text, "transfer"):
 			v.weak++
@@ -161,13 +161,13 @@ func (p *Profile) unnamed(debit, credit int) assumed {
 func (p *Profile) unnamedPair(columns Columns, debit, credit int) (Witness, assumed) {
 	paid, spent, received := 0, 0, 0
 	for _, cells := range p.transactions {
-		isDebit := hasNonzero(at(cells, debit))
+		isDebit := written.HasNonzero(at(cells, debit))
 		switch {
 		case isDebit && says(folded(cells), "payment"):
 			paid++
 		case isDebit:
 			spent++
-		case hasNonzero(at(cells, credit)):
+		case written.HasNonzero(at(cells, credit)):
 			received++
 		}
 	}
@@ -180,6 +180,3 @@ func (p *Profile) unnamedPair(columns Columns, debit, credit int) (Witness, assu
 	}
 	return ByBalance, assumed{}
 }
-
-// hasNonzero reports whether a cell has a number that is not 0.
-func hasNonzero(cell string) bool { return strings.ContainsAny(cell, "123456789") }

@@ -45,7 +45,7 @@ func readEntry(reader *mapping.Reader, record *statement.Record, cells []string)
 	}
 	record.Payee, record.Description = cells[cellPayee], cells[cellMemo]
 	record.Category, record.Transfer, record.Tags = meaningOf(cells[cellCategory])
-	if number := cells[cellNumber]; strings.ContainsAny(number, "123456789") {
+	if number := cells[cellNumber]; written.HasNonzero(number) {
 		record.Notes = number
 	}
 	if payee := written.Fold(record.Payee); payee == "opening balance" || payee == "anfangssaldo" ||

@@ -47,6 +47,9 @@ var (
 	}
 )
 
+// HasNonzero reports whether a cell has a digit that is not 0.
+func HasNonzero(cell string) bool { return strings.ContainsAny(cell, "123456789") }
+
 // ScanNumber separates the digits of a cell from sign and currency. It reports false for everything
 // except one number, such as a text with a number in it, a date or a range: an amount must not be
 // taken from a text. It does not decide which mark is the decimal one.

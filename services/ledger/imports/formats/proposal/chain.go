@@ -116,8 +116,8 @@ func (p *Profile) byBalance(columns Columns, taken map[int]bool) {
 	}
 	best, ok := p.newTable(columns, wanted).prove(stated, pairs, fees, others)
 	if currency, has := columns[mapping.FieldCurrency]; has && len(p.columns[currency].values) > 1 {
-		// If balances follow across currencies, these are those of the shops. The column stays
-		// taken.
+		// If balances follow across currencies, the column has the currencies of the shops. It
+		// stays taken.
 		one := without(columns, mapping.FieldCurrency)
 		if of, follows := p.newTable(one, wanted).prove(stated, pairs, fees, others); follows &&
 			(!ok || of.matches > best.matches) {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
+	"net/textproto"
 	"net/url"
 	"strconv"
 	"time"
 
 	smtp "github.com/wneessen/go-mail"
+	protocol "github.com/wneessen/go-mail/smtp"
 )
 
 // errRejected is returned for a mail that the server rejected permanently, because of its
@@ -91,6 +93,11 @@ func (s server) send(ctx context.Context, m message) error {
 		return fmt.Errorf("preparing the SMTP client: %w", err)
 	}
 	err = client.DialAndSendWithContext(ctx, mail)
+	// The session may fail after the server has accepted the mail. Another attempt would send the
+	// mail again.
+	if mail.IsDelivered() {
+		return nil
+	}
 	if failed, ok := errors.AsType[*smtp.SendError](err); ok &&
 		failed.Reason == smtp.ErrSMTPRcptTo && !failed.IsTemp() {
 		return errRejected
@@ -98,14 +105,19 @@ func (s server) send(ctx context.Context, m message) error {
 	return err
 }
 
-// reason returns the cause of a failed attempt without texts of the server, which may contain the
-// recipient's address.
+// reason returns the cause of a failed attempt without texts of the server, which may contain
+// addresses.
 func reason(err error) string {
 	if failed, ok := errors.AsType[*smtp.SendError](err); ok {
 		return fmt.Sprintf("%s (%d)", failed.Reason, failed.ErrorCode())
 	}
-	if errors.Is(err, errRejected) {
-		return errRejected.Error()
+	// The other errors are those of the connection and the authentication.
+	if answer, ok := errors.AsType[*textproto.Error](err); ok {
+		return fmt.Sprintf("the server rejected the connection or the login (%d)", answer.Code)
+	}
+	_, malformed := errors.AsType[textproto.ProtocolError](err)
+	if malformed || errors.Is(err, protocol.ErrUnexpectedServerResponse) {
+		return "the response of the server is not valid"
 	}
 	return err.Error()
 }

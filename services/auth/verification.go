@@ -277,12 +277,14 @@ func (s *server) RevertEmail(
 		if err != nil {
 			return pg.IfNoRows(err, errLinkExpired)
 		}
-		if err := links.EndLater(ctx, tx, link, now); err != nil {
-			return err
-		}
 		restored, err := replaceEmail(ctx, tx, link, now)
 		if err != nil {
 			return emailTaken(pg.IfNoRows(err, errLinkExpired))
+		}
+		// replaceEmail has locked the user. So each simultaneous change of the e-mail has already
+		// created its link, or does not take place.
+		if err := links.EndLater(ctx, tx, link, now); err != nil {
+			return err
 		}
 		if err := s.endAccess(ctx, tx, auditEmailReverted, restored.ID, from); err != nil {
 			return err

@@ -86,7 +86,8 @@ func Use(
 
 // EndLater ends the links with which a thief could undo the use of an EmailRevert link: pending
 // changes of the e-mail, and links that were sent to later e-mails. Links that were sent to earlier
-// e-mails stay valid, because the first one is the owner's.
+// e-mails stay valid, because the first one is the owner's. The transaction must have locked the
+// user. Otherwise a simultaneous change could create another link.
 func EndLater(ctx context.Context, q pg.Querier, reverted Link, now time.Time) error {
 	return pg.Exec(ctx, q, `
 		UPDATE mail_links

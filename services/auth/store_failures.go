@@ -75,6 +75,14 @@ func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) e
 	return pg.Exec(ctx, q, `DELETE FROM known_addresses WHERE last_used_at < $1`, before)
 }
 
+// addOne is the part of an insert into login_failures f that adds one to the count of a subject, or
+// starts a new window if the last one has ended at $2. The row lock of ON CONFLICT makes
+// simultaneous counts exact.
+const addOne = `
+		ON CONFLICT (subject) DO UPDATE
+		SET failures = CASE WHEN f.ends_at > $2 THEN f.failures + 1 ELSE 1 END,
+			ends_at = CASE WHEN f.ends_at > $2 THEN f.ends_at ELSE EXCLUDED.ends_at END`
+
 // countFailures adds one to the count of each subject. It starts a new window until ends if the
 // last one has ended. The subjects are sorted so that two calls with the same subjects cannot
 // deadlock. A failure does not extend a window. Without the maximum of a limit in the table, a new
@@ -82,16 +90,11 @@ func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) e
 func countFailures(
 	ctx context.Context, q pg.Querier, subjects [][]byte, now, ends time.Time,
 ) error {
-	// The row lock of ON CONFLICT makes simultaneous counts exact.
 	return pg.Exec(ctx, q, `
 		INSERT INTO login_failures AS f (subject, failures, ends_at)
 		SELECT s.subject, 1, $3
 		FROM unnest($1::bytea[]) AS s (subject)
-		ORDER BY s.subject
-		ON CONFLICT (subject) DO UPDATE
-		SET failures = CASE WHEN f.ends_at > $2 THEN f.failures + 1 ELSE 1 END,
-			ends_at = CASE WHEN f.ends_at > $2 THEN f.ends_at ELSE EXCLUDED.ends_at END`,
-		subjects, now, ends)
+		ORDER BY s.subject`+addOne, subjects, now, ends)
 }
 
 // requests are the counted requests of a subject in its window.
@@ -106,10 +109,7 @@ func countRequest(
 ) (requests, error) {
 	return pg.One[requests](ctx, q, `
 		INSERT INTO login_failures AS f (subject, failures, ends_at)
-		VALUES ($1, 1, $3)
-		ON CONFLICT (subject) DO UPDATE
-		SET failures = CASE WHEN f.ends_at > $2 THEN f.failures + 1 ELSE 1 END,
-			ends_at = CASE WHEN f.ends_at > $2 THEN f.ends_at ELSE EXCLUDED.ends_at END
+		VALUES ($1, 1, $3)`+addOne+`
 		RETURNING failures, ends_at`, subject, now, ends)
 }
 

@@ -5751,7 +5751,7 @@ type GetMeResult struct {
 	// Code The result of the operation, for programs.
 	Code GetMeResultCode `json:"code"`
 
-	// EmailVerification What an e-mail that is not verified prevents: off (nothing), soft (inviting others) or required (also signing in).
+	// EmailVerification What an e-mail that is not verified prevents: off (nothing), soft (inviting others and creating personal access tokens) or required (also signing in).
 	EmailVerification GetMeResultEmailVerification `json:"emailVerification"`
 
 	// Message The result of the operation, in English for users.
@@ -5766,7 +5766,7 @@ type GetMeResult struct {
 // GetMeResultCode The result of the operation, for programs.
 type GetMeResultCode string
 
-// GetMeResultEmailVerification What an e-mail that is not verified prevents: off (nothing), soft (inviting others) or required (also signing in).
+// GetMeResultEmailVerification What an e-mail that is not verified prevents: off (nothing), soft (inviting others and creating personal access tokens) or required (also signing in).
 type GetMeResultEmailVerification string
 
 // GetMemberResult defines model for GetMemberResult.
@@ -10659,7 +10659,7 @@ type ClientInterface interface {
 
 	// VerifyEmailWithBody Verify email
 	//
-	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	// Confirms an e-mail with the token of a link: the present one, or a new one, which then takes effect. The link works once within 24 hours. A link to the present e-mail is no longer valid after a change of the e-mail, and a link to a new one after a change of the password.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10668,7 +10668,7 @@ type ClientInterface interface {
 
 	// VerifyEmail Verify email
 	//
-	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	// Confirms an e-mail with the token of a link: the present one, or a new one, which then takes effect. The link works once within 24 hours. A link to the present e-mail is no longer valid after a change of the e-mail, and a link to a new one after a change of the password.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -12122,7 +12122,7 @@ func (c *Client) SendVerification(ctx context.Context, params *SendVerificationP
 
 // VerifyEmailWithBody Verify email
 //
-// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+// Confirms an e-mail with the token of a link: the present one, or a new one, which then takes effect. The link works once within 24 hours. A link to the present e-mail is no longer valid after a change of the e-mail, and a link to a new one after a change of the password.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12141,7 +12141,7 @@ func (c *Client) VerifyEmailWithBody(ctx context.Context, params *VerifyEmailPar
 
 // VerifyEmail Verify email
 //
-// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+// Confirms an e-mail with the token of a link: the present one, or a new one, which then takes effect. The link works once within 24 hours. A link to the present e-mail is no longer valid after a change of the e-mail, and a link to a new one after a change of the password.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -22515,7 +22515,7 @@ type ClientWithResponsesInterface interface {
 
 	// VerifyEmailWithBodyWithResponse Verify email
 	//
-	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	// Confirms an e-mail with the token of a link: the present one, or a new one, which then takes effect. The link works once within 24 hours. A link to the present e-mail is no longer valid after a change of the e-mail, and a link to a new one after a change of the password.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22524,7 +22524,7 @@ type ClientWithResponsesInterface interface {
 
 	// VerifyEmailWithResponse Verify email
 	//
-	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	// Confirms an e-mail with the token of a link: the present one, or a new one, which then takes effect. The link works once within 24 hours. A link to the present e-mail is no longer valid after a change of the e-mail, and a link to a new one after a change of the password.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -30774,7 +30774,7 @@ func (c *ClientWithResponses) SendVerificationWithResponse(ctx context.Context, 
 
 // VerifyEmailWithBodyWithResponse Verify email
 //
-// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+// Confirms an e-mail with the token of a link: the present one, or a new one, which then takes effect. The link works once within 24 hours. A link to the present e-mail is no longer valid after a change of the e-mail, and a link to a new one after a change of the password.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -30789,7 +30789,7 @@ func (c *ClientWithResponses) VerifyEmailWithBodyWithResponse(ctx context.Contex
 
 // VerifyEmailWithResponse Verify email
 //
-// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+// Confirms an e-mail with the token of a link: the present one, or a new one, which then takes effect. The link works once within 24 hours. A link to the present e-mail is no longer valid after a change of the e-mail, and a link to a new one after a change of the password.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

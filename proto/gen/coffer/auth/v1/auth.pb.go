@@ -1278,7 +1278,8 @@ type GetMeResponse struct {
 	User    *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
 	// Version of the profile, for If-Match.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// What an e-mail that is not verified prevents: off (nothing), soft (inviting others) or required (also signing in).
+	// What an e-mail that is not verified prevents: off (nothing), soft (inviting others and creating
+	// personal access tokens) or required (also signing in).
 	EmailVerification string `protobuf:"bytes,5,opt,name=email_verification,json=emailVerification,proto3" json:"email_verification,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache

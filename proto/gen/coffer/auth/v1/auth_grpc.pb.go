@@ -71,8 +71,8 @@ type AuthServiceClient interface {
 	// new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is
 	// notified, and can restore itself for 7 days.
 	UpdateMe(ctx context.Context, in *UpdateMeRequest, opts ...grpc.CallOption) (*UpdateMeResponse, error)
-	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the
-	// session, requests are rejected with RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within
+	// 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error)
 	// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not
 	// reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address.
@@ -81,8 +81,9 @@ type AuthServiceClient interface {
 	// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the
 	// user in. The link is no longer valid after another change of the password.
 	ResetPassword(ctx context.Context, in *ResetPasswordRequest, opts ...grpc.CallOption) (*ResetPasswordResponse, error)
-	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works
-	// once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	// Confirms an e-mail with the token of a link: the present one, or a new one, which then takes effect. The link works once within
+	// 24 hours. A link to the present e-mail is no longer valid after a change of the e-mail, and a link to a new one after a change of
+	// the password.
 	VerifyEmail(ctx context.Context, in *VerifyEmailRequest, opts ...grpc.CallOption) (*VerifyEmailResponse, error)
 	// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5
 	// such mails within a day, requests are rejected with RATE_LIMITED.
@@ -338,8 +339,8 @@ type AuthServiceServer interface {
 	// new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is
 	// notified, and can restore itself for 7 days.
 	UpdateMe(context.Context, *UpdateMeRequest) (*UpdateMeResponse, error)
-	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the
-	// session, requests are rejected with RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within
+	// 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error)
 	// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not
 	// reveal whether it has one. The link is valid for 30 minutes and works once. At most 5 such mails per day are sent to an address.
@@ -348,8 +349,9 @@ type AuthServiceServer interface {
 	// Sets a new password with the token of a link, and ends all sessions and personal access tokens of the user. It does not sign the
 	// user in. The link is no longer valid after another change of the password.
 	ResetPassword(context.Context, *ResetPasswordRequest) (*ResetPasswordResponse, error)
-	// Confirms an e-mail with the token of a link: that of the registration, or a new one, which takes effect with that. The link works
-	// once within 24 hours, and is no longer valid after a change of the e-mail, a new one neither after a change of the password.
+	// Confirms an e-mail with the token of a link: the present one, or a new one, which then takes effect. The link works once within
+	// 24 hours. A link to the present e-mail is no longer valid after a change of the e-mail, and a link to a new one after a change of
+	// the password.
 	VerifyEmail(context.Context, *VerifyEmailRequest) (*VerifyEmailResponse, error)
 	// Sends the mail with the link that confirms the user's e-mail again. If the e-mail is confirmed already, nothing is sent. After 5
 	// such mails within a day, requests are rejected with RATE_LIMITED.

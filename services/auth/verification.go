@@ -133,7 +133,7 @@ func (s *server) SendVerification(
 		}
 		queued, err := s.queueVerification(ctx, tx, current)
 		if err == nil && !queued {
-			return errTooManyRequests.After(verifyTTL)
+			return errTooManyRequests.After(mail.LimitWindow)
 		}
 		return err
 	})
@@ -167,7 +167,7 @@ func (s *server) requestEmail(
 		return err
 	}
 	if !queued {
-		return errTooManyRequests.After(verifyTTL)
+		return errTooManyRequests.After(mail.LimitWindow)
 	}
 	id, _ := caller.From(ctx)
 	return insertAudit(ctx, tx, s.entry(auditEmailChangeRequested, of.ID, id.SessionID, from))
@@ -257,8 +257,7 @@ func (s *server) changeEmail(
 }
 
 // RevertEmail restores the e-mail that received the link, and ends all sessions and personal access
-// tokens of the user, because another user of the account has changed it. Pending and later changes
-// end, too.
+// tokens of the user, because someone else has changed it. Pending and later changes end, too.
 //
 // Errors: LINK_EXPIRED, and EMAIL_ALREADY_EXISTS if another user has the e-mail meanwhile.
 func (s *server) RevertEmail(

@@ -85,7 +85,8 @@ type Mail struct {
 	Language string
 	// Params are the parameters of the template.
 	Params map[string]string
-	// TTL is the time after which the mail would have no effect; at most maxAge.
+	// TTL is the time after which the mail would have no effect. The mail is not sent after it, nor
+	// after maxAge.
 	TTL time.Duration
 	// DedupeKey names the event of which the mail informs, which may be delivered more than once.
 	DedupeKey string

@@ -142,7 +142,7 @@ func TestQueue(t *testing.T) {
 		require.Equal(t, perAddress, queue("ada@example.com", PasswordReset, PasswordChanged,
 			EmailVerification, EmailChange, EmailChanged))
 		require.True(t, e.queue(t, Mail{To: "eve@example.com"}))
-		e.now = e.now.Add(limitWindow)
+		e.now = e.now.Add(LimitWindow)
 		require.True(t, e.queue(t, Mail{To: "ada@example.com"}))
 	})
 	t.Run("queues one mail for an event", func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestSend(t *testing.T) {
 			require.Len(t, e.box.Mails(), 1, "the lease has not ended")
 			other.now = e.now.Add(leaseTime)
 			other.RunQueued(t.Context())
-			other.now = e.now.Add(limitWindow)
+			other.now = e.now.Add(LimitWindow)
 			other.RunQueued(t.Context())
 			got := e.box.Mails()
 			require.Len(t, got, 2)
@@ -244,7 +244,7 @@ func TestSend(t *testing.T) {
 		require.Equal(t, dropped, e.row(t, "max(status)"))
 		require.NoError(t, e.Expire(t.Context()))
 		require.Equal(t, "2", e.row(t, "count(*)::text"), "the limits need them")
-		e.now = e.now.Add(limitWindow + time.Minute)
+		e.now = e.now.Add(LimitWindow + time.Minute)
 		require.NoError(t, e.Expire(t.Context()))
 		require.Equal(t, "0", e.row(t, "count(*)::text"))
 	})

@@ -20,10 +20,11 @@ import (
 const (
 	// maxAge is the time after which a mail is not sent any more.
 	maxAge = 24 * time.Hour
-	// Limits of mails to one address within limitWindow.
+	// Limits of mails to one address within LimitWindow.
 	perTemplate = 5
 	perAddress  = 20
-	limitWindow = 24 * time.Hour
+	// LimitWindow is the time after which an address that has reached a limit gets mails again.
+	LimitWindow = 24 * time.Hour
 	// logKept is the retention of the log of mails.
 	logKept = 30 * 24 * time.Hour
 )
@@ -140,7 +141,7 @@ type Due struct {
 // Expire deletes rows that the limits and the log do not need any more.
 func (o *Outbox) Expire(ctx context.Context) error {
 	now := o.Now()
-	return deleteMails(ctx, o.DB, now.Add(-logKept), now.Add(-limitWindow))
+	return deleteMails(ctx, o.DB, now.Add(-logKept), now.Add(-LimitWindow))
 }
 
 // Language returns the language of mails for the value of a header Accept-Language: the first one

@@ -54,7 +54,7 @@ func insertMail(ctx context.Context, tx pgx.Tx, m newMail) (bool, error) {
 		pgx.NamedArgs{
 			"id": m.ID, "user": optional(m.UserID), "template": m.Template, "language": m.Language,
 			"mac": m.toMAC, "to": m.to, "params": m.params, "now": m.now, "expires": m.expires,
-			"dedupe": optional(m.DedupeKey), "since": m.now.Add(-limitWindow),
+			"dedupe": optional(m.DedupeKey), "since": m.now.Add(-LimitWindow),
 			"perAddress": perAddress, "perTemplate": perTemplate,
 		})
 }

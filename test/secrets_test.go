@@ -121,8 +121,8 @@ func linkTokens(running *devstack.Stack) []string {
 }
 
 // leaks returns excerpts of the lines with secrets, tokens of links, e-mail addresses or the
-// service key. In a run
-// of all tests, a record without spans or events is an error, because it would prove nothing.
+// service key. In a run of all tests, a record without spans, events or links is an error, because
+// it would prove nothing.
 func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -69,6 +69,7 @@ export function problemText(problem: Problem): string {
   if (problem.code === networkCode) return common().unreachable;
   if (problem.code === "RATE_LIMITED") return common().rateLimited;
   if (problem.code === "VERSION_MISMATCH") return common().conflictTitle;
+  if (problem.code === "EMAIL_NOT_VERIFIED") return common().emailNotVerified;
   if (problem.code === "STORAGE_FULL") return common().storageFull;
   return problem.message;
 }

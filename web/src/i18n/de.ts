@@ -88,6 +88,7 @@ const de: typeof en = {
   unreachable: "Der Server ist nicht erreichbar. Bitte die Verbindung prüfen.",
   requestId: (id) => `Anfrage ${id}`,
   storageFull: "Der Server hat zu wenig Platz für Dateien. Sag dem Betreiber Bescheid und versuche es später.",
+  emailNotVerified: "Bestätige zuerst deine E-Mail in den Einstellungen.",
   rateLimited: "Zu viele Anfragen. Bitte kurz warten und erneut versuchen.",
 
   conflictTitle: "Anderswo geändert",

@@ -88,6 +88,7 @@ export default {
   unreachable: "The server cannot be reached. Check your connection.",
   requestId: (id: string) => `Request ${id}`,
   storageFull: "The server has too little space for files. Tell its operator, and try again later.",
+  emailNotVerified: "First confirm your e-mail in the settings.",
   rateLimited: "Too many requests. Wait a moment, then try again.",
 
   conflictTitle: "This was changed elsewhere",

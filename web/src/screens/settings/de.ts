@@ -3,7 +3,7 @@ import type en from "./en";
 
 const de: typeof en = {
   pendingEmail: (email) => `Eine Mail ging an ${email}. Die Adresse ändert sich, sobald du ihren Link öffnest.`,
-  unconfirmed: "Deine E-Mail ist nicht bestätigt. Bis dahin kannst du niemanden einladen.",
+  unconfirmed: "Deine E-Mail ist nicht bestätigt. Bis dahin kannst du niemanden einladen und keine Zugriffstoken anlegen.",
   sendConfirmation: "Link senden",
   confirmationSent: (email) => `Eine Mail ist unterwegs an ${email}.`,
   title: "Einstellungen",

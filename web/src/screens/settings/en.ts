@@ -2,7 +2,7 @@ import { plural } from "../../i18n/i18n.svelte";
 
 export default {
   pendingEmail: (email: string) => `A mail was sent to ${email}. The address changes when you open its link.`,
-  unconfirmed: "Your e-mail is not confirmed. Until then you cannot invite others.",
+  unconfirmed: "Your e-mail is not confirmed. Until then you cannot invite others or create access tokens.",
   sendConfirmation: "Send the link",
   confirmationSent: (email: string) => `A mail is on its way to ${email}.`,
   title: "Settings",

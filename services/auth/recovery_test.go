@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -88,6 +89,7 @@ func TestForgotPassword(t *testing.T) {
 			SELECT (SELECT string_agg(k::text, '') FROM idempotency_keys k) ||
 				(SELECT string_agg(m::text, '') FROM mails m)`)
 		require.NotContains(t, stored, "eve@")
+		require.NotContains(t, stored, hex.EncodeToString([]byte("eve@")), "in a bytea")
 	})
 	t.Run("limits requests of an address, and mails to an address", func(t *testing.T) {
 		t.Parallel()

@@ -1,5 +1,5 @@
-const VERSION = "ee97044c77e3f485";
-const FILES = ["/","/assets/Home-5bD0Gf2F.js","/assets/account-y3cxHef5.js","/assets/base-Dp5FuKgB.js","/assets/charts-BTPeyEM1.js","/assets/daily-KHdXPKX4.js","/assets/data-BGnxcxbP.js","/assets/data-BvDod7y3.css","/assets/data-de-DXTYxpW7.js","/assets/data-en-zfjXZP0w.js","/assets/de-iq4c84PX.js","/assets/en-hYsz1YNz.js","/assets/index-CN2Kk8a1.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BVAo8odk.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "b7f3a90d080ee521";
+const FILES = ["/","/assets/Home-OkyOOeBv.js","/assets/account-Dtzdgpsv.js","/assets/base-BKqKDLyf.js","/assets/charts-CCk8w_89.js","/assets/daily-BDRyZKx8.js","/assets/data-B9TcVObE.js","/assets/data-BvDod7y3.css","/assets/data-de-CdEiZwSI.js","/assets/data-en-ChtNvNOX.js","/assets/de-DEdXEnKV.js","/assets/en-CGtGqa-2.js","/assets/index-gRQ54u7Q.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BVAo8odk.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

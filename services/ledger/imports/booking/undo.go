@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/jobs"
@@ -220,21 +221,20 @@ func (x *executor) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, remo
 		}
 	}
 	after := slices.Clone(removal.released)
+	events := make([]proto.Message, len(after))
 	for i := range after {
 		transaction := &after[i]
 		transaction.TransferID = nil
 		transaction.CategoryID = &removal.categories[i]
 		transaction.Version++
 		transaction.UpdatedAt = x.Now()
-		if err := posting.Update(ctx, tx, *transaction); err != nil {
-			return err
-		}
-		former := transfers.Of(removal.released[i], removal.imported[i])
-		if err := x.Publish(ctx, tx, owner, &ledgerv1.TransferDeleted{
-			OwnerId: owner.String(), Transfer: former.Proto(),
-		}); err != nil {
-			return err
-		}
+		events[i] = transfers.Of(removal.released[i], removal.imported[i]).Deleted()
+	}
+	if err := posting.Update(ctx, tx, after...); err != nil {
+		return err
+	}
+	if err := x.Publish(ctx, tx, owner, events...); err != nil {
+		return err
 	}
 	if err := x.PublishUpdates(ctx, tx, removal.released, after); err != nil {
 		return err

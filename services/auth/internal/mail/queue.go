@@ -37,8 +37,8 @@ type Options struct {
 	Now        func() time.Time
 	Log        *slog.Logger
 	// Resolve is called for a mail without a user before each attempt, in a transaction. It finds
-	// the recipient, creates the link, and may choose another template or language. It reports
-	// false for a mail that must not be sent, for example to an address without an account.
+	// the recipient and creates the link. It reports false for a mail that must not be sent, for
+	// example to an address without an account.
 	Resolve func(ctx context.Context, tx pgx.Tx, due *Due) (bool, error)
 }
 

@@ -21,8 +21,9 @@ const (
 	// attempts is the number of random ports that Listen tries. So few ports are in use that one of
 	// a hundred is free.
 	attempts = 100
-	// closingTime limits how long AwaitClosed waits.
-	closingTime = time.Second
+	// closingTime limits how long AwaitClosed waits. Beside a busy disk, a child needs more than a
+	// second to read the program that it executes.
+	closingTime = 10 * time.Second
 )
 
 // Listen opens a port. Port 0 selects a free port that the kernel assigns to no connection.
@@ -42,8 +43,8 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	return lis, err
 }
 
-// AwaitClosed returns when nothing listens at an address, or after a second. Call it after a
-// listener is closed and before its port is opened again. It connects instead of listening, because
+// AwaitClosed returns when nothing listens at an address, when ctx ends, or after ten seconds. Call
+// it after a listener is closed and before its port is opened again. It connects instead of listening, because
 // a child that starts meanwhile would have that listener, too.
 func AwaitClosed(ctx context.Context, addr string) {
 	ctx, cancel := context.WithTimeout(ctx, closingTime)

@@ -44,8 +44,8 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 }
 
 // AwaitClosed returns when nothing listens at an address, when ctx ends, or after ten seconds. Call
-// it after a listener is closed and before its port is opened again. It connects instead of listening, because
-// a child that starts meanwhile would have that listener, too.
+// it after a listener is closed and before its port is opened again. It connects instead of
+// listening, because a child that starts meanwhile would have that listener, too.
 func AwaitClosed(ctx context.Context, addr string) {
 	ctx, cancel := context.WithTimeout(ctx, closingTime)
 	defer cancel()

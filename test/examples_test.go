@@ -129,7 +129,8 @@ func (r *recorder) ledger(me *user) (wallet, category string) {
 	r.call(me, http.MethodGet, "/api/v1/transaction/"+id, nil)
 	r.call(me, http.MethodDelete, "/api/v1/attachments/"+attached.text("attachments.0.id"), nil)
 	r.call(me, http.MethodGet,
-		"/api/v1/transaction?type=expense&from=2026-03-01&to=2026-03-31&limit=1&include=totals",
+		"/api/v1/transaction?type=expense&from=2026-03-01&to=2026-03-31&limit=1&include=totals"+
+			"&include=etags",
 		nil)
 	text := "CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n"
 	corrections := object{"merchant": "Corner Bakery", "lines": []any{

@@ -111,6 +111,9 @@ func TestTransactionTotals(t *testing.T) {
 
 	plain := me.get("/api/v1/transaction?limit=1").ok("TRANSACTIONS_FETCHED")
 	require.NotContains(t, plain.body, "totals")
+	require.NotContains(t, plain.body, "etags")
+	require.Equal(t, []any{`"1"`}, me.get("/api/v1/transaction?limit=1&include=etags").
+		ok("TRANSACTIONS_FETCHED").list("etags"))
 	require.NotContains(t, plain.body, "capped")
 	first := me.get("/api/v1/transaction?limit=1&include=totals").ok("TRANSACTIONS_FETCHED")
 	want := []any{

@@ -4073,12 +4073,15 @@ func (e ListTransactionsParamsSort) Valid() bool {
 
 // Defines values for ListTransactionsParamsInclude.
 const (
+	ListTransactionsParamsIncludeEtags  ListTransactionsParamsInclude = "etags"
 	ListTransactionsParamsIncludeTotals ListTransactionsParamsInclude = "totals"
 )
 
 // Valid indicates whether the value is a known member of the ListTransactionsParamsInclude enum.
 func (e ListTransactionsParamsInclude) Valid() bool {
 	switch e {
+	case ListTransactionsParamsIncludeEtags:
+		return true
 	case ListTransactionsParamsIncludeTotals:
 		return true
 	default:
@@ -6878,6 +6881,9 @@ type ListTransactionsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListTransactionsResultCode `json:"code"`
 
+	// Etags Only with include=etags: the ETag of each transaction, in the order of transactions, for If-Match or the items of a batch.
+	Etags *[]string `json:"etags,omitempty"`
+
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
@@ -9027,6 +9033,9 @@ type UpdateTransactionsResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateTransactionsResultCode `json:"code"`
 
+	// Etags The ETag of each transaction, in the order of the request.
+	Etags []string `json:"etags"`
+
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
@@ -10104,7 +10113,7 @@ type ListTransactionsParams struct {
 	// Cursor nextCursor of the previous page, with the same filters and sort. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Include totals adds the totals of the transactions on all pages. A client that reads page after page needs them only once.
+	// Include totals adds the totals of the transactions on all pages. A client that reads page after page needs them only once. etags adds the versions of the transactions on the page.
 	Include *[]ListTransactionsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
 	// Tag Transactions with any of these tags, ignoring case; at most 200. With more than 20 and without a q that an index supports, a page examines 10000 transactions, as for a q without an index.

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/page"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -83,10 +84,22 @@ func (s *Transactions) ListTransactions(
 	resp := &ledgerv1.ListTransactionsResponse{
 		Transactions: posting.Protos(rows), Pagination: pagination,
 	}
+	if slices.Contains(req.GetInclude(), includeEtags) {
+		resp.Etags = etags(rows)
+	}
 	if slices.Contains(req.GetInclude(), includeTotals) {
 		return resp, s.addTotals(ctx, list, resp)
 	}
 	return resp, nil
+}
+
+// etags returns the entity tag of each row.
+func etags(rows []posting.Transaction) []string {
+	tags := make([]string, len(rows))
+	for i, row := range rows {
+		tags[i] = etag.Format(row.Version)
+	}
+	return tags
 }
 
 // readList returns up to l.limit rows. Most pages are full after reading the nearest rows in the

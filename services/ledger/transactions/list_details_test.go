@@ -176,3 +176,27 @@ func manyTags(n int) []string {
 	}
 	return names
 }
+
+// TestListTransactionsEtags changes one of two transactions, and requires the versions that each
+// page has.
+func TestListTransactionsEtags(t *testing.T) {
+	t.Parallel()
+	me := newPerson(t.Context(), t, setup(t))
+	me.Create(t, me.Spends("1"))
+	changed := me.Create(t, me.Spends("2"))
+	_, err := me.updateAll(&transactionChange{Id: changed.GetId(), Payee: new("Rex")})
+	require.NoError(t, err)
+
+	req := &listRequest{Limit: new(int32(1)), Sort: new("amount")}
+	plain, err := me.ListTransactions(me.Ctx, req)
+	require.NoError(t, err)
+	require.Empty(t, plain.GetEtags())
+	req.Include = []string{includeEtags}
+	for _, want := range []string{`"2"`, `"1"`} {
+		page, err := me.ListTransactions(me.Ctx, req)
+		require.NoError(t, err)
+		require.Equal(t, []string{want}, page.GetEtags())
+		req.Cursor = page.GetPagination().GetNextCursor()
+	}
+	require.Empty(t, req.GetCursor())
+}

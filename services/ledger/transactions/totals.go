@@ -13,12 +13,15 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-const includeTotals = "totals"
+const (
+	includeTotals = "totals"
+	includeEtags  = "etags"
+)
 
 func checkInclude(p *apierr.Problems, include []string) {
 	for _, part := range include {
-		if part != includeTotals {
-			p.Invalid("include", "must be totals")
+		if part != includeTotals && part != includeEtags {
+			p.Invalid("include", "must be totals or etags")
 			return
 		}
 	}

@@ -79,7 +79,9 @@ func (s *Transactions) UpdateTransactions(
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.UpdateTransactionsResponse{Transactions: posting.Protos(ts)}, nil
+	return &ledgerv1.UpdateTransactionsResponse{
+		Transactions: posting.Protos(ts), Etags: etags(ts),
+	}, nil
 }
 
 // change is a change of one transaction.

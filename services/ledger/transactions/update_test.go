@@ -21,6 +21,14 @@ func (p person) updateAll(
 	return p.UpdateTransactions(p.Ctx, &ledgerv1.UpdateTransactionsRequest{Items: items})
 }
 
+// etag returns the version of a transaction.
+func (p person) etag(t *testing.T, id string) string {
+	t.Helper()
+	resp, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
+	require.NoError(t, err)
+	return resp.GetEtag()
+}
+
 // TestUpdateTransactions changes each field in one request, and compares each item with the same
 // change of a single transaction.
 func TestUpdateTransactions(t *testing.T) {
@@ -73,6 +81,7 @@ func TestUpdateTransactions(t *testing.T) {
 		require.Equal(t, got.String(), me.get(t, got.GetId()).String())
 		after := events[i].(*ledgerv1.TransactionUpdated).GetAfter()
 		require.Equal(t, got.String(), after.String(), "in the order of the items")
+		require.Equal(t, me.etag(t, got.GetId()), resp.GetEtags()[i])
 	}
 	require.Equal(t, []string{"Home", "Film", "New"}, resp.GetTransactions()[4].GetTags())
 	srv.RequireConsistent(t)

@@ -2509,7 +2509,8 @@ type ListTransactionsRequest struct {
 	Limit *int32 `protobuf:"varint,11,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// nextCursor of the previous page, with the same filters and sort. Absent for the first page.
 	Cursor string `protobuf:"bytes,12,opt,name=cursor,proto3" json:"cursor,omitempty"`
-	// totals adds the totals of the transactions on all pages. A client that reads page after page needs them only once.
+	// totals adds the totals of the transactions on all pages. A client that reads page after page needs them only once. etags adds the
+	// versions of the transactions on the page.
 	Include []string `protobuf:"bytes,13,rep,name=include,proto3" json:"include,omitempty"`
 	// Transactions with any of these tags, ignoring case; at most 200. With more than 20 and without a q that an index supports, a page
 	// examines 10000 transactions, as for a q without an index.
@@ -2720,7 +2721,9 @@ type ListTransactionsResponse struct {
 	// Only if capped is true: the number of the newest transactions that the totals cover, 20000. With a q that no index supports or with
 	// untagged, it is the number of examined transactions, and the totals have those of them that match. It is smaller for a q that
 	// repeats characters many times.
-	CappedAt      *int32 `protobuf:"varint,7,opt,name=capped_at,json=cappedAt,proto3,oneof" json:"capped_at,omitempty"`
+	CappedAt *int32 `protobuf:"varint,7,opt,name=capped_at,json=cappedAt,proto3,oneof" json:"capped_at,omitempty"`
+	// Only with include=etags: the ETag of each transaction, in the order of transactions, for If-Match or the items of a batch.
+	Etags         []string `protobuf:"bytes,8,rep,name=etags,proto3" json:"etags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2802,6 +2805,13 @@ func (x *ListTransactionsResponse) GetCappedAt() int32 {
 		return *x.CappedAt
 	}
 	return 0
+}
+
+func (x *ListTransactionsResponse) GetEtags() []string {
+	if x != nil {
+		return x.Etags
+	}
+	return nil
 }
 
 // FilterTotals contains the totals of the transactions in a list in one currency, in the major unit. Parts count with the type of their
@@ -3456,7 +3466,9 @@ type UpdateTransactionsResponse struct {
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// In the order of the request.
-	Transactions  []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
+	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
+	// The ETag of each transaction, in the order of the request.
+	Etags         []string `protobuf:"bytes,4,rep,name=etags,proto3" json:"etags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3508,6 +3520,13 @@ func (x *UpdateTransactionsResponse) GetMessage() string {
 func (x *UpdateTransactionsResponse) GetTransactions() []*Transaction {
 	if x != nil {
 		return x.Transactions
+	}
+	return nil
+}
+
+func (x *UpdateTransactionsResponse) GetEtags() []string {
+	if x != nil {
+		return x.Etags
 	}
 	return nil
 }
@@ -6758,7 +6777,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x80\b\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x86\b\n" +
 	"\x17ListTransactionsRequest\x12#\n" +
 	"\twallet_id\x18\x01 \x03(\tB\x06\xe2\xb6\x18\x02@dR\bwalletId\x12'\n" +
 	"\vcategory_id\x18\x02 \x03(\tB\x06\xe2\xb6\x18\x02@dR\n" +
@@ -6775,9 +6794,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04sort\x18\n" +
 	" \x01(\tB\x1d¶\x18\x19-date date -amount amountH\aR\x04sort\x88\x01\x01\x12\"\n" +
 	"\x05limit\x18\v \x01(\x05B\a\xe2\xb6\x18\x03\"\x011H\bR\x05limit\x88\x01\x01\x12\x16\n" +
-	"\x06cursor\x18\f \x01(\tR\x06cursor\x12$\n" +
-	"\ainclude\x18\r \x03(\tB\n" +
-	"¶\x18\x06totalsR\ainclude\x12\x19\n" +
+	"\x06cursor\x18\f \x01(\tR\x06cursor\x12*\n" +
+	"\ainclude\x18\r \x03(\tB\x10¶\x18\ftotals etagsR\ainclude\x12\x19\n" +
 	"\x03tag\x18\x0e \x03(\tB\a\xe2\xb6\x18\x03@\xc8\x01R\x03tag\x12\x1f\n" +
 	"\buntagged\x18\x0f \x01(\bH\tR\buntagged\x88\x01\x01\x12\x19\n" +
 	"\x05payee\x18\x10 \x01(\tH\n" +
@@ -6803,7 +6821,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
 	"_import_idB\r\n" +
 	"\v_receipt_idB\x12\n" +
-	"\x10_has_attachments\"\xe3\x02\n" +
+	"\x10_has_attachments\"\xff\x02\n" +
 	"\x18ListTransactionsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
@@ -6814,7 +6832,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x06totals\x18\x05 \x03(\v2\x1e.coffer.ledger.v1.FilterTotalsB\n" +
 	"\xba\xb6\x18\x06cappedR\x06totals\x12\x1b\n" +
 	"\x06capped\x18\x06 \x01(\bH\x00R\x06capped\x88\x01\x01\x12 \n" +
-	"\tcapped_at\x18\a \x01(\x05H\x01R\bcappedAt\x88\x01\x01B\t\n" +
+	"\tcapped_at\x18\a \x01(\x05H\x01R\bcappedAt\x88\x01\x01\x12\x1a\n" +
+	"\x05etags\x18\b \x03(\tB\x04\xf8\xb5\x18\x01R\x05etagsB\t\n" +
 	"\a_cappedB\f\n" +
 	"\n" +
 	"_capped_at\"~\n" +
@@ -6894,11 +6913,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x06_payeeB\b\n" +
 	"\x06_notes\"e\n" +
 	"\x19UpdateTransactionsRequest\x12H\n" +
-	"\x05items\x18\x01 \x03(\v2#.coffer.ledger.v1.TransactionChangeB\r\xf0\xb5\x18\x01\xe2\xb6\x18\x058\x01@\xf4\x03R\x05items\"\x8d\x01\n" +
+	"\x05items\x18\x01 \x03(\v2#.coffer.ledger.v1.TransactionChangeB\r\xf0\xb5\x18\x01\xe2\xb6\x18\x058\x01@\xf4\x03R\x05items\"\xa3\x01\n" +
 	"\x1aUpdateTransactionsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
-	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\"S\n" +
+	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x12\x14\n" +
+	"\x05etags\x18\x04 \x03(\tR\x05etags\"S\n" +
 	"\x18DeleteTransactionRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
 	"\bif_match\x18\x02 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"Y\n" +

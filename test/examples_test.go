@@ -34,6 +34,7 @@ type example struct {
 // OpenAPI document. make examples records them instead.
 func TestExamples(t *testing.T) {
 	t.Parallel()
+	requireMailbox(t)
 	recorder := &recorder{t: t, examples: map[string]*example{}, texts: map[string]string{}}
 	ada, grace := recorder.user("Ada"), recorder.user("Grace")
 	wallet, category := recorder.ledger(ada)

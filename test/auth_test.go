@@ -139,6 +139,12 @@ func TestAccount(t *testing.T) {
 	me.del("/api/v1/auth/sessions/x").fails(400, "INVALID_SESSION_ID")
 	me.del("/api/v1/auth/sessions/"+uuid.NewString()).fails(404, "SESSION_NOT_FOUND")
 
+	me.post("/api/v1/auth/reauthenticate", object{}).invalid("password")
+	me.post("/api/v1/auth/reauthenticate", object{"password": "not it"}).
+		fails(401, "INVALID_CREDENTIALS")
+	me.token = me.post("/api/v1/auth/reauthenticate", object{"password": me.password}).
+		ok("REAUTHENTICATED").text("accessToken")
+
 	change := object{"currentPassword": "not it", "newPassword": "quite another secret"}
 	me.patch("/api/v1/auth/password", change).fails(401, "INVALID_CREDENTIALS")
 	change["currentPassword"], change["newPassword"] = me.password, "short"

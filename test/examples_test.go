@@ -223,6 +223,7 @@ func (r *recorder) tokens(me *user) {
 func (r *recorder) sessions(me *user) {
 	r.call(me, http.MethodGet, "/.well-known/jwks.json", nil)
 	r.call(me, http.MethodGet, "/api/v1/auth/me", nil)
+	r.call(me, http.MethodPost, "/api/v1/auth/reauthenticate", object{"password": me.password})
 	r.call(me, http.MethodPatch, "/api/v1/auth/me", object{"name": "Ada Lovelace"})
 	other := *me
 	other.signIn()

@@ -152,6 +152,26 @@ func TestVerifyRejectsForeignTokens(t *testing.T) {
 	}
 }
 
+func TestIsRecent(t *testing.T) {
+	t.Parallel()
+	signer, verifier := newSigner(t)
+	at := func(auth time.Time) Identity {
+		c := claims()
+		if !auth.IsZero() {
+			c.AuthTime = jwt.NewNumericDate(auth)
+		}
+		id, err := verifier.Verify(t.Context(), signer.sign(t, c))
+		require.NoError(t, err)
+		return id
+	}
+	require.True(t, verifier.IsRecent(at(now)))
+	require.True(t, verifier.IsRecent(at(now.Add(-10*time.Minute))))
+	require.False(t, verifier.IsRecent(at(now.Add(-10*time.Minute-time.Second))))
+	require.True(t, verifier.IsRecent(at(now.Add(time.Minute))), "the clock of auth is ahead")
+	require.False(t, verifier.IsRecent(at(now.Add(2*time.Minute))))
+	require.False(t, verifier.IsRecent(at(time.Time{})), "a token of an earlier release")
+}
+
 func TestVerifyToleratesOneMinuteAfterExpiry(t *testing.T) {
 	t.Parallel()
 	signer, verifier := newSigner(t)

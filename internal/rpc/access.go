@@ -18,7 +18,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// authorize is the interceptor that checks the options access, callers and scopes in the proto.
+// authorize is the interceptor that checks the options access, callers, scopes and step_up in the
+// proto.
 func (s *Server) authorize(
 	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (any, error) {
@@ -32,12 +33,18 @@ func (s *Server) authorize(
 	return next(ctx, req)
 }
 
-// errInsufficientScope is returned for a personal access token without a scope of the method.
-var errInsufficientScope = apierr.New(restv1.Reason_INSUFFICIENT_SCOPE)
+var (
+	// errInsufficientScope is returned for a personal access token without a scope of the method.
+	errInsufficientScope = apierr.New(restv1.Reason_INSUFFICIENT_SCOPE)
+	// errReauthenticationRequired is returned for a method with step_up if the user has not proved
+	// the identity recently.
+	errReauthenticationRequired = apierr.New(restv1.Reason_REAUTHENTICATION_REQUIRED)
+)
 
 // admit checks the caller's credentials and returns ctx with the user's identity, if the method
 // takes users. With certificates, the peer must be in the method's list of callers, and needs no
-// service key. This is the only place that checks the scope of a token (ADR 130).
+// service key. This is the only place that checks the scope of a token (ADR 130) and the time of
+// the sign-in (ADR 133).
 func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context, error) {
 	encrypted, rule := s.config.TLS.On(), ruleOf(fullMethod)
 	if encrypted && !mtls.IsCaller(ctx, rule.callers) {
@@ -66,6 +73,9 @@ func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context,
 	}
 	if !id.Scope.Opens(rule.scopes) {
 		return nil, errInsufficientScope
+	}
+	if rule.stepUp && !s.verifier.IsRecent(id) {
+		return nil, errReauthenticationRequired
 	}
 	return caller.With(ctx, id), nil
 }
@@ -101,6 +111,8 @@ type rule struct {
 	callers []string
 	// scopes open the method to a personal access token; without one, no such token is accepted.
 	scopes []string
+	// stepUp requires a recent sign-in.
+	stepUp bool
 	// transfer is set if the method has the option upload or download.
 	transfer bool
 }
@@ -121,6 +133,7 @@ func ruleOf(fullMethod string) rule {
 	rule.transfer = IsUpload(method) || IsDownload(method)
 	rule.access = proto.GetExtension(method.Options(), restv1.E_Access).(restv1.Access)
 	rule.scopes = proto.GetExtension(method.Options(), restv1.E_Scopes).([]string)
+	rule.stepUp = proto.GetExtension(method.Options(), restv1.E_StepUp).(bool)
 	if listed := proto.GetExtension(method.Options(),
 		restv1.E_Callers).([]string); len(listed) > 0 {
 		rule.callers = listed

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/metadata"
@@ -40,6 +41,16 @@ func eachMethod(visit func(protoreflect.MethodDescriptor)) {
 	}
 }
 
+// admit checks the credentials of a call of a method.
+func (s *setup) admit(t *testing.T, method protoreflect.MethodDescriptor, token string) error {
+	t.Helper()
+	ctx := metadata.NewIncomingContext(t.Context(),
+		metadata.Pairs("authorization", "Bearer "+token))
+	name := string(method.Parent().FullName()) + "/" + string(method.Name())
+	_, err := s.server.admit(ctx, "/"+name)
+	return err
+}
+
 // TestAdmitScopes calls every method of all services with a token of each scope, and with one of
 // all scopes. A method that names no scope rejects all of them.
 func TestAdmitScopes(t *testing.T) {
@@ -50,13 +61,6 @@ func TestAdmitScopes(t *testing.T) {
 		tokens[scope] = s.newToken(t, caller.ScopedAudience, caller.Scope(scope))
 	}
 	all := s.newToken(t, caller.ScopedAudience, caller.ScopeOf(caller.Scopes))
-	admit := func(method protoreflect.MethodDescriptor, token string) error {
-		ctx := metadata.NewIncomingContext(t.Context(),
-			metadata.Pairs("authorization", "Bearer "+token))
-		name := string(method.Parent().FullName()) + "/" + string(method.Name())
-		_, err := s.server.admit(ctx, "/"+name)
-		return err
-	}
 	opened := map[string]int{}
 	eachMethod(func(method protoreflect.MethodDescriptor) {
 		options := method.Options()
@@ -65,10 +69,10 @@ func TestAdmitScopes(t *testing.T) {
 			return
 		}
 		accepted := proto.GetExtension(options, restv1.E_Scopes).([]string)
-		require.NoError(t, admit(method, s.token), "%s with a token of a session",
+		require.NoError(t, s.admit(t, method, s.token), "%s with a token of a session",
 			method.FullName())
 		for scope, token := range tokens {
-			err := admit(method, token)
+			err := s.admit(t, method, token)
 			if slices.Contains(accepted, scope) {
 				require.NoError(t, err, "%s with %s", method.FullName(), scope)
 				opened[scope]++
@@ -76,7 +80,7 @@ func TestAdmitScopes(t *testing.T) {
 			}
 			require.ErrorIs(t, err, errInsufficientScope, "%s with %s", method.FullName(), scope)
 		}
-		err := admit(method, all)
+		err := s.admit(t, method, all)
 		if len(accepted) == 0 {
 			require.ErrorIs(t, err, errInsufficientScope, method.FullName())
 			require.Equal(t, "INSUFFICIENT_SCOPE", apierr.From(err).Reason)
@@ -87,6 +91,29 @@ func TestAdmitScopes(t *testing.T) {
 	for _, scope := range caller.Scopes {
 		require.NotZero(t, opened[scope], "no method accepts %s", scope)
 	}
+}
+
+// TestAdmitStepUp calls every method that takes users with the token of a session whose user signed
+// in too long ago. The methods with the option step_up reject it, and no other method does.
+func TestAdmitStepUp(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	old := s.newTokenAt(t, caller.Audience, "", time.Now().Add(-11*time.Minute))
+	eachMethod(func(method protoreflect.MethodDescriptor) {
+		options := method.Options()
+		stepUp := proto.GetExtension(options, restv1.E_StepUp).(bool)
+		if proto.GetExtension(options, restv1.E_Access) != restv1.Access_ACCESS_UNSPECIFIED {
+			require.False(t, stepUp, method.FullName())
+			return
+		}
+		if !stepUp {
+			require.NoError(t, s.admit(t, method, old), method.FullName())
+			return
+		}
+		require.ErrorIs(t, s.admit(t, method, old), errReauthenticationRequired,
+			method.FullName())
+		require.NoError(t, s.admit(t, method, s.token), method.FullName())
+	})
 }
 
 // TestScopesOfMethods requires that methods name known scopes, that no scope opens a method of auth

@@ -112,7 +112,10 @@ func start(t testing.TB, change ...func(*setup)) *setup {
 	srv.stream = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	srv.user = caller.Identity{UserID: uuid.Must(uuid.NewV7()), SessionID: uuid.Must(uuid.NewV7())}
+	srv.user = caller.Identity{
+		UserID: uuid.Must(uuid.NewV7()), SessionID: uuid.Must(uuid.NewV7()),
+		AuthTime: time.Now().UTC().Truncate(time.Second),
+	}
 	srv.private = private
 	srv.token = srv.newToken(t, caller.Audience, "")
 	log := slog.New(slog.NewTextHandler(srv.log, nil))
@@ -156,8 +159,16 @@ func start(t testing.TB, change ...func(*setup)) *setup {
 	return srv
 }
 
-// newToken returns an access token of the user.
+// newToken returns an access token of the user, who has just signed in.
 func (s *setup) newToken(t testing.TB, audience string, scope caller.Scope) string {
+	t.Helper()
+	return s.newTokenAt(t, audience, scope, s.user.AuthTime)
+}
+
+// newTokenAt returns an access token of the user, who signed in at a time.
+func (s *setup) newTokenAt(
+	t testing.TB, audience string, scope caller.Scope, auth time.Time,
+) string {
 	t.Helper()
 	unsigned := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{
@@ -165,7 +176,7 @@ func (s *setup) newToken(t testing.TB, audience string, scope caller.Scope) stri
 			Subject:   s.user.UserID.String(),
 			ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour)),
 		},
-		SessionID: s.user.SessionID, Scope: scope,
+		SessionID: s.user.SessionID, Scope: scope, AuthTime: jwt.NewNumericDate(auth),
 	})
 	unsigned.Header["kid"] = "k"
 	token, err := unsigned.SignedString(s.private)

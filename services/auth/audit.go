@@ -28,6 +28,8 @@ const (
 	auditRefreshReused        = "refresh_token_reused"
 	auditSessionEnded         = "session_ended"
 	auditLoggedOut            = "logged_out"
+	auditReauthenticated      = "reauthenticated"
+	auditReauthenticateFailed = "reauthentication_failed"
 	auditPasswordChanged      = "password_changed"
 	auditPasswordChangeFailed = "password_change_failed"
 	auditPasswordReset        = "password_reset"

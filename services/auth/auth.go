@@ -10,7 +10,7 @@
 //
 // Start with session.go and refresh.go. The other RPC methods and rules:
 //
-//   - cookie.go (refresh tokens in a browser's cookie, ADR 74)
+//   - stepup.go (the identity of a signed-in user is confirmed again)
 //   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go
 //     (RPCs for services, such as the ended sessions)
 //   - recovery.go (a forgotten password), verification.go (e-mails, and their change)
@@ -20,6 +20,7 @@
 // auth.go assembles the service: Run starts it, expire deletes old rows. Some subjects are separate
 // packages:
 //
+//   - internal/browser: what a browser states about the page that sent a request (ADR 74)
 //   - internal/email: the form of e-mail addresses
 //   - internal/mail: the mails that are sent
 //   - internal/links: the links in mails, each of which works once

@@ -12,15 +12,28 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/seal"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/browser"
 )
 
-// refreshTokenBytes is the entropy of a refresh token. It cannot be guessed, so a fast hash is
-// sufficient to store it.
-const refreshTokenBytes = 32
+const (
+	// refreshTokenBytes is the entropy of a refresh token. It cannot be guessed, so a fast hash is
+	// sufficient to store it.
+	refreshTokenBytes = 32
+	// webClient is the value of the header X-Coffer-Client that a request with the cookie needs.
+	// Browsers send a header of this name to another site only if that site permits it, and the
+	// gateway does not.
+	webClient = "web"
+	// sameCookieTime is the time for which a replaced cookie still gets its successor. Tabs that
+	// start together send the same cookie, and a page that is reloaded may not have received the
+	// new one.
+	sameCookieTime = 20 * time.Second
+)
 
 // Refresh exchanges a refresh token for a new pair in the same session. A token can be used once. A
 // repeated Idempotency-Key returns the stored response before the token is checked, because the
@@ -55,7 +68,7 @@ func (s *server) Refresh(
 		resp.DeviceKey = s.deviceKey(user.ID)
 		switch {
 		case issued.refresh == "":
-		case given.cookie || req.GetSession() == cookieMode:
+		case given.cookie || req.GetSession() == browser.CookieMode:
 			resp.Cookie = s.newCookie(issued.refresh)
 		default:
 			resp.RefreshToken = issued.refresh
@@ -121,8 +134,8 @@ func (s *server) continueSession(
 	if err != nil {
 		return user{}, issuedTokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
-	t, err := s.issue(ctx, tx, caller.Identity{UserID: u.ID, SessionID: id}, refresh, now)
-	return u, t, err
+	t, err := s.issue(ctx, tx, u.in(id), refresh, now)
+	return u.user, t, err
 }
 
 // repeatCookie returns an access token and the successor of a cookie that was replaced less than
@@ -145,9 +158,7 @@ func (s *server) repeatCookie(
 		return user{}, issuedTokens{}, pg.IfNoRows(err, errInvalidRefreshToken)
 	}
 	issued := issuedTokens{}
-	issued.access, err = s.keys.Sign(caller.Identity{
-		UserID: found.ID, SessionID: replaced.SessionID,
-	}, now)
+	issued.access, err = s.keys.Sign(found.in(replaced.SessionID), now)
 	if err != nil {
 		return user{}, issuedTokens{}, err
 	}
@@ -155,7 +166,7 @@ func (s *server) repeatCookie(
 	if unused {
 		issued.refresh = string(successor)
 	}
-	return found, issued, err
+	return found.user, issued, err
 }
 
 // newRefreshToken returns 256 random bits in base64url.
@@ -170,4 +181,50 @@ func newRefreshToken() (string, error) {
 func hashRefreshToken(token string) []byte {
 	h := sha256.Sum256([]byte(token))
 	return h[:]
+}
+
+type presentedToken struct {
+	text string
+	// cookie is set if the token was sent in the session cookie.
+	cookie bool
+}
+
+// presented returns the refresh token of a request. One in the body takes precedence, because a
+// client that sends it has chosen it. The cookie counts only in a request of this site's web
+// application.
+func presented(req *authv1.RefreshRequest) (presentedToken, error) {
+	var problems apierr.Problems
+	problems.Field(browser.CheckMode(req.GetSession()))
+	inBody := req.GetRefreshToken() != ""
+	anyCookie := req.GetCookie() != "" || req.GetSession() == browser.CookieMode
+	if !inBody && !anyCookie {
+		problems.Invalid("refreshToken", "is required")
+	}
+	if err := problems.Err(); err != nil {
+		return presentedToken{}, err
+	}
+	switch {
+	case inBody && req.GetSession() == browser.CookieMode && browser.IsFromOtherSite(req):
+		return presentedToken{}, errForbiddenOrigin
+	case inBody:
+		return presentedToken{text: req.GetRefreshToken()}, nil
+	case req.GetClient() != webClient || !browser.IsFromOwnSite(req):
+		return presentedToken{}, errForbiddenOrigin
+	case req.GetCookie() == "":
+		return presentedToken{}, errInvalidRefreshToken
+	}
+	return presentedToken{text: req.GetCookie(), cookie: true}, nil
+}
+
+// newCookie returns the cookie with a refresh token. Its lifetime is the lifetime of the refresh
+// token in it. The gateway adds the name and the attributes.
+func (s *server) newCookie(refresh string) *restv1.Cookie {
+	return &restv1.Cookie{Value: refresh, MaxAge: int32(s.config.RefreshTTL / time.Second)}
+}
+
+// successorKey returns the key that seals the successor of a token. It needs the token and the
+// service key. With the token alone, the owner of an old token and a copy of the database could
+// follow the successors up to the valid token.
+func (s *server) successorKey(token string) seal.Key {
+	return seal.NewKey(s.config.ServiceKey+"\x00"+token, "refresh successor")
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/browser"
 	"github.com/coffer-budget/coffer/services/auth/internal/email"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
@@ -46,7 +47,7 @@ func (s *server) Login(
 		return nil, err
 	}
 	// Otherwise another site could sign a browser in to an account of the attacker.
-	if req.GetSession() == cookieMode && isFromOtherSite(req) {
+	if req.GetSession() == browser.CookieMode && browser.IsFromOtherSite(req) {
 		return nil, errForbiddenOrigin
 	}
 	account, err := selectUserByEmail(ctx, s.db, given)
@@ -86,7 +87,7 @@ func (s *server) Login(
 		resp.ExpiresIn = s.expiresIn()
 		resp.User = account.proto()
 		resp.DeviceKey = s.deviceKey(account.ID)
-		if req.GetSession() == cookieMode {
+		if req.GetSession() == browser.CookieMode {
 			resp.Cookie = s.newCookie(issued.refresh)
 		} else {
 			resp.RefreshToken = issued.refresh
@@ -146,8 +147,8 @@ func (s *server) startSession(
 	if err != nil {
 		return user{}, issuedTokens{}, err
 	}
-	t, err := s.issue(ctx, tx, caller.Identity{UserID: found.ID, SessionID: started.ID}, refresh,
-		now)
+	id := caller.Identity{UserID: found.ID, SessionID: started.ID, AuthTime: now}
+	t, err := s.issue(ctx, tx, id, refresh, now)
 	return found, t, err
 }
 
@@ -265,7 +266,7 @@ func parseLogin(req *authv1.LoginRequest) (address string, err error) {
 	address, problem := email.Parse(req.GetEmail())
 	p.Field(problem)
 	p.Field(password.CheckGiven("password", req.GetPassword()))
-	p.Field(checkMode(req.GetSession()))
+	p.Field(browser.CheckMode(req.GetSession()))
 	return address, p.Err()
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
@@ -26,11 +27,28 @@ type session struct {
 	IPAddress string `db:"ip_address"`
 }
 
+// used is a session that issues an access token. AuthenticatedAt is the time at which the user last
+// proved the identity in it.
+type used struct {
+	user
+	AuthenticatedAt time.Time `db:"authenticated_at"`
+}
+
+// in returns the identity of an access token of this session.
+func (u used) in(session uuid.UUID) caller.Identity {
+	return caller.Identity{UserID: u.ID, SessionID: session, AuthTime: u.AuthenticatedAt}
+}
+
+// usedColumns are the columns of used in a statement that names the tables u and s. Sessions that
+// were started by an earlier release have no authenticated_at.
+const usedColumns = userColumns + `,
+	COALESCE(s.authenticated_at, s.created_at) AS authenticated_at`
+
 func insertSession(ctx context.Context, q pg.Querier, s session) error {
 	return pg.Exec(ctx, q, `
 		INSERT INTO sessions (id, user_id, created_at, last_used_at, expires_at, user_agent,
-			ip_address)
-		VALUES (@id, @user, @created, @used, @expires, @agent, @address)`,
+			ip_address, authenticated_at)
+		VALUES (@id, @user, @created, @used, @expires, @agent, @address, @created)`,
 		pgx.NamedArgs{
 			"id": s.ID, "user": s.UserID, "created": s.CreatedAt, "used": s.LastUsedAt,
 			"expires": s.ExpiresAt, "agent": s.UserAgent, "address": s.IPAddress,
@@ -43,25 +61,40 @@ func insertSession(ctx context.Context, q pg.Querier, s session) error {
 // it when the last access token expires.
 func prolongSession(
 	ctx context.Context, q pg.Querier, id uuid.UUID, now, expires time.Time,
-) (user, error) {
-	return pg.One[user](ctx, q, `
+) (used, error) {
+	return pg.One[used](ctx, q, `
 		UPDATE sessions s
 		SET last_used_at = GREATEST(s.last_used_at, $2), expires_at = $3
 		FROM users u
 		WHERE s.id = $1 AND s.revoked_at IS NULL AND u.id = s.user_id
-		RETURNING `+userColumns, id, now, expires)
+		RETURNING `+usedColumns, id, now, expires)
 }
 
 // useSession records that an access token of a session is issued, and returns its user, or
 // pgx.ErrNoRows if the session was ended. Unlike prolongSession it does not extend the session,
 // because no refresh token is issued.
-func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) (user, error) {
-	return pg.One[user](ctx, q, `
+func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) (used, error) {
+	return pg.One[used](ctx, q, `
 		UPDATE sessions s
 		SET last_used_at = GREATEST(s.last_used_at, $2)
 		FROM users u
 		WHERE s.id = $1 AND s.revoked_at IS NULL AND u.id = s.user_id
-		RETURNING `+userColumns, id, now)
+		RETURNING `+usedColumns, id, now)
+}
+
+// authenticateSession records that the user proved the identity in a session, and that an access
+// token is issued. It returns pgx.ErrNoRows unless the session is live, and the user's hash is
+// still the one that was compared.
+func authenticateSession(
+	ctx context.Context, q pg.Querier, verified user, id uuid.UUID, now time.Time,
+) (used, error) {
+	return pg.One[used](ctx, q, `
+		UPDATE sessions s
+		SET authenticated_at = $4, last_used_at = GREATEST(s.last_used_at, $4)
+		FROM users u
+		WHERE s.id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $4
+			AND u.id = s.user_id AND u.password_hash = $3
+		RETURNING `+usedColumns, id, verified.ID, verified.PasswordHash, now)
 }
 
 // selectSessions returns the live sessions of a user with an id below before, newest first. The

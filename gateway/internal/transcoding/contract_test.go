@@ -19,6 +19,7 @@ import (
 var notIdempotent = map[string]string{
 	"Logout":            "a repetition has no session any more, so it is rejected",
 	"SuggestCategories": "it stores nothing",
+	"Reauthenticate":    "a repetition returns another access token with the same rights",
 	"ExchangePersonalToken": "a repetition returns another access token with the same rights, " +
 		"and a personal access token must not be stored in a record",
 }

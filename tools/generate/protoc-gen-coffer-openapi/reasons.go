@@ -36,6 +36,12 @@ var derived = []struct {
 		[]string{"UNAUTHORIZED", "TOKEN_EXPIRED", "INSUFFICIENT_SCOPE"},
 	},
 	{
+		func(o *operation) bool {
+			return proto.GetExtension(o.method.Desc.Options(), restv1.E_StepUp).(bool)
+		},
+		[]string{"REAUTHENTICATION_REQUIRED"},
+	},
+	{
 		func(o *operation) bool { return o.method.Input.Desc.Fields().ByName("cursor") != nil },
 		[]string{"INVALID_CURSOR"},
 	},

@@ -78,7 +78,7 @@ func sign(
 	if id.Scope != "" {
 		audience = caller.ScopedAudience
 	}
-	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
+	claims := caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    caller.Issuer,
 			Audience:  jwt.ClaimStrings{audience},
@@ -90,7 +90,11 @@ func sign(
 		},
 		SessionID: id.SessionID,
 		Scope:     id.Scope,
-	})
+	}
+	if !id.AuthTime.IsZero() {
+		claims.AuthTime = jwt.NewNumericDate(id.AuthTime)
+	}
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims)
 	token.Header["kid"] = key.kid
 	signed, err := token.SignedString(key.key)
 	if err != nil {

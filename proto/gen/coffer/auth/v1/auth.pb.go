@@ -214,7 +214,8 @@ type AuditEntry struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out,
 	// password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed,
-	// email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created or token_deleted.
+	// email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created,
+	// token_deleted, reauthenticated or reauthentication_failed.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
@@ -1120,6 +1121,139 @@ func (x *RefreshResponse) GetDeviceKey() string {
 	return ""
 }
 
+type ReauthenticateRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The password of the user, at most 128 characters.
+	Password string `protobuf:"bytes,1,opt,name=password,proto3" json:"password,omitempty"`
+	// Shown in the audit trail. At most 255 characters are kept.
+	UserAgent     string `protobuf:"bytes,2,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReauthenticateRequest) Reset() {
+	*x = ReauthenticateRequest{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReauthenticateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReauthenticateRequest) ProtoMessage() {}
+
+func (x *ReauthenticateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReauthenticateRequest.ProtoReflect.Descriptor instead.
+func (*ReauthenticateRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ReauthenticateRequest) GetPassword() string {
+	if x != nil {
+		return x.Password
+	}
+	return ""
+}
+
+func (x *ReauthenticateRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
+	}
+	return ""
+}
+
+type ReauthenticateResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// JWT for the header Authorization: Bearer.
+	AccessToken string `protobuf:"bytes,3,opt,name=access_token,json=accessToken,proto3" json:"access_token,omitempty"`
+	// Always Bearer.
+	TokenType string `protobuf:"bytes,4,opt,name=token_type,json=tokenType,proto3" json:"token_type,omitempty"`
+	// Lifetime of the access token in seconds, 3600 by default.
+	ExpiresIn     int32 `protobuf:"varint,5,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReauthenticateResponse) Reset() {
+	*x = ReauthenticateResponse{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReauthenticateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReauthenticateResponse) ProtoMessage() {}
+
+func (x *ReauthenticateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReauthenticateResponse.ProtoReflect.Descriptor instead.
+func (*ReauthenticateResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ReauthenticateResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ReauthenticateResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ReauthenticateResponse) GetAccessToken() string {
+	if x != nil {
+		return x.AccessToken
+	}
+	return ""
+}
+
+func (x *ReauthenticateResponse) GetTokenType() string {
+	if x != nil {
+		return x.TokenType
+	}
+	return ""
+}
+
+func (x *ReauthenticateResponse) GetExpiresIn() int32 {
+	if x != nil {
+		return x.ExpiresIn
+	}
+	return 0
+}
+
 type LogoutRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Shown in the audit trail. At most 255 characters are kept.
@@ -1132,7 +1266,7 @@ type LogoutRequest struct {
 
 func (x *LogoutRequest) Reset() {
 	*x = LogoutRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1144,7 +1278,7 @@ func (x *LogoutRequest) String() string {
 func (*LogoutRequest) ProtoMessage() {}
 
 func (x *LogoutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1157,7 +1291,7 @@ func (x *LogoutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogoutRequest.ProtoReflect.Descriptor instead.
 func (*LogoutRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{10}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LogoutRequest) GetUserAgent() string {
@@ -1186,7 +1320,7 @@ type LogoutResponse struct {
 
 func (x *LogoutResponse) Reset() {
 	*x = LogoutResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1198,7 +1332,7 @@ func (x *LogoutResponse) String() string {
 func (*LogoutResponse) ProtoMessage() {}
 
 func (x *LogoutResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1211,7 +1345,7 @@ func (x *LogoutResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogoutResponse.ProtoReflect.Descriptor instead.
 func (*LogoutResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{11}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LogoutResponse) GetCode() string {
@@ -1243,7 +1377,7 @@ type GetMeRequest struct {
 
 func (x *GetMeRequest) Reset() {
 	*x = GetMeRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1389,7 @@ func (x *GetMeRequest) String() string {
 func (*GetMeRequest) ProtoMessage() {}
 
 func (x *GetMeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1268,7 +1402,7 @@ func (x *GetMeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeRequest.ProtoReflect.Descriptor instead.
 func (*GetMeRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{12}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{14}
 }
 
 type GetMeResponse struct {
@@ -1287,7 +1421,7 @@ type GetMeResponse struct {
 
 func (x *GetMeResponse) Reset() {
 	*x = GetMeResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1299,7 +1433,7 @@ func (x *GetMeResponse) String() string {
 func (*GetMeResponse) ProtoMessage() {}
 
 func (x *GetMeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1312,7 +1446,7 @@ func (x *GetMeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeResponse.ProtoReflect.Descriptor instead.
 func (*GetMeResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{13}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetMeResponse) GetCode() string {
@@ -1368,7 +1502,7 @@ type UpdateMeRequest struct {
 
 func (x *UpdateMeRequest) Reset() {
 	*x = UpdateMeRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1380,7 +1514,7 @@ func (x *UpdateMeRequest) String() string {
 func (*UpdateMeRequest) ProtoMessage() {}
 
 func (x *UpdateMeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1393,7 +1527,7 @@ func (x *UpdateMeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMeRequest.ProtoReflect.Descriptor instead.
 func (*UpdateMeRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{14}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UpdateMeRequest) GetName() string {
@@ -1446,7 +1580,7 @@ type UpdateMeResponse struct {
 
 func (x *UpdateMeResponse) Reset() {
 	*x = UpdateMeResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1458,7 +1592,7 @@ func (x *UpdateMeResponse) String() string {
 func (*UpdateMeResponse) ProtoMessage() {}
 
 func (x *UpdateMeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1471,7 +1605,7 @@ func (x *UpdateMeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMeResponse.ProtoReflect.Descriptor instead.
 func (*UpdateMeResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{15}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UpdateMeResponse) GetCode() string {
@@ -1523,7 +1657,7 @@ type ChangePasswordRequest struct {
 
 func (x *ChangePasswordRequest) Reset() {
 	*x = ChangePasswordRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1535,7 +1669,7 @@ func (x *ChangePasswordRequest) String() string {
 func (*ChangePasswordRequest) ProtoMessage() {}
 
 func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1548,7 +1682,7 @@ func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordRequest.ProtoReflect.Descriptor instead.
 func (*ChangePasswordRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{16}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ChangePasswordRequest) GetCurrentPassword() string {
@@ -1582,7 +1716,7 @@ type ChangePasswordResponse struct {
 
 func (x *ChangePasswordResponse) Reset() {
 	*x = ChangePasswordResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1594,7 +1728,7 @@ func (x *ChangePasswordResponse) String() string {
 func (*ChangePasswordResponse) ProtoMessage() {}
 
 func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1607,7 +1741,7 @@ func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordResponse.ProtoReflect.Descriptor instead.
 func (*ChangePasswordResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{17}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ChangePasswordResponse) GetCode() string {
@@ -1639,7 +1773,7 @@ type ForgotPasswordRequest struct {
 
 func (x *ForgotPasswordRequest) Reset() {
 	*x = ForgotPasswordRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1651,7 +1785,7 @@ func (x *ForgotPasswordRequest) String() string {
 func (*ForgotPasswordRequest) ProtoMessage() {}
 
 func (x *ForgotPasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1664,7 +1798,7 @@ func (x *ForgotPasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgotPasswordRequest.ProtoReflect.Descriptor instead.
 func (*ForgotPasswordRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{18}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ForgotPasswordRequest) GetEmail() string {
@@ -1700,7 +1834,7 @@ type ForgotPasswordResponse struct {
 
 func (x *ForgotPasswordResponse) Reset() {
 	*x = ForgotPasswordResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1712,7 +1846,7 @@ func (x *ForgotPasswordResponse) String() string {
 func (*ForgotPasswordResponse) ProtoMessage() {}
 
 func (x *ForgotPasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1725,7 +1859,7 @@ func (x *ForgotPasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgotPasswordResponse.ProtoReflect.Descriptor instead.
 func (*ForgotPasswordResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{19}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ForgotPasswordResponse) GetCode() string {
@@ -1766,7 +1900,7 @@ type ResetPasswordRequest struct {
 
 func (x *ResetPasswordRequest) Reset() {
 	*x = ResetPasswordRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +1912,7 @@ func (x *ResetPasswordRequest) String() string {
 func (*ResetPasswordRequest) ProtoMessage() {}
 
 func (x *ResetPasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +1925,7 @@ func (x *ResetPasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResetPasswordRequest.ProtoReflect.Descriptor instead.
 func (*ResetPasswordRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{20}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ResetPasswordRequest) GetToken() string {
@@ -1834,7 +1968,7 @@ type ResetPasswordResponse struct {
 
 func (x *ResetPasswordResponse) Reset() {
 	*x = ResetPasswordResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1846,7 +1980,7 @@ func (x *ResetPasswordResponse) String() string {
 func (*ResetPasswordResponse) ProtoMessage() {}
 
 func (x *ResetPasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1859,7 +1993,7 @@ func (x *ResetPasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResetPasswordResponse.ProtoReflect.Descriptor instead.
 func (*ResetPasswordResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{21}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ResetPasswordResponse) GetCode() string {
@@ -1898,7 +2032,7 @@ type VerifyEmailRequest struct {
 
 func (x *VerifyEmailRequest) Reset() {
 	*x = VerifyEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1910,7 +2044,7 @@ func (x *VerifyEmailRequest) String() string {
 func (*VerifyEmailRequest) ProtoMessage() {}
 
 func (x *VerifyEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1923,7 +2057,7 @@ func (x *VerifyEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyEmailRequest.ProtoReflect.Descriptor instead.
 func (*VerifyEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{22}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *VerifyEmailRequest) GetToken() string {
@@ -1959,7 +2093,7 @@ type VerifyEmailResponse struct {
 
 func (x *VerifyEmailResponse) Reset() {
 	*x = VerifyEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +2105,7 @@ func (x *VerifyEmailResponse) String() string {
 func (*VerifyEmailResponse) ProtoMessage() {}
 
 func (x *VerifyEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +2118,7 @@ func (x *VerifyEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyEmailResponse.ProtoReflect.Descriptor instead.
 func (*VerifyEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{23}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *VerifyEmailResponse) GetCode() string {
@@ -2019,7 +2153,7 @@ type SendVerificationRequest struct {
 
 func (x *SendVerificationRequest) Reset() {
 	*x = SendVerificationRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2031,7 +2165,7 @@ func (x *SendVerificationRequest) String() string {
 func (*SendVerificationRequest) ProtoMessage() {}
 
 func (x *SendVerificationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2044,7 +2178,7 @@ func (x *SendVerificationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendVerificationRequest.ProtoReflect.Descriptor instead.
 func (*SendVerificationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{24}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SendVerificationRequest) GetIdempotencyKey() string {
@@ -2066,7 +2200,7 @@ type SendVerificationResponse struct {
 
 func (x *SendVerificationResponse) Reset() {
 	*x = SendVerificationResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2078,7 +2212,7 @@ func (x *SendVerificationResponse) String() string {
 func (*SendVerificationResponse) ProtoMessage() {}
 
 func (x *SendVerificationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2091,7 +2225,7 @@ func (x *SendVerificationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendVerificationResponse.ProtoReflect.Descriptor instead.
 func (*SendVerificationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{25}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SendVerificationResponse) GetCode() string {
@@ -2130,7 +2264,7 @@ type RevertEmailRequest struct {
 
 func (x *RevertEmailRequest) Reset() {
 	*x = RevertEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2142,7 +2276,7 @@ func (x *RevertEmailRequest) String() string {
 func (*RevertEmailRequest) ProtoMessage() {}
 
 func (x *RevertEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2155,7 +2289,7 @@ func (x *RevertEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevertEmailRequest.ProtoReflect.Descriptor instead.
 func (*RevertEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{26}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RevertEmailRequest) GetToken() string {
@@ -2191,7 +2325,7 @@ type RevertEmailResponse struct {
 
 func (x *RevertEmailResponse) Reset() {
 	*x = RevertEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2203,7 +2337,7 @@ func (x *RevertEmailResponse) String() string {
 func (*RevertEmailResponse) ProtoMessage() {}
 
 func (x *RevertEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2216,7 +2350,7 @@ func (x *RevertEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevertEmailResponse.ProtoReflect.Descriptor instead.
 func (*RevertEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RevertEmailResponse) GetCode() string {
@@ -2252,7 +2386,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2264,7 +2398,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2277,7 +2411,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{28}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListSessionsRequest) GetLimit() int32 {
@@ -2307,7 +2441,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2319,7 +2453,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2332,7 +2466,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{29}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListSessionsResponse) GetCode() string {
@@ -2375,7 +2509,7 @@ type RevokeSessionRequest struct {
 
 func (x *RevokeSessionRequest) Reset() {
 	*x = RevokeSessionRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2387,7 +2521,7 @@ func (x *RevokeSessionRequest) String() string {
 func (*RevokeSessionRequest) ProtoMessage() {}
 
 func (x *RevokeSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2400,7 +2534,7 @@ func (x *RevokeSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeSessionRequest.ProtoReflect.Descriptor instead.
 func (*RevokeSessionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{30}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RevokeSessionRequest) GetId() string {
@@ -2429,7 +2563,7 @@ type RevokeSessionResponse struct {
 
 func (x *RevokeSessionResponse) Reset() {
 	*x = RevokeSessionResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2441,7 +2575,7 @@ func (x *RevokeSessionResponse) String() string {
 func (*RevokeSessionResponse) ProtoMessage() {}
 
 func (x *RevokeSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2454,7 +2588,7 @@ func (x *RevokeSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeSessionResponse.ProtoReflect.Descriptor instead.
 func (*RevokeSessionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{31}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RevokeSessionResponse) GetCode() string {
@@ -2490,7 +2624,7 @@ type ListAuditRequest struct {
 
 func (x *ListAuditRequest) Reset() {
 	*x = ListAuditRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2502,7 +2636,7 @@ func (x *ListAuditRequest) String() string {
 func (*ListAuditRequest) ProtoMessage() {}
 
 func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2515,7 +2649,7 @@ func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAuditRequest.ProtoReflect.Descriptor instead.
 func (*ListAuditRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{32}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListAuditRequest) GetLimit() int32 {
@@ -2545,7 +2679,7 @@ type ListAuditResponse struct {
 
 func (x *ListAuditResponse) Reset() {
 	*x = ListAuditResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2557,7 +2691,7 @@ func (x *ListAuditResponse) String() string {
 func (*ListAuditResponse) ProtoMessage() {}
 
 func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2570,7 +2704,7 @@ func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAuditResponse.ProtoReflect.Descriptor instead.
 func (*ListAuditResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{33}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListAuditResponse) GetCode() string {
@@ -2609,7 +2743,7 @@ type GetKeySetRequest struct {
 
 func (x *GetKeySetRequest) Reset() {
 	*x = GetKeySetRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2621,7 +2755,7 @@ func (x *GetKeySetRequest) String() string {
 func (*GetKeySetRequest) ProtoMessage() {}
 
 func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2634,7 +2768,7 @@ func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetRequest.ProtoReflect.Descriptor instead.
 func (*GetKeySetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{34}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{36}
 }
 
 type GetKeySetResponse struct {
@@ -2647,7 +2781,7 @@ type GetKeySetResponse struct {
 
 func (x *GetKeySetResponse) Reset() {
 	*x = GetKeySetResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2659,7 +2793,7 @@ func (x *GetKeySetResponse) String() string {
 func (*GetKeySetResponse) ProtoMessage() {}
 
 func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2672,7 +2806,7 @@ func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetResponse.ProtoReflect.Descriptor instead.
 func (*GetKeySetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{35}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GetKeySetResponse) GetKeys() []*Key {
@@ -2703,7 +2837,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2715,7 +2849,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2728,7 +2862,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{36}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Key) GetKty() string {
@@ -2785,7 +2919,7 @@ type ListRevokedSessionsRequest struct {
 
 func (x *ListRevokedSessionsRequest) Reset() {
 	*x = ListRevokedSessionsRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2797,7 +2931,7 @@ func (x *ListRevokedSessionsRequest) String() string {
 func (*ListRevokedSessionsRequest) ProtoMessage() {}
 
 func (x *ListRevokedSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2810,7 +2944,7 @@ func (x *ListRevokedSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListRevokedSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{37}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListRevokedSessionsRequest) GetPaged() bool {
@@ -2845,7 +2979,7 @@ type ListRevokedSessionsResponse struct {
 
 func (x *ListRevokedSessionsResponse) Reset() {
 	*x = ListRevokedSessionsResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2857,7 +2991,7 @@ func (x *ListRevokedSessionsResponse) String() string {
 func (*ListRevokedSessionsResponse) ProtoMessage() {}
 
 func (x *ListRevokedSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2870,7 +3004,7 @@ func (x *ListRevokedSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListRevokedSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{38}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListRevokedSessionsResponse) GetSessionIds() []string {
@@ -2920,7 +3054,7 @@ type FindUserByEmailRequest struct {
 
 func (x *FindUserByEmailRequest) Reset() {
 	*x = FindUserByEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2932,7 +3066,7 @@ func (x *FindUserByEmailRequest) String() string {
 func (*FindUserByEmailRequest) ProtoMessage() {}
 
 func (x *FindUserByEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2945,7 +3079,7 @@ func (x *FindUserByEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindUserByEmailRequest.ProtoReflect.Descriptor instead.
 func (*FindUserByEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{39}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *FindUserByEmailRequest) GetEmail() string {
@@ -2971,7 +3105,7 @@ type FindUserByEmailResponse struct {
 
 func (x *FindUserByEmailResponse) Reset() {
 	*x = FindUserByEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2983,7 +3117,7 @@ func (x *FindUserByEmailResponse) String() string {
 func (*FindUserByEmailResponse) ProtoMessage() {}
 
 func (x *FindUserByEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2996,7 +3130,7 @@ func (x *FindUserByEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindUserByEmailResponse.ProtoReflect.Descriptor instead.
 func (*FindUserByEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{40}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *FindUserByEmailResponse) GetUser() *User {
@@ -3016,7 +3150,7 @@ type GetUsersRequest struct {
 
 func (x *GetUsersRequest) Reset() {
 	*x = GetUsersRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3028,7 +3162,7 @@ func (x *GetUsersRequest) String() string {
 func (*GetUsersRequest) ProtoMessage() {}
 
 func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3041,7 +3175,7 @@ func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersRequest.ProtoReflect.Descriptor instead.
 func (*GetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{41}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetUsersRequest) GetIds() []string {
@@ -3061,7 +3195,7 @@ type GetUsersResponse struct {
 
 func (x *GetUsersResponse) Reset() {
 	*x = GetUsersResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3073,7 +3207,7 @@ func (x *GetUsersResponse) String() string {
 func (*GetUsersResponse) ProtoMessage() {}
 
 func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3086,7 +3220,7 @@ func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersResponse.ProtoReflect.Descriptor instead.
 func (*GetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{42}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetUsersResponse) GetUsers() []*User {
@@ -3120,11 +3254,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\xa6\x06\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\xce\x06\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\xec\x02\n" +
-	"\x04type\x18\x02 \x01(\tB\xd7\x02¶\x18\xd2\x02registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered member_updated member_removed token_created token_deletedR\x04type\x12-\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x94\x03\n" +
+	"\x04type\x18\x02 \x01(\tB\xff\x02¶\x18\xfa\x02registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered member_updated member_removed token_created token_deleted reauthenticated reauthentication_failedR\x04type\x12-\n" +
 	"\aoutcome\x18\x03 \x01(\tB\x13¶\x18\x0fsuccess failureR\aoutcome\x12\x1d\n" +
 	"\x02at\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x02at\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +
@@ -3239,7 +3373,21 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x06cookie\x18\n" +
 	" \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\x12\x1d\n" +
 	"\n" +
-	"device_key\x18\v \x01(\tR\tdeviceKey\"\\\n" +
+	"device_key\x18\v \x01(\tR\tdeviceKey\"o\n" +
+	"\x15ReauthenticateRequest\x12'\n" +
+	"\bpassword\x18\x01 \x01(\tB\v\xf0\xb5\x18\x01\xe2\xb6\x18\x03\x10\x80\x01R\bpassword\x12-\n" +
+	"\n" +
+	"user_agent\x18\x02 \x01(\tB\x0e\xe2\xb5\x18\n" +
+	"User-AgentR\tuserAgent\"\xb3\x01\n" +
+	"\x16ReauthenticateResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
+	"\faccess_token\x18\x03 \x01(\tR\vaccessToken\x12)\n" +
+	"\n" +
+	"token_type\x18\x04 \x01(\tB\n" +
+	"¶\x18\x06BearerR\ttokenType\x12\x1d\n" +
+	"\n" +
+	"expires_in\x18\x05 \x01(\x05R\texpiresIn\"\\\n" +
 	"\rLogoutRequest\x12-\n" +
 	"\n" +
 	"user_agent\x18\x01 \x01(\tB\x0e\xe2\xb5\x18\n" +
@@ -3387,14 +3535,16 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0fGetUsersRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\">\n" +
 	"\x10GetUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xb7\x18\n" +
+	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xf2\x19\n" +
 	"\vAuthService\x12\xa1\x01\n" +
 	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"R\x8a\xb5\x18%\n" +
 	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x01(\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\x97\x01\n" +
 	"\x05Login\x12\x1c.coffer.auth.v1.LoginRequest\x1a\x1d.coffer.auth.v1.LoginResponse\"Q\x8a\xb5\x18$\n" +
 	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x04*.\xa4\x02\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/auth/login\x12\x9e\x01\n" +
 	"\aRefresh\x12\x1e.coffer.auth.v1.RefreshRequest\x1a\x1f.coffer.auth.v1.RefreshResponse\"R\x8a\xb5\x18%\n" +
-	"\x0fTOKEN_REFRESHED\x12\x0fToken refreshed\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02+.\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/api/v1/auth/refresh\x12\x91\x01\n" +
+	"\x0fTOKEN_REFRESHED\x12\x0fToken refreshed\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02+.\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/api/v1/auth/refresh\x12\xb8\x01\n" +
+	"\x0eReauthenticate\x12%.coffer.auth.v1.ReauthenticateRequest\x1a&.coffer.auth.v1.ReauthenticateResponse\"W\x8a\xb5\x18(\n" +
+	"\x0fREAUTHENTICATED\x12\x12Identity confirmed\x18\xc8\x01\xb2\xb5\x18\x01*\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/auth/reauthenticate\x12\x91\x01\n" +
 	"\x06Logout\x12\x1d.coffer.auth.v1.LogoutRequest\x1a\x1e.coffer.auth.v1.LogoutResponse\"H\x8a\xb5\x18&\n" +
 	"\x0eLOGOUT_SUCCESS\x12\x11Logout successful\x18\xc8\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/auth/logout\x12\x83\x01\n" +
 	"\x05GetMe\x12\x1c.coffer.auth.v1.GetMeRequest\x1a\x1d.coffer.auth.v1.GetMeResponse\"=\x8a\xb5\x18\x1f\n" +
@@ -3436,7 +3586,7 @@ func file_coffer_auth_v1_auth_proto_rawDescGZIP() []byte {
 	return file_coffer_auth_v1_auth_proto_rawDescData
 }
 
-var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*User)(nil),                        // 0: coffer.auth.v1.User
 	(*Session)(nil),                     // 1: coffer.auth.v1.Session
@@ -3448,99 +3598,103 @@ var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*LoginResponse)(nil),               // 7: coffer.auth.v1.LoginResponse
 	(*RefreshRequest)(nil),              // 8: coffer.auth.v1.RefreshRequest
 	(*RefreshResponse)(nil),             // 9: coffer.auth.v1.RefreshResponse
-	(*LogoutRequest)(nil),               // 10: coffer.auth.v1.LogoutRequest
-	(*LogoutResponse)(nil),              // 11: coffer.auth.v1.LogoutResponse
-	(*GetMeRequest)(nil),                // 12: coffer.auth.v1.GetMeRequest
-	(*GetMeResponse)(nil),               // 13: coffer.auth.v1.GetMeResponse
-	(*UpdateMeRequest)(nil),             // 14: coffer.auth.v1.UpdateMeRequest
-	(*UpdateMeResponse)(nil),            // 15: coffer.auth.v1.UpdateMeResponse
-	(*ChangePasswordRequest)(nil),       // 16: coffer.auth.v1.ChangePasswordRequest
-	(*ChangePasswordResponse)(nil),      // 17: coffer.auth.v1.ChangePasswordResponse
-	(*ForgotPasswordRequest)(nil),       // 18: coffer.auth.v1.ForgotPasswordRequest
-	(*ForgotPasswordResponse)(nil),      // 19: coffer.auth.v1.ForgotPasswordResponse
-	(*ResetPasswordRequest)(nil),        // 20: coffer.auth.v1.ResetPasswordRequest
-	(*ResetPasswordResponse)(nil),       // 21: coffer.auth.v1.ResetPasswordResponse
-	(*VerifyEmailRequest)(nil),          // 22: coffer.auth.v1.VerifyEmailRequest
-	(*VerifyEmailResponse)(nil),         // 23: coffer.auth.v1.VerifyEmailResponse
-	(*SendVerificationRequest)(nil),     // 24: coffer.auth.v1.SendVerificationRequest
-	(*SendVerificationResponse)(nil),    // 25: coffer.auth.v1.SendVerificationResponse
-	(*RevertEmailRequest)(nil),          // 26: coffer.auth.v1.RevertEmailRequest
-	(*RevertEmailResponse)(nil),         // 27: coffer.auth.v1.RevertEmailResponse
-	(*ListSessionsRequest)(nil),         // 28: coffer.auth.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),        // 29: coffer.auth.v1.ListSessionsResponse
-	(*RevokeSessionRequest)(nil),        // 30: coffer.auth.v1.RevokeSessionRequest
-	(*RevokeSessionResponse)(nil),       // 31: coffer.auth.v1.RevokeSessionResponse
-	(*ListAuditRequest)(nil),            // 32: coffer.auth.v1.ListAuditRequest
-	(*ListAuditResponse)(nil),           // 33: coffer.auth.v1.ListAuditResponse
-	(*GetKeySetRequest)(nil),            // 34: coffer.auth.v1.GetKeySetRequest
-	(*GetKeySetResponse)(nil),           // 35: coffer.auth.v1.GetKeySetResponse
-	(*Key)(nil),                         // 36: coffer.auth.v1.Key
-	(*ListRevokedSessionsRequest)(nil),  // 37: coffer.auth.v1.ListRevokedSessionsRequest
-	(*ListRevokedSessionsResponse)(nil), // 38: coffer.auth.v1.ListRevokedSessionsResponse
-	(*FindUserByEmailRequest)(nil),      // 39: coffer.auth.v1.FindUserByEmailRequest
-	(*FindUserByEmailResponse)(nil),     // 40: coffer.auth.v1.FindUserByEmailResponse
-	(*GetUsersRequest)(nil),             // 41: coffer.auth.v1.GetUsersRequest
-	(*GetUsersResponse)(nil),            // 42: coffer.auth.v1.GetUsersResponse
-	(*v1.Cookie)(nil),                   // 43: coffer.rest.v1.Cookie
-	(*v1.Pagination)(nil),               // 44: coffer.rest.v1.Pagination
+	(*ReauthenticateRequest)(nil),       // 10: coffer.auth.v1.ReauthenticateRequest
+	(*ReauthenticateResponse)(nil),      // 11: coffer.auth.v1.ReauthenticateResponse
+	(*LogoutRequest)(nil),               // 12: coffer.auth.v1.LogoutRequest
+	(*LogoutResponse)(nil),              // 13: coffer.auth.v1.LogoutResponse
+	(*GetMeRequest)(nil),                // 14: coffer.auth.v1.GetMeRequest
+	(*GetMeResponse)(nil),               // 15: coffer.auth.v1.GetMeResponse
+	(*UpdateMeRequest)(nil),             // 16: coffer.auth.v1.UpdateMeRequest
+	(*UpdateMeResponse)(nil),            // 17: coffer.auth.v1.UpdateMeResponse
+	(*ChangePasswordRequest)(nil),       // 18: coffer.auth.v1.ChangePasswordRequest
+	(*ChangePasswordResponse)(nil),      // 19: coffer.auth.v1.ChangePasswordResponse
+	(*ForgotPasswordRequest)(nil),       // 20: coffer.auth.v1.ForgotPasswordRequest
+	(*ForgotPasswordResponse)(nil),      // 21: coffer.auth.v1.ForgotPasswordResponse
+	(*ResetPasswordRequest)(nil),        // 22: coffer.auth.v1.ResetPasswordRequest
+	(*ResetPasswordResponse)(nil),       // 23: coffer.auth.v1.ResetPasswordResponse
+	(*VerifyEmailRequest)(nil),          // 24: coffer.auth.v1.VerifyEmailRequest
+	(*VerifyEmailResponse)(nil),         // 25: coffer.auth.v1.VerifyEmailResponse
+	(*SendVerificationRequest)(nil),     // 26: coffer.auth.v1.SendVerificationRequest
+	(*SendVerificationResponse)(nil),    // 27: coffer.auth.v1.SendVerificationResponse
+	(*RevertEmailRequest)(nil),          // 28: coffer.auth.v1.RevertEmailRequest
+	(*RevertEmailResponse)(nil),         // 29: coffer.auth.v1.RevertEmailResponse
+	(*ListSessionsRequest)(nil),         // 30: coffer.auth.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),        // 31: coffer.auth.v1.ListSessionsResponse
+	(*RevokeSessionRequest)(nil),        // 32: coffer.auth.v1.RevokeSessionRequest
+	(*RevokeSessionResponse)(nil),       // 33: coffer.auth.v1.RevokeSessionResponse
+	(*ListAuditRequest)(nil),            // 34: coffer.auth.v1.ListAuditRequest
+	(*ListAuditResponse)(nil),           // 35: coffer.auth.v1.ListAuditResponse
+	(*GetKeySetRequest)(nil),            // 36: coffer.auth.v1.GetKeySetRequest
+	(*GetKeySetResponse)(nil),           // 37: coffer.auth.v1.GetKeySetResponse
+	(*Key)(nil),                         // 38: coffer.auth.v1.Key
+	(*ListRevokedSessionsRequest)(nil),  // 39: coffer.auth.v1.ListRevokedSessionsRequest
+	(*ListRevokedSessionsResponse)(nil), // 40: coffer.auth.v1.ListRevokedSessionsResponse
+	(*FindUserByEmailRequest)(nil),      // 41: coffer.auth.v1.FindUserByEmailRequest
+	(*FindUserByEmailResponse)(nil),     // 42: coffer.auth.v1.FindUserByEmailResponse
+	(*GetUsersRequest)(nil),             // 43: coffer.auth.v1.GetUsersRequest
+	(*GetUsersResponse)(nil),            // 44: coffer.auth.v1.GetUsersResponse
+	(*v1.Cookie)(nil),                   // 45: coffer.rest.v1.Cookie
+	(*v1.Pagination)(nil),               // 46: coffer.rest.v1.Pagination
 }
 var file_coffer_auth_v1_auth_proto_depIdxs = []int32{
 	3,  // 0: coffer.auth.v1.AuditEntry.sharing:type_name -> coffer.auth.v1.AuditSharing
 	0,  // 1: coffer.auth.v1.RegisterResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 2: coffer.auth.v1.LoginResponse.user:type_name -> coffer.auth.v1.User
-	43, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	45, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
 	0,  // 4: coffer.auth.v1.RefreshResponse.user:type_name -> coffer.auth.v1.User
-	43, // 5: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
-	43, // 6: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	45, // 5: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	45, // 6: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
 	0,  // 7: coffer.auth.v1.GetMeResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 8: coffer.auth.v1.UpdateMeResponse.user:type_name -> coffer.auth.v1.User
 	1,  // 9: coffer.auth.v1.ListSessionsResponse.sessions:type_name -> coffer.auth.v1.Session
-	44, // 10: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	46, // 10: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	2,  // 11: coffer.auth.v1.ListAuditResponse.entries:type_name -> coffer.auth.v1.AuditEntry
-	44, // 12: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	36, // 13: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
+	46, // 12: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	38, // 13: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
 	0,  // 14: coffer.auth.v1.FindUserByEmailResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 15: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
 	4,  // 16: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
 	6,  // 17: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
 	8,  // 18: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
-	10, // 19: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
-	12, // 20: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
-	14, // 21: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
-	16, // 22: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
-	18, // 23: coffer.auth.v1.AuthService.ForgotPassword:input_type -> coffer.auth.v1.ForgotPasswordRequest
-	20, // 24: coffer.auth.v1.AuthService.ResetPassword:input_type -> coffer.auth.v1.ResetPasswordRequest
-	22, // 25: coffer.auth.v1.AuthService.VerifyEmail:input_type -> coffer.auth.v1.VerifyEmailRequest
-	24, // 26: coffer.auth.v1.AuthService.SendVerification:input_type -> coffer.auth.v1.SendVerificationRequest
-	26, // 27: coffer.auth.v1.AuthService.RevertEmail:input_type -> coffer.auth.v1.RevertEmailRequest
-	28, // 28: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
-	30, // 29: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
-	32, // 30: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
-	34, // 31: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
-	37, // 32: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
-	39, // 33: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
-	41, // 34: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
-	5,  // 35: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
-	7,  // 36: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
-	9,  // 37: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
-	11, // 38: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
-	13, // 39: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
-	15, // 40: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
-	17, // 41: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
-	19, // 42: coffer.auth.v1.AuthService.ForgotPassword:output_type -> coffer.auth.v1.ForgotPasswordResponse
-	21, // 43: coffer.auth.v1.AuthService.ResetPassword:output_type -> coffer.auth.v1.ResetPasswordResponse
-	23, // 44: coffer.auth.v1.AuthService.VerifyEmail:output_type -> coffer.auth.v1.VerifyEmailResponse
-	25, // 45: coffer.auth.v1.AuthService.SendVerification:output_type -> coffer.auth.v1.SendVerificationResponse
-	27, // 46: coffer.auth.v1.AuthService.RevertEmail:output_type -> coffer.auth.v1.RevertEmailResponse
-	29, // 47: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
-	31, // 48: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
-	33, // 49: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
-	35, // 50: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
-	38, // 51: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
-	40, // 52: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
-	42, // 53: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
-	35, // [35:54] is the sub-list for method output_type
-	16, // [16:35] is the sub-list for method input_type
+	10, // 19: coffer.auth.v1.AuthService.Reauthenticate:input_type -> coffer.auth.v1.ReauthenticateRequest
+	12, // 20: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
+	14, // 21: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
+	16, // 22: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
+	18, // 23: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
+	20, // 24: coffer.auth.v1.AuthService.ForgotPassword:input_type -> coffer.auth.v1.ForgotPasswordRequest
+	22, // 25: coffer.auth.v1.AuthService.ResetPassword:input_type -> coffer.auth.v1.ResetPasswordRequest
+	24, // 26: coffer.auth.v1.AuthService.VerifyEmail:input_type -> coffer.auth.v1.VerifyEmailRequest
+	26, // 27: coffer.auth.v1.AuthService.SendVerification:input_type -> coffer.auth.v1.SendVerificationRequest
+	28, // 28: coffer.auth.v1.AuthService.RevertEmail:input_type -> coffer.auth.v1.RevertEmailRequest
+	30, // 29: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
+	32, // 30: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
+	34, // 31: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
+	36, // 32: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
+	39, // 33: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
+	41, // 34: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
+	43, // 35: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
+	5,  // 36: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
+	7,  // 37: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
+	9,  // 38: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
+	11, // 39: coffer.auth.v1.AuthService.Reauthenticate:output_type -> coffer.auth.v1.ReauthenticateResponse
+	13, // 40: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
+	15, // 41: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
+	17, // 42: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
+	19, // 43: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
+	21, // 44: coffer.auth.v1.AuthService.ForgotPassword:output_type -> coffer.auth.v1.ForgotPasswordResponse
+	23, // 45: coffer.auth.v1.AuthService.ResetPassword:output_type -> coffer.auth.v1.ResetPasswordResponse
+	25, // 46: coffer.auth.v1.AuthService.VerifyEmail:output_type -> coffer.auth.v1.VerifyEmailResponse
+	27, // 47: coffer.auth.v1.AuthService.SendVerification:output_type -> coffer.auth.v1.SendVerificationResponse
+	29, // 48: coffer.auth.v1.AuthService.RevertEmail:output_type -> coffer.auth.v1.RevertEmailResponse
+	31, // 49: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
+	33, // 50: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
+	35, // 51: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
+	37, // 52: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
+	40, // 53: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
+	42, // 54: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
+	44, // 55: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
+	36, // [36:56] is the sub-list for method output_type
+	16, // [16:36] is the sub-list for method input_type
 	16, // [16:16] is the sub-list for extension type_name
 	16, // [16:16] is the sub-list for extension extendee
 	0,  // [0:16] is the sub-list for field type_name
@@ -3553,16 +3707,16 @@ func file_coffer_auth_v1_auth_proto_init() {
 	}
 	file_coffer_auth_v1_auth_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_auth_v1_auth_proto_msgTypes[3].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[14].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[28].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[32].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[16].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[30].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[34].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_auth_v1_auth_proto_rawDesc), len(file_coffer_auth_v1_auth_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   43,
+			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

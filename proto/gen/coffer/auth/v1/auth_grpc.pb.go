@@ -24,6 +24,7 @@ const (
 	AuthService_Register_FullMethodName            = "/coffer.auth.v1.AuthService/Register"
 	AuthService_Login_FullMethodName               = "/coffer.auth.v1.AuthService/Login"
 	AuthService_Refresh_FullMethodName             = "/coffer.auth.v1.AuthService/Refresh"
+	AuthService_Reauthenticate_FullMethodName      = "/coffer.auth.v1.AuthService/Reauthenticate"
 	AuthService_Logout_FullMethodName              = "/coffer.auth.v1.AuthService/Logout"
 	AuthService_GetMe_FullMethodName               = "/coffer.auth.v1.AuthService/GetMe"
 	AuthService_UpdateMe_FullMethodName            = "/coffer.auth.v1.AuthService/UpdateMe"
@@ -62,6 +63,10 @@ type AuthServiceClient interface {
 	// X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the
 	// same new cookie again, because several tabs of a browser share it.
 	Refresh(ctx context.Context, in *RefreshRequest, opts ...grpc.CallOption) (*RefreshResponse, error)
+	// Confirms the identity of the signed-in user, and returns an access token for operations that require a sign-in within the last 10
+	// minutes. The session stays the same, and its next access tokens have the new time too. After 10 failures within 15 minutes in the
+	// session, requests are rejected with RATE_LIMITED.
+	Reauthenticate(ctx context.Context, in *ReauthenticateRequest, opts ...grpc.CallOption) (*ReauthenticateResponse, error)
 	// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 	Logout(ctx context.Context, in *LogoutRequest, opts ...grpc.CallOption) (*LogoutResponse, error)
 	// Returns the signed-in user.
@@ -144,6 +149,16 @@ func (c *authServiceClient) Refresh(ctx context.Context, in *RefreshRequest, opt
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RefreshResponse)
 	err := c.cc.Invoke(ctx, AuthService_Refresh_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *authServiceClient) Reauthenticate(ctx context.Context, in *ReauthenticateRequest, opts ...grpc.CallOption) (*ReauthenticateResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReauthenticateResponse)
+	err := c.cc.Invoke(ctx, AuthService_Reauthenticate_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -330,6 +345,10 @@ type AuthServiceServer interface {
 	// X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the
 	// same new cookie again, because several tabs of a browser share it.
 	Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error)
+	// Confirms the identity of the signed-in user, and returns an access token for operations that require a sign-in within the last 10
+	// minutes. The session stays the same, and its next access tokens have the new time too. After 10 failures within 15 minutes in the
+	// session, requests are rejected with RATE_LIMITED.
+	Reauthenticate(context.Context, *ReauthenticateRequest) (*ReauthenticateResponse, error)
 	// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 	Logout(context.Context, *LogoutRequest) (*LogoutResponse, error)
 	// Returns the signed-in user.
@@ -396,6 +415,9 @@ func (UnimplementedAuthServiceServer) Login(context.Context, *LoginRequest) (*Lo
 }
 func (UnimplementedAuthServiceServer) Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Refresh not implemented")
+}
+func (UnimplementedAuthServiceServer) Reauthenticate(context.Context, *ReauthenticateRequest) (*ReauthenticateResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Reauthenticate not implemented")
 }
 func (UnimplementedAuthServiceServer) Logout(context.Context, *LogoutRequest) (*LogoutResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Logout not implemented")
@@ -516,6 +538,24 @@ func _AuthService_Refresh_Handler(srv interface{}, ctx context.Context, dec func
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AuthServiceServer).Refresh(ctx, req.(*RefreshRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AuthService_Reauthenticate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReauthenticateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AuthServiceServer).Reauthenticate(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AuthService_Reauthenticate_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AuthServiceServer).Reauthenticate(ctx, req.(*ReauthenticateRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -826,6 +866,10 @@ var AuthService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Refresh",
 			Handler:    _AuthService_Refresh_Handler,
+		},
+		{
+			MethodName: "Reauthenticate",
+			Handler:    _AuthService_Reauthenticate_Handler,
 		},
 		{
 			MethodName: "Logout",

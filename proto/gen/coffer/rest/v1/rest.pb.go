@@ -593,6 +593,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50013,
+		Name:          "coffer.rest.v1.step_up",
+		Tag:           "varint,50013,opt,name=step_up",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
 		ExtensionType: (*bool)(nil),
 		Field:         50011,
@@ -742,6 +750,7 @@ var (
 	//   - an RPC with a REST path: VALIDATION_ERROR, RATE_LIMITED, INTERNAL, SERVICE_UNAVAILABLE, DEADLINE_EXCEEDED
 	//   - a body: PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
 	//   - a user's token: UNAUTHORIZED, TOKEN_EXPIRED, INSUFFICIENT_SCOPE
+	//   - the option step_up: REAUTHENTICATION_REQUIRED
 	//   - a field cursor: INVALID_CURSOR
 	//   - the header If-Match: VERSION_MISMATCH
 	//   - the header Idempotency-Key: IDEMPOTENCY_KEY_CONFLICT
@@ -771,6 +780,11 @@ var (
 	//
 	// repeated string scopes = 50012;
 	E_Scopes = &file_coffer_rest_v1_rest_proto_extTypes[9]
+	// The RPC requires that the user has signed in, or confirmed their identity with POST /api/v1/auth/reauthenticate, within the last 10
+	// minutes (claim auth_time of the access token). Otherwise it is rejected with REAUTHENTICATION_REQUIRED.
+	//
+	// optional bool step_up = 50013;
+	E_StepUp = &file_coffer_rest_v1_rest_proto_extTypes[10]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
@@ -778,71 +792,71 @@ var (
 	// The string holds a decimal. In JSON it is a number with the same digits.
 	//
 	// optional bool number = 50011;
-	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[10]
+	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[11]
 	// The field is this HTTP header and not part of the body.
 	//
 	// optional string header = 50012;
-	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[11]
+	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[12]
 	// The field is a query parameter although the RPC has a body. A form may also contain it.
 	//
 	// optional bool query = 50013;
-	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[12]
+	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[13]
 	// A request without the field is rejected. The option only documents this in OpenAPI; the services check it.
 	//
 	// optional bool required = 50014;
-	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[13]
+	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[14]
 	// The response omits the field if it is empty, like an absent optional field.
 	//
 	// optional bool omit_empty = 50015;
-	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[14]
+	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[15]
 	// The response's body is this field, a file of this media type, instead of JSON.
 	//
 	// optional string file = 50016;
-	E_File = &file_coffer_rest_v1_rest_proto_extTypes[15]
+	E_File = &file_coffer_rest_v1_rest_proto_extTypes[16]
 	// The field may be empty, and JSON's null empties it like "", [] or {}. For other fields null means absent, except that a PATCH rejects
 	// it: an absent field stays as it is, so null could be meant as its removal.
 	//
 	// optional bool null_empties = 50017;
-	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[16]
+	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[17]
 	// On a string with a format that the service checks: an empty JSON string, or a value of another JSON type, reaches
 	// the service as U+FFFD. The service rejects it like any malformed value, with the field's own error code and
 	// together with the other problems of the request. An empty string stays empty if the field has presence.
 	//
 	// optional bool forward_invalid = 50021;
-	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[17]
+	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[18]
 	// The service sets the field when it creates the resource. A preview omits it, so it must be marked omit_empty too.
 	//
 	// optional bool assigned = 50022;
-	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[18]
+	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[19]
 	// On a list: the response omits it if it is empty and the named field of the same message is absent.
 	//
 	// optional string omit_with = 50023;
-	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[19]
+	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[20]
 	// The string has one of these values. Spaces separate them. The option only documents the values in OpenAPI.
 	//
 	// optional string one_of = 50024;
-	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[20]
+	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[21]
 	// Format of the string in OpenAPI, for example date. Without the option, a field id or *_id is a uuid, and a field *_at a
 	// date-time; the value none means that such a field has no format. For a field with the option number, int32 means that
 	// it is an integer; the service checks that.
 	//
 	// optional string format = 50025;
-	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[21]
+	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[22]
 	// The field is the session cookie of a browser, and not part of the body. In a request it is a string, the value of the
 	// cookie that the browser sent. In a response it is a Cookie, which the gateway sets. Scripts cannot read this cookie.
 	//
 	// optional bool cookie = 50026;
-	E_Cookie = &file_coffer_rest_v1_rest_proto_extTypes[22]
+	E_Cookie = &file_coffer_rest_v1_rest_proto_extTypes[23]
 	// The field of a request is the origin of this site as the client addresses it, for example https://coffer.example. The gateway
 	// computes it from the header Host.
 	//
 	// optional bool site = 50027;
-	E_Site = &file_coffer_rest_v1_rest_proto_extTypes[23]
+	E_Site = &file_coffer_rest_v1_rest_proto_extTypes[24]
 	// What the field's values must not exceed. The option only documents this in OpenAPI; the services check it, and a test of the whole
 	// system compares both. On a list, it applies to the elements, except the number of items.
 	//
 	// optional coffer.rest.v1.Limits limits = 50028;
-	E_Limits = &file_coffer_rest_v1_rest_proto_extTypes[24]
+	E_Limits = &file_coffer_rest_v1_rest_proto_extTypes[25]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -900,7 +914,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\x06upload\x12\x1e.google.protobuf.MethodOptions\x18׆\x03 \x01(\bR\x06upload:<\n" +
 	"\bdownload\x12\x1e.google.protobuf.MethodOptions\x18ۆ\x03 \x01(\bR\bdownload:B\n" +
 	"\vconditional\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\bR\vconditional:8\n" +
-	"\x06scopes\x12\x1e.google.protobuf.MethodOptions\x18܆\x03 \x03(\tR\x06scopes:7\n" +
+	"\x06scopes\x12\x1e.google.protobuf.MethodOptions\x18܆\x03 \x03(\tR\x06scopes:9\n" +
+	"\astep_up\x12\x1e.google.protobuf.MethodOptions\x18݆\x03 \x01(\bR\x06stepUp:7\n" +
 	"\x06number\x12\x1d.google.protobuf.FieldOptions\x18ۆ\x03 \x01(\bR\x06number:7\n" +
 	"\x06header\x12\x1d.google.protobuf.FieldOptions\x18܆\x03 \x01(\tR\x06header:5\n" +
 	"\x05query\x12\x1d.google.protobuf.FieldOptions\x18݆\x03 \x01(\bR\x05query:;\n" +
@@ -955,29 +970,30 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	7,  // 7: coffer.rest.v1.download:extendee -> google.protobuf.MethodOptions
 	7,  // 8: coffer.rest.v1.conditional:extendee -> google.protobuf.MethodOptions
 	7,  // 9: coffer.rest.v1.scopes:extendee -> google.protobuf.MethodOptions
-	8,  // 10: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
-	8,  // 11: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
-	8,  // 12: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
-	8,  // 13: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
-	8,  // 14: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	8,  // 15: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
-	8,  // 16: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
-	8,  // 17: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
-	8,  // 18: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
-	8,  // 19: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
-	8,  // 20: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
-	8,  // 21: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
-	8,  // 22: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
-	8,  // 23: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
-	8,  // 24: coffer.rest.v1.limits:extendee -> google.protobuf.FieldOptions
-	1,  // 25: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 26: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	9,  // 27: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
-	2,  // 28: coffer.rest.v1.limits:type_name -> coffer.rest.v1.Limits
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	25, // [25:29] is the sub-list for extension type_name
-	0,  // [0:25] is the sub-list for extension extendee
+	7,  // 10: coffer.rest.v1.step_up:extendee -> google.protobuf.MethodOptions
+	8,  // 11: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
+	8,  // 12: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
+	8,  // 13: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
+	8,  // 14: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
+	8,  // 15: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	8,  // 16: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
+	8,  // 17: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
+	8,  // 18: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
+	8,  // 19: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
+	8,  // 20: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
+	8,  // 21: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
+	8,  // 22: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
+	8,  // 23: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
+	8,  // 24: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
+	8,  // 25: coffer.rest.v1.limits:extendee -> google.protobuf.FieldOptions
+	1,  // 26: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 27: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	9,  // 28: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
+	2,  // 29: coffer.rest.v1.limits:type_name -> coffer.rest.v1.Limits
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	26, // [26:30] is the sub-list for extension type_name
+	0,  // [0:26] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -994,7 +1010,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   6,
-			NumExtensions: 25,
+			NumExtensions: 26,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

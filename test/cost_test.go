@@ -37,6 +37,7 @@ var costly = map[string]struct {
 	"updateImport":                  {10 * time.Second, "rules on each row, see rules.ImportSteps"},
 	"createTransactionsFromReceipt": {20 * time.Second, "OCR_PROCESSOR_TIME"},
 	"exportTransactions":            {5 * time.Second, "a stream of all transactions"},
+	"exportAccount":                 {15 * time.Second, "a stream of all data"},
 }
 
 // notMeasured has the operations without a request here, and the reasons.

@@ -16,6 +16,8 @@ require github.com/coffer-budget/coffer/services/ocr v0.0.0
 
 require github.com/coffer-budget/coffer/gateway v0.0.0
 
+require github.com/coffer-budget/coffer/clients/go v0.0.0
+
 require (
 	github.com/Shopify/toxiproxy/v2 v2.5.0
 	github.com/caarlos0/env/v11 v11.4.2
@@ -132,3 +134,5 @@ replace github.com/coffer-budget/coffer/gateway => ../gateway
 replace github.com/coffer-budget/coffer/devstack => ../devstack
 
 replace github.com/coffer-budget/coffer/web => ../web
+
+replace github.com/coffer-budget/coffer/clients/go => ../clients/go

@@ -45,6 +45,7 @@ var testedElsewhere = map[string]string{
 	"createTransactionsFromReceipt LIMIT_REACHED":       "TestCreateTransactionsFromReceiptSteps",
 	"updateTag LIMIT_REACHED":                           "TestTagErrors",
 	"listChanges SYNC_CURSOR_EXPIRED":                   "TestChangesExpiredCursor",
+	"REAUTHENTICATION_REQUIRED":                         "TestAdmitStepUp",
 	"EMAIL_NOT_VERIFIED":                                "TestEmailVerification",
 	"MAIL_UNAVAILABLE":                                  "TestForgotPassword",
 	"deleteImport IMPORT_STATE":                         "TestDeleteImport",

@@ -56,6 +56,7 @@ func (e AuditEntryOutcome) Valid() bool {
 
 // Defines values for AuditEntryType.
 const (
+	AccountExported        AuditEntryType = "account_exported"
 	EmailChangeFailed      AuditEntryType = "email_change_failed"
 	EmailChangeRequested   AuditEntryType = "email_change_requested"
 	EmailChanged           AuditEntryType = "email_changed"
@@ -84,6 +85,8 @@ const (
 // Valid indicates whether the value is a known member of the AuditEntryType enum.
 func (e AuditEntryType) Valid() bool {
 	switch e {
+	case AccountExported:
+		return true
 	case EmailChangeFailed:
 		return true
 	case EmailChangeRequested:
@@ -4298,7 +4301,7 @@ type AuditEntry struct {
 	// TokenName Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
 	TokenName *string `json:"tokenName,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created, token_deleted, reauthenticated or reauthentication_failed.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed or account_exported.
 	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -4308,7 +4311,7 @@ type AuditEntry struct {
 // AuditEntryOutcome success or failure.
 type AuditEntryOutcome string
 
-// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created, token_deleted, reauthenticated or reauthentication_failed.
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed or account_exported.
 type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
@@ -5790,7 +5793,7 @@ type GetMeResult struct {
 	// Code The result of the operation, for programs.
 	Code GetMeResultCode `json:"code"`
 
-	// EmailVerification What an e-mail that is not verified prevents: off (nothing), soft (inviting others and creating personal access tokens) or required (also signing in).
+	// EmailVerification What an e-mail that is not verified prevents: off (nothing), soft (inviting others, creating personal access tokens and exporting the account) or required (also signing in).
 	EmailVerification GetMeResultEmailVerification `json:"emailVerification"`
 
 	// Message The result of the operation, in English for users.
@@ -5805,7 +5808,7 @@ type GetMeResult struct {
 // GetMeResultCode The result of the operation, for programs.
 type GetMeResultCode string
 
-// GetMeResultEmailVerification What an e-mail that is not verified prevents: off (nothing), soft (inviting others and creating personal access tokens) or required (also signing in).
+// GetMeResultEmailVerification What an e-mail that is not verified prevents: off (nothing), soft (inviting others, creating personal access tokens and exporting the account) or required (also signing in).
 type GetMeResultEmailVerification string
 
 // GetMemberResult defines model for GetMemberResult.
@@ -10678,6 +10681,13 @@ type ClientInterface interface {
 	// Corresponds with GET /.well-known/jwks.json (the `GetKeySet` operationId).
 	GetKeySet(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ExportAccount Export account
+	//
+	// Downloads everything that Coffer stores about the user as a zip file: the profile, sessions and audit trail, the books, budgets, notifications, webhooks, attachments and images of receipts. Passwords, keys and other secrets are not part of it. Files with the extension jsonl have an object of the API per line. The last file, manifest.json, has the number of rows, the size and the SHA-256 of each other file: an archive without it is incomplete. A user can run one export at a time.
+	//
+	// Corresponds with GET /api/v1/account/export (the `ExportAccount` operationId).
+	ExportAccount(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DeleteAttachment Delete attachment
 	//
 	// Deletes an attachment. The attachments of a transaction are also deleted with it.
@@ -12079,6 +12089,23 @@ type ClientInterface interface {
 // Corresponds with GET /.well-known/jwks.json (the `GetKeySet` operationId).
 func (c *Client) GetKeySet(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetKeySetRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExportAccount Export account
+//
+// Downloads everything that Coffer stores about the user as a zip file: the profile, sessions and audit trail, the books, budgets, notifications, webhooks, attachments and images of receipts. Passwords, keys and other secrets are not part of it. Files with the extension jsonl have an object of the API per line. The last file, manifest.json, has the number of rows, the size and the SHA-256 of each other file: an archive without it is incomplete. A user can run one export at a time.
+//
+// Corresponds with GET /api/v1/account/export (the `ExportAccount` operationId).
+func (c *Client) ExportAccount(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportAccountRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -15182,6 +15209,33 @@ func NewGetKeySetRequest(server string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/.well-known/jwks.json")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExportAccountRequest constructs an http.Request for the ExportAccount method
+func NewExportAccountRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/account/export")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -22624,6 +22678,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /.well-known/jwks.json (the `GetKeySet` operationId).
 	GetKeySetWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetKeySetResponse, error)
 
+	// ExportAccountWithResponse Export account
+	//
+	// Downloads everything that Coffer stores about the user as a zip file: the profile, sessions and audit trail, the books, budgets, notifications, webhooks, attachments and images of receipts. Passwords, keys and other secrets are not part of it. Files with the extension jsonl have an object of the API per line. The last file, manifest.json, has the number of rows, the size and the SHA-256 of each other file: an archive without it is incomplete. A user can run one export at a time.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/account/export (the `ExportAccount` operationId).
+	ExportAccountWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ExportAccountResponse, error)
+
 	// DeleteAttachmentWithResponse Delete attachment
 	//
 	// Deletes an attachment. The attachments of a transaction are also deleted with it.
@@ -24195,6 +24258,55 @@ func (r GetKeySetResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetKeySetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ExportAccountResponse200Headers the declared response headers of an HTTP 200 response for ExportAccount
+type ExportAccountResponse200Headers struct {
+	ContentDisposition *string
+	XRequestId         *string
+}
+
+type ExportAccountResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ExportAccountResponse200Headers
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ExportAccountResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExportAccountResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExportAccountResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExportAccountResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExportAccountResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -30914,6 +31026,21 @@ func (c *ClientWithResponses) GetKeySetWithResponse(ctx context.Context, reqEdit
 	return ParseGetKeySetResponse(rsp)
 }
 
+// ExportAccountWithResponse Export account
+//
+// Downloads everything that Coffer stores about the user as a zip file: the profile, sessions and audit trail, the books, budgets, notifications, webhooks, attachments and images of receipts. Passwords, keys and other secrets are not part of it. Files with the extension jsonl have an object of the API per line. The last file, manifest.json, has the number of rows, the size and the SHA-256 of each other file: an archive without it is incomplete. A user can run one export at a time.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/account/export (the `ExportAccount` operationId).
+func (c *ClientWithResponses) ExportAccountWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ExportAccountResponse, error) {
+	rsp, err := c.ExportAccount(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExportAccountResponse(rsp)
+}
+
 // DeleteAttachmentWithResponse Delete attachment
 //
 // Deletes an attachment. The attachments of a transaction are also deleted with it.
@@ -33482,6 +33609,52 @@ func ParseGetKeySetResponse(rsp *http.Response) (*GetKeySetResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetKeySetResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseExportAccountResponse parses an HTTP response from a ExportAccountWithResponse call
+func ParseExportAccountResponse(rsp *http.Response) (*ExportAccountResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExportAccountResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ExportAccountResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

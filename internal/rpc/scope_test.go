@@ -139,6 +139,6 @@ func TestScopesOfMethods(t *testing.T) {
 	})
 	require.ElementsMatch(t, []string{
 		"ShareBudget", "RespondToInvitation", "RemoveMember", "UpdateNotifications",
-		"UpdateNotification", "DeleteNotification", "UpdateSettings",
+		"UpdateNotification", "DeleteNotification", "UpdateSettings", "ExportAccount",
 	}, closed, "operations for tokens of sessions only")
 }

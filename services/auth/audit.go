@@ -43,6 +43,7 @@ const (
 	auditInvitationAnswered   = "invitation_answered"
 	auditMemberUpdated        = "member_updated"
 	auditMemberRemoved        = "member_removed"
+	auditAccountExported      = "account_exported"
 )
 
 const (

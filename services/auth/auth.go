@@ -81,8 +81,8 @@ type Config struct {
 	KeyRotation time.Duration `env:"KEY_ROTATION" envDefault:"720h"`
 	Mail        mail.Config
 	// EmailVerification is what an e-mail that is not verified prevents: off (nothing), soft
-	// (inviting others and creating personal access tokens) or required (also signing in). Without
-	// a value it is soft if mail is configured, and off otherwise.
+	// (inviting others, creating personal access tokens and exporting the account) or required
+	// (also signing in). Without a value it is soft if mail is configured, and off otherwise.
 	EmailVerification string `env:"EMAIL_VERIFICATION"`
 }
 

@@ -4,15 +4,20 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/google/uuid"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/archive"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/auth/internal/email"
 	"github.com/coffer-budget/coffer/services/auth/internal/signing"
 )
@@ -60,6 +65,78 @@ func (s *server) GetUsers(
 		resp.Users = append(resp.Users, u.proto())
 	}
 	return resp, nil
+}
+
+// ExportUser serves the budget service, which writes the archive of an account. It sends the rows
+// as the API shows them, so no hash, key or token is part of it. Errors: UNAUTHORIZED if the
+// session has ended, and EMAIL_NOT_VERIFIED.
+func (s *server) ExportUser(
+	req *authv1.ExportUserRequest,
+	stream grpc.ServerStreamingServer[authv1.ExportUserResponse],
+) error {
+	ctx := stream.Context()
+	id, err := uuid.Parse(req.GetUserId())
+	if err != nil {
+		return apierr.Invalid("userId", "must be a UUID")
+	}
+	session, err := uuid.Parse(req.GetSessionId())
+	if err != nil {
+		return apierr.Invalid("sessionId", "must be a UUID")
+	}
+	u, err := selectUserInSession(ctx, s.db, id, session, s.now())
+	if err != nil {
+		return pg.IfNoRows(err, apierr.Unauthorized)
+	}
+	if err := s.checkVerified(ctx, id); err != nil {
+		return err
+	}
+	address, _ := netip.ParseAddr(req.GetAddress())
+	from := clientOf(address, req.GetUserAgent())
+	exported := s.entry(auditAccountExported, id, session, from)
+	if err := insertAudit(ctx, s.db, exported); err != nil {
+		return err
+	}
+	files := archive.NewFiles(func(p *restv1.ArchivePiece) error {
+		return stream.Send(&authv1.ExportUserResponse{Piece: p})
+	})
+	if err := s.exportTo(ctx, files, u, session); err != nil {
+		return err
+	}
+	return files.Flush()
+}
+
+// exportPage is the number of rows of a user that one statement of an export reads.
+const exportPage = 1000
+
+// exportTo writes the files of a user.
+func (s *server) exportTo(
+	ctx context.Context, files *archive.Files, u user, current uuid.UUID,
+) error {
+	if err := archive.Rows(files, "user.json", []*authv1.User{u.proto()}); err != nil {
+		return err
+	}
+	shown, err := s.tokens.All(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	if err := archive.Rows(files, "tokens.jsonl", shown); err != nil {
+		return err
+	}
+	err = archive.Pages(files, "sessions.jsonl",
+		func(before uuid.UUID) ([]session, error) {
+			return selectSessions(ctx, s.db, u.ID, before, s.now(), exportPage)
+		},
+		func(row session) (uuid.UUID, proto.Message, error) {
+			return row.ID, row.proto(current), nil
+		})
+	if err != nil {
+		return err
+	}
+	return archive.Pages(files, "audit.jsonl",
+		func(before uuid.UUID) ([]auditEntry, error) {
+			return selectAudit(ctx, s.db, u.ID, before, exportPage)
+		},
+		func(row auditEntry) (uuid.UUID, proto.Message, error) { return row.ID, row.proto(), nil })
 }
 
 // GetKeySet reads the keys from the database and not from memory, because another replica may have

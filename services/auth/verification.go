@@ -61,8 +61,8 @@ func (s *server) requireVerified(ctx context.Context, verified user) error {
 	return errEmailNotVerified
 }
 
-// checkVerified returns errEmailNotVerified for a user who may not invite others or create personal
-// access tokens.
+// checkVerified returns errEmailNotVerified for a user who may not invite others, create personal
+// access tokens or export the account.
 func (s *server) checkVerified(ctx context.Context, id uuid.UUID) error {
 	if s.config.verification() == verificationOff {
 		return nil

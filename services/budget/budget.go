@@ -26,6 +26,7 @@
 //   - internal/notification implements NotificationService: published events, stored notifications,
 //     alerts, live streams
 //   - internal/webhook implements WebhookService: webhooks and deliveries
+//   - internal/export implements AccountService: the archive of an account
 //   - internal/spending: the windows of a budget, and the ledger's sums in them
 //   - internal/budgettest: helpers for tests
 package budget
@@ -36,10 +37,12 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
@@ -52,6 +55,7 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/export"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 	"github.com/coffer-budget/coffer/services/budget/internal/webhook"
 )
@@ -166,12 +170,23 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go server.syncs.Run(ctx)
 	go pg.Sweep(ctx, log, server.expire)
 
-	// The three proto services share a port, and the verification of tokens.
 	srv := rpc.NewServer(config.Config, verifier, log)
-	budgetv1.RegisterBudgetServiceServer(srv, server)
-	budgetv1.RegisterNotificationServiceServer(srv, server.notifications)
-	budgetv1.RegisterWebhookServiceServer(srv, server.webhooks)
+	server.register(srv, ledgerv1.NewExportServiceClient(ledgerConn), config.ClientAddress)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
+}
+
+// register registers the proto services, which share a port and the verification of tokens.
+func (s *server) register(
+	srv grpc.ServiceRegistrar, ledger ledgerv1.ExportServiceClient,
+	clientAddress func(context.Context) netip.Addr,
+) {
+	budgetv1.RegisterBudgetServiceServer(srv, s)
+	budgetv1.RegisterNotificationServiceServer(srv, s.notifications)
+	budgetv1.RegisterWebhookServiceServer(srv, s.webhooks)
+	budgetv1.RegisterAccountServiceServer(srv, &export.Server{Dependencies: export.Dependencies{
+		Auth: s.auth, Ledger: ledger, Budgets: s, Notifications: s.notifications,
+		Webhooks: s.webhooks, ClientAddress: clientAddress, Now: s.now,
+	}})
 }
 
 // expire deletes rows whose retention has ended. pg.Sweep calls it every hour on each replica. A

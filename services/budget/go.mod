@@ -2,6 +2,8 @@ module github.com/coffer-budget/coffer/services/budget
 
 go 1.26.0
 
+require github.com/coffer-budget/coffer/clients/go v0.0.0
+
 require (
 	github.com/coffer-budget/coffer/internal v0.0.0
 	github.com/coffer-budget/coffer/proto v0.0.0
@@ -75,6 +77,7 @@ require (
 )
 
 replace (
+	github.com/coffer-budget/coffer/clients/go => ../../clients/go
 	github.com/coffer-budget/coffer/internal => ../../internal
 	github.com/coffer-budget/coffer/proto => ../../proto
 )

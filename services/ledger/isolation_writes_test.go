@@ -38,9 +38,15 @@ func (s *isolated) useMore(ctx context.Context) {
 	s.useSides(ctx)
 	s.useBooks(ctx)
 	stream := &fixture.DownloadStream[ledgerv1.ExportTransactionsResponse]{Ctx: ctx}
-	err := export.New(s.env.Ledger).
+	err := export.New(s.env.Ledger, nil).
 		ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "json"}, stream)
 	for _, m := range stream.Sent {
+		s.record(m, err)
+	}
+	archive := &fixture.DownloadStream[ledgerv1.ExportOwnerResponse]{Ctx: ctx}
+	err = export.New(s.env.Ledger, nil).
+		ExportOwner(&ledgerv1.ExportOwnerRequest{OwnerId: s.user.ID.String()}, archive)
+	for _, m := range archive.Sent {
 		s.record(m, err)
 	}
 	s.useReports(ctx)

@@ -258,7 +258,7 @@ func registerResources(
 	srv grpc.ServiceRegistrar, config Config, store *files.Store, resources *accounts.Accounts,
 	gates *reads.Gates,
 ) {
-	ledgerv1.RegisterExportServiceServer(srv, export.New(resources.Ledger))
+	ledgerv1.RegisterExportServiceServer(srv, export.New(resources.Ledger, store))
 	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: resources.Ledger})
 	ledgerv1.RegisterSyncServiceServer(srv,
 		&sync.Server{Ledger: resources.Ledger, Cursors: resources.Cursors})

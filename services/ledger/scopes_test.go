@@ -74,7 +74,7 @@ func (s *isolated) readAll() {
 	s.record(server.SuggestTransfers(ctx, &ledgerv1.SuggestTransfersRequest{}))
 	for _, format := range []string{"json", "csv"} {
 		stream := &fixture.DownloadStream[ledgerv1.ExportTransactionsResponse]{Ctx: ctx}
-		err = export.New(s.env.Ledger).
+		err = export.New(s.env.Ledger, nil).
 			ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: format}, stream)
 		for _, m := range stream.Sent {
 			s.record(m, err)

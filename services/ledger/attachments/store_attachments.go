@@ -156,6 +156,19 @@ func selectChunk(ctx context.Context, q pg.Querier, a attachment, n int) ([]byte
 		WHERE owner_id = $1 AND attachment_id = $2 AND n = $3`, a.OwnerID, a.ID, n)
 }
 
+// selectPage returns up to limit of an owner's ready attachments with an id below before, newest
+// first.
+func selectPage(
+	ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int,
+) ([]Exported, error) {
+	return pg.All[Exported](ctx, q, `
+		SELECT `+attachmentColumns+`
+		FROM attachments
+		WHERE owner_id = $1 AND id < $2 AND status = 'ready'
+		ORDER BY id DESC
+		LIMIT $3`, owner, before, limit)
+}
+
 // deleteReady deletes a visible attachment with its chunks. It returns false if the attachment does
 // not exist.
 func deleteReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {

@@ -14,6 +14,7 @@
 //   - csv.go, json.go: the tables. Package formats of imports reads both of them back (ADR 91)
 //   - hledger.go, beancount.go: the journals of plain-text accounting. journal.go has their common
 //     part, the accounts and postings
+//   - owner.go: the files of the archive of an account, for the budget service (ADR 134)
 package export
 
 import (
@@ -32,6 +33,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
@@ -47,14 +49,16 @@ type Exports struct {
 	ledgerv1.UnsafeExportServiceServer
 
 	*posting.Ledger
+	// files has the content of attachments and images that files.Store has moved there.
+	files   *files.Store
 	running chan struct{}
 }
 
 var _ ledgerv1.ExportServiceServer = (*Exports)(nil)
 
 // New returns the service for the books in a ledger.
-func New(book *posting.Ledger) *Exports {
-	return &Exports{Ledger: book, running: make(chan struct{}, maxRunning)}
+func New(book *posting.Ledger, store *files.Store) *Exports {
+	return &Exports{Ledger: book, files: store, running: make(chan struct{}, maxRunning)}
 }
 
 // encoder writes an export in one format. begin is called once, then add for each transaction,
@@ -131,24 +135,8 @@ func (s *Exports) ExportTransactions(
 		return request.CheckFilter(ctx, s.DB, p, filter.owner,
 			request.Filter{Wallets: filter.wallets, Categories: filter.categories})
 	}
-	// A user who repeats a rejected export takes no place from others. The lock of this statement
-	// ends with it; check takes it again.
-	free, err := tryLock(ctx, s.DB, filter.owner)
-	if err != nil {
-		return err
-	}
-	if !free {
-		return errExportRunning
-	}
-	select {
-	case s.running <- struct{}{}:
-		defer func() { <-s.running }()
-	default:
-		return apierr.Unavailable
-	}
-	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return pgx.BeginTxFunc(ctx, s.DB, snapshot, func(tx pgx.Tx) error {
-		if err := s.check(ctx, tx, filter); err != nil {
+	return s.inSnapshot(ctx, filter.owner, func(tx pgx.Tx) error {
+		if err := check(ctx, tx, filter); err != nil {
 			return err
 		}
 		var err error
@@ -175,18 +163,43 @@ func (s *Exports) ExportTransactions(
 	})
 }
 
-// check returns an error if another export of the owner is running, or if a filter names a wallet
-// or category that is unknown or belongs to another user. It takes the lock of the export, which
-// lasts until tx ends.
-func (s *Exports) check(ctx context.Context, tx pgx.Tx, filter filter) error {
-	locked, err := tryLock(ctx, tx, filter.owner)
-	if err != nil {
+// inSnapshot runs do in a snapshot of the database, with the lock of the owner's exports. It
+// returns errExportRunning if another export has the lock.
+func (s *Exports) inSnapshot(
+	ctx context.Context, owner uuid.UUID, do func(tx pgx.Tx) error,
+) error {
+	// A user who repeats a rejected export takes no place from others. The lock of this statement
+	// ends with it; the one of the transaction lasts until the end of the export.
+	if err := lock(ctx, s.DB, owner); err != nil {
 		return err
 	}
-	if !locked {
-		return errExportRunning
+	select {
+	case s.running <- struct{}{}:
+		defer func() { <-s.running }()
+	default:
+		return apierr.Unavailable
 	}
-	owned, err := request.SelectOwned(ctx, tx, filter.owner, filter.wallets, filter.categories)
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return pgx.BeginTxFunc(ctx, s.DB, snapshot, func(tx pgx.Tx) error {
+		if err := lock(ctx, tx, owner); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
+func lock(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
+	locked, err := tryLock(ctx, q, owner)
+	if err == nil && !locked {
+		err = errExportRunning
+	}
+	return err
+}
+
+// check returns an error if a filter names a wallet or category that is unknown or belongs to
+// another user.
+func check(ctx context.Context, q pg.Querier, filter filter) error {
+	owned, err := request.SelectOwned(ctx, q, filter.owner, filter.wallets, filter.categories)
 	if err != nil {
 		return err
 	}

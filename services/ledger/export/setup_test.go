@@ -32,7 +32,7 @@ func setup(t testing.TB) (*server, fixture.User) {
 	f := fixture.New(t)
 	s := &server{
 		Service: f, Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
-		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads), Exports: New(f.Ledger),
+		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads), Exports: New(f.Ledger, nil),
 	}
 	f.RPCs = rpcs{f, s.Accounts, s.Transactions}
 	s.Run(t.Context())

@@ -133,3 +133,15 @@ func selectReceiptImage(
 			ON i.owner_id = r.owner_id AND i.receipt_id = r.id AND i.page = $3::int
 		WHERE r.owner_id = $1 AND r.id = $2`, owner, receipt, page)
 }
+
+// selectImages returns up to limit of an owner's images after another one, by receipt and page.
+func selectImages(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, after Image, limit int,
+) ([]Image, error) {
+	return pg.All[Image](ctx, q, `
+		SELECT receipt_id, page
+		FROM receipt_images
+		WHERE owner_id = $1 AND (receipt_id, page) > ($2, $3)
+		ORDER BY receipt_id, page
+		LIMIT $4`, owner, after.ReceiptID, after.Page, limit)
+}

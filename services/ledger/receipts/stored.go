@@ -16,7 +16,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
-	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -128,9 +127,7 @@ func (s *Receipts) GetReceiptImage(
 	case err != nil:
 		return nil, pg.IfNoRows(err, errReceiptNotFound)
 	case image.Object != nil:
-		image.Content, err = s.Files.Read(ctx, files.Object{
-			OwnerID: owner, ID: *image.Object, Size: image.Size, SHA256: image.SHA256,
-		})
+		image.Content, err = s.Files.Read(ctx, image.object(owner))
 		if err != nil {
 			return nil, err
 		}

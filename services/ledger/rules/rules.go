@@ -114,11 +114,18 @@ func (s *Rules) CreateRule(
 func (s *Rules) ListRules(
 	ctx context.Context, _ *ledgerv1.ListRulesRequest,
 ) (*ledgerv1.ListRulesResponse, error) {
-	rows, err := selectRules(ctx, s.DB, caller.ID(ctx))
+	rules, err := All(ctx, s.DB, caller.ID(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.ListRulesResponse{Rules: protos(rows)}, nil
+	return &ledgerv1.ListRulesResponse{Rules: rules}, nil
+}
+
+// All returns the rules of an owner in their order, as the API shows them. An owner has at most
+// maxRules.
+func All(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]*ledgerv1.Rule, error) {
+	rows, err := selectRules(ctx, q, owner)
+	return protos(rows), err
 }
 
 // GetRule returns one of the caller's rules. With wait it returns when its job has made progress,

@@ -70,15 +70,24 @@ func (s *Server) ListTags(
 		return nil, err
 	}
 	defer leave()
-	rows, err := selectTags(ctx, s.DB, owner)
+	tags, err := All(ctx, s.DB, owner)
 	if err != nil {
 		return nil, err
 	}
-	resp := &ledgerv1.ListTagsResponse{}
-	for _, t := range rows {
-		resp.Tags = append(resp.Tags, t.proto())
+	return &ledgerv1.ListTagsResponse{Tags: tags}, nil
+}
+
+// All returns all tags of an owner, by name, as the API shows them.
+func All(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]*ledgerv1.Tag, error) {
+	rows, err := selectTags(ctx, q, owner)
+	if err != nil {
+		return nil, err
 	}
-	return resp, nil
+	var tags []*ledgerv1.Tag
+	for _, t := range rows {
+		tags = append(tags, t.proto())
+	}
+	return tags, nil
 }
 
 // GetTag returns one of the caller's tags. Errors: TAG_NOT_FOUND, also for a text that cannot be a

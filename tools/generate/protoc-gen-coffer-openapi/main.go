@@ -129,6 +129,7 @@ func securitySchemes() object {
 // tags describe the groups of operations. A tag is the first name in the paths of its operations. A
 // new resource needs an entry.
 var tags = map[string]string{
+	"account":       "Everything that Coffer stores about a user.",
 	"attachments":   "Files that users keep with their transactions.",
 	"auth":          "Accounts, sessions, access tokens and the audit trail.",
 	"budgets":       "Spending limits, their progress, and the members who share them.",

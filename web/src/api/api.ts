@@ -160,7 +160,7 @@ export function download<P extends PathsWith<"get">>(
 ): Promise<Blob> {
   return call("get", path, options, async (response) => {
     if (!response.ok) throw problemOf(response.status, parseBody(await response.text()));
-    return new Blob([await response.arrayBuffer()]);
+    return new Blob([await response.blob()]);
   });
 }
 

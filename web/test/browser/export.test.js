@@ -5,7 +5,7 @@ import { accessibleInLooks, account, household, open, phone, sizes, url } from "
 
 /** saved presses Download and returns the name and the text of the file. */
 async function saved(page) {
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download", exact: true }).click()]);
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
 }
 
@@ -43,14 +43,28 @@ test("a period that ends before it begins is not sent, and a rejected export is 
   await page.getByLabel("From").fill("2026-02-01");
   await page.getByLabel("To", { exact: true }).fill("2026-01-01");
   await page.getByRole("alert").filter({ hasText: "The first day must not be after the last one." }).waitFor();
-  assert.ok(await page.getByRole("button", { name: "Download" }).isDisabled());
+  assert.ok(await page.getByRole("button", { name: "Download", exact: true }).isDisabled());
   await page.getByLabel("To", { exact: true }).fill("2026-03-01");
   await page.route(`${url}/api/v1/export/transactions**`, (route) => route.fulfill({ status: 429, contentType: "application/json", body: JSON.stringify({ code: "RATE_LIMITED", message: "Too many requests" }) }), { times: 1 });
-  await page.getByRole("button", { name: "Download" }).click();
+  await page.getByRole("button", { name: "Download", exact: true }).click();
   await page.getByRole("alert").filter({ hasText: "Another export of yours is running." }).waitFor();
   await page.getByRole("radio", { name: /^CSV/ }).focus();
   await page.keyboard.press("ArrowDown");
   assert.ok(await page.getByRole("radio", { name: /^Coffer/ }).isChecked());
+});
+
+test("the archive of the account is downloaded, and a rejection is explained", async (t) => {
+  const user = await account();
+  const page = await open(t, user, "/export", phone);
+  const button = page.getByRole("button", { name: "Download the archive" });
+  await page.route(`${url}/api/v1/account/export`, (route) => route.fulfill({ status: 429, contentType: "application/json", body: JSON.stringify({ code: "RATE_LIMITED", message: "Too many requests" }) }), { times: 1 });
+  await button.click();
+  await page.getByRole("alert").filter({ hasText: "Another export of yours is running." }).waitFor();
+  const [archive] = await Promise.all([page.waitForEvent("download"), button.press("Enter")]);
+  assert.match(archive.suggestedFilename(), /^coffer-account-\d{4}-\d\d-\d\d\.zip$/);
+  const file = await readFile(await archive.path());
+  assert.ok(file.includes("manifest.json"));
+  await page.getByText(`${archive.suggestedFilename()} is downloaded`).waitFor();
 });
 
 for (const { name, options } of sizes) {
@@ -58,7 +72,7 @@ for (const { name, options } of sizes) {
     const user = await account();
     await household(user, 1);
     const page = await open(t, user, "/export", options);
-    await page.getByRole("button", { name: "Download" }).waitFor();
+    await page.getByRole("button", { name: "Download", exact: true }).waitFor();
     await accessibleInLooks(page);
   });
 }

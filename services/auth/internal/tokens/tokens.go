@@ -128,15 +128,24 @@ func (s *Server) ListPersonalTokens(
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := selectTokens(ctx, s.DB, user)
+	tokens, err := s.All(ctx, user)
 	if err != nil {
 		return nil, err
 	}
-	resp := &authv1.ListPersonalTokensResponse{}
-	for _, t := range tokens {
-		resp.Tokens = append(resp.Tokens, t.proto())
+	return &authv1.ListPersonalTokensResponse{Tokens: tokens}, nil
+}
+
+// All returns the tokens of a user, newest first, as the API shows them.
+func (s *Server) All(ctx context.Context, user uuid.UUID) ([]*authv1.PersonalToken, error) {
+	rows, err := selectTokens(ctx, s.DB, user)
+	if err != nil {
+		return nil, err
 	}
-	return resp, nil
+	var tokens []*authv1.PersonalToken
+	for _, t := range rows {
+		tokens = append(tokens, t.proto())
+	}
+	return tokens, nil
 }
 
 // DeletePersonalToken deletes a token of the acting user. All services reject the access tokens

@@ -10,7 +10,7 @@ const de: typeof en = {
   entries: {
     registered: "Konto angelegt", login_succeeded: "Angemeldet", login_failed: "Anmeldung gescheitert", refresh_token_reused: "Ein altes Token wurde noch einmal benutzt; die Sitzung wurde beendet",
     session_ended: "Sitzung beendet", logged_out: "Abgemeldet", password_changed: "Passwort geändert", password_reset: "Passwort mit einem Link aus einer Mail gesetzt", password_change_failed: "Falsches Passwort beim Ändern des Passworts",
-    profile_changed: "Name geändert", email_changed: "E-Mail geändert", email_change_requested: "Neue E-Mail angefordert", email_confirmed: "E-Mail bestätigt", email_reverted: "Frühere E-Mail wiederhergestellt", reauthenticated: "Identität bestätigt", reauthentication_failed: "Falsches Passwort beim Bestätigen der Identität", token_created: "Zugriffstoken angelegt:", token_deleted: "Zugriffstoken gelöscht:", email_change_failed: "Falsches Passwort beim Ändern der E-Mail",
+    profile_changed: "Name geändert", email_changed: "E-Mail geändert", email_change_requested: "Neue E-Mail angefordert", email_confirmed: "E-Mail bestätigt", email_reverted: "Frühere E-Mail wiederhergestellt", reauthenticated: "Identität bestätigt", reauthentication_failed: "Falsches Passwort beim Bestätigen der Identität", token_created: "Zugriffstoken angelegt:", token_deleted: "Zugriffstoken gelöscht:", email_change_failed: "Falsches Passwort beim Ändern der E-Mail", account_exported: "Benutzerkonto exportiert",
   },
   aBudget: "einem Budget",
   quoted: (name) => `„${name}“`,

@@ -24,6 +24,14 @@ const de: typeof en = {
   preparing: "Die Datei wird erstellt",
   done: (name) => `${name} ist heruntergeladen`,
   busy: "Ein anderer Export von dir läuft noch. Bitte warte, bis er fertig ist.",
+  account: "Das ganze Benutzerkonto",
+  accountText: "Ein Archiv mit allem, was Coffer über dich speichert: deine Bücher mit Anhängen und Belegen, Budgets, Benachrichtigungen, Webhooks, dein Profil und die Aktivität deines Benutzerkontos. Passwörter und Schlüssel sind nicht darin.",
+  accountProblems: {
+    RATE_LIMITED: "Ein anderer Export von dir läuft noch. Bitte warte, bis er fertig ist.",
+    EMAIL_NOT_VERIFIED: "Bestätige zuerst deine E-Mail. Das Profil in den Einstellungen sendet den Link.",
+    REAUTHENTICATION_REQUIRED: "Dafür musst du dich in den letzten 10 Minuten angemeldet haben. Bitte melde dich noch einmal an.",
+  },
+  archive: "Archiv herunterladen",
 };
 
 export default de;

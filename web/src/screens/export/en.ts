@@ -22,4 +22,12 @@ export default {
   preparing: "The file is being prepared",
   done: (name: string) => `${name} is downloaded`,
   busy: "Another export of yours is running. Please wait until it has ended.",
+  account: "The whole account",
+  accountText: "An archive with everything that Coffer stores about you: your books with attachments and receipts, budgets, notifications, webhooks, your profile and the activity of your account. Passwords and keys are not in it.",
+  accountProblems: {
+    RATE_LIMITED: "Another export of yours is running. Please wait until it has ended.",
+    EMAIL_NOT_VERIFIED: "Confirm your e-mail first. The profile in the settings sends the link.",
+    REAUTHENTICATION_REQUIRED: "This needs a sign-in within the last 10 minutes. Please sign in again.",
+  } as Record<string, string>,
+  archive: "Download the archive",
 };

@@ -36,3 +36,13 @@ export function queryOf({ format, from, to, walletId, categoryId, tag, bom }: Ch
     ...(bom && format === "csv" && { bom }),
   };
 }
+
+/** save stores a file on the device. */
+export function save(file: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  // The browser reads the file after the click.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

@@ -3,7 +3,7 @@ import type en from "./en";
 
 const de: typeof en = {
   pendingEmail: (email) => `Eine Mail ging an ${email}. Die Adresse ändert sich, sobald du ihren Link öffnest.`,
-  unconfirmed: "Deine E-Mail ist nicht bestätigt. Bis dahin kannst du niemanden einladen und keine Zugriffstoken anlegen.",
+  unconfirmed: "Deine E-Mail ist nicht bestätigt. Bis dahin kannst du niemanden einladen, keine Zugriffstoken anlegen und dein Konto nicht exportieren.",
   sendConfirmation: "Link senden",
   confirmationSent: (email) => `Eine Mail ist unterwegs an ${email}.`,
   title: "Einstellungen",
@@ -35,7 +35,7 @@ const de: typeof en = {
   more: "Ältere Sitzungen werden nicht gezeigt. „Überall abmelden“ beendet auch sie.",
 
   dataLinks: {
-    export: ["Export", "Deine Buchungen als CSV, JSON, hledger oder Beancount"],
+    export: ["Export", "Deine Buchungen als Datei, oder alles, was Coffer über dich speichert"],
     tokens: ["Zugriffstoken", "Was Skripte und andere Programme in deinem Konto dürfen"],
     webhooks: ["Webhooks", "Ereignisse, die Coffer an deine Programme sendet"],
   },

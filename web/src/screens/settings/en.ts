@@ -2,7 +2,7 @@ import { plural } from "../../i18n/i18n.svelte";
 
 export default {
   pendingEmail: (email: string) => `A mail was sent to ${email}. The address changes when you open its link.`,
-  unconfirmed: "Your e-mail is not confirmed. Until then you cannot invite others or create access tokens.",
+  unconfirmed: "Your e-mail is not confirmed. Until then you cannot invite others, create access tokens or export your account.",
   sendConfirmation: "Send the link",
   confirmationSent: (email: string) => `A mail is on its way to ${email}.`,
   title: "Settings",
@@ -34,7 +34,7 @@ export default {
   more: "Older sessions are not shown. “Sign out everywhere” ends them too.",
 
   dataLinks: {
-    export: ["Export", "Your transactions as CSV, JSON, hledger or Beancount"],
+    export: ["Export", "Your transactions as a file, or all of your account"],
     tokens: ["Access tokens", "What scripts and other programs may do in your account"],
     webhooks: ["Webhooks", "Events that Coffer sends to your own programs"],
   },

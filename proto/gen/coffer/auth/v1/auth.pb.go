@@ -215,7 +215,7 @@ type AuditEntry struct {
 	// Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out,
 	// password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed,
 	// email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created,
-	// token_deleted, reauthenticated or reauthentication_failed.
+	// token_deleted, reauthenticated, reauthentication_failed or account_exported.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
@@ -1412,8 +1412,8 @@ type GetMeResponse struct {
 	User    *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
 	// Version of the profile, for If-Match.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// What an e-mail that is not verified prevents: off (nothing), soft (inviting others and creating
-	// personal access tokens) or required (also signing in).
+	// What an e-mail that is not verified prevents: off (nothing), soft (inviting others, creating
+	// personal access tokens and exporting the account) or required (also signing in).
 	EmailVerification string `protobuf:"bytes,5,opt,name=email_verification,json=emailVerification,proto3" json:"email_verification,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -3140,6 +3140,120 @@ func (x *FindUserByEmailResponse) GetUser() *User {
 	return nil
 }
 
+type ExportUserRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	UserId string                 `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The session in which the user requests the export.
+	SessionId string `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// Address and User-Agent header of the client. Both may be empty.
+	Address       string `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
+	UserAgent     string `protobuf:"bytes,4,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportUserRequest) Reset() {
+	*x = ExportUserRequest{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportUserRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportUserRequest) ProtoMessage() {}
+
+func (x *ExportUserRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportUserRequest.ProtoReflect.Descriptor instead.
+func (*ExportUserRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *ExportUserRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *ExportUserRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *ExportUserRequest) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *ExportUserRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
+	}
+	return ""
+}
+
+type ExportUserResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Piece         *v1.ArchivePiece       `protobuf:"bytes,1,opt,name=piece,proto3" json:"piece,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportUserResponse) Reset() {
+	*x = ExportUserResponse{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportUserResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportUserResponse) ProtoMessage() {}
+
+func (x *ExportUserResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportUserResponse.ProtoReflect.Descriptor instead.
+func (*ExportUserResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ExportUserResponse) GetPiece() *v1.ArchivePiece {
+	if x != nil {
+		return x.Piece
+	}
+	return nil
+}
+
 type GetUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUIDs, at most 1000.
@@ -3150,7 +3264,7 @@ type GetUsersRequest struct {
 
 func (x *GetUsersRequest) Reset() {
 	*x = GetUsersRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3162,7 +3276,7 @@ func (x *GetUsersRequest) String() string {
 func (*GetUsersRequest) ProtoMessage() {}
 
 func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3175,7 +3289,7 @@ func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersRequest.ProtoReflect.Descriptor instead.
 func (*GetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{43}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GetUsersRequest) GetIds() []string {
@@ -3195,7 +3309,7 @@ type GetUsersResponse struct {
 
 func (x *GetUsersResponse) Reset() {
 	*x = GetUsersResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3207,7 +3321,7 @@ func (x *GetUsersResponse) String() string {
 func (*GetUsersResponse) ProtoMessage() {}
 
 func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3220,7 +3334,7 @@ func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersResponse.ProtoReflect.Descriptor instead.
 func (*GetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{44}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetUsersResponse) GetUsers() []*User {
@@ -3254,11 +3368,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\xce\x06\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\xdf\x06\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x94\x03\n" +
-	"\x04type\x18\x02 \x01(\tB\xff\x02¶\x18\xfa\x02registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered member_updated member_removed token_created token_deleted reauthenticated reauthentication_failedR\x04type\x12-\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\xa5\x03\n" +
+	"\x04type\x18\x02 \x01(\tB\x90\x03¶\x18\x8b\x03registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered member_updated member_removed token_created token_deleted reauthenticated reauthentication_failed account_exportedR\x04type\x12-\n" +
 	"\aoutcome\x18\x03 \x01(\tB\x13¶\x18\x0fsuccess failureR\aoutcome\x12\x1d\n" +
 	"\x02at\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x02at\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +
@@ -3531,11 +3645,20 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\n" +
 	"inviter_id\x18\x02 \x01(\tR\tinviterId\"C\n" +
 	"\x17FindUserByEmailResponse\x12(\n" +
-	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"#\n" +
+	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"\x84\x01\n" +
+	"\x11ExportUserRequest\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x02 \x01(\tR\tsessionId\x12\x18\n" +
+	"\aaddress\x18\x03 \x01(\tR\aaddress\x12\x1d\n" +
+	"\n" +
+	"user_agent\x18\x04 \x01(\tR\tuserAgent\"H\n" +
+	"\x12ExportUserResponse\x122\n" +
+	"\x05piece\x18\x01 \x01(\v2\x1c.coffer.rest.v1.ArchivePieceR\x05piece\"#\n" +
 	"\x0fGetUsersRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\">\n" +
 	"\x10GetUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xf2\x19\n" +
+	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xe3\x1a\n" +
 	"\vAuthService\x12\xa1\x01\n" +
 	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"R\x8a\xb5\x18%\n" +
 	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x01(\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\x97\x01\n" +
@@ -3571,7 +3694,9 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\rAUDIT_FETCHED\x12\x17Security events fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/auth/audit\x90\x02\x01\x12\x9d\x01\n" +
 	"\tGetKeySet\x12 .coffer.auth.v1.GetKeySetRequest\x1a!.coffer.auth.v1.GetKeySetResponse\"K\x8a\xb5\x18\x03\x18\xc8\x01\x90\xb5\x18\x01\xa2\xb5\x18\agateway\xa2\xb5\x18\x06ledger\xa2\xb5\x18\x06budget\x82\xd3\xe4\x93\x02\x18\x12\x16/.well-known/jwks.json\x90\x02\x01\x12\x96\x01\n" +
 	"\x13ListRevokedSessions\x12*.coffer.auth.v1.ListRevokedSessionsRequest\x1a+.coffer.auth.v1.ListRevokedSessionsResponse\"&\x90\xb5\x18\x02\xa2\xb5\x18\agateway\xa2\xb5\x18\x06ledger\xa2\xb5\x18\x06budget\x90\x02\x01\x12|\n" +
-	"\x0fFindUserByEmail\x12&.coffer.auth.v1.FindUserByEmailRequest\x1a'.coffer.auth.v1.FindUserByEmailResponse\"\x18\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x03)\xa4\x02\x90\x02\x01\x12`\n" +
+	"\x0fFindUserByEmail\x12&.coffer.auth.v1.FindUserByEmailRequest\x1a'.coffer.auth.v1.FindUserByEmailResponse\"\x18\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x03)\xa4\x02\x90\x02\x01\x12o\n" +
+	"\n" +
+	"ExportUser\x12!.coffer.auth.v1.ExportUserRequest\x1a\".coffer.auth.v1.ExportUserResponse\"\x18\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x02\xa4\x02ص\x18\x010\x01\x12`\n" +
 	"\bGetUsers\x12\x1f.coffer.auth.v1.GetUsersRequest\x1a .coffer.auth.v1.GetUsersResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"
 
 var (
@@ -3586,7 +3711,7 @@ func file_coffer_auth_v1_auth_proto_rawDescGZIP() []byte {
 	return file_coffer_auth_v1_auth_proto_rawDescData
 }
 
-var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*User)(nil),                        // 0: coffer.auth.v1.User
 	(*Session)(nil),                     // 1: coffer.auth.v1.Session
@@ -3631,73 +3756,79 @@ var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*ListRevokedSessionsResponse)(nil), // 40: coffer.auth.v1.ListRevokedSessionsResponse
 	(*FindUserByEmailRequest)(nil),      // 41: coffer.auth.v1.FindUserByEmailRequest
 	(*FindUserByEmailResponse)(nil),     // 42: coffer.auth.v1.FindUserByEmailResponse
-	(*GetUsersRequest)(nil),             // 43: coffer.auth.v1.GetUsersRequest
-	(*GetUsersResponse)(nil),            // 44: coffer.auth.v1.GetUsersResponse
-	(*v1.Cookie)(nil),                   // 45: coffer.rest.v1.Cookie
-	(*v1.Pagination)(nil),               // 46: coffer.rest.v1.Pagination
+	(*ExportUserRequest)(nil),           // 43: coffer.auth.v1.ExportUserRequest
+	(*ExportUserResponse)(nil),          // 44: coffer.auth.v1.ExportUserResponse
+	(*GetUsersRequest)(nil),             // 45: coffer.auth.v1.GetUsersRequest
+	(*GetUsersResponse)(nil),            // 46: coffer.auth.v1.GetUsersResponse
+	(*v1.Cookie)(nil),                   // 47: coffer.rest.v1.Cookie
+	(*v1.Pagination)(nil),               // 48: coffer.rest.v1.Pagination
+	(*v1.ArchivePiece)(nil),             // 49: coffer.rest.v1.ArchivePiece
 }
 var file_coffer_auth_v1_auth_proto_depIdxs = []int32{
 	3,  // 0: coffer.auth.v1.AuditEntry.sharing:type_name -> coffer.auth.v1.AuditSharing
 	0,  // 1: coffer.auth.v1.RegisterResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 2: coffer.auth.v1.LoginResponse.user:type_name -> coffer.auth.v1.User
-	45, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	47, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
 	0,  // 4: coffer.auth.v1.RefreshResponse.user:type_name -> coffer.auth.v1.User
-	45, // 5: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
-	45, // 6: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	47, // 5: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	47, // 6: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
 	0,  // 7: coffer.auth.v1.GetMeResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 8: coffer.auth.v1.UpdateMeResponse.user:type_name -> coffer.auth.v1.User
 	1,  // 9: coffer.auth.v1.ListSessionsResponse.sessions:type_name -> coffer.auth.v1.Session
-	46, // 10: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	48, // 10: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	2,  // 11: coffer.auth.v1.ListAuditResponse.entries:type_name -> coffer.auth.v1.AuditEntry
-	46, // 12: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	48, // 12: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	38, // 13: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
 	0,  // 14: coffer.auth.v1.FindUserByEmailResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 15: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
-	4,  // 16: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
-	6,  // 17: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
-	8,  // 18: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
-	10, // 19: coffer.auth.v1.AuthService.Reauthenticate:input_type -> coffer.auth.v1.ReauthenticateRequest
-	12, // 20: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
-	14, // 21: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
-	16, // 22: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
-	18, // 23: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
-	20, // 24: coffer.auth.v1.AuthService.ForgotPassword:input_type -> coffer.auth.v1.ForgotPasswordRequest
-	22, // 25: coffer.auth.v1.AuthService.ResetPassword:input_type -> coffer.auth.v1.ResetPasswordRequest
-	24, // 26: coffer.auth.v1.AuthService.VerifyEmail:input_type -> coffer.auth.v1.VerifyEmailRequest
-	26, // 27: coffer.auth.v1.AuthService.SendVerification:input_type -> coffer.auth.v1.SendVerificationRequest
-	28, // 28: coffer.auth.v1.AuthService.RevertEmail:input_type -> coffer.auth.v1.RevertEmailRequest
-	30, // 29: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
-	32, // 30: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
-	34, // 31: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
-	36, // 32: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
-	39, // 33: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
-	41, // 34: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
-	43, // 35: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
-	5,  // 36: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
-	7,  // 37: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
-	9,  // 38: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
-	11, // 39: coffer.auth.v1.AuthService.Reauthenticate:output_type -> coffer.auth.v1.ReauthenticateResponse
-	13, // 40: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
-	15, // 41: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
-	17, // 42: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
-	19, // 43: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
-	21, // 44: coffer.auth.v1.AuthService.ForgotPassword:output_type -> coffer.auth.v1.ForgotPasswordResponse
-	23, // 45: coffer.auth.v1.AuthService.ResetPassword:output_type -> coffer.auth.v1.ResetPasswordResponse
-	25, // 46: coffer.auth.v1.AuthService.VerifyEmail:output_type -> coffer.auth.v1.VerifyEmailResponse
-	27, // 47: coffer.auth.v1.AuthService.SendVerification:output_type -> coffer.auth.v1.SendVerificationResponse
-	29, // 48: coffer.auth.v1.AuthService.RevertEmail:output_type -> coffer.auth.v1.RevertEmailResponse
-	31, // 49: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
-	33, // 50: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
-	35, // 51: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
-	37, // 52: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
-	40, // 53: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
-	42, // 54: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
-	44, // 55: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
-	36, // [36:56] is the sub-list for method output_type
-	16, // [16:36] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	49, // 15: coffer.auth.v1.ExportUserResponse.piece:type_name -> coffer.rest.v1.ArchivePiece
+	0,  // 16: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
+	4,  // 17: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
+	6,  // 18: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
+	8,  // 19: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
+	10, // 20: coffer.auth.v1.AuthService.Reauthenticate:input_type -> coffer.auth.v1.ReauthenticateRequest
+	12, // 21: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
+	14, // 22: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
+	16, // 23: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
+	18, // 24: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
+	20, // 25: coffer.auth.v1.AuthService.ForgotPassword:input_type -> coffer.auth.v1.ForgotPasswordRequest
+	22, // 26: coffer.auth.v1.AuthService.ResetPassword:input_type -> coffer.auth.v1.ResetPasswordRequest
+	24, // 27: coffer.auth.v1.AuthService.VerifyEmail:input_type -> coffer.auth.v1.VerifyEmailRequest
+	26, // 28: coffer.auth.v1.AuthService.SendVerification:input_type -> coffer.auth.v1.SendVerificationRequest
+	28, // 29: coffer.auth.v1.AuthService.RevertEmail:input_type -> coffer.auth.v1.RevertEmailRequest
+	30, // 30: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
+	32, // 31: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
+	34, // 32: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
+	36, // 33: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
+	39, // 34: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
+	41, // 35: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
+	43, // 36: coffer.auth.v1.AuthService.ExportUser:input_type -> coffer.auth.v1.ExportUserRequest
+	45, // 37: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
+	5,  // 38: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
+	7,  // 39: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
+	9,  // 40: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
+	11, // 41: coffer.auth.v1.AuthService.Reauthenticate:output_type -> coffer.auth.v1.ReauthenticateResponse
+	13, // 42: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
+	15, // 43: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
+	17, // 44: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
+	19, // 45: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
+	21, // 46: coffer.auth.v1.AuthService.ForgotPassword:output_type -> coffer.auth.v1.ForgotPasswordResponse
+	23, // 47: coffer.auth.v1.AuthService.ResetPassword:output_type -> coffer.auth.v1.ResetPasswordResponse
+	25, // 48: coffer.auth.v1.AuthService.VerifyEmail:output_type -> coffer.auth.v1.VerifyEmailResponse
+	27, // 49: coffer.auth.v1.AuthService.SendVerification:output_type -> coffer.auth.v1.SendVerificationResponse
+	29, // 50: coffer.auth.v1.AuthService.RevertEmail:output_type -> coffer.auth.v1.RevertEmailResponse
+	31, // 51: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
+	33, // 52: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
+	35, // 53: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
+	37, // 54: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
+	40, // 55: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
+	42, // 56: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
+	44, // 57: coffer.auth.v1.AuthService.ExportUser:output_type -> coffer.auth.v1.ExportUserResponse
+	46, // 58: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
+	38, // [38:59] is the sub-list for method output_type
+	17, // [17:38] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_coffer_auth_v1_auth_proto_init() }
@@ -3716,7 +3847,7 @@ func file_coffer_auth_v1_auth_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_auth_v1_auth_proto_rawDesc), len(file_coffer_auth_v1_auth_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   45,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -40,6 +40,7 @@ const (
 	AuthService_GetKeySet_FullMethodName           = "/coffer.auth.v1.AuthService/GetKeySet"
 	AuthService_ListRevokedSessions_FullMethodName = "/coffer.auth.v1.AuthService/ListRevokedSessions"
 	AuthService_FindUserByEmail_FullMethodName     = "/coffer.auth.v1.AuthService/FindUserByEmail"
+	AuthService_ExportUser_FullMethodName          = "/coffer.auth.v1.AuthService/ExportUser"
 	AuthService_GetUsers_FullMethodName            = "/coffer.auth.v1.AuthService/GetUsers"
 )
 
@@ -113,6 +114,8 @@ type AuthServiceClient interface {
 	// Finds the user with an e-mail, in any letter case, to invite that user. An inviter whose e-mail is not verified gets
 	// EMAIL_NOT_VERIFIED if the installation verifies e-mails.
 	FindUserByEmail(ctx context.Context, in *FindUserByEmailRequest, opts ...grpc.CallOption) (*FindUserByEmailResponse, error)
+	// Sends what auth stores about a user as files of the archive of the account, without secrets, and records the export in the audit trail.
+	ExportUser(ctx context.Context, in *ExportUserRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportUserResponse], error)
 	// Returns several users at once, and omits unknown ids.
 	GetUsers(ctx context.Context, in *GetUsersRequest, opts ...grpc.CallOption) (*GetUsersResponse, error)
 }
@@ -315,6 +318,25 @@ func (c *authServiceClient) FindUserByEmail(ctx context.Context, in *FindUserByE
 	return out, nil
 }
 
+func (c *authServiceClient) ExportUser(ctx context.Context, in *ExportUserRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportUserResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &AuthService_ServiceDesc.Streams[0], AuthService_ExportUser_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportUserRequest, ExportUserResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AuthService_ExportUserClient = grpc.ServerStreamingClient[ExportUserResponse]
+
 func (c *authServiceClient) GetUsers(ctx context.Context, in *GetUsersRequest, opts ...grpc.CallOption) (*GetUsersResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetUsersResponse)
@@ -395,6 +417,8 @@ type AuthServiceServer interface {
 	// Finds the user with an e-mail, in any letter case, to invite that user. An inviter whose e-mail is not verified gets
 	// EMAIL_NOT_VERIFIED if the installation verifies e-mails.
 	FindUserByEmail(context.Context, *FindUserByEmailRequest) (*FindUserByEmailResponse, error)
+	// Sends what auth stores about a user as files of the archive of the account, without secrets, and records the export in the audit trail.
+	ExportUser(*ExportUserRequest, grpc.ServerStreamingServer[ExportUserResponse]) error
 	// Returns several users at once, and omits unknown ids.
 	GetUsers(context.Context, *GetUsersRequest) (*GetUsersResponse, error)
 	mustEmbedUnimplementedAuthServiceServer()
@@ -463,6 +487,9 @@ func (UnimplementedAuthServiceServer) ListRevokedSessions(context.Context, *List
 }
 func (UnimplementedAuthServiceServer) FindUserByEmail(context.Context, *FindUserByEmailRequest) (*FindUserByEmailResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method FindUserByEmail not implemented")
+}
+func (UnimplementedAuthServiceServer) ExportUser(*ExportUserRequest, grpc.ServerStreamingServer[ExportUserResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportUser not implemented")
 }
 func (UnimplementedAuthServiceServer) GetUsers(context.Context, *GetUsersRequest) (*GetUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUsers not implemented")
@@ -830,6 +857,17 @@ func _AuthService_FindUserByEmail_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AuthService_ExportUser_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportUserRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(AuthServiceServer).ExportUser(m, &grpc.GenericServerStream[ExportUserRequest, ExportUserResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AuthService_ExportUserServer = grpc.ServerStreamingServer[ExportUserResponse]
+
 func _AuthService_GetUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetUsersRequest)
 	if err := dec(in); err != nil {
@@ -936,6 +974,12 @@ var AuthService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AuthService_GetUsers_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "ExportUser",
+			Handler:       _AuthService_ExportUser_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "coffer/auth/v1/auth.proto",
 }

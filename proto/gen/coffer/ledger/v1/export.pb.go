@@ -214,6 +214,94 @@ func (x *ExportTransactionsResponse) GetContent() []byte {
 	return nil
 }
 
+type ExportOwnerRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportOwnerRequest) Reset() {
+	*x = ExportOwnerRequest{}
+	mi := &file_coffer_ledger_v1_export_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportOwnerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportOwnerRequest) ProtoMessage() {}
+
+func (x *ExportOwnerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_export_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportOwnerRequest.ProtoReflect.Descriptor instead.
+func (*ExportOwnerRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_export_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ExportOwnerRequest) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+type ExportOwnerResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Piece         *v1.ArchivePiece       `protobuf:"bytes,1,opt,name=piece,proto3" json:"piece,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportOwnerResponse) Reset() {
+	*x = ExportOwnerResponse{}
+	mi := &file_coffer_ledger_v1_export_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportOwnerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportOwnerResponse) ProtoMessage() {}
+
+func (x *ExportOwnerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_export_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportOwnerResponse.ProtoReflect.Descriptor instead.
+func (*ExportOwnerResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_export_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ExportOwnerResponse) GetPiece() *v1.ArchivePiece {
+	if x != nil {
+		return x.Piece
+	}
+	return nil
+}
+
 var File_coffer_ledger_v1_export_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_export_proto_rawDesc = "" +
@@ -245,9 +333,14 @@ const file_coffer_ledger_v1_export_proto_rawDesc = "" +
 	"\x10_has_attachments\"j\n" +
 	"\x1aExportTransactionsResponse\x122\n" +
 	"\x06header\x18\x01 \x01(\v2\x1a.coffer.rest.v1.FileHeaderR\x06header\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\fR\acontent2\xd8\x01\n" +
+	"\acontent\x18\x02 \x01(\fR\acontent\"/\n" +
+	"\x12ExportOwnerRequest\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\"I\n" +
+	"\x13ExportOwnerResponse\x122\n" +
+	"\x05piece\x18\x01 \x01(\v2\x1c.coffer.rest.v1.ArchivePieceR\x05piece2\xcd\x02\n" +
 	"\rExportService\x12\xc6\x01\n" +
-	"\x12ExportTransactions\x12+.coffer.ledger.v1.ExportTransactionsRequest\x1a,.coffer.ledger.v1.ExportTransactionsResponse\"S\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xa8\xb5\x18\x14\xb2\xb5\x18\b\x8e\x02<@G\x9a\x01Sص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/export/transactions\x90\x02\x010\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\x12ExportTransactions\x12+.coffer.ledger.v1.ExportTransactionsRequest\x1a,.coffer.ledger.v1.ExportTransactionsResponse\"S\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xa8\xb5\x18\x14\xb2\xb5\x18\b\x8e\x02<@G\x9a\x01Sص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/export/transactions\x90\x02\x010\x01\x12s\n" +
+	"\vExportOwner\x12$.coffer.ledger.v1.ExportOwnerRequest\x1a%.coffer.ledger.v1.ExportOwnerResponse\"\x15\x90\xb5\x18\x02\xa2\xb5\x18\x06budgetص\x18\x01\x90\x02\x010\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_export_proto_rawDescOnce sync.Once
@@ -261,21 +354,27 @@ func file_coffer_ledger_v1_export_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_export_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_export_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_coffer_ledger_v1_export_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_coffer_ledger_v1_export_proto_goTypes = []any{
 	(*ExportTransactionsRequest)(nil),  // 0: coffer.ledger.v1.ExportTransactionsRequest
 	(*ExportTransactionsResponse)(nil), // 1: coffer.ledger.v1.ExportTransactionsResponse
-	(*v1.FileHeader)(nil),              // 2: coffer.rest.v1.FileHeader
+	(*ExportOwnerRequest)(nil),         // 2: coffer.ledger.v1.ExportOwnerRequest
+	(*ExportOwnerResponse)(nil),        // 3: coffer.ledger.v1.ExportOwnerResponse
+	(*v1.FileHeader)(nil),              // 4: coffer.rest.v1.FileHeader
+	(*v1.ArchivePiece)(nil),            // 5: coffer.rest.v1.ArchivePiece
 }
 var file_coffer_ledger_v1_export_proto_depIdxs = []int32{
-	2, // 0: coffer.ledger.v1.ExportTransactionsResponse.header:type_name -> coffer.rest.v1.FileHeader
-	0, // 1: coffer.ledger.v1.ExportService.ExportTransactions:input_type -> coffer.ledger.v1.ExportTransactionsRequest
-	1, // 2: coffer.ledger.v1.ExportService.ExportTransactions:output_type -> coffer.ledger.v1.ExportTransactionsResponse
-	2, // [2:3] is the sub-list for method output_type
-	1, // [1:2] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	4, // 0: coffer.ledger.v1.ExportTransactionsResponse.header:type_name -> coffer.rest.v1.FileHeader
+	5, // 1: coffer.ledger.v1.ExportOwnerResponse.piece:type_name -> coffer.rest.v1.ArchivePiece
+	0, // 2: coffer.ledger.v1.ExportService.ExportTransactions:input_type -> coffer.ledger.v1.ExportTransactionsRequest
+	2, // 3: coffer.ledger.v1.ExportService.ExportOwner:input_type -> coffer.ledger.v1.ExportOwnerRequest
+	1, // 4: coffer.ledger.v1.ExportService.ExportTransactions:output_type -> coffer.ledger.v1.ExportTransactionsResponse
+	3, // 5: coffer.ledger.v1.ExportService.ExportOwner:output_type -> coffer.ledger.v1.ExportOwnerResponse
+	4, // [4:6] is the sub-list for method output_type
+	2, // [2:4] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_export_proto_init() }
@@ -290,7 +389,7 @@ func file_coffer_ledger_v1_export_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_export_proto_rawDesc), len(file_coffer_ledger_v1_export_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ExportService_ExportTransactions_FullMethodName = "/coffer.ledger.v1.ExportService/ExportTransactions"
+	ExportService_ExportOwner_FullMethodName        = "/coffer.ledger.v1.ExportService/ExportOwner"
 )
 
 // ExportServiceClient is the client API for ExportService service.
@@ -30,6 +31,9 @@ const (
 type ExportServiceClient interface {
 	// Downloads the transactions, oldest first, as one consistent state. A user can run one export at a time.
 	ExportTransactions(ctx context.Context, in *ExportTransactionsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportTransactionsResponse], error)
+	// Sends all data of a user as files of the archive of the account, as one consistent state. An export of the user's transactions and
+	// this one exclude each other.
+	ExportOwner(ctx context.Context, in *ExportOwnerRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportOwnerResponse], error)
 }
 
 type exportServiceClient struct {
@@ -59,6 +63,25 @@ func (c *exportServiceClient) ExportTransactions(ctx context.Context, in *Export
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ExportService_ExportTransactionsClient = grpc.ServerStreamingClient[ExportTransactionsResponse]
 
+func (c *exportServiceClient) ExportOwner(ctx context.Context, in *ExportOwnerRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportOwnerResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ExportService_ServiceDesc.Streams[1], ExportService_ExportOwner_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportOwnerRequest, ExportOwnerResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ExportService_ExportOwnerClient = grpc.ServerStreamingClient[ExportOwnerResponse]
+
 // ExportServiceServer is the server API for ExportService service.
 // All implementations must embed UnimplementedExportServiceServer
 // for forward compatibility.
@@ -67,6 +90,9 @@ type ExportService_ExportTransactionsClient = grpc.ServerStreamingClient[ExportT
 type ExportServiceServer interface {
 	// Downloads the transactions, oldest first, as one consistent state. A user can run one export at a time.
 	ExportTransactions(*ExportTransactionsRequest, grpc.ServerStreamingServer[ExportTransactionsResponse]) error
+	// Sends all data of a user as files of the archive of the account, as one consistent state. An export of the user's transactions and
+	// this one exclude each other.
+	ExportOwner(*ExportOwnerRequest, grpc.ServerStreamingServer[ExportOwnerResponse]) error
 	mustEmbedUnimplementedExportServiceServer()
 }
 
@@ -79,6 +105,9 @@ type UnimplementedExportServiceServer struct{}
 
 func (UnimplementedExportServiceServer) ExportTransactions(*ExportTransactionsRequest, grpc.ServerStreamingServer[ExportTransactionsResponse]) error {
 	return status.Error(codes.Unimplemented, "method ExportTransactions not implemented")
+}
+func (UnimplementedExportServiceServer) ExportOwner(*ExportOwnerRequest, grpc.ServerStreamingServer[ExportOwnerResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportOwner not implemented")
 }
 func (UnimplementedExportServiceServer) mustEmbedUnimplementedExportServiceServer() {}
 func (UnimplementedExportServiceServer) testEmbeddedByValue()                       {}
@@ -112,6 +141,17 @@ func _ExportService_ExportTransactions_Handler(srv interface{}, stream grpc.Serv
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ExportService_ExportTransactionsServer = grpc.ServerStreamingServer[ExportTransactionsResponse]
 
+func _ExportService_ExportOwner_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportOwnerRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ExportServiceServer).ExportOwner(m, &grpc.GenericServerStream[ExportOwnerRequest, ExportOwnerResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ExportService_ExportOwnerServer = grpc.ServerStreamingServer[ExportOwnerResponse]
+
 // ExportService_ServiceDesc is the grpc.ServiceDesc for ExportService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -123,6 +163,11 @@ var ExportService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "ExportTransactions",
 			Handler:       _ExportService_ExportTransactions_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "ExportOwner",
+			Handler:       _ExportService_ExportOwner_Handler,
 			ServerStreams: true,
 		},
 	},

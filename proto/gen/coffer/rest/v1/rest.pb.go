@@ -374,6 +374,70 @@ func (x *FileHeader) GetSize() int64 {
 	return 0
 }
 
+// ArchivePiece is a piece of a file in the archive of an account. A service that stores data of users sends its files to the budget
+// service, which writes the archive.
+type ArchivePiece struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Path of the file in the archive. It begins the file; the following pieces without a path continue it.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// Number of rows that begin in this piece. 0 in files without rows.
+	Rows          int64  `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"`
+	Content       []byte `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ArchivePiece) Reset() {
+	*x = ArchivePiece{}
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ArchivePiece) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ArchivePiece) ProtoMessage() {}
+
+func (x *ArchivePiece) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ArchivePiece.ProtoReflect.Descriptor instead.
+func (*ArchivePiece) Descriptor() ([]byte, []int) {
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ArchivePiece) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *ArchivePiece) GetRows() int64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *ArchivePiece) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
 // Job is the progress of a long operation.
 type Job struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -391,7 +455,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[4]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -403,7 +467,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[4]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -416,7 +480,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{4}
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Job) GetStatus() string {
@@ -462,7 +526,7 @@ type Pagination struct {
 
 func (x *Pagination) Reset() {
 	*x = Pagination{}
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[5]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -474,7 +538,7 @@ func (x *Pagination) String() string {
 func (*Pagination) ProtoMessage() {}
 
 func (x *Pagination) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[5]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -487,7 +551,7 @@ func (x *Pagination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pagination.ProtoReflect.Descriptor instead.
 func (*Pagination) Descriptor() ([]byte, []int) {
-	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{5}
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Pagination) GetLimit() int32 {
@@ -765,7 +829,8 @@ var (
 	// optional bool upload = 50007;
 	E_Upload = &file_coffer_rest_v1_rest_proto_extTypes[6]
 	// The RPC sends a file as a stream. The first message has a FileHeader, and each following message a piece of the file, in the only
-	// bytes field. If the RPC returns an error after the first piece, the client sees a broken connection and not a complete file.
+	// bytes field. If the RPC returns an error after the first piece, the client sees a broken connection and not a complete file. An RPC
+	// for services sends messages of its own, such as ArchivePiece.
 	//
 	// optional bool download = 50011;
 	E_Download = &file_coffer_rest_v1_rest_proto_extTypes[7]
@@ -889,7 +954,11 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\n" +
 	"media_type\x18\x01 \x01(\tR\tmediaType\x12\x1b\n" +
 	"\tfile_name\x18\x02 \x01(\tR\bfileName\x12\x12\n" +
-	"\x04size\x18\x03 \x01(\x03R\x04size\"\xa7\x01\n" +
+	"\x04size\x18\x03 \x01(\x03R\x04size\"P\n" +
+	"\fArchivePiece\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
+	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x18\n" +
+	"\acontent\x18\x03 \x01(\fR\acontent\"\xa7\x01\n" +
 	"\x03Job\x12V\n" +
 	"\x06status\x18\x01 \x01(\tB>¶\x18:queued running done failed preview updating undoing undoneR\x06status\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x14\n" +
@@ -946,49 +1015,50 @@ func file_coffer_rest_v1_rest_proto_rawDescGZIP() []byte {
 }
 
 var file_coffer_rest_v1_rest_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_coffer_rest_v1_rest_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_coffer_rest_v1_rest_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_coffer_rest_v1_rest_proto_goTypes = []any{
 	(Access)(0),                        // 0: coffer.rest.v1.Access
 	(*Success)(nil),                    // 1: coffer.rest.v1.Success
 	(*Limits)(nil),                     // 2: coffer.rest.v1.Limits
 	(*Cookie)(nil),                     // 3: coffer.rest.v1.Cookie
 	(*FileHeader)(nil),                 // 4: coffer.rest.v1.FileHeader
-	(*Job)(nil),                        // 5: coffer.rest.v1.Job
-	(*Pagination)(nil),                 // 6: coffer.rest.v1.Pagination
-	(*descriptorpb.MethodOptions)(nil), // 7: google.protobuf.MethodOptions
-	(*descriptorpb.FieldOptions)(nil),  // 8: google.protobuf.FieldOptions
-	(Reason)(0),                        // 9: coffer.rest.v1.Reason
+	(*ArchivePiece)(nil),               // 5: coffer.rest.v1.ArchivePiece
+	(*Job)(nil),                        // 6: coffer.rest.v1.Job
+	(*Pagination)(nil),                 // 7: coffer.rest.v1.Pagination
+	(*descriptorpb.MethodOptions)(nil), // 8: google.protobuf.MethodOptions
+	(*descriptorpb.FieldOptions)(nil),  // 9: google.protobuf.FieldOptions
+	(Reason)(0),                        // 10: coffer.rest.v1.Reason
 }
 var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
-	7,  // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
-	7,  // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
-	7,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
-	7,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
-	7,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
-	7,  // 5: coffer.rest.v1.errors:extendee -> google.protobuf.MethodOptions
-	7,  // 6: coffer.rest.v1.upload:extendee -> google.protobuf.MethodOptions
-	7,  // 7: coffer.rest.v1.download:extendee -> google.protobuf.MethodOptions
-	7,  // 8: coffer.rest.v1.conditional:extendee -> google.protobuf.MethodOptions
-	7,  // 9: coffer.rest.v1.scopes:extendee -> google.protobuf.MethodOptions
-	7,  // 10: coffer.rest.v1.step_up:extendee -> google.protobuf.MethodOptions
-	8,  // 11: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
-	8,  // 12: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
-	8,  // 13: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
-	8,  // 14: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
-	8,  // 15: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	8,  // 16: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
-	8,  // 17: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
-	8,  // 18: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
-	8,  // 19: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
-	8,  // 20: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
-	8,  // 21: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
-	8,  // 22: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
-	8,  // 23: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
-	8,  // 24: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
-	8,  // 25: coffer.rest.v1.limits:extendee -> google.protobuf.FieldOptions
+	8,  // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
+	8,  // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
+	8,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
+	8,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
+	8,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
+	8,  // 5: coffer.rest.v1.errors:extendee -> google.protobuf.MethodOptions
+	8,  // 6: coffer.rest.v1.upload:extendee -> google.protobuf.MethodOptions
+	8,  // 7: coffer.rest.v1.download:extendee -> google.protobuf.MethodOptions
+	8,  // 8: coffer.rest.v1.conditional:extendee -> google.protobuf.MethodOptions
+	8,  // 9: coffer.rest.v1.scopes:extendee -> google.protobuf.MethodOptions
+	8,  // 10: coffer.rest.v1.step_up:extendee -> google.protobuf.MethodOptions
+	9,  // 11: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
+	9,  // 12: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
+	9,  // 13: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
+	9,  // 14: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
+	9,  // 15: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	9,  // 16: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
+	9,  // 17: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
+	9,  // 18: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
+	9,  // 19: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
+	9,  // 20: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
+	9,  // 21: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
+	9,  // 22: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
+	9,  // 23: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
+	9,  // 24: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
+	9,  // 25: coffer.rest.v1.limits:extendee -> google.protobuf.FieldOptions
 	1,  // 26: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
 	0,  // 27: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	9,  // 28: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
+	10, // 28: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
 	2,  // 29: coffer.rest.v1.limits:type_name -> coffer.rest.v1.Limits
 	30, // [30:30] is the sub-list for method output_type
 	30, // [30:30] is the sub-list for method input_type
@@ -1009,7 +1079,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 26,
 			NumServices:   0,
 		},

@@ -213,6 +213,7 @@ func (p *person) requireWhole(t *testing.T) {
 	}
 	require.EqualValues(t, len(p.attached), count)
 	require.Equal(t, want, size, "the quota counts each file once")
+	p.requireArchived(t)
 }
 
 // requireConsistent checks that each file has its content in one place, that the bucket has all

@@ -53,6 +53,8 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 		"/api/v1/reports/series/csv?groupBy=tag&interval=day&top=50&"),
 	"getComparison": reportOf(
 		"/api/v1/reports/compare?with=year&groupBy=payee&top=50&"),
+	"exportComparison": reportOf(
+		"/api/v1/reports/compare/csv?with=year&groupBy=tag&top=50&"),
 	"getFlow":            reportOf("/api/v1/reports/flow?"),
 	"updateTransactions": changedMany,
 	"deleteTransactions": deletedMany,

@@ -58,7 +58,7 @@ func TestExamples(t *testing.T) {
 		// A file has no example.
 		files := []string{
 			"getReceiptImage", "downloadAttachment", "exportTransactions",
-			"exportSeries", "exportAccount",
+			"exportSeries", "exportAccount", "exportComparison",
 		}
 		require.True(t,
 			recorder.examples[o.OperationID] != nil || slices.Contains(files, o.OperationID),

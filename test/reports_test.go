@@ -45,7 +45,23 @@ func TestReports(t *testing.T) {
 		`"difference":{"income":0.00,"expense":2.50,"net":-2.50}`)
 	me.get("/api/v1/reports/compare?with=week").invalid("with")
 	me.get("/api/v1/reports/compare?groupBy=none").invalid("groupBy")
-	for _, path := range []string{"/api/v1/reports/flow?", "/api/v1/reports/compare?"} {
+	compared := me.get("/api/v1/reports/compare/csv?from=2026-03-01&to=2026-03-31&with=year")
+	require.Equal(t, "attachment; filename=coffer-comparison-2025-03-01-2026-03-31.csv",
+		compared.header.Get("Content-Disposition"))
+	rows, err = csv.NewReader(bytes.NewReader(compared.raw)).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"category", category, "Food", "2026-03-01", "2026-03-31", "0.00", "2.50", "-2.50", "EUR",
+	}, rows[4])
+	// An empty value excludes the transactions without payee.
+	require.Empty(t, me.get("/api/v1/transaction?exceptPayee=&counted=true").
+		ok("TRANSACTIONS_FETCHED").at("transactions"))
+	for _, path := range []string{
+		"/api/v1/reports/flow?", "/api/v1/reports/compare?", "/api/v1/reports/compare/csv?",
+	} {
+		stranger.get(path+"walletId="+wallet).fails(404, "WALLET_NOT_FOUND").blames("walletId")
+		stranger.get(path+"categoryId="+category).fails(404, "INVALID_CATEGORY_EXIST_PARAMS").
+			blames("categoryId")
 		me.get(path+"currency=XXX").fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
 		me.get(path+"from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
 		anonymous.get(path).fails(401, "UNAUTHORIZED")

@@ -3921,6 +3921,48 @@ func (e GetComparisonParamsGroupBy) Valid() bool {
 	}
 }
 
+// Defines values for ExportComparisonParamsWith.
+const (
+	ExportComparisonParamsWithPrevious ExportComparisonParamsWith = "previous"
+	ExportComparisonParamsWithYear     ExportComparisonParamsWith = "year"
+)
+
+// Valid indicates whether the value is a known member of the ExportComparisonParamsWith enum.
+func (e ExportComparisonParamsWith) Valid() bool {
+	switch e {
+	case ExportComparisonParamsWithPrevious:
+		return true
+	case ExportComparisonParamsWithYear:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExportComparisonParamsGroupBy.
+const (
+	ExportComparisonParamsGroupByCategory ExportComparisonParamsGroupBy = "category"
+	ExportComparisonParamsGroupByPayee    ExportComparisonParamsGroupBy = "payee"
+	ExportComparisonParamsGroupByTag      ExportComparisonParamsGroupBy = "tag"
+	ExportComparisonParamsGroupByWallet   ExportComparisonParamsGroupBy = "wallet"
+)
+
+// Valid indicates whether the value is a known member of the ExportComparisonParamsGroupBy enum.
+func (e ExportComparisonParamsGroupBy) Valid() bool {
+	switch e {
+	case ExportComparisonParamsGroupByCategory:
+		return true
+	case ExportComparisonParamsGroupByPayee:
+		return true
+	case ExportComparisonParamsGroupByTag:
+		return true
+	case ExportComparisonParamsGroupByWallet:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetSeriesParamsInterval.
 const (
 	GetSeriesParamsIntervalDay     GetSeriesParamsInterval = "day"
@@ -6931,7 +6973,7 @@ type ListTransactionsResult struct {
 	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
 
-	// Totals Only with include=totals: one row per currency of the matching transactions, by currency. With categoryId, a split transaction counts with its parts in these categories only. The page is read before the totals, so a transaction that is created in between is only in the totals.
+	// Totals Only with include=totals: one row per currency of the matching transactions, by currency. With categoryId or exceptCategoryId, a split transaction counts with its parts in the selected categories only. The page is read before the totals, so a transaction that is created in between is only in the totals.
 	Totals *[]FilterTotals `json:"totals,omitempty"`
 
 	// Transactions Transactions of the page.
@@ -9496,6 +9538,9 @@ type MemberId = openapi_types.UUID
 // NotificationsId defines model for NotificationsId.
 type NotificationsId = openapi_types.UUID
 
+// Q defines model for Q.
+type Q = string
+
 // ReceiptId defines model for ReceiptId.
 type ReceiptId = openapi_types.UUID
 
@@ -9515,7 +9560,7 @@ type TransactionId = openapi_types.UUID
 type TransfersId = openapi_types.UUID
 
 // WalletId defines model for WalletId.
-type WalletId = openapi_types.UUID
+type WalletId = []openapi_types.UUID
 
 // WebhookId defines model for WebhookId.
 type WebhookId = openapi_types.UUID
@@ -9793,10 +9838,10 @@ type ExportTransactionsParams struct {
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 
 	// WalletId Transactions in any of these wallets; at most 100.
-	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
+	WalletId *WalletId `form:"walletId,omitempty" json:"walletId,omitempty"`
 
 	// CategoryId Transactions in any of these categories, or with a part in any of them; at most 100.
-	CategoryId *CategoryId `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
 
 	// Tag Transactions with any of these tags, ignoring case; at most 200.
 	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
@@ -9965,6 +10010,21 @@ type GetComparisonParams struct {
 
 	// Top Number of groups, 1 to 50; default 12.
 	Top *int32 `form:"top,omitempty" json:"top,omitempty"`
+
+	// WalletId Transactions in any of these wallets; at most 100.
+	WalletId *WalletId `form:"walletId,omitempty" json:"walletId,omitempty"`
+
+	// CategoryId Transactions in any of these categories, and the parts in them; at most 100.
+	CategoryId *CategoryId `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+
+	// Tag Transactions with any of these tags, ignoring case; at most 200.
+	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// Payee Transactions with this payee, ignoring case.
+	Payee *string `form:"payee,omitempty" json:"payee,omitempty"`
+
+	// Q Substring of the payee, the description or the notes, ignoring case.
+	Q *Q `form:"q,omitempty" json:"q,omitempty"`
 }
 
 // GetComparisonParamsWith defines parameters for GetComparison.
@@ -9972,6 +10032,48 @@ type GetComparisonParamsWith string
 
 // GetComparisonParamsGroupBy defines parameters for GetComparison.
 type GetComparisonParamsGroupBy string
+
+// ExportComparisonParams defines parameters for ExportComparison.
+type ExportComparisonParams struct {
+	// From As in getComparison.
+	From *openapi_types.Date `form:"from,omitempty" json:"from,omitempty"`
+
+	// To As in getComparison.
+	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
+
+	// With As in getComparison.
+	With *ExportComparisonParamsWith `form:"with,omitempty" json:"with,omitempty"`
+
+	// GroupBy As in getComparison.
+	GroupBy *ExportComparisonParamsGroupBy `form:"groupBy,omitempty" json:"groupBy,omitempty"`
+
+	// Currency As in getComparison.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// Top As in getComparison.
+	Top *int32 `form:"top,omitempty" json:"top,omitempty"`
+
+	// WalletId As in getComparison.
+	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
+
+	// CategoryId As in getComparison.
+	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+
+	// Tag As in getComparison.
+	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// Payee As in getComparison.
+	Payee *string `form:"payee,omitempty" json:"payee,omitempty"`
+
+	// Q As in getComparison.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+}
+
+// ExportComparisonParamsWith defines parameters for ExportComparison.
+type ExportComparisonParamsWith string
+
+// ExportComparisonParamsGroupBy defines parameters for ExportComparison.
+type ExportComparisonParamsGroupBy string
 
 // GetFlowParams defines parameters for GetFlow.
 type GetFlowParams struct {
@@ -9983,6 +10085,21 @@ type GetFlowParams struct {
 
 	// Currency ISO 4217 code. Required if the transactions of the period have several currencies.
 	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// WalletId Transactions in any of these wallets; at most 100.
+	WalletId *WalletId `form:"walletId,omitempty" json:"walletId,omitempty"`
+
+	// CategoryId Transactions in any of these categories, and the parts in them; at most 100.
+	CategoryId *CategoryId `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+
+	// Tag Transactions with any of these tags, ignoring case; at most 200.
+	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// Payee Transactions with this payee, ignoring case.
+	Payee *string `form:"payee,omitempty" json:"payee,omitempty"`
+
+	// Q Substring of the payee, the description or the notes, ignoring case.
+	Q *Q `form:"q,omitempty" json:"q,omitempty"`
 }
 
 // GetSeriesParams defines parameters for GetSeries.
@@ -10003,10 +10120,10 @@ type GetSeriesParams struct {
 	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
 
 	// WalletId Transactions in any of these wallets; at most 100.
-	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
+	WalletId *WalletId `form:"walletId,omitempty" json:"walletId,omitempty"`
 
 	// CategoryId Transactions in any of these categories, and the parts in them; at most 100.
-	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+	CategoryId *CategoryId `form:"categoryId,omitempty" json:"categoryId,omitempty"`
 
 	// Tag Transactions with any of these tags, ignoring case; at most 200.
 	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
@@ -10018,7 +10135,7 @@ type GetSeriesParams struct {
 	Type *GetSeriesParamsType `form:"type,omitempty" json:"type,omitempty"`
 
 	// Q Substring of the payee, the description or the notes, ignoring case.
-	Q *string `form:"q,omitempty" json:"q,omitempty"`
+	Q *Q `form:"q,omitempty" json:"q,omitempty"`
 
 	// Top Number of groups with separate numbers, 1 to 50; default 12. The others are added up.
 	Top *int32 `form:"top,omitempty" json:"top,omitempty"`
@@ -10147,10 +10264,10 @@ type UpdateTagParams struct {
 // ListTransactionsParams defines parameters for ListTransactions.
 type ListTransactionsParams struct {
 	// WalletId Transactions in any of these wallets; at most 100.
-	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
+	WalletId *WalletId `form:"walletId,omitempty" json:"walletId,omitempty"`
 
 	// CategoryId Transactions in any of these categories, or with a part in any of them; at most 100.
-	CategoryId *CategoryId `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
 
 	// Type expense, income or transfer. The legs of transfers have the type transfer only.
 	Type *ListTransactionsParamsType `form:"type,omitempty" json:"type,omitempty"`
@@ -10205,6 +10322,21 @@ type ListTransactionsParams struct {
 
 	// HasAttachments true: transactions with attachments. false: transactions without; a page examines 10000 transactions then, as for a q without an index.
 	HasAttachments *bool `form:"hasAttachments,omitempty" json:"hasAttachments,omitempty"`
+
+	// Counted true: transactions that count as income or spending, which transfers do not.
+	Counted *bool `form:"counted,omitempty" json:"counted,omitempty"`
+
+	// WithoutPayee true: transactions without payee. It excludes payee. A page examines 10000 transactions then, as for a q without an index. The same holds for the filters exceptWalletId, exceptCategoryId and exceptPayee.
+	WithoutPayee *bool `form:"withoutPayee,omitempty" json:"withoutPayee,omitempty"`
+
+	// ExceptWalletId Transactions in other wallets; at most 100. It excludes walletId.
+	ExceptWalletId *[]openapi_types.UUID `form:"exceptWalletId,omitempty" json:"exceptWalletId,omitempty"`
+
+	// ExceptCategoryId Transactions in other categories, or with a part in another one; at most 100. It excludes categoryId.
+	ExceptCategoryId *[]openapi_types.UUID `form:"exceptCategoryId,omitempty" json:"exceptCategoryId,omitempty"`
+
+	// ExceptPayee Transactions with other payees, ignoring case, or without; at most 100. An empty value excludes those without. It excludes payee.
+	ExceptPayee *[]string `form:"exceptPayee,omitempty" json:"exceptPayee,omitempty"`
 }
 
 // ListTransactionsParamsType defines parameters for ListTransactions.
@@ -11449,6 +11581,13 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/reports/compare (the `GetComparison` operationId).
 	GetComparison(ctx context.Context, params *GetComparisonParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ExportComparison Export comparison
+	//
+	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals, whose key and name are empty and whose group is total.
+	//
+	// Corresponds with GET /api/v1/reports/compare/csv (the `ExportComparison` operationId).
+	ExportComparison(ctx context.Context, params *ExportComparisonParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetFlow Get flow
 	//
 	// Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
@@ -11936,14 +12075,14 @@ type ClientInterface interface {
 	// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose the wallet, and another one must be chosen.
 	//
 	// Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-	DeleteWallet(ctx context.Context, id WalletId, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteWallet(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWallet Get wallet
 	//
 	// Returns a wallet with its current balances.
 	//
 	// Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-	GetWallet(ctx context.Context, id WalletId, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetWallet(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWalletWithBody Update wallet
 	//
@@ -11952,7 +12091,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithBody(ctx context.Context, id WalletId, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWalletWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWallet Update wallet
 	//
@@ -11961,7 +12100,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWallet(ctx context.Context, id WalletId, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWallet(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks List webhooks
 	//
@@ -13807,6 +13946,23 @@ func (c *Client) GetComparison(ctx context.Context, params *GetComparisonParams,
 	return c.Client.Do(req)
 }
 
+// ExportComparison Export comparison
+//
+// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals, whose key and name are empty and whose group is total.
+//
+// Corresponds with GET /api/v1/reports/compare/csv (the `ExportComparison` operationId).
+func (c *Client) ExportComparison(ctx context.Context, params *ExportComparisonParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportComparisonRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetFlow Get flow
 //
 // Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
@@ -14874,7 +15030,7 @@ func (c *Client) CreateWallet(ctx context.Context, params *CreateWalletParams, b
 // Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose the wallet, and another one must be chosen.
 //
 // Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-func (c *Client) DeleteWallet(ctx context.Context, id WalletId, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteWallet(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteWalletRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -14891,7 +15047,7 @@ func (c *Client) DeleteWallet(ctx context.Context, id WalletId, params *DeleteWa
 // Returns a wallet with its current balances.
 //
 // Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-func (c *Client) GetWallet(ctx context.Context, id WalletId, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetWallet(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetWalletRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -14910,7 +15066,7 @@ func (c *Client) GetWallet(ctx context.Context, id WalletId, reqEditors ...Reque
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *Client) UpdateWalletWithBody(ctx context.Context, id WalletId, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateWalletWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWalletRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -14929,7 +15085,7 @@ func (c *Client) UpdateWalletWithBody(ctx context.Context, id WalletId, params *
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *Client) UpdateWallet(ctx context.Context, id WalletId, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateWallet(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWalletRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -19198,6 +19354,240 @@ func NewGetComparisonRequest(server string, params *GetComparisonParams) (*http.
 
 		}
 
+		if params.WalletId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "walletId", *params.WalletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CategoryId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "categoryId", *params.CategoryId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tag != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tag", *params.Tag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Payee != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "payee", *params.Payee, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExportComparisonRequest constructs an http.Request for the ExportComparison method
+func NewExportComparisonRequest(server string, params *ExportComparisonParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/compare/csv")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.With != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "with", *params.With, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.GroupBy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "groupBy", *params.GroupBy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Top != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "top", *params.Top, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.WalletId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "walletId", *params.WalletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CategoryId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "categoryId", *params.CategoryId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tag != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tag", *params.Tag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Payee != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "payee", *params.Payee, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -19267,6 +19657,66 @@ func NewGetFlowRequest(server string, params *GetFlowParams) (*http.Request, err
 		if params.Currency != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.WalletId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "walletId", *params.WalletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CategoryId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "categoryId", *params.CategoryId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tag != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tag", *params.Tag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Payee != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "payee", *params.Payee, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -20711,6 +21161,66 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 
 		}
 
+		if params.Counted != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "counted", *params.Counted, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.WithoutPayee != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "withoutPayee", *params.WithoutPayee, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ExceptWalletId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "exceptWalletId", *params.ExceptWalletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ExceptCategoryId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "exceptCategoryId", *params.ExceptCategoryId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ExceptPayee != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "exceptPayee", *params.ExceptPayee, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -21937,7 +22447,7 @@ func NewCreateWalletRequestWithBody(server string, params *CreateWalletParams, c
 }
 
 // NewDeleteWalletRequest constructs an http.Request for the DeleteWallet method
-func NewDeleteWalletRequest(server string, id WalletId, params *DeleteWalletParams) (*http.Request, error) {
+func NewDeleteWalletRequest(server string, id openapi_types.UUID, params *DeleteWalletParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -21986,7 +22496,7 @@ func NewDeleteWalletRequest(server string, id WalletId, params *DeleteWalletPara
 }
 
 // NewGetWalletRequest constructs an http.Request for the GetWallet method
-func NewGetWalletRequest(server string, id WalletId) (*http.Request, error) {
+func NewGetWalletRequest(server string, id openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -22020,7 +22530,7 @@ func NewGetWalletRequest(server string, id WalletId) (*http.Request, error) {
 }
 
 // NewUpdateWalletRequest calls the generic UpdateWallet builder with application/json body
-func NewUpdateWalletRequest(server string, id WalletId, params *UpdateWalletParams, body UpdateWalletJSONRequestBody) (*http.Request, error) {
+func NewUpdateWalletRequest(server string, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -22031,7 +22541,7 @@ func NewUpdateWalletRequest(server string, id WalletId, params *UpdateWalletPara
 }
 
 // NewUpdateWalletRequestWithBody constructs an http.Request for the UpdateWallet method, with any body, and a specified content type
-func NewUpdateWalletRequestWithBody(server string, id WalletId, params *UpdateWalletParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateWalletRequestWithBody(server string, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -23524,6 +24034,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/reports/compare (the `GetComparison` operationId).
 	GetComparisonWithResponse(ctx context.Context, params *GetComparisonParams, reqEditors ...RequestEditorFn) (*GetComparisonResponse, error)
 
+	// ExportComparisonWithResponse Export comparison
+	//
+	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals, whose key and name are empty and whose group is total.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/compare/csv (the `ExportComparison` operationId).
+	ExportComparisonWithResponse(ctx context.Context, params *ExportComparisonParams, reqEditors ...RequestEditorFn) (*ExportComparisonResponse, error)
+
 	// GetFlowWithResponse Get flow
 	//
 	// Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
@@ -24053,7 +24572,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-	DeleteWalletWithResponse(ctx context.Context, id WalletId, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error)
+	DeleteWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error)
 
 	// GetWalletWithResponse Get wallet
 	//
@@ -24062,7 +24581,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-	GetWalletWithResponse(ctx context.Context, id WalletId, reqEditors ...RequestEditorFn) (*GetWalletResponse, error)
+	GetWalletWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWalletResponse, error)
 
 	// UpdateWalletWithBodyWithResponse Update wallet
 	//
@@ -24071,7 +24590,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithBodyWithResponse(ctx context.Context, id WalletId, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
+	UpdateWalletWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
 
 	// UpdateWalletWithResponse Update wallet
 	//
@@ -24080,7 +24599,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithResponse(ctx context.Context, id WalletId, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
+	UpdateWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
 
 	// ListWebhooksWithResponse List webhooks
 	//
@@ -28048,6 +28567,55 @@ func (r GetComparisonResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetComparisonResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ExportComparisonResponse200Headers the declared response headers of an HTTP 200 response for ExportComparison
+type ExportComparisonResponse200Headers struct {
+	ContentDisposition *string
+	XRequestId         *string
+}
+
+type ExportComparisonResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ExportComparisonResponse200Headers
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ExportComparisonResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExportComparisonResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExportComparisonResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExportComparisonResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExportComparisonResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -32436,6 +33004,21 @@ func (c *ClientWithResponses) GetComparisonWithResponse(ctx context.Context, par
 	return ParseGetComparisonResponse(rsp)
 }
 
+// ExportComparisonWithResponse Export comparison
+//
+// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals, whose key and name are empty and whose group is total.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/compare/csv (the `ExportComparison` operationId).
+func (c *ClientWithResponses) ExportComparisonWithResponse(ctx context.Context, params *ExportComparisonParams, reqEditors ...RequestEditorFn) (*ExportComparisonResponse, error) {
+	rsp, err := c.ExportComparison(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExportComparisonResponse(rsp)
+}
+
 // GetFlowWithResponse Get flow
 //
 // Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
@@ -33313,7 +33896,7 @@ func (c *ClientWithResponses) CreateWalletWithResponse(ctx context.Context, para
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id WalletId, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error) {
+func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error) {
 	rsp, err := c.DeleteWallet(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -33328,7 +33911,7 @@ func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id W
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id WalletId, reqEditors ...RequestEditorFn) (*GetWalletResponse, error) {
+func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWalletResponse, error) {
 	rsp, err := c.GetWallet(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -33343,7 +33926,7 @@ func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id Wall
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Context, id WalletId, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
+func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
 	rsp, err := c.UpdateWalletWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -33358,7 +33941,7 @@ func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Conte
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id WalletId, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
+func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
 	rsp, err := c.UpdateWallet(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -37213,6 +37796,52 @@ func ParseGetComparisonResponse(rsp *http.Response) (*GetComparisonResponse, err
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetComparisonResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseExportComparisonResponse parses an HTTP response from a ExportComparisonWithResponse call
+func ParseExportComparisonResponse(rsp *http.Response) (*ExportComparisonResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExportComparisonResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ExportComparisonResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

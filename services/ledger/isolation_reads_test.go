@@ -129,6 +129,7 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		{Tag: []string{"TRIP", "gift"}},
 		{Untagged: new(true)},
 		{Payee: new("bakery")},
+		{ExceptCategoryId: []string{s.user.ID.String()}, Counted: new(true)},
 		{Sort: new("-amount"), Limit: new(int32(3))},
 	} {
 		s.record(s.ListTransactions(ctx, req))

@@ -83,6 +83,12 @@ func (s *isolated) useReports(ctx context.Context) {
 	for _, m := range table.Sent {
 		s.record(m, err)
 	}
+	compared := &fixture.DownloadStream[ledgerv1.ExportComparisonResponse]{Ctx: ctx}
+	err = reports.ExportComparison(
+		&ledgerv1.ExportComparisonRequest{From: new("2026-03-01"), Currency: eur}, compared)
+	for _, m := range compared.Sent {
+		s.record(m, err)
+	}
 }
 
 // useNewRule creates a rule and applies it to transactions that it changes.

@@ -24,10 +24,17 @@ var notExported = map[protoreflect.Name]string{
 	"q":          inFile,
 	"untagged":   inFile,
 	"payee":      inFile,
-	"sort":       oneOrder,
-	"limit":      oneOrder,
-	"cursor":     oneOrder,
-	"include":    oneOrder,
+	"counted":    inFile,
+
+	"without_payee":      inFile,
+	"except_wallet_id":   inFile,
+	"except_category_id": inFile,
+	"except_payee":       inFile,
+
+	"sort":    oneOrder,
+	"limit":   oneOrder,
+	"cursor":  oneOrder,
+	"include": oneOrder,
 }
 
 const (

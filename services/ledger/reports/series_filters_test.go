@@ -77,6 +77,50 @@ func (a answers) requireLists(reports *series.Reports, interval string) {
 	}
 	listed := within.list(func(*ledgerv1.ListTransactionsRequest) {})
 	require.Equal(a.r, listed, a.at(report.GetTotals(), i), "list of all")
+	// The list of the difference of income and spending has no transfers. It reads monthly totals.
+	counted := within.list(func(req *ledgerv1.ListTransactionsRequest) {
+		req.Counted = new(true)
+	})
+	require.Equal(a.r, listed, counted)
+	within.requireOther(reports)
+}
+
+// requireOther compares the sum of the other groups, and the group without payee, with their lists.
+func (a answers) requireOther(reports *series.Reports) {
+	for _, groupBy := range []string{"category", "wallet", "payee"} {
+		resp, err := reports.GetSeries(a.ctx, &ledgerv1.GetSeriesRequest{
+			From: &a.from, To: &a.to, Currency: new(a.currency.Code()), Interval: new("year"),
+			GroupBy: &groupBy, Top: new(int32(1)),
+		})
+		require.NoError(a.r, err)
+		var outside []string
+		for _, g := range resp.GetReport().GetSeries() {
+			outside = append(outside, g.GetKey())
+			if groupBy == "payee" && g.GetKey() == "" {
+				listed := a.list(func(req *ledgerv1.ListTransactionsRequest) {
+					req.Counted, req.WithoutPayee = new(true), new(true)
+				})
+				require.Equal(a.r, listed, a.sumOf(g), "list without payee")
+			}
+		}
+		other := resp.GetReport().GetOther()
+		if other == nil {
+			continue
+		}
+		listed := a.list(func(req *ledgerv1.ListTransactionsRequest) {
+			req.Counted = new(true)
+			switch groupBy {
+			case "category":
+				req.ExceptCategoryId = outside
+			case "wallet":
+				req.ExceptWalletId = outside
+			case "payee":
+				req.ExceptPayee = outside
+			}
+		})
+		require.Equal(a.r, listed.moved(), a.sumOf(other).moved(), "list of the others by %s",
+			groupBy)
+	}
 }
 
 // requireTable requires that the table has the numbers of the report.
@@ -114,11 +158,15 @@ func (a answers) requireTable(
 	}
 }
 
-// requireFlow compares the flow with the model.
+// requireFlow compares the flow of all wallets or of one with the model.
 func (a answers) requireFlow(reports *series.Reports) {
-	resp, err := reports.GetFlow(a.ctx, &ledgerv1.GetFlowRequest{
-		From: &a.from, To: &a.to, Currency: new(a.currency.Code()),
-	})
+	req := &ledgerv1.GetFlowRequest{From: &a.from, To: &a.to, Currency: new(a.currency.Code())}
+	all := func(posting.Transaction) bool { return true }
+	if rapid.Bool().Draw(a.r, "flow of a wallet") {
+		req.WalletId = []string{a.wallets[0].ID.String()}
+		all = func(t posting.Transaction) bool { return t.WalletID == a.wallets[0].ID }
+	}
+	resp, err := reports.GetFlow(a.ctx, req)
 	require.NoError(a.r, err)
 	got := map[string]sums{}
 	for i, rows := range [][]*ledgerv1.FlowAmount{
@@ -134,7 +182,7 @@ func (a answers) requireFlow(reports *series.Reports) {
 			}
 		}
 	}
-	all, want := func(posting.Transaction) bool { return true }, map[string]sums{}
+	want := map[string]sums{}
 	for id := range a.categories {
 		if sum := a.in(a.window, []uuid.UUID{id}, all).moved(); sum != (sums{}) {
 			want[id.String()] = sum
@@ -150,10 +198,16 @@ func (a answers) requireComparison(reports *series.Reports) {
 	with := rapid.SampledFrom([]string{"previous", "year"}).Draw(a.r, "compared with")
 	groupBy := rapid.SampledFrom([]string{"category", "wallet", "payee", "tag"}).
 		Draw(a.r, "compared groups")
-	resp, err := reports.GetComparison(a.ctx, &ledgerv1.GetComparisonRequest{
+	req := &ledgerv1.GetComparisonRequest{
 		From: &a.from, To: &a.to, Currency: new(a.currency.Code()), With: &with,
 		GroupBy: &groupBy,
-	})
+	}
+	all, largest := func(posting.Transaction) bool { return true }, int64(0)
+	if rapid.Bool().Draw(a.r, "comparison by tag") {
+		req.Tag = []string{"trip"}
+		all = func(t posting.Transaction) bool { return len(t.Tags) > 0 }
+	}
+	resp, err := reports.GetComparison(a.ctx, req)
 	require.NoError(a.r, err)
 	c := resp.GetComparison()
 	before := a.window.Previous()
@@ -167,11 +221,10 @@ func (a answers) requireComparison(reports *series.Reports) {
 	}
 	require.Equal(a.r, before.From.Format(calendar.DateLayout), c.GetBefore().GetStart())
 	require.Equal(a.r, before.LastDay().Format(calendar.DateLayout), c.GetBefore().GetEnd())
-	all, largest := func(posting.Transaction) bool { return true }, int64(0)
 	a.requireCompared(c.GetTotals(), a.in(a.window, nil, all), a.in(before, nil, all))
 	for i, g := range slices.Backward(c.GetGroups()) {
-		now := a.ofGroup(a.window, groupBy, g.GetKey())
-		then := a.ofGroup(before, groupBy, g.GetKey())
+		now := a.ofGroup(a.window, groupBy, g.GetKey(), all)
+		then := a.ofGroup(before, groupBy, g.GetKey(), all)
 		a.requireCompared(g, now, then)
 		changed := now.income - now.expense - then.income + then.expense
 		require.GreaterOrEqual(a.r, max(changed, -changed), largest, "%d", i)

@@ -109,7 +109,7 @@ func (a answers) requireSeries(reports *series.Reports, interval string) {
 		var sum sums
 		for _, group := range report.GetSeries() {
 			a.requireNumbers(periods, group, func(p calendar.Period) sums {
-				return a.ofGroup(p, groupBy, group.GetKey())
+				return a.ofGroup(p, groupBy, group.GetKey(), all)
 			})
 			sum = sum.plus(a.sumOf(group))
 		}
@@ -193,12 +193,18 @@ func (a answers) in(
 	return sums{income, expense, int64(parts)}
 }
 
-func (a answers) ofGroup(p calendar.Period, groupBy, key string) sums {
+// ofGroup computes the sums of the matching transactions of a group.
+func (a answers) ofGroup(
+	p calendar.Period, groupBy, key string, which func(posting.Transaction) bool,
+) sums {
 	var categories []uuid.UUID
 	if groupBy == "category" {
 		categories = []uuid.UUID{uuid.MustParse(key)}
 	}
 	return a.in(p, categories, func(t posting.Transaction) bool {
+		if !which(t) {
+			return false
+		}
 		switch groupBy {
 		case "wallet":
 			return t.WalletID.String() == key

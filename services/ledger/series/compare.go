@@ -19,6 +19,17 @@ import (
 func (s *Reports) GetComparison(
 	ctx context.Context, req *ledgerv1.GetComparisonRequest,
 ) (*ledgerv1.GetComparisonResponse, error) {
+	comparison, err := s.comparison(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.GetComparisonResponse{Comparison: comparison}, nil
+}
+
+// comparison returns the comparison of a request.
+func (s *Reports) comparison(
+	ctx context.Context, req *ledgerv1.GetComparisonRequest,
+) (*ledgerv1.Comparison, error) {
 	groupBy := byCategory
 	if req.GroupBy != nil {
 		groupBy = req.GetGroupBy()
@@ -31,6 +42,8 @@ func (s *Reports) GetComparison(
 	}
 	now, leave, err := s.enter(ctx, &ledgerv1.GetSeriesRequest{
 		From: req.From, To: req.To, Currency: req.Currency, GroupBy: &groupBy, Top: req.Top,
+		WalletId: req.GetWalletId(), CategoryId: req.GetCategoryId(), Tag: req.GetTag(),
+		Payee: req.Payee, Q: req.Q,
 	}, 1)
 	if err != nil {
 		return nil, err
@@ -84,7 +97,7 @@ func (s *Reports) GetComparison(
 	for _, g := range groups[1:min(len(groups), now.top+1)] {
 		comparison.Groups = append(comparison.Groups, g.proto(code))
 	}
-	return &ledgerv1.GetComparisonResponse{Comparison: comparison}, nil
+	return comparison, nil
 }
 
 // pair contains the sums of a group in both periods.

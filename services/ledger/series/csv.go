@@ -35,10 +35,9 @@ func (s *Reports) ExportSeries(
 		return err
 	}
 	first, last := report.GetIntervals()[0], report.GetIntervals()[len(report.GetIntervals())-1]
-	err = stream.Send(&ledgerv1.ExportSeriesResponse{Header: &restv1.FileHeader{
-		MediaType: "text/csv; charset=utf-8",
-		FileName:  "coffer-report-" + first.GetStart() + "-" + last.GetEnd() + ".csv",
-	}})
+	err = stream.Send(&ledgerv1.ExportSeriesResponse{
+		Header: header("coffer-report-" + first.GetStart() + "-" + last.GetEnd()),
+	})
 	if err != nil {
 		return err
 	}
@@ -49,6 +48,74 @@ func (s *Reports) ExportSeries(
 		return err
 	}
 	return w.Flush()
+}
+
+// header describes a table by its name.
+func header(name string) *restv1.FileHeader {
+	return &restv1.FileHeader{MediaType: "text/csv; charset=utf-8", FileName: name + ".csv"}
+}
+
+// ExportComparison sends the comparison of GetComparison as a table. It is complete before the
+// first message, as in ExportSeries.
+func (s *Reports) ExportComparison(
+	req *ledgerv1.ExportComparisonRequest,
+	stream grpc.ServerStreamingServer[ledgerv1.ExportComparisonResponse],
+) error {
+	comparison, err := s.comparison(stream.Context(), &ledgerv1.GetComparisonRequest{
+		From: req.From, To: req.To, With: req.With, GroupBy: req.GroupBy, Currency: req.Currency,
+		Top: req.Top, WalletId: req.GetWalletId(), CategoryId: req.GetCategoryId(),
+		Tag: req.GetTag(), Payee: req.Payee, Q: req.Q,
+	})
+	if err != nil {
+		return err
+	}
+	err = stream.Send(&ledgerv1.ExportComparisonResponse{Header: header("coffer-comparison-" +
+		comparison.GetBefore().GetStart() + "-" + comparison.GetNow().GetEnd())})
+	if err != nil {
+		return err
+	}
+	w := rpc.NewFileWriter(func(piece []byte) error {
+		return stream.Send(&ledgerv1.ExportComparisonResponse{Content: piece})
+	})
+	groupBy := byCategory
+	if req.GroupBy != nil {
+		groupBy = req.GetGroupBy()
+	}
+	if err := writeComparison(w, comparison, groupBy); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// writeComparison writes a row for each period, of the totals and then of each group.
+func writeComparison(w io.Writer, c *ledgerv1.Comparison, groupBy string) error {
+	rows := csv.NewWriter(w)
+	rows.UseCRLF = true
+	err := rows.Write([]string{
+		"group", "key", "name", "start", "end", "income", "expense", "net", "currency",
+	})
+	if err != nil {
+		return err
+	}
+	group := "total"
+	for _, g := range append([]*ledgerv1.ComparedGroup{c.GetTotals()}, c.GetGroups()...) {
+		for _, of := range []struct {
+			days    *ledgerv1.ReportPeriod
+			numbers *ledgerv1.ComparedNumbers
+		}{{c.GetBefore(), g.GetBefore()}, {c.GetNow(), g.GetNow()}} {
+			err := rows.Write([]string{
+				group, export.Guard(g.GetKey()), export.Guard(g.GetName()), of.days.GetStart(),
+				of.days.GetEnd(), of.numbers.GetIncome(), of.numbers.GetExpense(),
+				of.numbers.GetNet(), c.GetCurrency(),
+			})
+			if err != nil {
+				return err
+			}
+		}
+		group = groupBy
+	}
+	rows.Flush()
+	return rows.Error()
 }
 
 // writeCSV writes the totals, the groups and the sum of the other groups. A spreadsheet does not

@@ -22,15 +22,10 @@ const unlimited = "reports of whole months by wallet and category have no limit"
 
 // tooLarge returns the error of a report that would read too many transactions. beyond is the date
 // of the newest one that does not fit, so a report of the days after it fits. If the last day alone
-// has too many, a filter helps, or the request has none and must end earlier.
+// has too many, a filter helps.
 func (q query) tooLarge(beyond time.Time) error {
-	day := calendar.DayOf(beyond)
-	from := day.AddDate(0, 0, 1)
-	switch last := !from.Before(q.period.End); {
-	case last && q.unfiltered:
-		return errReportTooLarge.With("to", "must be before "+day.Format(calendar.DateLayout)+
-			": this day has more transactions than the maximum; "+unlimited)
-	case last:
+	from := calendar.DayOf(beyond).AddDate(0, 0, 1)
+	if !from.Before(q.period.End) {
 		return errReportTooLarge.With("walletId",
 			"must select fewer transactions: one day has more than the maximum; "+unlimited)
 	}

@@ -20,6 +20,8 @@ func (s *Reports) GetFlow(
 ) (*ledgerv1.GetFlowResponse, error) {
 	asked, leave, err := s.enter(ctx, &ledgerv1.GetSeriesRequest{
 		From: req.From, To: req.To, Currency: req.Currency, GroupBy: new(byCategory),
+		WalletId: req.GetWalletId(), CategoryId: req.GetCategoryId(), Tag: req.GetTag(),
+		Payee: req.Payee, Q: req.Q,
 	}, 1)
 	if err != nil {
 		return nil, err
@@ -32,9 +34,9 @@ func (s *Reports) GetFlow(
 	return &ledgerv1.GetFlowResponse{Flow: asked.flow(rows)}, nil
 }
 
-// whole returns the query of the sums of the whole period by group, for a request without filters.
+// whole returns the query of the sums of the whole period by group.
 func (q query) whole() query {
-	q.intervals, q.top, q.unfiltered = []calendar.Period{q.period}, allGroups, true
+	q.intervals, q.top = []calendar.Period{q.period}, allGroups
 	return q
 }
 

@@ -9,8 +9,9 @@
 //   - series.go: the RPC GetSeries and its parameters. Start reading here
 //   - intervals.go: the intervals of a period
 //   - store_series.go: the statement
-//   - report.go: the rule that turns rows into the response. csv.go: the same numbers as a table
+//   - report.go: the rule that turns rows into the response
 //   - compare.go, flow.go: the reports of one period and of two
+//   - csv.go: reports and comparisons as tables
 package series
 
 import (
@@ -151,8 +152,6 @@ type query struct {
 	filter            transactions.Filter
 	// narrowed is set if the request has another filter than wallets and categories.
 	narrowed bool
-	// unfiltered is set if the request cannot have filters.
-	unfiltered bool
 }
 
 // parse validates a request. The period is by default the last months, up to the current one in

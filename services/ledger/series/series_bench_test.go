@@ -15,6 +15,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/ledgertest"
 )
 
+// spellings gives the transactions 300 payees.
+const spellings = `UPDATE transactions SET payee = 'Payee ' || abs(hashtext(id::text)) % 300`
+
 // BenchmarkGetSeries measures reports of a year, of a user with a thousand transactions in it and
 // of one with a hundred thousand.
 func BenchmarkGetSeries(b *testing.B) {
@@ -25,9 +28,16 @@ func BenchmarkGetSeries(b *testing.B) {
 		{ID: few, Transactions: 1000, Years: 1}, {ID: many, Transactions: 99_900, Years: 1},
 	}
 	service := fixture.On(pgtest.NewFilled(b, os.DirFS(".."), pgtest.Rows{
-		Version: ledgertest.Version(until, owners...),
+		Version: ledgertest.Version(until, owners...) + spellings,
 		Insert: func(ctx context.Context, conn *pgx.Conn) error {
-			return ledgertest.Fill(ctx, conn, until, owners...)
+			if err := ledgertest.Fill(ctx, conn, until, owners...); err != nil {
+				return err
+			}
+			if _, err := conn.Exec(ctx, spellings); err != nil {
+				return err
+			}
+			_, err := conn.Exec(ctx, `VACUUM FULL ANALYZE transactions`)
+			return err
 		},
 	}))
 	reports := &Reports{Ledger: service.Ledger, Reads: service.Reads}

@@ -166,6 +166,13 @@ func TestExportSeriesGuardsNames(t *testing.T) {
 	require.Contains(t, string(stream.Sent[1].GetContent()), ",'=SUM(A1),")
 	rejected := &ledgerv1.ExportSeriesRequest{Top: new(int32(0))}
 	require.Error(t, reports.ExportSeries(rejected, stream))
+
+	compared := &fixture.DownloadStream[ledgerv1.ExportComparisonResponse]{Ctx: u.Ctx}
+	require.NoError(t, reports.ExportComparison(
+		&ledgerv1.ExportComparisonRequest{GroupBy: new(byPayee)}, compared))
+	require.Contains(t, string(compared.Sent[1].GetContent()), "payee,'=sum(a1),'=SUM(A1),")
+	require.Error(t, reports.ExportComparison(
+		&ledgerv1.ExportComparisonRequest{With: new("week")}, compared))
 }
 
 // TestExportSeriesOfLargeSums requires that sums may exceed the maximum of an amount.
@@ -214,21 +221,6 @@ func TestEarlierTooLarge(t *testing.T) {
 		Message: "must be later: the earlier period has too many transactions; " + unlimited,
 	}}, apierr.From(err).Fields)
 	require.ErrorIs(t, earlierTooLarge(errOverflow), errOverflow)
-}
-
-// TestWholeTooLarge requires that the error of a flow or a comparison names no filter.
-func TestWholeTooLarge(t *testing.T) {
-	t.Parallel()
-	january := query{period: calendar.Days(day("2026-01-01"), day("2026-01-31"))}.whole()
-	for beyond, want := range map[string]apierr.Field{
-		"2026-01-30": {Name: "from", Message: "must be 2026-01-31 or later; " + unlimited},
-		"2026-01-31": {Name: "to", Message: "must be before 2026-01-31: this day has more " +
-			"transactions than the maximum; " + unlimited},
-	} {
-		err := january.tooLarge(day(beyond))
-		require.ErrorIs(t, err, errReportTooLarge)
-		require.Equal(t, []apierr.Field{want}, apierr.From(err).Fields)
-	}
 }
 
 // TestGetSeriesTooLarge reads reports of a user with more transactions than a report may read: a

@@ -117,7 +117,7 @@ func (s *source) ofRows(q query, starts []time.Time) {
 	case byWallet:
 		key = "t.wallet_id::text"
 	case byPayee:
-		key, name = `lower(t.payee COLLATE "und-x-icu")`, "t.payee"
+		name = "t.payee"
 	case byTag:
 		key, first = "coalesce(u.key, '')", "coalesce(u.place, 1) = 1"
 	}
@@ -148,6 +148,14 @@ func (s *source) ofRows(q query, starts []time.Time) {
 			1 AS moved, %[6]s AS count
 		FROM (SELECT t.* FROM %[7]s) AS t%[8]s%[9]s`,
 		s.param(starts, "timestamptz[]"), key, name, first, amount, moved, rows.Rows, joins, wanted)
+	if q.groupBy == byPayee {
+		// There are fewer spellings than transactions, and lower is slow.
+		s.movements = `
+		SELECT bucket, lower(name COLLATE "und-x-icu") AS key, name, true AS first, currency,
+			sum(income) AS income, sum(expense) AS expense, sum(moved) AS moved, sum(count) AS count
+		FROM (` + s.movements + `) AS spelled
+		GROUP BY bucket, name, currency`
+	}
 }
 
 // byParts reports whether the parts of a split transaction count separately.

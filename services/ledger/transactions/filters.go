@@ -69,7 +69,7 @@ func parseList(
 			request.ErrInvalidWalletID),
 		categories: parseFilterIDs(&problems, "categoryId", req.GetCategoryId(),
 			request.ErrInvalidCategoryID),
-		kind: req.GetType(), sort: newestFirst,
+		kind: req.GetType(), sort: newestFirst, excluded: parseExcluded(&problems, req),
 	}
 	if req.Type != nil && list.kind != posting.Expense && list.kind != posting.Income &&
 		list.kind != posting.Transfer {
@@ -127,6 +127,58 @@ func (l *transactionList) parseDetails(
 	}
 }
 
+// excluded holds the filters that exclude transactions. Absent filters are zero.
+type excluded struct {
+	// counted excludes the transactions that are neither income nor spending.
+	counted bool
+	// unnamed selects the transactions without payee.
+	unnamed bool
+
+	outsideWallets, outsideCategories []uuid.UUID
+	// outsidePayees has an empty text if transactions without payee are excluded.
+	outsidePayees []string
+}
+
+// parseExcluded validates these filters. Each is an alternative to the one that selects.
+func parseExcluded(p *apierr.Problems, req *ledgerv1.ListTransactionsRequest) excluded {
+	e := excluded{
+		counted: req.GetCounted(), unnamed: req.GetWithoutPayee(),
+		outsideWallets: parseFilterIDs(p, "exceptWalletId", req.GetExceptWalletId(),
+			request.ErrInvalidWalletID),
+		outsideCategories: parseFilterIDs(p, "exceptCategoryId", req.GetExceptCategoryId(),
+			request.ErrInvalidCategoryID),
+	}
+	if len(req.GetExceptPayee()) > maxFilterIDs {
+		p.Invalid("exceptPayee", "must be at most 100 names")
+		return e
+	}
+	for _, s := range req.GetExceptPayee() {
+		payee, problem := text.Payee("exceptPayee", s)
+		p.Field(problem)
+		e.outsidePayees = append(e.outsidePayees, payee)
+	}
+	for _, pair := range []struct {
+		field, other string
+		both         bool
+	}{
+		{"withoutPayee", "payee", e.unnamed && req.Payee != nil},
+		{"exceptPayee", "payee", len(e.outsidePayees) > 0 && req.Payee != nil},
+		{"exceptWalletId", "walletId", len(e.outsideWallets)*len(req.GetWalletId()) > 0},
+		{"exceptCategoryId", "categoryId", len(e.outsideCategories)*len(req.GetCategoryId()) > 0},
+	} {
+		if pair.both {
+			p.Invalid(pair.field, "must be absent with "+pair.other)
+		}
+	}
+	return e
+}
+
+// unindexed reports whether there is a filter that no index supports. Those by counted transactions
+// are like the filters by expense and income: nearly all transactions match.
+func (e excluded) unindexed() bool {
+	return e.unnamed || len(e.outsideWallets)+len(e.outsideCategories)+len(e.outsidePayees) > 0
+}
+
 // checkBounds adds a problem for a window or a range of amounts that ends before it begins.
 func (l transactionList) checkBounds(p *apierr.Problems) {
 	if l.from != nil && l.end != nil && !p.Has(request.ErrInvalidDate) && !l.from.Before(*l.end) {
@@ -170,8 +222,9 @@ const maxIndexedTags = 20
 // XXXXXXXXXXXX1234, takes 12.
 const maxComparisons = 20
 
-// unindexed reports whether the list has a search, or a filter by many tags or by transactions
-// without tags or attachments, and no index that supports it or another filter. The index of
+// unindexed reports whether the list has a search, or a filter by many tags, by transactions
+// without tags, payee or attachments, or by those outside of something, and no index that supports
+// it or another filter. The index of
 // searches also finds payees. An expensive search does not use it, because it finds any number of
 // rows.
 func (l transactionList) unindexed() bool {
@@ -179,7 +232,7 @@ func (l transactionList) unindexed() bool {
 		return true
 	}
 	scanned := l.substring+l.payee != "" || l.untagged || l.unattached() ||
-		len(l.tags) > maxIndexedTags
+		len(l.tags) > maxIndexedTags || l.excluded.unindexed()
 	return scanned && !l.indexed() && !hasTrigram(l.substring) && !hasTrigram(l.payee)
 }
 

@@ -20,9 +20,9 @@ import (
 )
 
 // ListTransactions returns a page of the caller's transactions, by default newest first. A page of
-// untagged transactions, of more than maxIndexedTags tags, of a search without three ASCII letters
-// or digits in a row or with many repetitions, or of long texts may have fewer rows than the limit
-// although more follow.
+// untagged transactions, of those without payee or outside of wallets, categories or payees, of
+// more than maxIndexedTags tags, of a search without three ASCII letters or digits in a row or with
+// many repetitions, or of long texts may have fewer rows than the limit although more follow.
 func (s *Transactions) ListTransactions(
 	ctx context.Context, req *ledgerv1.ListTransactionsRequest,
 ) (*ledgerv1.ListTransactionsResponse, error) {
@@ -154,6 +154,7 @@ type transactionList struct {
 	tagNames, tags []string
 	untagged       bool
 	request.Origin
+	excluded
 	// parts is true if the owner has a part of a split transaction in one of the categories.
 	parts bool
 	sort  string

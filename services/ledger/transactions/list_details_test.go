@@ -96,6 +96,34 @@ func TestListTransactionsByDetails(t *testing.T) {
 		"a category and a search": {
 			&list{CategoryId: []string{fun}, Q: new("10")}, []string{split}, "0.00", "-2.00",
 		},
+		"no payee": {&list{WithoutPayee: new(true)}, []string{plain, other}, "0.00", "20.00"},
+		"other payees": {
+			&list{ExceptPayee: []string{"BÄCKEREI 100%", "ö"}},
+			[]string{plain, split, other},
+			"0.00",
+			"30.00",
+		},
+		"other payees, but with one": {
+			&list{ExceptPayee: []string{"", "ö"}}, []string{bakery, split}, "0.00", "20.00",
+		},
+		"other categories": {
+			&list{ExceptCategoryId: []string{food}}, []string{split, other}, "0.00", "8.00",
+		},
+		"other categories of a wallet": {
+			&list{ExceptCategoryId: []string{fun}, WalletId: []string{me.Wallet.String()}},
+			[]string{plain, bakery, short, split},
+			"0.00", "42.00",
+		},
+		"another wallet": {
+			&list{ExceptWalletId: []string{srv.NewID().String()}, Tag: []string{"trip"}},
+			[]string{bakery, short},
+			"0.00", "20.00",
+		},
+		"counted": {
+			&list{Counted: new(true), Tag: []string{"trip"}},
+			[]string{bakery, short},
+			"0.00", "20.00",
+		},
 		"an external id": {&list{ExternalId: new(" bank 1 ")}, []string{plain}, "0.00", "10.00"},
 		"an import":      {&list{ImportId: &imported}, []string{plain, bakery}, "0.00", "20.00"},
 		"a receipt":      {&list{ReceiptId: &received}, []string{bakery, short}, "0.00", "20.00"},
@@ -147,6 +175,19 @@ func TestListTransactionsByDetails(t *testing.T) {
 		field string
 	}{
 		"untagged with a tag": {&list{Untagged: new(true), Tag: []string{"a"}}, "untagged"},
+		"no payee with one":   {&list{WithoutPayee: new(true), Payee: new("x")}, "withoutPayee"},
+		"other payees than that": {
+			&list{ExceptPayee: []string{"y"}, Payee: new("x")}, "exceptPayee",
+		},
+		"too many other payees": {&list{ExceptPayee: make([]string, 101)}, "exceptPayee"},
+		"a category outside of another": {
+			&list{ExceptCategoryId: []string{food}, CategoryId: []string{fun}},
+			"exceptCategoryId",
+		},
+		"a wallet outside of another": {
+			&list{ExceptWalletId: []string{food}, WalletId: []string{me.Wallet.String()}},
+			"exceptWalletId",
+		},
 		"a malformed tag":     {&list{Tag: []string{"a/b"}}, "tag"},
 		"too many tags":       {&list{Tag: make([]string, 201)}, "tag"},
 		"a blank payee":       {&list{Payee: new(" ")}, "payee"},

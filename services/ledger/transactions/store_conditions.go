@@ -16,9 +16,9 @@ type conditions struct {
 	// that range.
 	bounds, filters []condition
 	args            []any
-	// owner and categories are the numbers of their parameters. categories is 0 unless parts may
-	// match the filter by category.
-	owner, categories int
+	// owner, categories and outside are the numbers of their parameters. categories is 0 unless
+	// parts may match the filter by category, and outside is 0 unless categories are excluded.
+	owner, categories, outside int
 }
 
 // condition is an SQL condition in two forms: known has plain parameters, whose values the planner
@@ -85,6 +85,7 @@ func (l transactionList) conditions() *conditions {
 	}
 	all.addDetails(l)
 	all.addOrigin(l)
+	all.addExcluded(l)
 	all.addPlace(l)
 	return all
 }
@@ -145,6 +146,34 @@ func (c *conditions) addOrigin(list transactionList) {
 		c.add(&c.filters, "t.attachment_count > 0")
 	default:
 		c.add(&c.bounds, "t.attachment_count > 0")
+	}
+}
+
+// addExcluded adds the filters of excluded.
+func (c *conditions) addExcluded(list transactionList) {
+	if list.counted {
+		c.add(&c.filters, "t.transfer_id IS NULL")
+	}
+	if list.unnamed {
+		c.add(&c.filters, "t.payee = ''")
+	}
+	if len(list.outsidePayees) > 0 {
+		c.add(&c.filters, `lower(t.payee COLLATE "und-x-icu") <> ALL(%s::text[])`,
+			value{of: list.outsidePayees, as: `ARRAY(
+				SELECT lower(n.name COLLATE "und-x-icu") FROM unnest($%d::text[]) AS n (name))`})
+	}
+	if len(list.outsideWallets) > 0 {
+		c.add(&c.filters, "t.wallet_id <> ALL(%s::uuid[])",
+			value{of: list.outsideWallets, as: "$%d::uuid[]"})
+	}
+	if len(list.outsideCategories) > 0 {
+		c.add(&c.filters, `(t.category_id IS NOT NULL AND t.category_id <> ALL(%[1]s::uuid[])
+			OR t.split_count > 0 AND EXISTS (
+				SELECT FROM splits s
+				WHERE s.owner_id = %[2]s AND s.transaction_id = t.id
+					AND s.category_id <> ALL(%[1]s::uuid[])))`,
+			value{of: list.outsideCategories, as: "$%d::uuid[]"}, list.ownerValue())
+		c.outside = len(c.args) - 1
 	}
 }
 
@@ -238,36 +267,4 @@ func all(conditions []condition, form func(condition) string) string {
 		texts[i] = form(c)
 	}
 	return strings.Join(texts, " AND ")
-}
-
-// FilteredRows holds the SQL of the rows of a filter.
-type FilteredRows struct {
-	// Rows is a FROM item t with conditions. It reads a limited number of rows, the newest ones.
-	Rows string
-	// Beyond is a subquery that returns the date of the newest row which Rows does not read, or
-	// NULL if it reads all.
-	Beyond string
-	// Owner is the parameter of the owner in Args.
-	Owner string
-	Args  []any
-}
-
-// Rows returns the SQL that reads at most limit rows, or fewer for an expensive search (see
-// affordable). Rows within the bounds of an index count, whether they match the other filters or
-// not, so that the cost of any filter is limited.
-func (f Filter) Rows(limit int) FilteredRows {
-	c := f.list.conditions()
-	known := func(c condition) string { return c.known }
-	limit = f.list.affordable(limit)
-	read, matching := all(c.bounds, known), "t.transfer_id IS NULL"
-	if len(c.filters) > 0 {
-		matching += " AND " + all(c.filters, known)
-	}
-	return FilteredRows{
-		Rows: fmt.Sprintf("(SELECT * FROM transactions t WHERE %s %s LIMIT %d) t WHERE %s", read,
-			f.list.order(), limit, matching),
-		Beyond: fmt.Sprintf("(SELECT t.date FROM transactions t WHERE %s %s OFFSET %d LIMIT 1)",
-			read, f.list.order(), limit),
-		Owner: fmt.Sprintf("$%d::uuid", c.owner), Args: c.args,
-	}
 }

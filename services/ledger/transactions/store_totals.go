@@ -67,16 +67,19 @@ func (c *conditions) total(list transactionList) string {
 }
 
 // added returns the amount that a row t adds to the income or the expense of the totals. With a
-// filter by category, a split transaction adds its parts in these categories only. They count with
-// the type of the transaction.
+// filter by category, a split transaction adds its parts in the selected categories only. They
+// count with the type of the transaction.
 func (c *conditions) added() string {
-	if c.categories == 0 {
+	selected := fmt.Sprintf("= ANY($%d::uuid[])", c.categories)
+	if c.outside > 0 {
+		selected = fmt.Sprintf("<> ALL($%d::uuid[])", c.outside)
+	} else if c.categories == 0 {
 		return "t.amount_minor"
 	}
 	return fmt.Sprintf(`CASE WHEN t.split_count = 0 THEN t.amount_minor ELSE (
 		SELECT coalesce(sum(s.amount_minor), 0) FROM splits s
 		WHERE s.owner_id = $%d::uuid AND s.transaction_id = t.id
-			AND s.category_id = ANY($%d::uuid[])) END`, c.owner, c.categories)
+			AND s.category_id %s) END`, c.owner, selected)
 }
 
 // totalMonths returns the totals of a list of whole months by currency, from the stored totals of
@@ -97,9 +100,42 @@ func totalMonths(ctx context.Context, q pg.Querier, list transactionList) ([]lis
 			FROM monthly_totals`+months+`
 			UNION ALL
 			SELECT currency, transfer_count, 0, 0
-			FROM monthly_transfers`+months+`
+			FROM monthly_transfers`+months+` AND NOT $6
 		) AS m
 		GROUP BY currency
 		HAVING sum(count) > 0
-		ORDER BY currency`, list.owner, list.from, list.end, list.wallets, list.currency)
+		ORDER BY currency`, list.owner, list.from, list.end, list.wallets, list.currency,
+		list.counted)
+}
+
+// FilteredRows holds the SQL of the rows of a filter.
+type FilteredRows struct {
+	// Rows is a FROM item t with conditions. It reads a limited number of rows, the newest ones.
+	Rows string
+	// Beyond is a subquery that returns the date of the newest row which Rows does not read, or
+	// NULL if it reads all.
+	Beyond string
+	// Owner is the parameter of the owner in Args.
+	Owner string
+	Args  []any
+}
+
+// Rows returns the SQL that reads at most limit rows, or fewer for an expensive search (see
+// affordable). Rows within the bounds of an index count, whether they match the other filters or
+// not, so that the cost of any filter is limited.
+func (f Filter) Rows(limit int) FilteredRows {
+	c := f.list.conditions()
+	known := func(c condition) string { return c.known }
+	limit = f.list.affordable(limit)
+	read, matching := all(c.bounds, known), "t.transfer_id IS NULL"
+	if len(c.filters) > 0 {
+		matching += " AND " + all(c.filters, known)
+	}
+	return FilteredRows{
+		Rows: fmt.Sprintf("(SELECT * FROM transactions t WHERE %s %s LIMIT %d) t WHERE %s", read,
+			f.list.order(), limit, matching),
+		Beyond: fmt.Sprintf("(SELECT t.date FROM transactions t WHERE %s %s OFFSET %d LIMIT 1)",
+			read, f.list.order(), limit),
+		Owner: fmt.Sprintf("$%d::uuid", c.owner), Args: c.args,
+	}
 }

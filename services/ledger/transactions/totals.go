@@ -69,11 +69,12 @@ func (s *Transactions) addTotals(
 }
 
 // wholeMonths reports whether the stored totals of months have the totals of the list: it has no
-// other filters than wallets, a currency and whole months. They have no number of transactions by
-// type or category.
+// other filters than wallets, a currency, counted transactions and whole months. They have no
+// number of transactions by type or category.
 func (l transactionList) wholeMonths() bool {
 	starts := func(at *time.Time) bool { return at == nil || at.Equal(calendar.MonthOf(*at)) }
 	return len(l.categories)+len(l.tagNames) == 0 && l.kind+l.substring+l.payee == "" &&
-		!l.untagged && l.Origin == (request.Origin{}) && l.minE4 == nil && l.maxE4 == nil &&
+		!l.untagged && l.Origin == (request.Origin{}) && !l.excluded.unindexed() &&
+		l.minE4 == nil && l.maxE4 == nil &&
 		starts(l.from) && starts(l.end)
 }

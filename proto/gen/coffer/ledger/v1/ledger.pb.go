@@ -2529,8 +2529,19 @@ type ListTransactionsRequest struct {
 	// true: transactions with attachments. false: transactions without; a page examines 10000 transactions then, as for a q without an
 	// index.
 	HasAttachments *bool `protobuf:"varint,20,opt,name=has_attachments,json=hasAttachments,proto3,oneof" json:"has_attachments,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// true: transactions that count as income or spending, which transfers do not.
+	Counted *bool `protobuf:"varint,21,opt,name=counted,proto3,oneof" json:"counted,omitempty"`
+	// true: transactions without payee. It excludes payee. A page examines 10000 transactions then, as for a q without an index. The same
+	// holds for the filters exceptWalletId, exceptCategoryId and exceptPayee.
+	WithoutPayee *bool `protobuf:"varint,22,opt,name=without_payee,json=withoutPayee,proto3,oneof" json:"without_payee,omitempty"`
+	// Transactions in other wallets; at most 100. It excludes walletId.
+	ExceptWalletId []string `protobuf:"bytes,23,rep,name=except_wallet_id,json=exceptWalletId,proto3" json:"except_wallet_id,omitempty"`
+	// Transactions in other categories, or with a part in another one; at most 100. It excludes categoryId.
+	ExceptCategoryId []string `protobuf:"bytes,24,rep,name=except_category_id,json=exceptCategoryId,proto3" json:"except_category_id,omitempty"`
+	// Transactions with other payees, ignoring case, or without; at most 100. An empty value excludes those without. It excludes payee.
+	ExceptPayee   []string `protobuf:"bytes,25,rep,name=except_payee,json=exceptPayee,proto3" json:"except_payee,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListTransactionsRequest) Reset() {
@@ -2703,6 +2714,41 @@ func (x *ListTransactionsRequest) GetHasAttachments() bool {
 	return false
 }
 
+func (x *ListTransactionsRequest) GetCounted() bool {
+	if x != nil && x.Counted != nil {
+		return *x.Counted
+	}
+	return false
+}
+
+func (x *ListTransactionsRequest) GetWithoutPayee() bool {
+	if x != nil && x.WithoutPayee != nil {
+		return *x.WithoutPayee
+	}
+	return false
+}
+
+func (x *ListTransactionsRequest) GetExceptWalletId() []string {
+	if x != nil {
+		return x.ExceptWalletId
+	}
+	return nil
+}
+
+func (x *ListTransactionsRequest) GetExceptCategoryId() []string {
+	if x != nil {
+		return x.ExceptCategoryId
+	}
+	return nil
+}
+
+func (x *ListTransactionsRequest) GetExceptPayee() []string {
+	if x != nil {
+		return x.ExceptPayee
+	}
+	return nil
+}
+
 type ListTransactionsResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -2710,8 +2756,8 @@ type ListTransactionsResponse struct {
 	// Transactions of the page.
 	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
 	Pagination   *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
-	// Only with include=totals: one row per currency of the matching transactions, by currency. With categoryId, a split transaction
-	// counts with its parts in these categories only. The page is read before the
+	// Only with include=totals: one row per currency of the matching transactions, by currency. With categoryId or
+	// exceptCategoryId, a split transaction counts with its parts in the selected categories only. The page is read before the
 	// totals, so a transaction that is created in between is only in the totals.
 	Totals []*FilterTotals `protobuf:"bytes,5,rep,name=totals,proto3" json:"totals,omitempty"`
 	// Only with include=totals: true if the totals cover only the newest cappedAt transactions, because more match, or, with a q
@@ -6777,7 +6823,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x86\b\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x80\n" +
+	"\n" +
 	"\x17ListTransactionsRequest\x12#\n" +
 	"\twallet_id\x18\x01 \x03(\tB\x06\xe2\xb6\x18\x02@dR\bwalletId\x12'\n" +
 	"\vcategory_id\x18\x02 \x03(\tB\x06\xe2\xb6\x18\x02@dR\n" +
@@ -6805,7 +6852,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\timport_id\x18\x12 \x01(\tH\fR\bimportId\x88\x01\x01\x12\"\n" +
 	"\n" +
 	"receipt_id\x18\x13 \x01(\tH\rR\treceiptId\x88\x01\x01\x12,\n" +
-	"\x0fhas_attachments\x18\x14 \x01(\bH\x0eR\x0ehasAttachments\x88\x01\x01B\a\n" +
+	"\x0fhas_attachments\x18\x14 \x01(\bH\x0eR\x0ehasAttachments\x88\x01\x01\x12\x1d\n" +
+	"\acounted\x18\x15 \x01(\bH\x0fR\acounted\x88\x01\x01\x12(\n" +
+	"\rwithout_payee\x18\x16 \x01(\bH\x10R\fwithoutPayee\x88\x01\x01\x120\n" +
+	"\x10except_wallet_id\x18\x17 \x03(\tB\x06\xe2\xb6\x18\x02@dR\x0eexceptWalletId\x124\n" +
+	"\x12except_category_id\x18\x18 \x03(\tB\x06\xe2\xb6\x18\x02@dR\x10exceptCategoryId\x12)\n" +
+	"\fexcept_payee\x18\x19 \x03(\tB\x06\xe2\xb6\x18\x02@dR\vexceptPayeeB\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_currencyB\a\n" +
 	"\x05_fromB\x05\n" +
@@ -6821,7 +6873,10 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
 	"_import_idB\r\n" +
 	"\v_receipt_idB\x12\n" +
-	"\x10_has_attachments\"\xff\x02\n" +
+	"\x10_has_attachmentsB\n" +
+	"\n" +
+	"\b_countedB\x10\n" +
+	"\x0e_without_payee\"\xff\x02\n" +
 	"\x18ListTransactionsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +

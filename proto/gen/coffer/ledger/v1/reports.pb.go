@@ -818,7 +818,17 @@ type GetFlowRequest struct {
 	// `from`.
 	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
 	// ISO 4217 code. Required if the transactions of the period have several currencies.
-	Currency      *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	Currency *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	// Transactions in any of these wallets; at most 100.
+	WalletId []string `protobuf:"bytes,4,rep,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Transactions in any of these categories, and the parts in them; at most 100.
+	CategoryId []string `protobuf:"bytes,5,rep,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
+	// Transactions with any of these tags, ignoring case; at most 200.
+	Tag []string `protobuf:"bytes,6,rep,name=tag,proto3" json:"tag,omitempty"`
+	// Transactions with this payee, ignoring case.
+	Payee *string `protobuf:"bytes,7,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
+	// Substring of the payee, the description or the notes, ignoring case.
+	Q             *string `protobuf:"bytes,8,opt,name=q,proto3,oneof" json:"q,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -870,6 +880,41 @@ func (x *GetFlowRequest) GetTo() string {
 func (x *GetFlowRequest) GetCurrency() string {
 	if x != nil && x.Currency != nil {
 		return *x.Currency
+	}
+	return ""
+}
+
+func (x *GetFlowRequest) GetWalletId() []string {
+	if x != nil {
+		return x.WalletId
+	}
+	return nil
+}
+
+func (x *GetFlowRequest) GetCategoryId() []string {
+	if x != nil {
+		return x.CategoryId
+	}
+	return nil
+}
+
+func (x *GetFlowRequest) GetTag() []string {
+	if x != nil {
+		return x.Tag
+	}
+	return nil
+}
+
+func (x *GetFlowRequest) GetPayee() string {
+	if x != nil && x.Payee != nil {
+		return *x.Payee
+	}
+	return ""
+}
+
+func (x *GetFlowRequest) GetQ() string {
+	if x != nil && x.Q != nil {
+		return *x.Q
 	}
 	return ""
 }
@@ -1095,7 +1140,17 @@ type GetComparisonRequest struct {
 	// ISO 4217 code. Required if the transactions of the periods have several currencies.
 	Currency *string `protobuf:"bytes,5,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
 	// Number of groups, 1 to 50; default 12.
-	Top           *int32 `protobuf:"varint,6,opt,name=top,proto3,oneof" json:"top,omitempty"`
+	Top *int32 `protobuf:"varint,6,opt,name=top,proto3,oneof" json:"top,omitempty"`
+	// Transactions in any of these wallets; at most 100.
+	WalletId []string `protobuf:"bytes,7,rep,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Transactions in any of these categories, and the parts in them; at most 100.
+	CategoryId []string `protobuf:"bytes,8,rep,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
+	// Transactions with any of these tags, ignoring case; at most 200.
+	Tag []string `protobuf:"bytes,9,rep,name=tag,proto3" json:"tag,omitempty"`
+	// Transactions with this payee, ignoring case.
+	Payee *string `protobuf:"bytes,10,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
+	// Substring of the payee, the description or the notes, ignoring case.
+	Q             *string `protobuf:"bytes,11,opt,name=q,proto3,oneof" json:"q,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1170,6 +1225,41 @@ func (x *GetComparisonRequest) GetTop() int32 {
 		return *x.Top
 	}
 	return 0
+}
+
+func (x *GetComparisonRequest) GetWalletId() []string {
+	if x != nil {
+		return x.WalletId
+	}
+	return nil
+}
+
+func (x *GetComparisonRequest) GetCategoryId() []string {
+	if x != nil {
+		return x.CategoryId
+	}
+	return nil
+}
+
+func (x *GetComparisonRequest) GetTag() []string {
+	if x != nil {
+		return x.Tag
+	}
+	return nil
+}
+
+func (x *GetComparisonRequest) GetPayee() string {
+	if x != nil && x.Payee != nil {
+		return *x.Payee
+	}
+	return ""
+}
+
+func (x *GetComparisonRequest) GetQ() string {
+	if x != nil && x.Q != nil {
+		return *x.Q
+	}
+	return ""
 }
 
 type GetComparisonResponse struct {
@@ -1460,6 +1550,195 @@ func (x *ComparedNumbers) GetNet() string {
 	return ""
 }
 
+type ExportComparisonRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in getComparison.
+	From *string `protobuf:"bytes,1,opt,name=from,proto3,oneof" json:"from,omitempty"`
+	// As in getComparison.
+	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	// As in getComparison.
+	With *string `protobuf:"bytes,3,opt,name=with,proto3,oneof" json:"with,omitempty"`
+	// As in getComparison.
+	GroupBy *string `protobuf:"bytes,4,opt,name=group_by,json=groupBy,proto3,oneof" json:"group_by,omitempty"`
+	// As in getComparison.
+	Currency *string `protobuf:"bytes,5,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	// As in getComparison.
+	Top *int32 `protobuf:"varint,6,opt,name=top,proto3,oneof" json:"top,omitempty"`
+	// As in getComparison.
+	WalletId []string `protobuf:"bytes,7,rep,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// As in getComparison.
+	CategoryId []string `protobuf:"bytes,8,rep,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
+	// As in getComparison.
+	Tag []string `protobuf:"bytes,9,rep,name=tag,proto3" json:"tag,omitempty"`
+	// As in getComparison.
+	Payee *string `protobuf:"bytes,10,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
+	// As in getComparison.
+	Q             *string `protobuf:"bytes,11,opt,name=q,proto3,oneof" json:"q,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportComparisonRequest) Reset() {
+	*x = ExportComparisonRequest{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportComparisonRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportComparisonRequest) ProtoMessage() {}
+
+func (x *ExportComparisonRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportComparisonRequest.ProtoReflect.Descriptor instead.
+func (*ExportComparisonRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ExportComparisonRequest) GetFrom() string {
+	if x != nil && x.From != nil {
+		return *x.From
+	}
+	return ""
+}
+
+func (x *ExportComparisonRequest) GetTo() string {
+	if x != nil && x.To != nil {
+		return *x.To
+	}
+	return ""
+}
+
+func (x *ExportComparisonRequest) GetWith() string {
+	if x != nil && x.With != nil {
+		return *x.With
+	}
+	return ""
+}
+
+func (x *ExportComparisonRequest) GetGroupBy() string {
+	if x != nil && x.GroupBy != nil {
+		return *x.GroupBy
+	}
+	return ""
+}
+
+func (x *ExportComparisonRequest) GetCurrency() string {
+	if x != nil && x.Currency != nil {
+		return *x.Currency
+	}
+	return ""
+}
+
+func (x *ExportComparisonRequest) GetTop() int32 {
+	if x != nil && x.Top != nil {
+		return *x.Top
+	}
+	return 0
+}
+
+func (x *ExportComparisonRequest) GetWalletId() []string {
+	if x != nil {
+		return x.WalletId
+	}
+	return nil
+}
+
+func (x *ExportComparisonRequest) GetCategoryId() []string {
+	if x != nil {
+		return x.CategoryId
+	}
+	return nil
+}
+
+func (x *ExportComparisonRequest) GetTag() []string {
+	if x != nil {
+		return x.Tag
+	}
+	return nil
+}
+
+func (x *ExportComparisonRequest) GetPayee() string {
+	if x != nil && x.Payee != nil {
+		return *x.Payee
+	}
+	return ""
+}
+
+func (x *ExportComparisonRequest) GetQ() string {
+	if x != nil && x.Q != nil {
+		return *x.Q
+	}
+	return ""
+}
+
+type ExportComparisonResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only in the first message.
+	Header *v1.FileHeader `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	// The next piece of the file.
+	Content       []byte `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportComparisonResponse) Reset() {
+	*x = ExportComparisonResponse{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportComparisonResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportComparisonResponse) ProtoMessage() {}
+
+func (x *ExportComparisonResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportComparisonResponse.ProtoReflect.Descriptor instead.
+func (*ExportComparisonResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ExportComparisonResponse) GetHeader() *v1.FileHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *ExportComparisonResponse) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
 var File_coffer_ledger_v1_reports_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
@@ -1547,14 +1826,22 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\x06groups\x18\x01 \x01(\x05R\x06groups\x12\x1c\n" +
 	"\x06income\x18\x02 \x03(\tB\x04ص\x18\x01R\x06income\x12\x1e\n" +
 	"\aexpense\x18\x03 \x03(\tB\x04ص\x18\x01R\aexpense\x12\x14\n" +
-	"\x05count\x18\x04 \x03(\x05R\x05count\"\xa5\x01\n" +
+	"\x05count\x18\x04 \x03(\x05R\x05count\"\xcc\x02\n" +
 	"\x0eGetFlowRequest\x12!\n" +
 	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
 	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x124\n" +
-	"\bcurrency\x18\x03 \x01(\tB\x13\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$H\x02R\bcurrency\x88\x01\x01B\a\n" +
+	"\bcurrency\x18\x03 \x01(\tB\x13\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$H\x02R\bcurrency\x88\x01\x01\x12#\n" +
+	"\twallet_id\x18\x04 \x03(\tB\x06\xe2\xb6\x18\x02@dR\bwalletId\x12'\n" +
+	"\vcategory_id\x18\x05 \x03(\tB\x06\xe2\xb6\x18\x02@dR\n" +
+	"categoryId\x12\x19\n" +
+	"\x03tag\x18\x06 \x03(\tB\a\xe2\xb6\x18\x03@\xc8\x01R\x03tag\x12\x19\n" +
+	"\x05payee\x18\a \x01(\tH\x03R\x05payee\x88\x01\x01\x12\x11\n" +
+	"\x01q\x18\b \x01(\tH\x04R\x01q\x88\x01\x01B\a\n" +
 	"\x05_fromB\x05\n" +
 	"\x03_toB\v\n" +
-	"\t_currency\"k\n" +
+	"\t_currencyB\b\n" +
+	"\x06_payeeB\x04\n" +
+	"\x02_q\"k\n" +
 	"\x0fGetFlowResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12*\n" +
@@ -1570,20 +1857,29 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\vcategory_id\x18\x01 \x01(\tR\n" +
 	"categoryId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
-	"\x06amount\x18\x03 \x01(\tB\x04ص\x18\x01R\x06amount\"\xd8\x02\n" +
+	"\x06amount\x18\x03 \x01(\tB\x04ص\x18\x01R\x06amount\"\xff\x03\n" +
 	"\x14GetComparisonRequest\x12!\n" +
 	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
 	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x12*\n" +
 	"\x04with\x18\x03 \x01(\tB\x11¶\x18\rprevious yearH\x02R\x04with\x88\x01\x01\x12=\n" +
 	"\bgroup_by\x18\x04 \x01(\tB\x1d¶\x18\x19category wallet payee tagH\x03R\agroupBy\x88\x01\x01\x124\n" +
 	"\bcurrency\x18\x05 \x01(\tB\x13\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$H\x04R\bcurrency\x88\x01\x01\x12\"\n" +
-	"\x03top\x18\x06 \x01(\x05B\v\xe2\xb6\x18\a\"\x011*\x0250H\x05R\x03top\x88\x01\x01B\a\n" +
+	"\x03top\x18\x06 \x01(\x05B\v\xe2\xb6\x18\a\"\x011*\x0250H\x05R\x03top\x88\x01\x01\x12#\n" +
+	"\twallet_id\x18\a \x03(\tB\x06\xe2\xb6\x18\x02@dR\bwalletId\x12'\n" +
+	"\vcategory_id\x18\b \x03(\tB\x06\xe2\xb6\x18\x02@dR\n" +
+	"categoryId\x12\x19\n" +
+	"\x03tag\x18\t \x03(\tB\a\xe2\xb6\x18\x03@\xc8\x01R\x03tag\x12\x19\n" +
+	"\x05payee\x18\n" +
+	" \x01(\tH\x06R\x05payee\x88\x01\x01\x12\x11\n" +
+	"\x01q\x18\v \x01(\tH\aR\x01q\x88\x01\x01B\a\n" +
 	"\x05_fromB\x05\n" +
 	"\x03_toB\a\n" +
 	"\x05_withB\v\n" +
 	"\t_group_byB\v\n" +
 	"\t_currencyB\x06\n" +
-	"\x04_top\"\x83\x01\n" +
+	"\x04_topB\b\n" +
+	"\x06_payeeB\x04\n" +
+	"\x02_q\"\x83\x01\n" +
 	"\x15GetComparisonResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12<\n" +
@@ -1608,15 +1904,41 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\x0fComparedNumbers\x12\x1c\n" +
 	"\x06income\x18\x01 \x01(\tB\x04ص\x18\x01R\x06income\x12\x1e\n" +
 	"\aexpense\x18\x02 \x01(\tB\x04ص\x18\x01R\aexpense\x12\x16\n" +
-	"\x03net\x18\x03 \x01(\tB\x04ص\x18\x01R\x03net2\xdf\x05\n" +
+	"\x03net\x18\x03 \x01(\tB\x04ص\x18\x01R\x03net\"\x82\x04\n" +
+	"\x17ExportComparisonRequest\x12!\n" +
+	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
+	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x12*\n" +
+	"\x04with\x18\x03 \x01(\tB\x11¶\x18\rprevious yearH\x02R\x04with\x88\x01\x01\x12=\n" +
+	"\bgroup_by\x18\x04 \x01(\tB\x1d¶\x18\x19category wallet payee tagH\x03R\agroupBy\x88\x01\x01\x124\n" +
+	"\bcurrency\x18\x05 \x01(\tB\x13\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$H\x04R\bcurrency\x88\x01\x01\x12\"\n" +
+	"\x03top\x18\x06 \x01(\x05B\v\xe2\xb6\x18\a\"\x011*\x0250H\x05R\x03top\x88\x01\x01\x12#\n" +
+	"\twallet_id\x18\a \x03(\tB\x06\xe2\xb6\x18\x02@dR\bwalletId\x12'\n" +
+	"\vcategory_id\x18\b \x03(\tB\x06\xe2\xb6\x18\x02@dR\n" +
+	"categoryId\x12\x19\n" +
+	"\x03tag\x18\t \x03(\tB\a\xe2\xb6\x18\x03@\xc8\x01R\x03tag\x12\x19\n" +
+	"\x05payee\x18\n" +
+	" \x01(\tH\x06R\x05payee\x88\x01\x01\x12\x11\n" +
+	"\x01q\x18\v \x01(\tH\aR\x01q\x88\x01\x01B\a\n" +
+	"\x05_fromB\x05\n" +
+	"\x03_toB\a\n" +
+	"\x05_withB\v\n" +
+	"\t_group_byB\v\n" +
+	"\t_currencyB\x06\n" +
+	"\x04_topB\b\n" +
+	"\x06_payeeB\x04\n" +
+	"\x02_q\"h\n" +
+	"\x18ExportComparisonResponse\x122\n" +
+	"\x06header\x18\x01 \x01(\v2\x1a.coffer.rest.v1.FileHeaderR\x06header\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\fR\acontent2\xa0\a\n" +
 	"\rReportService\x12\xb1\x01\n" +
 	"\tGetSeries\x12\".coffer.ledger.v1.GetSeriesRequest\x1a#.coffer.ledger.v1.GetSeriesResponse\"[\x8a\xb5\x18#\n" +
 	"\x0eREPORT_FETCHED\x12\x0eReport fetched\x18\xc8\x01\xb2\xb5\x18\a\t<@HG\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x18\x12\x16/api/v1/reports/series\x90\x02\x01\x12\xae\x01\n" +
-	"\fExportSeries\x12%.coffer.ledger.v1.ExportSeriesRequest\x1a&.coffer.ledger.v1.ExportSeriesResponse\"M\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xb2\xb5\x18\a\t<@HG\xac\x02ص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1c\x12\x1a/api/v1/reports/series/csv\x90\x02\x010\x01\x12\xa2\x01\n" +
-	"\aGetFlow\x12 .coffer.ledger.v1.GetFlowRequest\x1a!.coffer.ledger.v1.GetFlowResponse\"R\x8a\xb5\x18\x1f\n" +
-	"\fFLOW_FETCHED\x12\fFlow fetched\x18\xc8\x01\xb2\xb5\x18\x04\tG\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/reports/flow\x90\x02\x01\x12\xc3\x01\n" +
-	"\rGetComparison\x12&.coffer.ledger.v1.GetComparisonRequest\x1a'.coffer.ledger.v1.GetComparisonResponse\"a\x8a\xb5\x18+\n" +
-	"\x12COMPARISON_FETCHED\x12\x12Comparison fetched\x18\xc8\x01\xb2\xb5\x18\x04\tG\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x19\x12\x17/api/v1/reports/compare\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\fExportSeries\x12%.coffer.ledger.v1.ExportSeriesRequest\x1a&.coffer.ledger.v1.ExportSeriesResponse\"M\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xb2\xb5\x18\a\t<@HG\xac\x02ص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1c\x12\x1a/api/v1/reports/series/csv\x90\x02\x010\x01\x12\xa4\x01\n" +
+	"\aGetFlow\x12 .coffer.ledger.v1.GetFlowRequest\x1a!.coffer.ledger.v1.GetFlowResponse\"T\x8a\xb5\x18\x1f\n" +
+	"\fFLOW_FETCHED\x12\fFlow fetched\x18\xc8\x01\xb2\xb5\x18\x06\t<@G\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/reports/flow\x90\x02\x01\x12\xc5\x01\n" +
+	"\rGetComparison\x12&.coffer.ledger.v1.GetComparisonRequest\x1a'.coffer.ledger.v1.GetComparisonResponse\"c\x8a\xb5\x18+\n" +
+	"\x12COMPARISON_FETCHED\x12\x12Comparison fetched\x18\xc8\x01\xb2\xb5\x18\x06\t<@G\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x19\x12\x17/api/v1/reports/compare\x90\x02\x01\x12\xba\x01\n" +
+	"\x10ExportComparison\x12).coffer.ledger.v1.ExportComparisonRequest\x1a*.coffer.ledger.v1.ExportComparisonResponse\"M\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xb2\xb5\x18\x06\t<@G\xac\x02ص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/reports/compare/csv\x90\x02\x010\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_reports_proto_rawDescOnce sync.Once
@@ -1630,31 +1952,33 @@ func file_coffer_ledger_v1_reports_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_reports_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_reports_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_coffer_ledger_v1_reports_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_coffer_ledger_v1_reports_proto_goTypes = []any{
-	(*GetSeriesRequest)(nil),      // 0: coffer.ledger.v1.GetSeriesRequest
-	(*GetSeriesResponse)(nil),     // 1: coffer.ledger.v1.GetSeriesResponse
-	(*ExportSeriesRequest)(nil),   // 2: coffer.ledger.v1.ExportSeriesRequest
-	(*ExportSeriesResponse)(nil),  // 3: coffer.ledger.v1.ExportSeriesResponse
-	(*Report)(nil),                // 4: coffer.ledger.v1.Report
-	(*ReportPeriod)(nil),          // 5: coffer.ledger.v1.ReportPeriod
-	(*ReportTotals)(nil),          // 6: coffer.ledger.v1.ReportTotals
-	(*ReportSeries)(nil),          // 7: coffer.ledger.v1.ReportSeries
-	(*ReportOther)(nil),           // 8: coffer.ledger.v1.ReportOther
-	(*GetFlowRequest)(nil),        // 9: coffer.ledger.v1.GetFlowRequest
-	(*GetFlowResponse)(nil),       // 10: coffer.ledger.v1.GetFlowResponse
-	(*Flow)(nil),                  // 11: coffer.ledger.v1.Flow
-	(*FlowAmount)(nil),            // 12: coffer.ledger.v1.FlowAmount
-	(*GetComparisonRequest)(nil),  // 13: coffer.ledger.v1.GetComparisonRequest
-	(*GetComparisonResponse)(nil), // 14: coffer.ledger.v1.GetComparisonResponse
-	(*Comparison)(nil),            // 15: coffer.ledger.v1.Comparison
-	(*ComparedGroup)(nil),         // 16: coffer.ledger.v1.ComparedGroup
-	(*ComparedNumbers)(nil),       // 17: coffer.ledger.v1.ComparedNumbers
-	(*v1.FileHeader)(nil),         // 18: coffer.rest.v1.FileHeader
+	(*GetSeriesRequest)(nil),         // 0: coffer.ledger.v1.GetSeriesRequest
+	(*GetSeriesResponse)(nil),        // 1: coffer.ledger.v1.GetSeriesResponse
+	(*ExportSeriesRequest)(nil),      // 2: coffer.ledger.v1.ExportSeriesRequest
+	(*ExportSeriesResponse)(nil),     // 3: coffer.ledger.v1.ExportSeriesResponse
+	(*Report)(nil),                   // 4: coffer.ledger.v1.Report
+	(*ReportPeriod)(nil),             // 5: coffer.ledger.v1.ReportPeriod
+	(*ReportTotals)(nil),             // 6: coffer.ledger.v1.ReportTotals
+	(*ReportSeries)(nil),             // 7: coffer.ledger.v1.ReportSeries
+	(*ReportOther)(nil),              // 8: coffer.ledger.v1.ReportOther
+	(*GetFlowRequest)(nil),           // 9: coffer.ledger.v1.GetFlowRequest
+	(*GetFlowResponse)(nil),          // 10: coffer.ledger.v1.GetFlowResponse
+	(*Flow)(nil),                     // 11: coffer.ledger.v1.Flow
+	(*FlowAmount)(nil),               // 12: coffer.ledger.v1.FlowAmount
+	(*GetComparisonRequest)(nil),     // 13: coffer.ledger.v1.GetComparisonRequest
+	(*GetComparisonResponse)(nil),    // 14: coffer.ledger.v1.GetComparisonResponse
+	(*Comparison)(nil),               // 15: coffer.ledger.v1.Comparison
+	(*ComparedGroup)(nil),            // 16: coffer.ledger.v1.ComparedGroup
+	(*ComparedNumbers)(nil),          // 17: coffer.ledger.v1.ComparedNumbers
+	(*ExportComparisonRequest)(nil),  // 18: coffer.ledger.v1.ExportComparisonRequest
+	(*ExportComparisonResponse)(nil), // 19: coffer.ledger.v1.ExportComparisonResponse
+	(*v1.FileHeader)(nil),            // 20: coffer.rest.v1.FileHeader
 }
 var file_coffer_ledger_v1_reports_proto_depIdxs = []int32{
 	4,  // 0: coffer.ledger.v1.GetSeriesResponse.report:type_name -> coffer.ledger.v1.Report
-	18, // 1: coffer.ledger.v1.ExportSeriesResponse.header:type_name -> coffer.rest.v1.FileHeader
+	20, // 1: coffer.ledger.v1.ExportSeriesResponse.header:type_name -> coffer.rest.v1.FileHeader
 	5,  // 2: coffer.ledger.v1.Report.intervals:type_name -> coffer.ledger.v1.ReportPeriod
 	6,  // 3: coffer.ledger.v1.Report.totals:type_name -> coffer.ledger.v1.ReportTotals
 	7,  // 4: coffer.ledger.v1.Report.series:type_name -> coffer.ledger.v1.ReportSeries
@@ -1671,19 +1995,22 @@ var file_coffer_ledger_v1_reports_proto_depIdxs = []int32{
 	17, // 15: coffer.ledger.v1.ComparedGroup.now:type_name -> coffer.ledger.v1.ComparedNumbers
 	17, // 16: coffer.ledger.v1.ComparedGroup.before:type_name -> coffer.ledger.v1.ComparedNumbers
 	17, // 17: coffer.ledger.v1.ComparedGroup.difference:type_name -> coffer.ledger.v1.ComparedNumbers
-	0,  // 18: coffer.ledger.v1.ReportService.GetSeries:input_type -> coffer.ledger.v1.GetSeriesRequest
-	2,  // 19: coffer.ledger.v1.ReportService.ExportSeries:input_type -> coffer.ledger.v1.ExportSeriesRequest
-	9,  // 20: coffer.ledger.v1.ReportService.GetFlow:input_type -> coffer.ledger.v1.GetFlowRequest
-	13, // 21: coffer.ledger.v1.ReportService.GetComparison:input_type -> coffer.ledger.v1.GetComparisonRequest
-	1,  // 22: coffer.ledger.v1.ReportService.GetSeries:output_type -> coffer.ledger.v1.GetSeriesResponse
-	3,  // 23: coffer.ledger.v1.ReportService.ExportSeries:output_type -> coffer.ledger.v1.ExportSeriesResponse
-	10, // 24: coffer.ledger.v1.ReportService.GetFlow:output_type -> coffer.ledger.v1.GetFlowResponse
-	14, // 25: coffer.ledger.v1.ReportService.GetComparison:output_type -> coffer.ledger.v1.GetComparisonResponse
-	22, // [22:26] is the sub-list for method output_type
-	18, // [18:22] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	20, // 18: coffer.ledger.v1.ExportComparisonResponse.header:type_name -> coffer.rest.v1.FileHeader
+	0,  // 19: coffer.ledger.v1.ReportService.GetSeries:input_type -> coffer.ledger.v1.GetSeriesRequest
+	2,  // 20: coffer.ledger.v1.ReportService.ExportSeries:input_type -> coffer.ledger.v1.ExportSeriesRequest
+	9,  // 21: coffer.ledger.v1.ReportService.GetFlow:input_type -> coffer.ledger.v1.GetFlowRequest
+	13, // 22: coffer.ledger.v1.ReportService.GetComparison:input_type -> coffer.ledger.v1.GetComparisonRequest
+	18, // 23: coffer.ledger.v1.ReportService.ExportComparison:input_type -> coffer.ledger.v1.ExportComparisonRequest
+	1,  // 24: coffer.ledger.v1.ReportService.GetSeries:output_type -> coffer.ledger.v1.GetSeriesResponse
+	3,  // 25: coffer.ledger.v1.ReportService.ExportSeries:output_type -> coffer.ledger.v1.ExportSeriesResponse
+	10, // 26: coffer.ledger.v1.ReportService.GetFlow:output_type -> coffer.ledger.v1.GetFlowResponse
+	14, // 27: coffer.ledger.v1.ReportService.GetComparison:output_type -> coffer.ledger.v1.GetComparisonResponse
+	19, // 28: coffer.ledger.v1.ReportService.ExportComparison:output_type -> coffer.ledger.v1.ExportComparisonResponse
+	24, // [24:29] is the sub-list for method output_type
+	19, // [19:24] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_reports_proto_init() }
@@ -1696,13 +2023,14 @@ func file_coffer_ledger_v1_reports_proto_init() {
 	file_coffer_ledger_v1_reports_proto_msgTypes[4].OneofWrappers = []any{}
 	file_coffer_ledger_v1_reports_proto_msgTypes[9].OneofWrappers = []any{}
 	file_coffer_ledger_v1_reports_proto_msgTypes[13].OneofWrappers = []any{}
+	file_coffer_ledger_v1_reports_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_reports_proto_rawDesc), len(file_coffer_ledger_v1_reports_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,10 +19,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ReportService_GetSeries_FullMethodName     = "/coffer.ledger.v1.ReportService/GetSeries"
-	ReportService_ExportSeries_FullMethodName  = "/coffer.ledger.v1.ReportService/ExportSeries"
-	ReportService_GetFlow_FullMethodName       = "/coffer.ledger.v1.ReportService/GetFlow"
-	ReportService_GetComparison_FullMethodName = "/coffer.ledger.v1.ReportService/GetComparison"
+	ReportService_GetSeries_FullMethodName        = "/coffer.ledger.v1.ReportService/GetSeries"
+	ReportService_ExportSeries_FullMethodName     = "/coffer.ledger.v1.ReportService/ExportSeries"
+	ReportService_GetFlow_FullMethodName          = "/coffer.ledger.v1.ReportService/GetFlow"
+	ReportService_GetComparison_FullMethodName    = "/coffer.ledger.v1.ReportService/GetComparison"
+	ReportService_ExportComparison_FullMethodName = "/coffer.ledger.v1.ReportService/ExportComparison"
 )
 
 // ReportServiceClient is the client API for ReportService service.
@@ -43,6 +44,9 @@ type ReportServiceClient interface {
 	GetFlow(ctx context.Context, in *GetFlowRequest, opts ...grpc.CallOption) (*GetFlowResponse, error)
 	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
 	GetComparison(ctx context.Context, in *GetComparisonRequest, opts ...grpc.CallOption) (*GetComparisonResponse, error)
+	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a
+	// row per period with the totals, whose key and name are empty and whose group is total.
+	ExportComparison(ctx context.Context, in *ExportComparisonRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportComparisonResponse], error)
 }
 
 type reportServiceClient struct {
@@ -102,6 +106,25 @@ func (c *reportServiceClient) GetComparison(ctx context.Context, in *GetComparis
 	return out, nil
 }
 
+func (c *reportServiceClient) ExportComparison(ctx context.Context, in *ExportComparisonRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportComparisonResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ReportService_ServiceDesc.Streams[1], ReportService_ExportComparison_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportComparisonRequest, ExportComparisonResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ReportService_ExportComparisonClient = grpc.ServerStreamingClient[ExportComparisonResponse]
+
 // ReportServiceServer is the server API for ReportService service.
 // All implementations must embed UnimplementedReportServiceServer
 // for forward compatibility.
@@ -120,6 +143,9 @@ type ReportServiceServer interface {
 	GetFlow(context.Context, *GetFlowRequest) (*GetFlowResponse, error)
 	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
 	GetComparison(context.Context, *GetComparisonRequest) (*GetComparisonResponse, error)
+	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a
+	// row per period with the totals, whose key and name are empty and whose group is total.
+	ExportComparison(*ExportComparisonRequest, grpc.ServerStreamingServer[ExportComparisonResponse]) error
 	mustEmbedUnimplementedReportServiceServer()
 }
 
@@ -141,6 +167,9 @@ func (UnimplementedReportServiceServer) GetFlow(context.Context, *GetFlowRequest
 }
 func (UnimplementedReportServiceServer) GetComparison(context.Context, *GetComparisonRequest) (*GetComparisonResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetComparison not implemented")
+}
+func (UnimplementedReportServiceServer) ExportComparison(*ExportComparisonRequest, grpc.ServerStreamingServer[ExportComparisonResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportComparison not implemented")
 }
 func (UnimplementedReportServiceServer) mustEmbedUnimplementedReportServiceServer() {}
 func (UnimplementedReportServiceServer) testEmbeddedByValue()                       {}
@@ -228,6 +257,17 @@ func _ReportService_GetComparison_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ReportService_ExportComparison_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportComparisonRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ReportServiceServer).ExportComparison(m, &grpc.GenericServerStream[ExportComparisonRequest, ExportComparisonResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ReportService_ExportComparisonServer = grpc.ServerStreamingServer[ExportComparisonResponse]
+
 // ReportService_ServiceDesc is the grpc.ServiceDesc for ReportService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -252,6 +292,11 @@ var ReportService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "ExportSeries",
 			Handler:       _ReportService_ExportSeries_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "ExportComparison",
+			Handler:       _ReportService_ExportComparison_Handler,
 			ServerStreams: true,
 		},
 	},

@@ -32,6 +32,11 @@ const screens = {
     await page.getByRole("button", { name: "Choose files" }).waitFor();
     await page.locator("input[type=file]").setInputFiles(photo);
   }],
+  reports: ["/reports", "[data-mark=saved]"],
+  "reports-spending": ["/reports?page=spending", "[data-mark]"],
+  "reports-lines": ["/reports?page=spending&by=payee&view=lines", "[data-mark]"],
+  "reports-calendar": ["/reports?page=calendar", "[data-mark]"],
+  "reports-comparison": ["/reports?page=comparison", "[data-mark]"],
   budgets: ["/budgets", "main .page a[href^='/budgets/']"],
   "budget-new": ["/budgets?budget=new", "dialog form"],
   invitations: ["/invitations", "main .page"],

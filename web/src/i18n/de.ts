@@ -4,6 +4,7 @@ import { plural } from "./i18n.svelte";
 const de: typeof en = {
   home: "Übersicht",
   transactions: "Buchungen",
+  reports: "Berichte",
   budgets: "Budgets",
   wallets: "Konten",
   categories: "Kategorien",

@@ -6,7 +6,7 @@ import { bundle, group, headingHeight, heightOf, noGroups, receiptKey, rowHeight
 const food = "0199f0c5-0000-7000-8000-000000000004";
 const cash = "0199f0c5-0000-7000-8000-000000000003";
 test("filters survive the address", () => {
-  const filters = { q: "a b", walletId: [cash], categoryId: [food], tag: ["holiday", "two words"], untagged: undefined, payee: "Bakery & Co", type: "expense", currency: "EUR", from: "2026-10-01", to: "2026-10-31", minAmount: "50", maxAmount: "99.5" };
+  const filters = { q: "a b", walletId: [cash], categoryId: [food], tag: ["holiday", "two words"], untagged: undefined, payee: "Bakery & Co", withoutPayee: undefined, exceptWalletId: undefined, exceptCategoryId: undefined, exceptPayee: undefined, counted: undefined, type: "expense", currency: "EUR", from: "2026-10-01", to: "2026-10-31", minAmount: "50", maxAmount: "99.5" };
   const address = addressOf(filters);
   assert.deepEqual(filtersOf(new URL(address, "http://x").searchParams), filters);
   assert.equal(addressOf(noFilters), "/transactions");

@@ -14,6 +14,15 @@ export interface Filters {
   /** untagged selects the transactions without tags. It excludes tag. */
   readonly untagged?: boolean;
   readonly payee?: string;
+  /** withoutPayee selects the transactions without payee. It excludes payee. */
+  readonly withoutPayee?: boolean;
+  /** The lists that begin with except select what is outside of them. Each excludes its opposite. */
+  readonly exceptWalletId?: readonly string[];
+  readonly exceptCategoryId?: readonly string[];
+  /** exceptPayee has an empty text if transactions without payee are excluded. */
+  readonly exceptPayee?: readonly string[];
+  /** counted selects income and spending, and no transfers. */
+  readonly counted?: boolean;
   readonly type?: "expense" | "income" | "transfer";
   readonly currency?: string;
   readonly from?: Day;
@@ -33,14 +42,22 @@ export function filtersOf(query: URLSearchParams): Filters {
     return value && test(value) ? value : undefined;
   };
   const uuid = /^[0-9a-f-]{36}$/;
+  const ids = (name: string) => query.getAll(name).filter((id) => uuid.test(id));
+  /** excluded returns a list, unless it is empty or its opposite is there. */
+  const excluded = (list: readonly string[], opposite: string) => (list.length && !query.has(opposite) ? list : undefined);
   const digits = (text: string) => amount.test(text);
   return typed({
     q: query.get("q") || undefined,
-    walletId: query.getAll("wallet").filter((id) => uuid.test(id)),
-    categoryId: query.getAll("category").filter((id) => uuid.test(id)),
+    walletId: ids("wallet"),
+    categoryId: ids("category"),
     tag: query.has("untagged") ? [] : query.getAll("tag"),
     untagged: query.has("untagged") || undefined,
     payee: query.get("payee") || undefined,
+    withoutPayee: (query.has("nopayee") && !query.has("payee")) || undefined,
+    exceptWalletId: excluded(ids("notwallet"), "wallet"),
+    exceptCategoryId: excluded(ids("notcategory"), "category"),
+    exceptPayee: excluded(query.getAll("notpayee"), "payee"),
+    counted: query.has("counted") || undefined,
     type: valid("type", (text) => /^(expense|income|transfer)$/.test(text)) as Filters["type"],
     currency: valid("currency", (text) => /^[A-Z]{3}$/.test(text)),
     from: valid("from", isDay),
@@ -75,9 +92,14 @@ export function addressOf(filters: Filters): string {
   filters.walletId.forEach((id) => query.append("wallet", id));
   filters.categoryId.forEach((id) => query.append("category", id));
   filters.tag.forEach((name) => query.append("tag", name));
+  filters.exceptWalletId?.forEach((id) => query.append("notwallet", id));
+  filters.exceptCategoryId?.forEach((id) => query.append("notcategory", id));
+  filters.exceptPayee?.forEach((name) => query.append("notpayee", name));
   for (const [name, value] of [
     ["untagged", filters.untagged && "true"],
     ["payee", filters.payee],
+    ["nopayee", filters.withoutPayee && "true"],
+    ["counted", filters.counted && "true"],
     ["type", filters.type],
     ["currency", filters.currency],
     ["from", filters.from],

@@ -53,7 +53,17 @@ export function transactionList(filters: () => Filters) {
 
   function page(of: Filters, limit: number, after: string | undefined, signal: AbortSignal) {
     const wanted = requestOf(of);
-    const request = { ...wanted, walletId: [...wanted.walletId], categoryId: [...wanted.categoryId], tag: [...wanted.tag] };
+    const copied = (list: readonly string[] = []) => [...list];
+    const { walletId, categoryId, tag, exceptWalletId, exceptCategoryId, exceptPayee } = wanted;
+    const request = {
+      ...wanted,
+      walletId: copied(walletId),
+      categoryId: copied(categoryId),
+      tag: copied(tag),
+      exceptWalletId: copied(exceptWalletId),
+      exceptCategoryId: copied(exceptCategoryId),
+      exceptPayee: copied(exceptPayee),
+    };
     const include: "totals"[] | undefined = after ? undefined : ["totals"];
     return api.get("/api/v1/transaction", {
       query: { ...request, limit, cursor: after, include },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { blockSize, heightOf, near } from "../../src/screens/imports/blocks.ts";
+import { blockSize, heightOf, near } from "../../src/blocks/blocks.ts";
 
 test("near has the blocks of a part of the page", () => {
   const heights = new Map([[0, 1000], [1, 3000]]);

@@ -1509,10 +1509,13 @@ const (
 	BALANCESOFROWS      ImportAssumptionReason = "BALANCES_OF_ROWS"
 	CARDBALANCE         ImportAssumptionReason = "CARD_BALANCE"
 	CARDBALANCENEGATIVE ImportAssumptionReason = "CARD_BALANCE_NEGATIVE"
+	CURRENCYOFSHOPS     ImportAssumptionReason = "CURRENCY_OF_SHOPS"
 	DATESAMBIGUOUS      ImportAssumptionReason = "DATES_AMBIGUOUS"
 	DATESDIFFER         ImportAssumptionReason = "DATES_DIFFER"
 	DATESMIXED          ImportAssumptionReason = "DATES_MIXED"
+	DATESUNCLEAR        ImportAssumptionReason = "DATES_UNCLEAR"
 	DECIMALSAMBIGUOUS   ImportAssumptionReason = "DECIMALS_AMBIGUOUS"
+	EARLIERCURRENCY     ImportAssumptionReason = "EARLIER_CURRENCY"
 	EARLIERWALLET       ImportAssumptionReason = "EARLIER_WALLET"
 	FEESUNPROVEN        ImportAssumptionReason = "FEES_UNPROVEN"
 	FEWNEGATIVEIN       ImportAssumptionReason = "FEW_NEGATIVE_IN"
@@ -1535,6 +1538,7 @@ const (
 	STATUSESUNKNOWN     ImportAssumptionReason = "STATUSES_UNKNOWN"
 	TYPEIN              ImportAssumptionReason = "TYPE_IN"
 	TYPEOUT             ImportAssumptionReason = "TYPE_OUT"
+	UNITSHARED          ImportAssumptionReason = "UNIT_SHARED"
 	UNPROVENIN          ImportAssumptionReason = "UNPROVEN_IN"
 	UNPROVENOUT         ImportAssumptionReason = "UNPROVEN_OUT"
 )
@@ -1556,13 +1560,19 @@ func (e ImportAssumptionReason) Valid() bool {
 		return true
 	case CARDBALANCENEGATIVE:
 		return true
+	case CURRENCYOFSHOPS:
+		return true
 	case DATESAMBIGUOUS:
 		return true
 	case DATESDIFFER:
 		return true
 	case DATESMIXED:
 		return true
+	case DATESUNCLEAR:
+		return true
 	case DECIMALSAMBIGUOUS:
+		return true
+	case EARLIERCURRENCY:
 		return true
 	case EARLIERWALLET:
 		return true
@@ -1607,6 +1617,8 @@ func (e ImportAssumptionReason) Valid() bool {
 	case TYPEIN:
 		return true
 	case TYPEOUT:
+		return true
+	case UNITSHARED:
 		return true
 	case UNPROVENIN:
 		return true
@@ -6098,7 +6110,7 @@ type Import struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account. Blocks the commit - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account. Blocks the commit A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH, TRANSFERS_ASSUMED or TRANSFERS_UNPAIRED stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers must be confirmed again if a change of rows makes them others.
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency, or a unit that several currencies have - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account. Blocks the commit - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account. Blocks the commit A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH, TRANSFERS_ASSUMED or TRANSFERS_UNPAIRED stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers must be confirmed again if a change of rows makes them others.
 	Warnings []string `json:"warnings"`
 }
 

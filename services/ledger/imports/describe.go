@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,6 +104,14 @@ func (s *Imports) setMapping(
 	}
 	if proposed.Currency != "" {
 		saved.Currency = proposed.Currency
+	}
+	if slices.Contains(details.GetWarnings(), statement.CurrencyAssumed) && saved.Currency != "" &&
+		saved.Currency != proposed.Currency {
+		staging.Withdraw(details, statement.CurrencyAssumed)
+		staging.Assume(details, statement.Assumption{
+			Code:     statement.CurrencyAssumed,
+			Evidence: statement.Shows("EARLIER_CURRENCY", "currency", saved.Currency),
+		})
 	}
 	unread := saved.Adopt(proposed)
 	details.Mapping = staging.FromMapping(&saved)

@@ -122,8 +122,11 @@ func TestCommitImportCurrency(t *testing.T) {
 		m.GetMapping().Currency = "CHF"
 		p.committed(t,
 			p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()}))
-		require.Equal(t, "CHF",
-			p.rows(t, p.mustUpload(t, heading+"2026-04-01,Bakery,-4.50\n"))[0].GetCurrency())
+		next := p.mustUpload(t, heading+"2026-04-01,Bakery,-4.50\n")
+		require.Equal(t, "CHF", p.rows(t, next)[0].GetCurrency())
+		require.Equal(t, []string{"CURRENCY_ASSUMED"}, next.GetWarnings())
+		require.Equal(t, "EARLIER_CURRENCY", next.GetAssumptions()[0].GetReason())
+		require.Contains(t, next.GetAssumptions()[0].GetEvidence(), "CHF")
 		require.Equal(t, "GBP",
 			p.rows(t, p.mustUpload(t, heading+"2026-04-02,Hotel,-£45.50\n"))[0].GetCurrency())
 	})

@@ -6,7 +6,7 @@ import { evidence } from "../../src/screens/imports/evidence.de.ts";
 import { fieldOf, layouts, missing, titleOf, widthOf, withField, wrongFields } from "../../src/screens/imports/mapping.ts";
 import { remaining, withChoices } from "../../src/screens/imports/choices.ts";
 import { kindOf } from "../../src/screens/imports/kinds.ts";
-import { cellOf, isOpen, isOrder, otherDay, otherLayout, questionsOf, readWith, sentenceOf, textOf } from "../../src/screens/imports/questions.ts";
+import { cellOf, isOpen, isOrder, otherColumn, otherDay, otherLayout, questionsOf, readWith, sentenceOf, textOf } from "../../src/screens/imports/questions.ts";
 import { firstStep, perSecond, shownTabs, stepsOf, stopped, unassigned } from "../../src/screens/imports/steps.ts";
 import { fileName, queryOf } from "../../src/screens/export/file.ts";
 
@@ -159,4 +159,15 @@ test("the file of an export", () => {
   assert.deepEqual(queryOf(all), { format: "csv", bom: true });
   assert.deepEqual(queryOf({ ...all, format: "json", from: "2026-01-01", tag: "trip" }), { format: "json", from: "2026-01-01", tag: ["trip"] });
   assert.equal(fileName("beancount", "2026-11-22"), "coffer-2026-11-22.beancount");
+});
+
+test("otherColumn", () => {
+  const asks = (reason, other) => ({ code: "DATE_ORDER_ASSUMED", rows: [], assumption: { reason, parameters: { column: '"Booked"', other } } });
+  const dates = otherColumn(asks("DATES_DIFFER", '"Paid"'), mapping, ["Booked", "Paid", "Amount"]);
+  assert.deepEqual([dates.name, dates.mapping.columns], ['"Paid"', [{ index: 1, field: "date" }, { index: 2, field: "amount" }]]);
+  assert.deepEqual(otherColumn(asks("DATES_DIFFER", "2"), mapping).mapping.columns, dates.mapping.columns, "a file without a heading");
+  assert.deepEqual(otherColumn(asks("DATES_DIFFER", '"Day"'), mapping, ["Day", "Day", "Amount"]).mapping.columns, dates.mapping.columns, "equal headings");
+  assert.deepEqual(otherColumn(asks("AMOUNTS_DIFFER", '"Paid"'), mapping, ["Booked", "Paid", "Amount"]).mapping.columns, [{ index: 0, field: "date" }, { index: 1, field: "amount" }]);
+  assert.equal(otherColumn(asks("DATES_AMBIGUOUS", "2"), mapping), undefined);
+  assert.equal(otherColumn(asks("DATES_DIFFER", '"Elsewhere"'), mapping, ["Booked", "Paid", "Amount"]), undefined);
 });

@@ -1,8 +1,10 @@
 package formats_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +21,9 @@ import (
 type reading struct {
 	records []statement.Record
 	facts   formats.Facts
-	err     error // The file is rejected, or its mapping lacks columns.
+	// wallet is the currency of the wallet, in which rows without a currency are read.
+	wallet string
+	err    error // The file is rejected, or its mapping lacks columns.
 }
 
 // readLayout reads a file like an upload.
@@ -76,6 +80,9 @@ var kinds = map[string][]string{
 	"missing":  nil, // Only problems of rows name missing rows.
 }
 
+// thousandths is an amount of a currency with three decimals.
+var thousandths = regexp.MustCompile(`\.\d{3}$`)
+
 // judge compares the rows with the labels. It returns the result, and the kinds of the errors.
 func (r *reading) judge(l layout) (result, wrong string) {
 	if r.err != nil {
@@ -83,6 +90,11 @@ func (r *reading) judge(l layout) (result, wrong string) {
 			return resultExact, ""
 		}
 		return resultWarned, "rejected: " + r.err.Error()
+	}
+	for _, w := range l.Rows {
+		if l.Currency == nil && thousandths.MatchString(w.Amount) {
+			r.wallet = "KWD" // The user has a wallet in the currency of the bank.
+		}
 	}
 	want, got := make([]row, len(l.Rows)), r.rows()
 	for i, w := range l.Rows {
@@ -144,7 +156,7 @@ func (r *reading) result(found map[string]int) (result, wrong string) {
 func (r *reading) rows() []row {
 	var all []row
 	for _, record := range r.records {
-		if isReady(record) {
+		if r.isReady(record) {
 			all = append(all, row{
 				Date: record.Date.Format("2006-01-02"), Amount: written.TrimDecimals(record.Amount),
 				Currency: record.Currency,
@@ -158,7 +170,7 @@ func (r *reading) rows() []row {
 func (r *reading) problems() int {
 	n := 0
 	for _, record := range r.records {
-		if _, problem := minorOf(record); problem && !record.Skip && !record.Opening {
+		if _, problem := r.minorOf(record); problem && !record.Skip && !record.Opening {
 			n++
 		}
 	}
@@ -166,16 +178,16 @@ func (r *reading) problems() int {
 }
 
 // isReady reports whether a commit would book a record. It skips opening balances and amounts of 0.
-func isReady(record statement.Record) bool {
-	minor, problem := minorOf(record)
+func (r *reading) isReady(record statement.Record) bool {
+	minor, problem := r.minorOf(record)
 	return !record.Skip && !record.Opening && !problem && minor != 0
 }
 
 // minorOf returns the amount of a record, or reports that the upload shows a problem. It also
 // rejects amounts that the currency does not have, and currencies that Coffer does not have. The
 // upload also shows that the day of a pending payment without one is assumed.
-func minorOf(record statement.Record) (minor int64, problem bool) {
-	currency, _ := money.ParseCurrency("EUR")
+func (r *reading) minorOf(record statement.Record) (minor int64, problem bool) {
+	currency, _ := money.ParseCurrency(cmp.Or(r.wallet, "EUR"))
 	minor, _, err := record.Minor(currency)
 	return minor, record.Problem != "" || err != nil || record.Date.IsZero()
 }
@@ -187,7 +199,7 @@ func (r *reading) countTexts(l layout, counts map[string]int) {
 	used := make(map[int]bool)
 	for _, want := range l.Rows {
 		i := slices.IndexFunc(r.records, func(record statement.Record) bool {
-			return !used[record.N] && isReady(record) &&
+			return !used[record.N] && r.isReady(record) &&
 				record.Date.Format("2006-01-02") == want.Date &&
 				written.TrimDecimals(record.Amount) == written.TrimDecimals(want.Amount)
 		})

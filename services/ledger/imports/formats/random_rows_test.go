@@ -79,8 +79,14 @@ func (s *style) headings() []string {
 	if s.unnamed {
 		balance = "Danach"
 	}
-	return slices.Concat(cells(s.second == "before", t.value), []string{t.date},
-		cells(s.clock, t.time), cells(s.second == "after", t.value), cells(s.numbers, "Ref. X"),
+	date := t.date
+	if s.posted != "" {
+		date = s.days[0]
+	}
+	return slices.Concat(cells(s.second == "before", t.value),
+		cells(s.posted == "before", s.days[1]), []string{date},
+		cells(s.clock, t.time), cells(s.second == "after", t.value),
+		cells(s.posted == "after", s.days[1]), cells(s.numbers, "Ref. X"),
 		[]string{t.text}, cells(s.numbers, "IBAN"), cells(s.shop == "before", s.shopTitle, t.currency),
 		amounts, cells(s.fees, fee), cells(s.net, t.net), cells(s.currency, t.currency),
 		cells(s.shop == "after", s.shopTitle, t.currency), cells(s.balance, balance),
@@ -106,8 +112,10 @@ func (s *style) row(e entry, balance int64) []string {
 	}
 	value := s.date(e.day.AddDate(0, 0, int(e.amount&1)))
 	number := fmt.Sprintf("44%04d", max(e.amount, -e.amount)*7919%10_000)
-	return slices.Concat(cells(s.second == "before", value), []string{s.date(e.day)},
-		cells(s.clock, "14:03:22"), cells(s.second == "after", value), cells(s.numbers, number),
+	posted := s.date(e.posted())
+	return slices.Concat(cells(s.second == "before", value), cells(s.posted == "before", posted),
+		[]string{s.date(e.day)}, cells(s.clock, "14:03:22"), cells(s.second == "after", value),
+		cells(s.posted == "after", posted), cells(s.numbers, number),
 		[]string{e.text}, cells(s.numbers, "DE02120300000000202051"),
 		cells(s.shop == "before", s.number(price), unit), s.amount(e),
 		cells(s.fees, s.number(e.fee)), cells(s.net, s.number(e.amount-e.fee)),
@@ -115,6 +123,9 @@ func (s *style) row(e entry, balance int64) []string {
 		cells(s.balance, s.number(balance)), cells(s.status, state),
 		cells(s.merchant, merchantType(e)))
 }
+
+// posted returns the day of the posting.
+func (e entry) posted() time.Time { return e.day.AddDate(0, 0, int(e.amount&3)) }
 
 // merchantType returns the type of a payment of a shop, whose sales are money in.
 func merchantType(e entry) string {
@@ -173,6 +184,11 @@ func (s *style) table(entries []entry) [][]string {
 		}
 	}
 	state(s.opening, s.titles.opening, entries[0].day)
+	if s.late {
+		entries = slices.SortedStableFunc(slices.Values(entries), func(a, b entry) int {
+			return a.posted().Compare(b.posted())
+		})
+	}
 	for _, e := range entries {
 		if e.status == "booked" {
 			balance += e.amount - e.fee

@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,6 +53,11 @@ type style struct {
 	titled                  bool   // The heading of the amount names the currency.
 	oddFee, oddStatus       bool   // No vocabulary has the heading of the fees, or of the status.
 	merchant                bool   // A column has the types of the payments of a shop.
+	// days are the headings of the day of the payment and that of the posting, which posted places
+	// before or after it. late is set if the rows are sorted by the second one.
+	days   [2]string
+	posted string
+	late   bool
 }
 
 // totals reports whether a row states a balance.
@@ -105,6 +111,7 @@ func randomStyle(r *rand.Rand) style {
 		s.second = pick(r, "before", "after")
 	}
 	s.addKinds(r)
+	s.addDays(r)
 	return s
 }
 
@@ -127,6 +134,31 @@ func (s *style) addKinds(r *rand.Rand) {
 	}
 }
 
+// twoDays are headings of the day of a payment and that of its posting.
+var twoDays = [][2]string{
+	{"Transaction date", "Posting date"},
+	{"Date of purchase", "Date"},
+	{"Date", "Posted date"},
+	{"Transaktionsdatum", "Buchungsdatum"},
+	{"Fecha de operación", "Fecha contable"},
+	{"Data transakcji", "Data księgowania"},
+	{"交易日期", "记账日期"},
+	{"#Datum uskutečnění transakce", "#Datum zaúčtování transakce"},
+}
+
+// addDays adds the days of the postings, and units that several currencies have.
+func (s *style) addDays(r *rand.Rand) {
+	if s.heading && !s.titles.unknown() && s.second == "" && !s.lines && oneOf(r, 4) {
+		s.days, s.posted, s.late = pick(r, twoDays...), pick(r, "before", "after"), oneOf(r, 2)
+		s.legacy = false
+	}
+	if s.code == "EUR" && s.symbol != "" && !s.currency && s.shop == "" && oneOf(r, 2) {
+		shared := pick(r, [2]string{"lei ", "MDL"}, [2]string{"FCFA ", "XAF"},
+			[2]string{"L ", "HNL"}, [2]string{"руб. ", "BYN"}, [2]string{"Dhs ", "MAD"})
+		s.symbol, s.code = shared[0], shared[1]
+	}
+}
+
 // isSigned reports whether each amount has its sign.
 func (s *style) isSigned() bool { return s.mode == "signed" || s.mode == "suffixed" }
 
@@ -139,8 +171,8 @@ func (s *style) named() bool {
 // spending and income are the texts of money out and in. Some of them look like balances, or like
 // payments to the issuer of a card.
 var (
-	spending = strings.Split("Supermarket;Café am Eck;Shoes \"Anna\";Bücherei, Mahnung;Bus 12;"+
-		"New Balance;Total;Maas Hotel;Ihre Zahlung an Shop 7;Pago de tarjeta;Report Verlag", ";")
+	spending = append(strings.Split("Supermarket;Café am Eck;Shoes \"Anna\";Bücherei, Mahnung;Bus 12;"+
+		"New Balance;Total;Maas Hotel;Ihre Zahlung an Shop 7;Pago de tarjeta;Report Verlag", ";"), transferring...)
 	income = []string{"Anna Müller", "Flat, share", "GmbH 17", "Opening of a shop"}
 )
 
@@ -192,6 +224,16 @@ func isCard(entries []entry) bool {
 	return out*2 > len(entries) || out*2 == len(entries) && largest > 0
 }
 
+// transferring are texts of money out that are transfers. A card rarely has them.
+var transferring = []string{"Überweisung Miete", "振込 ヤチン"}
+
+// hasPurchases reports whether money out is no transfer.
+func hasPurchases(entries []entry) bool {
+	return slices.ContainsFunc(entries, func(e entry) bool {
+		return e.amount < 0 && !slices.Contains(transferring, e.text)
+	})
+}
+
 // minOddFee is the number of transactions from which balances prove a fee under an unknown heading.
 const minOddFee = 4
 
@@ -199,8 +241,8 @@ const minOddFee = 4
 func randomFile(r *rand.Rand) (style, []entry) {
 	s := randomStyle(r)
 	entries := randomLedger(r, s)
-	if s.mode == "inverted" && !isCard(entries) {
-		s.mode = "signed" // No card has more payments than purchases.
+	if s.mode == "inverted" && (!isCard(entries) || !hasPurchases(entries)) {
+		s.mode = "signed" // No card has more payments than purchases, or only transfers.
 	}
 	if s.titles.unknown() && len(entries) < 4 {
 		s.opening, s.closing = false, false // A total of less than three rows may be a coincidence.

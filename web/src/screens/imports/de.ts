@@ -150,6 +150,8 @@ const de: typeof en = {
     DUPLICATE_OF: "Diese Datei hast du schon importiert. Zeilen, die schon da sind, werden weggelassen.",
     CURRENCY_ASSUMED: "Die Datei nennt für einige oder alle Zeilen keine Währung.",
     DATE_ORDER_ASSUMED: "Die Datei zeigt nicht, ob zuerst der Tag oder der Monat steht. Stimmen diese Tage?",
+    DATES_DIFFER: "Zwei Spalten enthalten verschiedene Tage. Sind dies die Tage der Zahlungen?",
+    UNIT_SHARED: "Mehrere Währungen heißen so wie in der Datei.",
     DECIMALS_ASSUMED: "Die Datei zeigt nicht, welches Zeichen das Dezimalzeichen ist. Stimmen diese Beträge?",
     STATUS_ASSUMED: "Eine Spalte scheint zu sagen, welche Zahlungen gebucht sind, aber ihre Wörter sind unbekannt. Sind alle Zeilen gebucht?",
     SIGN_ASSUMED: "Die Datei zeigt nicht, welche Beträge Ausgänge sind. Stimmen diese Vorzeichen?",

@@ -1,6 +1,6 @@
 // The questions of an import: its warnings with their evidence. All functions are pure.
 import type { Digits } from "../../money/json";
-import { layouts } from "./mapping";
+import { fieldOf, layouts, withField, type Field } from "./mapping";
 import type { Assumption, Import, Mapping, Row } from "./types";
 
 /** Question is a warning of an import, with what the file shows about it. */
@@ -31,7 +31,7 @@ export function textOf({ code, assumption }: Question, texts: Record<string, str
 
 /** isOrder reports whether a guess about dates is that of day and month. Another column may have other dates. */
 export function isOrder({ code, assumption }: Question): boolean {
-  return code === "DATE_ORDER_ASSUMED" && (assumption?.reason ?? "DATES_AMBIGUOUS") === "DATES_AMBIGUOUS";
+  return code === "DATE_ORDER_ASSUMED" && ["DATES_AMBIGUOUS", "DATES_UNCLEAR"].includes(assumption?.reason ?? "DATES_AMBIGUOUS");
 }
 
 /**
@@ -90,4 +90,17 @@ export function readWith(cell: string, mark: string): Digits | undefined {
   const grouping = mark === "," ? /\./g : /,/g;
   const digits = cell.replace(/[^\d.,]/g, "").replace(grouping, "").replace(",", ".");
   return /^\d+(\.\d+)?$/.test(digits) ? (digits as Digits) : undefined;
+}
+
+/**
+ * otherColumn returns the mapping in which another column has the dates or the amounts, and the name of that column, if a question is
+ * about two columns.
+ */
+export function otherColumn({ assumption }: Question, mapping: Mapping, heading: readonly string[] = []): { name: string; mapping: Mapping } | undefined {
+  const fields: Record<string, Field> = { DATES_DIFFER: "date", AMOUNTS_DIFFER: "amount" };
+  const field = fields[assumption?.reason ?? ""];
+  const name = assumption?.parameters?.["other"] ?? "";
+  const named = heading.findIndex((title, index) => JSON.stringify(title) === name && (!field || fieldOf(mapping, index) !== field));
+  const index = named < 0 ? Number(name) - 1 : named;
+  return field && index >= 0 ? { name, mapping: withField(mapping, index, field) } : undefined;
 }

@@ -52,7 +52,7 @@ type Import struct {
 	Defaults *ImportDefaults `protobuf:"bytes,12,opt,name=defaults,proto3" json:"defaults,omitempty"`
 	// What should be checked before the commit:
 	//   - DUPLICATE_OF:<import id>: the same file was committed before
-	//   - CURRENCY_ASSUMED: the file names no currency
+	//   - CURRENCY_ASSUMED: the file names no currency, or a unit that several currencies have
 	//   - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit
 	//   - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit
 	//   - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit
@@ -3318,12 +3318,12 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x11 \x01(\tR\tupdatedAt\x12\x1e\n" +
 	"\aheading\x18\x12 \x03(\tB\x04\xf8\xb5\x18\x01R\aheading\x12D\n" +
-	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"\xb8\x06\n" +
+	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"\xf5\x06\n" +
 	"\x10ImportAssumption\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x1a\n" +
 	"\bevidence\x18\x02 \x01(\tR\bevidence\x12\x12\n" +
-	"\x04rows\x18\x03 \x03(\x05R\x04rows\x12\x98\x04\n" +
-	"\x06reason\x18\x04 \x01(\tB\xff\x03\xf8\xb5\x18\x01¶\x18\xf6\x03ONLY_CREDITS PAIR_UNNAMED PAYMENT_TYPE CARD_BALANCE CARD_BALANCE_NEGATIVE BALANCES_OF_DEBT NO_SIGNS FEW_NEGATIVE_OUT FEW_NEGATIVE_IN UNPROVEN_OUT UNPROVEN_IN TYPE_OUT TYPE_IN AMOUNTS_DIFFER AMOUNTS_UNREAD FEES_UNPROVEN SAVED_MAPPING STATUSES_UNKNOWN ROWS_UNBOOKED DATES_AMBIGUOUS DATES_DIFFER MONTHS_AMBIGUOUS DATES_MIXED DECIMALS_AMBIGUOUS BALANCES_OF_FILE ROW_OF_TOTAL ROW_OF_BALANCE BALANCES_OF_ROWS EARLIER_WALLET OTHER_SHEETS SPLIT_WITH_TRANSFERS SIDES_ORDINARY SIDES_WHOLE SIDES_MIXED SIDES_APARTR\x06reason\x12R\n" +
+	"\x04rows\x18\x03 \x03(\x05R\x04rows\x12\xd5\x04\n" +
+	"\x06reason\x18\x04 \x01(\tB\xbc\x04\xf8\xb5\x18\x01¶\x18\xb3\x04ONLY_CREDITS PAIR_UNNAMED PAYMENT_TYPE CARD_BALANCE CARD_BALANCE_NEGATIVE BALANCES_OF_DEBT NO_SIGNS FEW_NEGATIVE_OUT FEW_NEGATIVE_IN UNPROVEN_OUT UNPROVEN_IN TYPE_OUT TYPE_IN AMOUNTS_DIFFER AMOUNTS_UNREAD FEES_UNPROVEN SAVED_MAPPING STATUSES_UNKNOWN ROWS_UNBOOKED DATES_AMBIGUOUS DATES_DIFFER DATES_UNCLEAR MONTHS_AMBIGUOUS DATES_MIXED DECIMALS_AMBIGUOUS BALANCES_OF_FILE ROW_OF_TOTAL ROW_OF_BALANCE BALANCES_OF_ROWS UNIT_SHARED CURRENCY_OF_SHOPS EARLIER_CURRENCY EARLIER_WALLET OTHER_SHEETS SPLIT_WITH_TRANSFERS SIDES_ORDINARY SIDES_WHOLE SIDES_MIXED SIDES_APARTR\x06reason\x12R\n" +
 	"\n" +
 	"parameters\x18\x05 \x03(\v22.coffer.ledger.v1.ImportAssumption.ParametersEntryR\n" +
 	"parameters\x12\x16\n" +

@@ -116,7 +116,22 @@ func Meanings(text string) []Meaning {
 	if len(words) == 0 || len(words) > 6 {
 		return nil
 	}
+	if namesSides(words) {
+		return []Meaning{{"type", 1}, {"amount", 2}}
+	}
 	return looseMeanings(words)
+}
+
+// namesSides reports whether a heading consists of a word for debits and one for credits. Its
+// column has signed amounts, or says which of them an amount is.
+func namesSides(words []string) bool {
+	var debit, credit bool
+	for _, word := range words {
+		for _, m := range table[word] {
+			debit, credit = debit || m.Field == "debit", credit || m.Field == "credit"
+		}
+	}
+	return len(words) == 2 && debit && credit
 }
 
 // isUnit reports whether the last word of a heading names a currency, or leads to one: "Betrag in

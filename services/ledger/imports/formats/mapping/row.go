@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -56,15 +57,17 @@ func (r *Reader) Row(record *statement.Record) {
 	record.Currency = columns.Currency
 	var unit, problem string
 	record.Amount, unit, problem = r.signedAmount(cells)
-	if code := written.CurrencyOf(unit); code != "" {
+	if code := written.CurrencyOf(unit); code != "" && !written.IsShared(unit) {
 		// A column beside it may have the currencies of the shops.
 		record.Currency = code
 	} else if code, ok := money.ParseCurrency(r.cell(cells, FieldCurrency)); ok {
 		record.Currency = code.Code()
 	} else if other := r.cell(cells, FieldCurrency); other != "" {
-		if record.Currency = written.CurrencyOf(other); record.Currency == "" {
+		if record.Currency = r.currencyOf(other); record.Currency == "" {
 			record.Currency = strings.ToUpper(statement.Cut(other, 3))
 		}
+	} else if unit != "" {
+		record.Currency = cmp.Or(r.currencyOf(unit), record.Currency)
 	}
 	if balance, _, ok := r.Amount(r.cell(cells, FieldBalance)); ok {
 		record.Balance = balance
@@ -72,8 +75,8 @@ func (r *Reader) Row(record *statement.Record) {
 	day := r.cell(cells, FieldDate)
 	var ok bool
 	switch record.Date, ok = r.Date(day); {
-	case ok, day == "" && r.isPending(cells):
-		// Many banks leave out the day of a pending payment.
+	case ok, day == "" && r.isPending(cells), saysPending(day):
+		// Many banks leave out the day of a pending payment, or write "pending" in its place.
 		record.Problem = problem
 	default:
 		record.Skip = noTransaction(cells, day, record.Amount)
@@ -102,9 +105,21 @@ func (r *Reader) Row(record *statement.Record) {
 		return
 	}
 	r.setStatus(record)
+	if saysPending(day) && record.Problem == "" {
+		record.Status = written.Pending
+	}
 	if record.Problem == "" || record.Status == written.Void {
 		r.setTexts(record)
 	}
+}
+
+// currencyOf returns the currency of a unit, or "". Of a unit that several currencies have, it is
+// the one of the mapping.
+func (r *Reader) currencyOf(unit string) string {
+	if written.IsShared(unit) && r.Mapping.Currency != "" {
+		return r.Mapping.Currency
+	}
+	return written.CurrencyOf(unit)
 }
 
 // status returns what a value of the status column means.
@@ -118,6 +133,12 @@ func (r *Reader) status(value string) (status string, known bool) {
 func (r *Reader) isPending(cells []string) bool {
 	status, _ := r.status(r.cell(cells, FieldStatus))
 	return status == written.Pending
+}
+
+// saysPending reports whether a cell in place of a day says that the payment is pending.
+func saysPending(day string) bool {
+	status, known := written.StatusOf(day)
+	return known && status == written.Pending
 }
 
 // setStatus sets the status of a record. A void record has a Problem that names its value; that it

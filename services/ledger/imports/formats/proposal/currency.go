@@ -1,35 +1,44 @@
 package proposal
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // Currency returns the currency that headings, amounts or the lines before the heading name, if all
 // agree.
 func (p *Profile) Currency(columns Columns) string {
+	code, _ := p.currency(columns)
+	return code
+}
+
+// currency returns the currency that the file names beside its rows, and the text that names it.
+func (p *Profile) currency(columns Columns) (code, text string) {
 	if _, ok := columns[mapping.FieldCurrency]; ok {
-		return ""
+		return "", ""
 	}
 	for _, field := range []string{mapping.FieldAmount, mapping.FieldCredit, mapping.FieldDebit} {
 		i, ok := columns[field]
 		if !ok {
 			continue
 		}
-		if code := headings.Currency(p.title(i)); code != "" {
-			return code
+		if code = headings.Currency(p.title(i)); code != "" {
+			return code, p.title(i)
 		}
 		for unit := range p.columns[i].units {
-			if code := written.CurrencyOf(unit); code != "" && len(p.columns[i].units) == 1 {
-				return code
+			if code = written.CurrencyOf(unit); code != "" && len(p.columns[i].units) == 1 {
+				return code, unit
 			}
 		}
 	}
 	if p.home != "" {
-		return p.home
+		return p.home, ""
 	}
 	found := ""
 	for row, cells := range p.sample[:max(p.heading+1, p.firstTransaction())] {
@@ -38,15 +47,59 @@ func (p *Profile) Currency(columns Columns) string {
 			currencyIn = headings.Currency
 		}
 		for _, cell := range cells {
-			if code := currencyIn(cell); code != "" && len(cell) < 100 {
+			if code = currencyIn(cell); code != "" && len(cell) < 100 {
 				if found != "" && found != code {
-					return ""
+					return "", ""
 				}
-				found = code
+				found, text = code, cell
 			}
 		}
 	}
-	return found
+	return found, text
+}
+
+// setCurrency sets the currency of the rows that name none, and adds the warning that it, or that
+// of a unit in the rows, is assumed.
+func (p *Profile) setCurrency(in *statement.Input, m *mapping.Mapping, columns Columns) {
+	var text string
+	m.Currency, text = p.currency(columns)
+	_, rows := p.examples(columns[mapping.FieldDate], isDate)
+	if unit := p.sharedUnit(columns, text); unit != "" {
+		code := cmp.Or(m.Currency, written.CurrencyOf(unit))
+		in.Assume(statement.CurrencyAssumed, statement.Shows("UNIT_SHARED",
+			"unit", quoted(unit), "currency", code), rows...)
+	}
+	if _, ok := columns[mapping.FieldCurrency]; ok || m.Currency != "" {
+		return
+	}
+	if m.Currency = p.ofOriginal(columns); m.Currency != "" {
+		in.Assume(statement.CurrencyAssumed,
+			statement.Shows("CURRENCY_OF_SHOPS", "currency", m.Currency), rows...)
+	}
+	in.Warn(statement.CurrencyAssumed)
+}
+
+// sharedUnit returns a unit that several currencies have, in the text that names the currency, the
+// column of currencies or beside the amounts, or "".
+func (p *Profile) sharedUnit(columns Columns, text string) string {
+	if unit := written.SharedIn(text); unit != "" {
+		return unit
+	}
+	units := make(map[string]int)
+	for _, field := range amountFields {
+		if i, ok := columns[field]; ok {
+			maps.Copy(units, p.columns[i].units)
+		}
+	}
+	if i, ok := columns[mapping.FieldCurrency]; ok {
+		units = p.columns[i].values // They name the currency whatever the unit of the amounts.
+	}
+	for _, unit := range slices.Sorted(maps.Keys(units)) {
+		if written.IsShared(unit) {
+			return unit
+		}
+	}
+	return ""
 }
 
 // ofOriginal returns the only currency of all payments at their shops, or "". Without an amount of

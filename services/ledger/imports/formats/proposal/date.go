@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -89,35 +90,25 @@ func localeOrder(locale string) written.Orders {
 	return written.DMY
 }
 
-// warnOfDates adds the warning that another column may have the days of the payments, if no heading
-// decides, or that the name of a month is another month in another language.
-func (p *Profile) warnOfDates(in *statement.Input, date int, order written.Orders) {
-	isNamed := p.rank(date, mapping.FieldDate) == 1
-	for i := range p.columns {
-		isOther := p.rank(i, mapping.FieldDate) == secondRank || p.isOther(i) ||
-			isNamed && p.title(i) != p.title(date)
-		if i == date || isOther || p.columns[i].dates()*2 < p.columns[date].filled {
-			continue
-		}
-		_, rows := p.examples(i, func(string) bool { return true })
-		rows = slices.DeleteFunc(rows, func(n int) bool {
-			a, isDay := written.ParseDate(at(p.sample[n-1], date), order)
-			b, ok := written.ParseDate(at(p.sample[n-1], i), order)
-			return !isDay || !ok || a.Equal(b)
-		})
-		isFar := func(n int) bool {
-			a, _ := written.ParseDate(at(p.sample[n-1], date), order)
-			b, _ := written.ParseDate(at(p.sample[n-1], i), order)
-			return a.Sub(b).Abs() > maxDelay
-		}
-		far := slices.DeleteFunc(slices.Clone(rows), func(n int) bool { return !isFar(n) })
-		if len(far)*2 > len(rows) {
-			continue // References, such as 440227.
-		}
-		if len(rows) > 0 {
-			in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_DIFFER",
-				"column", p.name(date), "other", p.name(i)), rows...)
-		}
+// warnOfDates adds the warning that the order of day and month is assumed, that another column may
+// have the days of the payments, or both, or that the name of a month is another month in another
+// language.
+func (p *Profile) warnOfDates(
+	in *statement.Input, date int, order written.Orders, assumed bool,
+) {
+	example, ambiguous := p.examples(date, isDate)
+	layout := p.columns[date].example.Layout(order)
+	other, apart := p.otherDays(date, order)
+	switch {
+	case assumed && other != none:
+		in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_UNCLEAR", "example", example,
+			"layout", layout, "column", p.name(date), "other", p.name(other)), ambiguous...)
+	case assumed:
+		in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_AMBIGUOUS",
+			"example", example, "layout", layout), ambiguous...)
+	case other != none:
+		in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_DIFFER",
+			"column", p.name(date), "other", p.name(other)), apart...)
 	}
 	if example, rows := p.examples(date, written.HasAmbiguousMonth); example != "" {
 		day, _ := written.ParseDate(example, order)
@@ -153,3 +144,121 @@ func isDate(cell string) bool {
 
 // dates returns the number of dates by the order that explains most.
 func (c *column) dates() int { return slices.Max(c.days[:]) }
+
+// day is what the heading of a date says about it.
+type day int
+
+const (
+	unnamedDay day = iota // No heading says that the column has dates.
+	someDay               // "Date".
+	postedDay             // The bank has booked the payment.
+	paidDay               // The user has paid.
+	secondDay             // The day of the interest.
+)
+
+// dayOf returns what the heading of a column says about its dates.
+func (p *Profile) dayOf(i int) day {
+	title := folded([]string{headings.SplitCamel(p.title(i))})
+	rank := p.rank(i, mapping.FieldDate)
+	switch {
+	case rank == 0:
+		return unnamedDay
+	case rank == secondRank:
+		return secondDay
+	case says(title, "posted"):
+		return postedDay
+	case says(title, "paid"):
+		return paidDay
+	case rank > wholeRank:
+		return unnamedDay
+	}
+	return someDay
+}
+
+// byDays replaces the day of a posting with the day of the payment if the rows are sorted by the
+// latter only: then it is the day by which the bank shows them.
+func (p *Profile) byDays(columns Columns, taken map[int]bool) {
+	date, ok := columns[mapping.FieldDate]
+	if !ok {
+		return
+	}
+	order, _ := p.columns[date].order(p.options.Locale, p.prefersDays())
+	for i := range p.columns {
+		if taken[i] || !p.mayBePaid(date, i) || !p.columns[i].fits(mapping.FieldDate) ||
+			p.isSorted(date, order) || !p.isSorted(i, order) ||
+			len(p.daysApart(date, i, order)) == 0 {
+			continue
+		}
+		columns[mapping.FieldDate], taken[date], taken[i] = i, false, true
+		return
+	}
+}
+
+// mayBePaid reports whether the headings say that another column rather has the days of the
+// payments.
+func (p *Profile) mayBePaid(date, other int) bool {
+	chosen, second := p.dayOf(date), p.dayOf(other)
+	return second == paidDay && chosen != paidDay || second == someDay && chosen == postedDay
+}
+
+// isDayOver reports whether the headings or the order of the rows show that one column has the days
+// of the payments, and another one has not.
+func (p *Profile) isDayOver(date, other int) bool {
+	chosen, second := p.dayOf(date), p.dayOf(other)
+	switch {
+	case second == secondDay:
+		return true
+	case chosen == secondDay, p.title(date) == p.title(other), p.mayBePaid(date, other):
+		return false
+	case chosen == paidDay, chosen == someDay && second == postedDay,
+		chosen != unnamedDay && second == unnamedDay:
+		return true
+	}
+	order, _ := p.columns[date].order(p.options.Locale, p.prefersDays())
+	return chosen != unnamedDay && p.isSorted(date, order) && !p.isSorted(other, order)
+}
+
+// isSorted reports whether the dates of a column rise or fall.
+func (p *Profile) isSorted(i int, order written.Orders) bool {
+	c := &p.columns[i]
+	index := slices.Index([]written.Orders{written.YMD, written.DMY, written.MDY}, order)
+	return min(c.up[index], c.down[index]) == 0 && c.up[index]+c.down[index] > 0
+}
+
+// otherDays returns another column that may have the days of the payments, with the records in
+// which it has other ones, or none.
+func (p *Profile) otherDays(date int, order written.Orders) (other int, apart []int) {
+	for i := range p.columns {
+		if i == date || p.isOther(i) || p.isDayOver(date, i) {
+			continue
+		}
+		if apart = p.daysApart(date, i, order); len(apart) > 0 {
+			return i, apart
+		}
+	}
+	return none, nil
+}
+
+// daysApart returns the records in which two columns have different days, unless one of them has
+// references, such as 440227, or is empty in most rows.
+func (p *Profile) daysApart(date, other int, order written.Orders) []int {
+	if p.columns[other].dates()*2 < p.columns[date].filled {
+		return nil
+	}
+	var apart []int
+	far := 0
+	for row, cells := range p.sample[p.heading+1:] {
+		a, isDay := written.ParseDate(at(cells, date), order)
+		b, ok := written.ParseDate(at(cells, other), order)
+		if !isDay || !ok || a.Equal(b) {
+			continue
+		}
+		if apart = append(apart, p.heading+row+2); a.Sub(b).Abs() > maxDelay {
+			far++
+		}
+	}
+	if far*2 > len(apart) {
+		return nil
+	}
+	return apart
+}

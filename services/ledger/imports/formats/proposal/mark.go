@@ -53,8 +53,6 @@ func (p *Profile) mark(columns Columns, mapped *mapping.Mapping) (mark string, a
 		return markOf(amounts.commas > amounts.dots), mixed && amounts.either > 0
 	case amounts.dots == 0 && all.dots != all.commas:
 		return markOf(all.commas > all.dots), false
-	case all.dots+all.commas == 0 && p.groups(columns, all):
-		return markOf(all.points > 0), false
 	}
 	// Only numbers such as 1.234 or 1,234: other columns, such as rates, write numbers in the same
 	// way.
@@ -63,6 +61,11 @@ func (p *Profile) mark(columns Columns, mapped *mapping.Mapping) (mark string, a
 		if c := &p.columns[i]; c.numbers*10 >= c.filled*8 && c.dates()*2 < c.filled {
 			dots, commas = dots+c.dots, commas+c.commas
 		}
+	}
+	isComma := all.points > 0
+	contradicted := isComma && dots > 0 || !isComma && commas > 0
+	if all.dots+all.commas == 0 && p.groups(columns, all) && !contradicted {
+		return markOf(isComma), false
 	}
 	if dots != commas {
 		return markOf(commas > dots), true

@@ -109,3 +109,56 @@ func TestProposeEvidence(t *testing.T) {
 		},
 	}, facts.Assumptions)
 }
+
+func TestProposeSharedUnit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, file, currency, evidence, unit string }{
+		{"of amounts", "Date,Text,Amount\n2024-01-31,Shop,-FCFA 3.50\n", "XOF", "UNIT_SHARED", "FCFA"},
+		{
+			"of a column", "Date,Text,Amount,Currency\n2024-01-31,Shop,-3.50,lei\n", "RON",
+			"UNIT_SHARED", "lei",
+		},
+		{
+			"of a heading", "Date,Text,Amount (руб.)\n2024-01-31,Shop,-3.50\n", "RUB", "UNIT_SHARED",
+			"руб",
+		},
+		{
+			"of shops", "Date,Text,Amount,Original currency\n2024-01-31,Shop,-3.50,EUR\n", "EUR",
+			"CURRENCY_OF_SHOPS", "",
+		},
+		{"of one currency", "Date,Text,Amount\n2024-01-31,Shop,-3.50 €\n", "EUR", "", ""},
+		{"of no currency", "Date,Text,Amount\n2024-01-31,Shop,-C$3.50\n", "", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			records, facts := fixture.ReadAll(t, c.file, statement.Options{})
+			require.Equal(t, c.currency, records[1].Currency)
+			evidence := statement.Evidence{}
+			for _, a := range facts.Assumptions {
+				if a.Code == statement.CurrencyAssumed {
+					evidence = a.Evidence
+				}
+			}
+			require.Equal(t, c.evidence, evidence.Code)
+			if c.unit != "" {
+				require.Equal(t, `"`+c.unit+`"`, evidence.Parameters["unit"])
+				require.Equal(t, c.currency, evidence.Parameters["currency"])
+				facts.Mapping.Currency = "XAF"
+				reader, err := facts.Mapping.Compile()
+				require.NoError(t, err)
+				reader.Row(&records[1])
+				require.Equal(t, "XAF", records[1].Currency, "the user's choice")
+			}
+		})
+	}
+}
+
+func TestProposeOrderAndColumnOfDates(t *testing.T) {
+	t.Parallel()
+	_, facts := fixture.ReadAll(t, "Posting date,Transaction date,Text,Amount\n"+
+		"04/03/2024,03/03/2024,Coffee,-1.50\n06/05/2024,05/05/2024,Pay,2.25\n"+
+		"08/07/2024,08/07/2024,Rent,-6.00\n", statement.Options{Locale: "de-DE"})
+	require.Equal(t, statement.Shows("DATES_UNCLEAR", "example", "04/03/2024", "layout",
+		"DD/MM/YYYY", "column", `"Posting date"`, "other", `"Transaction date"`),
+		facts.Assumptions[0].Evidence)
+}

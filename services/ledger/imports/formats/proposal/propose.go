@@ -35,11 +35,7 @@ func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping
 	}
 	p.warnOfAmount(in, columns)
 	p.warnOfStatus(in, &m, columns)
-	m.Currency = p.Currency(columns)
-	if _, ok := columns[mapping.FieldCurrency]; !ok && m.Currency == "" {
-		m.Currency = p.ofOriginal(columns)
-		in.Warn(statement.CurrencyAssumed)
-	}
+	p.setCurrency(in, &m, columns)
 	for _, field := range mapping.Fields {
 		if i, ok := columns[field]; ok {
 			m.Columns = append(m.Columns, mapping.Column{Index: i, Field: field})
@@ -98,12 +94,8 @@ func (p *Profile) compare(in *statement.Input, m *mapping.Mapping) {
 func (p *Profile) ProposeForms(in *statement.Input, m *mapping.Mapping, columns Columns) {
 	if i, ok := columns[mapping.FieldDate]; ok && p.columns[i].dates() > 0 {
 		order, assumed := p.columns[i].order(in.Options.Locale, p.prefersDays())
-		defer p.warnOfDates(in, i, order)
-		if m.DateLayout = p.columns[i].example.Layout(order); assumed {
-			example, rows := p.examples(i, isDate)
-			in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_AMBIGUOUS",
-				"example", example, "layout", m.DateLayout), rows...)
-		}
+		m.DateLayout = p.columns[i].example.Layout(order)
+		p.warnOfDates(in, i, order, assumed)
 	}
 	var assumed bool
 	if m.DecimalMark, assumed = p.mark(columns, m); assumed {
@@ -221,6 +213,7 @@ func (p *Profile) choose() Columns {
 	}
 	p.namedTexts(columns, taken)
 	p.byDate(columns, taken)
+	p.byDays(columns, taken)
 	p.byBalance(columns, taken)
 	p.byPair(columns, taken)
 	p.byContents(columns, taken)

@@ -142,6 +142,9 @@ func (p *Profile) ambiguousType(i int) string {
 func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 	c, v, types := &p.columns[amount], p.textVotes(amount), p.typeVotes(amount)
 	card, mayBeCard := p.isCard()
+	if c.negative > c.positive || v.normal+v.transferred == c.positive {
+		v.normal += v.transferred // No card has more payments than purchases, or only transfers.
+	}
 	spends := v.inverted > 0 && v.normal == 0 && c.positive >= c.negative &&
 		(v.inverted+v.refunds)*2 >= c.negative
 	purchases := mayBeCard && c.positive > c.negative

@@ -52,6 +52,8 @@ type votes struct {
 	// normal and inverted are the rows in which a positive amount is money in, or money out.
 	normal, inverted int
 	refunds          int // Negative refunds, which a card or a shop has.
+	// transferred are positive amounts with texts of transfers, which may be money in or out.
+	transferred int
 	// weak are inverted rows with a text that an account may have, too.
 	weak int
 }
@@ -72,6 +74,8 @@ func (p *Profile) textVotes(amount int) votes {
 			v.inverted++
 		case in, !n.Negative && written.HasNonzero(n.Digits) && says(text, "arrival"):
 			v.normal++
+		case !n.Negative && written.HasNonzero(n.Digits) && says(text, "transferred"):
+			v.transferred++
 		case n.Negative && says(text, "transfer"):
 			v.weak++
 		}

@@ -12,24 +12,52 @@ import (
 var currencyPhrases string
 
 // currencyUnits and currencyNames map symbols and names in lower case to the currencies that they
-// mean without doubt: units only beside an amount or in a cell of their own, and names also in a
-// sentence.
-var currencyUnits, currencyNames = newCurrencies()
+// mean: units only beside an amount or in a cell of their own, and names also in a sentence.
+// sharedUnits are those of them that other currencies have, too.
+var currencyUnits, currencyNames, sharedUnits = newCurrencies()
 
-func newCurrencies() (units, names map[string]string) {
-	units, names = make(map[string]string), make(map[string]string)
+func newCurrencies() (units, names map[string]string, shared map[string]bool) {
+	units, names, shared = make(map[string]string), make(map[string]string), make(map[string]bool)
 	for section, phrase := range Phrases(currencyPhrases) {
+		if section == "shared" {
+			shared[strings.ToLower(strings.Trim(phrase, unitMarks))] = true
+			continue
+		}
 		code, unit, _ := strings.Cut(section, " ")
 		for _, key := range []string{strings.ToLower(phrase), Fold(phrase)} {
-			if len(key) < 2 || key != phrase && strings.ContainsFunc(phrase, isSymbol) {
-				continue // Without its symbol, a phrase may mean anything.
+			isName := unit == "" && len(key) < 2
+			if key == "" || isName || key != phrase && strings.ContainsFunc(phrase, isSymbol) {
+				continue // Without its symbol, a phrase may mean anything, and so may one letter.
 			}
 			if units[key] = code; unit == "" {
 				names[key] = code
 			}
 		}
 	}
-	return units, names
+	return units, names, shared
+}
+
+// unitMarks are characters around a unit that do not belong to it.
+const unitMarks = " .:()[]"
+
+// IsShared reports whether a text is a unit that several currencies have, such as "C$" in Canada
+// and in Nicaragua. CurrencyOf returns one of them.
+func IsShared(unit string) bool {
+	return sharedUnits[strings.ToLower(strings.Trim(unit, unitMarks))]
+}
+
+// SharedIn returns the unit in a text that several currencies have, or "".
+func SharedIn(text string) string {
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !isSymbol(r) && r != ' '
+	}) {
+		for _, unit := range append([]string{strings.TrimSpace(part)}, strings.Fields(part)...) {
+			if IsShared(unit) {
+				return unit
+			}
+		}
+	}
+	return ""
 }
 
 // whole are the currencies whose amounts usually have no decimals, although ISO 4217 has some.
@@ -40,7 +68,7 @@ func IsWhole(code string) bool { return whole[strings.ToLower(code)] }
 
 // CurrencyOf returns the currency of a code or symbol, or "".
 func CurrencyOf(unit string) string {
-	unit = strings.ToLower(strings.Trim(unit, " .:()[]"))
+	unit = strings.ToLower(strings.Trim(unit, unitMarks))
 	// "CAD$" is the dollar of Canada.
 	if c, ok := money.ParseCurrency(strings.TrimRightFunc(unit, isSymbol)); ok {
 		return c.Code()

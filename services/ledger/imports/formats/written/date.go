@@ -43,13 +43,14 @@ type DateText struct {
 }
 
 // ScanDate splits a cell into the parts of a date. It reports false for text that is not a date,
-// perhaps with a time after it.
+// perhaps with a time before or after it.
 func ScanDate(text string) (dt DateText, ok bool) {
 	// An apostrophe keeps a spreadsheet from changing the cell.
 	text = strings.TrimPrefix(strings.TrimSpace(text), "'")
 	if len(text) < 4 || len(text) > 48 {
 		return dt, false
 	}
+	text = withoutTime(text)
 	count, era := 0, 0
 	for count < 3 {
 		text = skipSeparators(&dt, count, text)
@@ -159,23 +160,6 @@ func compact(p Part, rest string) (dt DateText, ok bool) {
 		dt.Parts = [3]Part{{value / 1e6, 2}, {value / 1e4 % 100, 2}, {value % 1e4, 4}}
 	}
 	return dt, isTime(rest)
-}
-
-// isTime reports whether the text after a date is empty or a time of day, perhaps with a zone.
-func isTime(text string) bool {
-	text = strings.TrimLeft(text, "., T\u00a0\u202f-/г'日일")
-	if text == "" || text == "Z" {
-		return true
-	}
-	if text[0] == '(' || text[0] == '[' {
-		return true
-	}
-	for _, word := range []string{"at ", "um ", "à ", "kl "} {
-		text = strings.TrimPrefix(text, word)
-	}
-	clock := text != "" && text[0] >= '0' && text[0] <= '9' &&
-		strings.ContainsAny(text[:min(len(text), 6)], ":.h")
-	return clock || IsDigitsOnly(text) && (len(text) == 4 || len(text) == 6)
 }
 
 // IsDigitsOnly reports whether s consists of ASCII digits.

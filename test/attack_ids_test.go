@@ -17,7 +17,7 @@ var kinds = map[string]string{
 	"receipts": "receipt", "sessions": "session", "webhooks": "webhook", "deliveries": "delivery",
 	"attachments": "attachment",
 	"transfers":   "transfer", "imports": "import", "profiles": "profile", "tags": "tag",
-	"rules": "rule", "tokens": "token",
+	"rules": "rule", "tokens": "token", "invitations": "invitation",
 }
 
 // params returns the kind of resource for each id in the operation's path.

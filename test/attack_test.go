@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"regexp"
 	"sync/atomic"
 	"testing"
@@ -104,6 +105,7 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 		"url": "https://example.com/" + word, "description": word,
 	}).created("WEBHOOK_CREATED").text("webhook.id")
 	ids["budget"] = me.budgetNamed(word, ids["wallet"], ids["category"])
+	ids["invitation"] = path.Base(me.inviteByMail(ids["budget"], uuid.NewString()+"@example.com"))
 	me.invite(ids["budget"], friend, "editor", "accepted")
 	ids["member"] = friend.id
 	ids["session"] = me.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
@@ -215,7 +217,8 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		"startDate": "2026-03-01", "walletId": s.attackerIDs["wallet"],
 		"categoryId": s.attackerIDs["category"], "categoryIds": []string{s.attackerIDs["category"]},
 		"amount": 1, "date": "2026-03-14", "type": "expense",
-		"description": "Lunch", "balance": 1, "url": "https://example.com/x", "events": []string{},
+		"description": "Lunch", "balance": 1, "url": "https://example.com/x",
+		"events":  []string{"ledger.v1.*.*"},
 		"enabled": false, "email": uuid.NewString() + "@example.com",
 		"password": "a long enough secret", "refreshToken": "none", "status": "accepted",
 		"role": "viewer", "sharePercent": 1, "read": true, "archived": false,
@@ -245,7 +248,7 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		},
 		"alertThresholds": []int{50}, "currentPassword": "not the password",
 		"newPassword": "another long secret",
-		"scopes":      []string{"read"}, "token": "none",
+		"scopes":      []string{"read"}, "token": "none", "invitationToken": "",
 		"expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 	}
 	body := object{}

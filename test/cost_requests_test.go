@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
 
@@ -70,6 +71,18 @@ func exchangedToken(c *costRun) []worstRequest {
 	return one("a valid token", func() response {
 		return c.u.post("/api/v1/auth/tokens/exchange", object{"token": token})
 	})
+}
+
+// resentInvitation sends an invitation by mail again.
+func resentInvitation(c *costRun) []worstRequest {
+	path := c.u.inviteByMail(c.ids["budget"], uuid.NewString()+"@example.com")
+	return one("an e-mail", func() response { return c.u.post(path+"/resend", object{}) })
+}
+
+// withdrawnInvitation withdraws an invitation by mail.
+func withdrawnInvitation(c *costRun) []worstRequest {
+	path := c.u.inviteByMail(c.ids["budget"], uuid.NewString()+"@example.com")
+	return one("an e-mail", func() response { return c.u.del(path) })
 }
 
 // changedMany changes most fields of the maximum number of transactions.

@@ -47,6 +47,8 @@ var notMeasured = map[string]string{
 	"resetPassword": "it needs the link of a mail, and hashes once, as register does",
 	"revertEmail":   "it needs the link of a mail, and hashes nothing",
 	"verifyEmail":   "it needs the link of a mail, and hashes nothing",
+
+	"openInvitation": "it needs the link of a mail, and reads two rows",
 }
 
 // TestCosts sends a request at its limits to every operation of a separate stack, and measures the

@@ -58,6 +58,8 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 	"getFlow":            reportOf("/api/v1/reports/flow?"),
 	"updateTransactions": changedMany,
 	"deleteTransactions": deletedMany,
+	"resendInvitation":   resentInvitation,
+	"withdrawInvitation": withdrawnInvitation,
 	"listTransactions": func(c *costRun) []worstRequest {
 		get := func(query url.Values) func() response {
 			query.Set("limit", "200")

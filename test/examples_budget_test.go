@@ -2,6 +2,7 @@ package test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -45,8 +46,22 @@ func (r *recorder) sharing(owner, member *user, budget string) {
 	r.call(member, http.MethodPatch, "/api/v1/notifications/"+sent, object{"read": true})
 	r.call(member, http.MethodPatch, "/api/v1/notifications", object{"read": true})
 	r.call(member, http.MethodDelete, "/api/v1/notifications/"+sent, nil)
+	r.mailedInvitation(owner, path)
 	r.call(owner, http.MethodDelete, path+"/members/"+member.id, nil)
 	r.call(owner, http.MethodDelete, path, nil)
+}
+
+// mailedInvitation invites an e-mail by mail, opens the link, and withdraws the invitation. The
+// share has the example of a member.
+func (r *recorder) mailedInvitation(owner *user, path string) {
+	email := fmt.Sprintf("mum-%d@example.com", time.Now().UnixNano())
+	r.texts[email] = "mum@example.com"
+	invitation := owner.post(path+"/share?invite=true", object{"email": email}).
+		created("BUDGET_SHARED").text("member.invitationId")
+	r.call(&user{t: r.t}, http.MethodPost, "/api/v1/auth/invitation",
+		object{"token": mailed(r.t, email, "/join#")})
+	r.call(owner, http.MethodPost, path+"/invitations/"+invitation+"/resend", object{})
+	r.call(owner, http.MethodDelete, path+"/invitations/"+invitation, nil)
 }
 
 // event records the invitation in the live stream.

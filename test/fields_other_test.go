@@ -75,6 +75,9 @@ func (u *user) joined(t *testing.T, path string, friend *user, events *listener)
 			"id": assigned, "memberId": assigned, "budgetId": assigned,
 			"name": "the user changes it", "email": "the user changes it", "invitedAt": byTime,
 		},
+		unset: map[string]string{
+			"invitationId": "TestInvitationByMail", "expiresAt": "TestInvitationByMail",
+		},
 		notSent: map[string]string{
 			"id": "memberId is the same", "name": "the user changes it",
 			"email": "the user changes it", "status": "budget.v1.invitation.answered has it",

@@ -63,6 +63,7 @@ const (
 	EmailConfirmed         AuditEntryType = "email_confirmed"
 	EmailReverted          AuditEntryType = "email_reverted"
 	InvitationAnswered     AuditEntryType = "invitation_answered"
+	InvitationEnded        AuditEntryType = "invitation_ended"
 	InvitationSent         AuditEntryType = "invitation_sent"
 	LoggedOut              AuditEntryType = "logged_out"
 	LoginFailed            AuditEntryType = "login_failed"
@@ -99,6 +100,8 @@ func (e AuditEntryType) Valid() bool {
 		return true
 	case InvitationAnswered:
 		return true
+	case InvitationEnded:
+		return true
 	case InvitationSent:
 		return true
 	case LoggedOut:
@@ -132,6 +135,27 @@ func (e AuditEntryType) Valid() bool {
 	case TokenCreated:
 		return true
 	case TokenDeleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditSharingReason.
+const (
+	Deleted   AuditSharingReason = "deleted"
+	Expired   AuditSharingReason = "expired"
+	Withdrawn AuditSharingReason = "withdrawn"
+)
+
+// Valid indicates whether the value is a known member of the AuditSharingReason enum.
+func (e AuditSharingReason) Valid() bool {
+	switch e {
+	case Deleted:
+		return true
+	case Expired:
+		return true
+	case Withdrawn:
 		return true
 	default:
 		return false
@@ -2448,6 +2472,7 @@ func (e MemberRole) Valid() bool {
 // Defines values for MemberStatus.
 const (
 	MemberStatusAccepted MemberStatus = "accepted"
+	MemberStatusInvited  MemberStatus = "invited"
 	MemberStatusPending  MemberStatus = "pending"
 	MemberStatusRejected MemberStatus = "rejected"
 )
@@ -2456,6 +2481,8 @@ const (
 func (e MemberStatus) Valid() bool {
 	switch e {
 	case MemberStatusAccepted:
+		return true
+	case MemberStatusInvited:
 		return true
 	case MemberStatusPending:
 		return true
@@ -2471,6 +2498,7 @@ const (
 	BudgetV1BudgetDeleted          NotificationType = "budget.v1.budget.deleted"
 	BudgetV1BudgetThresholdReached NotificationType = "budget.v1.budget.threshold_reached"
 	BudgetV1InvitationAnswered     NotificationType = "budget.v1.invitation.answered"
+	BudgetV1InvitationEnded        NotificationType = "budget.v1.invitation.ended"
 	BudgetV1InvitationSent         NotificationType = "budget.v1.invitation.sent"
 	BudgetV1MemberRemoved          NotificationType = "budget.v1.member.removed"
 	BudgetV1MemberUpdated          NotificationType = "budget.v1.member.updated"
@@ -2487,6 +2515,8 @@ func (e NotificationType) Valid() bool {
 		return true
 	case BudgetV1InvitationAnswered:
 		return true
+	case BudgetV1InvitationEnded:
+		return true
 	case BudgetV1InvitationSent:
 		return true
 	case BudgetV1MemberRemoved:
@@ -2496,6 +2526,21 @@ func (e NotificationType) Valid() bool {
 	case LedgerV1ImportCommitted:
 		return true
 	case LedgerV1ImportFailed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenInvitationResultCode.
+const (
+	INVITATIONFETCHED OpenInvitationResultCode = "INVITATION_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the OpenInvitationResultCode enum.
+func (e OpenInvitationResultCode) Valid() bool {
+	switch e {
+	case INVITATIONFETCHED:
 		return true
 	default:
 		return false
@@ -2697,6 +2742,21 @@ func (e ReportInterval) Valid() bool {
 	case ReportIntervalWeek:
 		return true
 	case ReportIntervalYear:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResendInvitationResultCode.
+const (
+	ResendInvitationResultCodeMAILSENT ResendInvitationResultCode = "MAIL_SENT"
+)
+
+// Valid indicates whether the value is a known member of the ResendInvitationResultCode enum.
+func (e ResendInvitationResultCode) Valid() bool {
+	switch e {
+	case ResendInvitationResultCodeMAILSENT:
 		return true
 	default:
 		return false
@@ -3768,6 +3828,21 @@ func (e WebhookDeliveryStatus) Valid() bool {
 	}
 }
 
+// Defines values for WithdrawInvitationResultCode.
+const (
+	INVITATIONWITHDRAWN WithdrawInvitationResultCode = "INVITATION_WITHDRAWN"
+)
+
+// Valid indicates whether the value is a known member of the WithdrawInvitationResultCode enum.
+func (e WithdrawInvitationResultCode) Valid() bool {
+	switch e {
+	case INVITATIONWITHDRAWN:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LoginParamsSession.
 const (
 	LoginParamsSessionCookie LoginParamsSession = "cookie"
@@ -3800,13 +3875,13 @@ func (e RefreshParamsSession) Valid() bool {
 
 // Defines values for ListBudgetsParamsInclude.
 const (
-	Invited ListBudgetsParamsInclude = "invited"
+	ListBudgetsParamsIncludeInvited ListBudgetsParamsInclude = "invited"
 )
 
 // Valid indicates whether the value is a known member of the ListBudgetsParamsInclude enum.
 func (e ListBudgetsParamsInclude) Valid() bool {
 	switch e {
-	case Invited:
+	case ListBudgetsParamsIncludeInvited:
 		return true
 	default:
 		return false
@@ -4349,13 +4424,13 @@ type AuditEntry struct {
 	// SessionId The session that started, ended, or made the request. Absent if there is none, as in a failed sign-in.
 	SessionId *openapi_types.UUID `json:"sessionId,omitempty"`
 
-	// Sharing Details of invitation_sent, invitation_answered, member_updated and member_removed; absent in entries of another type.
+	// Sharing Details of invitation_sent, invitation_answered, invitation_ended, member_updated and member_removed; absent in entries of another type.
 	Sharing *AuditSharing `json:"sharing,omitempty"`
 
 	// TokenName Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
 	TokenName *string `json:"tokenName,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed or account_exported.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed or account_exported.
 	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -4365,7 +4440,7 @@ type AuditEntry struct {
 // AuditEntryOutcome success or failure.
 type AuditEntryOutcome string
 
-// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed or account_exported.
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed or account_exported.
 type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
@@ -4375,8 +4450,11 @@ type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
 
-	// MemberId User id of the member, a UUID.
-	MemberId openapi_types.UUID `json:"memberId"`
+	// Email The invited e-mail, if the invitation was sent by mail. Only with invitation_sent and invitation_ended.
+	Email *string `json:"email,omitempty"`
+
+	// MemberId User id of the member, a UUID. Absent if the invitation was sent by mail, until it is answered.
+	MemberId *openapi_types.UUID `json:"memberId,omitempty"`
 
 	// MemberName Name of the member at the time of the event. Absent in entries of earlier releases.
 	MemberName *string `json:"memberName,omitempty"`
@@ -4387,6 +4465,9 @@ type AuditSharing struct {
 	// OwnerName Name of the owner at the time of the event. Absent in entries of earlier releases.
 	OwnerName *string `json:"ownerName,omitempty"`
 
+	// Reason Why the invitation ended: withdrawn by the owner, expired after 14 days, or deleted with the budget. Only with invitation_ended.
+	Reason *AuditSharingReason `json:"reason,omitempty"`
+
 	// RemovedBy Id of the user who removed the member: the owner, or the member who left. Only with member_removed.
 	RemovedBy *openapi_types.UUID `json:"removedBy,omitempty"`
 
@@ -4396,6 +4477,9 @@ type AuditSharing struct {
 	// Status Answer of the member: accepted or rejected. Only with invitation_answered.
 	Status *AuditSharingStatus `json:"status,omitempty"`
 }
+
+// AuditSharingReason Why the invitation ended: withdrawn by the owner, expired after 14 days, or deleted with the budget. Only with invitation_ended.
+type AuditSharingReason string
 
 // AuditSharingRole Role in the invitation, or the role after the owner changed role or share: viewer or editor. Only with invitation_sent and member_updated.
 type AuditSharingRole string
@@ -4951,7 +5035,7 @@ type CreatePersonalTokenResult struct {
 
 	// PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000040","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000042","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
 	PersonalToken PersonalToken `json:"personalToken"`
 
 	// Token The token, for the header Authorization: Bearer. It begins with cof_. It cannot be read again.
@@ -5269,7 +5353,7 @@ type CreateWebhookRequest struct {
 	// Enabled Default true.
 	Enabled *bool `json:"enabled,omitempty"`
 
-	// Events Types of the events to send, at most 50. A * stands for any one component. By default, and if the list is empty, all events are sent.
+	// Events Types of the events to send, at most 50. A * stands for any one component. By default, and if the list is empty, all events are sent. A personal access token must list types, and none of auth: they contain the user's e-mail.
 	Events *[]string `json:"events,omitempty"`
 
 	// Url https URL of a public address, without user and fragment, at most 2048 characters.
@@ -5289,7 +5373,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000036","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000038","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -5870,7 +5954,7 @@ type GetMemberResult struct {
 	// Code The result of the operation, for programs.
 	Code GetMemberResultCode `json:"code"`
 
-	// Member Member is a user invited to a budget.
+	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
 	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
@@ -6045,7 +6129,7 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000036","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000038","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -6201,7 +6285,7 @@ type ImportAssumptionReason string
 
 // ImportCategory ImportCategory is a category that a file names.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000044","count":1,"create":false,"name":"Food"}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000046","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -7237,26 +7321,32 @@ type MatchTransferResult struct {
 // MatchTransferResultCode The result of the operation, for programs.
 type MatchTransferResultCode string
 
-// Member Member is a user invited to a budget.
+// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 //
 // Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
 
-	// Email E-mail of the user. Empty if auth is unavailable.
+	// Email E-mail of the user. Empty if auth is unavailable. While the status is invited, the e-mail that was invited.
 	Email string `json:"email"`
 
-	// Id User id of the member.
-	Id openapi_types.UUID `json:"id"`
+	// ExpiresAt Time at which the invitation ends without an answer; RFC 3339, UTC. Only while the status is invited.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// Id User id of the member. Absent while the status is invited.
+	Id *openapi_types.UUID `json:"id,omitempty"`
+
+	// InvitationId Id of the invitation, to send it again or to withdraw it. Only while the status is invited.
+	InvitationId *openapi_types.UUID `json:"invitationId,omitempty"`
 
 	// InvitedAt Time of the invitation; RFC 3339, UTC.
 	InvitedAt time.Time `json:"invitedAt"`
 
 	// MemberId The same as id.
-	MemberId openapi_types.UUID `json:"memberId"`
+	MemberId *openapi_types.UUID `json:"memberId,omitempty"`
 
-	// Name Name of the user. Empty if auth is unavailable.
+	// Name Name of the user. Empty if auth is unavailable, and while the status is invited.
 	Name string `json:"name"`
 
 	// RespondedAt Time of the user's response; RFC 3339, UTC. Absent while it is pending.
@@ -7268,14 +7358,14 @@ type Member struct {
 	// SharePercent The member's share in percent, more than 0 and at most 100, with at most two decimals. Absent if there is none.
 	SharePercent *json.Number `json:"sharePercent,omitempty"`
 
-	// Status pending until the user accepts or rejects the invitation.
+	// Status pending until the user accepts or rejects the invitation. An invitation that was sent by mail is invited instead, and does not reveal whether the e-mail has an account. Only the owner sees it.
 	Status MemberStatus `json:"status"`
 }
 
 // MemberRole A viewer reads the budget. An editor may also change it.
 type MemberRole string
 
-// MemberStatus pending until the user accepts or rejects the invitation.
+// MemberStatus pending until the user accepts or rejects the invitation. An invitation that was sent by mail is invited instead, and does not reveal whether the e-mail has an account. Only the owner sees it.
 type MemberStatus string
 
 // MonthTotals MonthTotals contains the totals of one month in one currency, in the major unit.
@@ -7323,6 +7413,30 @@ type Notification struct {
 
 // NotificationType Type of the event.
 type NotificationType string
+
+// OpenInvitationRequest defines model for OpenInvitationRequest.
+type OpenInvitationRequest struct {
+	// Token Token of the link in the mail.
+	Token string `json:"token"`
+}
+
+// OpenInvitationResult defines model for OpenInvitationResult.
+type OpenInvitationResult struct {
+	// Code The result of the operation, for programs.
+	Code OpenInvitationResultCode `json:"code"`
+
+	// Email The invited e-mail.
+	Email string `json:"email"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Registered True if the e-mail has an account, whose user signs in instead of registering.
+	Registered bool `json:"registered"`
+}
+
+// OpenInvitationResultCode The result of the operation, for programs.
+type OpenInvitationResultCode string
 
 // OrderRulesRequest defines model for OrderRulesRequest.
 type OrderRulesRequest struct {
@@ -7389,7 +7503,7 @@ type Payee struct {
 
 // PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000040","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000042","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
 type PersonalToken struct {
 	// CreatedAt Time of the creation, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -7676,7 +7790,7 @@ type RedeliverWebhookEventResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000037","id":"0199f0c5-0000-7000-8000-000000000038","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000036"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000039","id":"0199f0c5-0000-7000-8000-000000000040","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000038"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -7734,6 +7848,9 @@ type RefreshResultTokenType string
 type RegisterRequest struct {
 	// Email An address without a display name, at most 254 bytes. Upper case is converted to lower case.
 	Email string `json:"email"`
+
+	// InvitationToken Token of the link in the mail of an invitation. It works once, within 14 days.
+	InvitationToken *string `json:"invitationToken,omitempty"`
 
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
@@ -7868,6 +7985,26 @@ type ReportTotals struct {
 	Net []json.Number `json:"net"`
 }
 
+// ResendInvitationRequest defines model for ResendInvitationRequest.
+type ResendInvitationRequest = map[string]interface{}
+
+// ResendInvitationResult defines model for ResendInvitationResult.
+type ResendInvitationResult struct {
+	// Code The result of the operation, for programs.
+	Code ResendInvitationResultCode `json:"code"`
+
+	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
+	//
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	Member Member `json:"member"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// ResendInvitationResultCode The result of the operation, for programs.
+type ResendInvitationResultCode string
+
 // ResetPasswordRequest defines model for ResetPasswordRequest.
 type ResetPasswordRequest struct {
 	// Password 8 to 128 characters; not a well-known password, not the e-mail, and not its part before the @.
@@ -7918,7 +8055,7 @@ type RespondToInvitationResult struct {
 	// Code The result of the operation, for programs.
 	Code RespondToInvitationResultCode `json:"code"`
 
-	// Member Member is a user invited to a budget.
+	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
 	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
@@ -8105,7 +8242,7 @@ type RuleExample struct {
 
 // RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000044"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000046"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
 type RuleSuggestion struct {
 	// Actions One action, which sets a category.
 	Actions []RuleAction `json:"actions"`
@@ -8137,7 +8274,7 @@ type SendVerificationResultCode string
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000041","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000043","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -8210,7 +8347,7 @@ type ShareBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code ShareBudgetResultCode `json:"code"`
 
-	// Member Member is a user invited to a budget.
+	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
 	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
@@ -8224,7 +8361,7 @@ type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 //
-// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000044","description":"Bread"}
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000046","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount json.Number `json:"amount"`
@@ -8395,7 +8532,7 @@ type TestWebhookResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000037","id":"0199f0c5-0000-7000-8000-000000000038","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000036"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000039","id":"0199f0c5-0000-7000-8000-000000000040","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000038"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -8407,7 +8544,7 @@ type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
 //
-// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000048","kind":"category"}
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000050","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -9268,7 +9405,7 @@ type UpdateWebhookRequest struct {
 	// Enabled false stops the deliveries, true continues them.
 	Enabled *bool `json:"enabled,omitempty"`
 
-	// Events Types of the events to send, at most 50. The list replaces the previous one; empty for all events.
+	// Events Types of the events to send, at most 50. The list replaces the previous one; empty for all events. A personal access token may set neither url nor events if the webhook then subscribes to events of auth.
 	Events *[]string `json:"events,omitempty"`
 
 	// Url https URL of a public address, without user and fragment, at most 2048 characters.
@@ -9285,7 +9422,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000036","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000038","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -9425,7 +9562,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000036","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000038","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -9457,7 +9594,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000037","id":"0199f0c5-0000-7000-8000-000000000038","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000036"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000039","id":"0199f0c5-0000-7000-8000-000000000040","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000038"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`
@@ -9502,6 +9639,21 @@ type WebhookDeliveryError string
 // WebhookDeliveryStatus pending until an attempt succeeds (delivered) or no attempt remains (failed).
 type WebhookDeliveryStatus string
 
+// WithdrawInvitationResult defines model for WithdrawInvitationResult.
+type WithdrawInvitationResult struct {
+	// Code The result of the operation, for programs.
+	Code WithdrawInvitationResultCode `json:"code"`
+
+	// Id Id of the invitation.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// WithdrawInvitationResultCode The result of the operation, for programs.
+type WithdrawInvitationResultCode string
+
 // At defines model for At.
 type At = openapi_types.Date
 
@@ -9540,6 +9692,9 @@ type ImportId = openapi_types.UUID
 
 // ImportsId defines model for ImportsId.
 type ImportsId = openapi_types.UUID
+
+// InvitationId defines model for InvitationId.
+type InvitationId = openapi_types.UUID
 
 // Limit defines model for Limit.
 type Limit = int32
@@ -9706,6 +9861,12 @@ type CreateBudgetParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ResendInvitationParams defines parameters for ResendInvitation.
+type ResendInvitationParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListLimitsParams defines parameters for ListLimits.
 type ListLimitsParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
@@ -9738,6 +9899,9 @@ type RespondToInvitationParams struct {
 
 // ShareBudgetParams defines parameters for ShareBudget.
 type ShareBudgetParams struct {
+	// Invite true sends the invitation by mail, also to an e-mail without an account.
+	Invite *bool `form:"invite,omitempty" json:"invite,omitempty"`
+
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -10591,6 +10755,9 @@ type SendVerificationJSONRequestBody = SendVerificationRequest
 // VerifyEmailJSONRequestBody defines body for VerifyEmail for application/json ContentType.
 type VerifyEmailJSONRequestBody = VerifyEmailRequest
 
+// OpenInvitationJSONRequestBody defines body for OpenInvitation for application/json ContentType.
+type OpenInvitationJSONRequestBody = OpenInvitationRequest
+
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginRequest
 
@@ -10626,6 +10793,9 @@ type ExchangePersonalTokenJSONRequestBody = ExchangePersonalTokenRequest
 
 // CreateBudgetJSONRequestBody defines body for CreateBudget for application/json ContentType.
 type CreateBudgetJSONRequestBody = CreateBudgetRequest
+
+// ResendInvitationJSONRequestBody defines body for ResendInvitation for application/json ContentType.
+type ResendInvitationJSONRequestBody = ResendInvitationRequest
 
 // RespondToInvitationJSONRequestBody defines body for RespondToInvitation for application/json ContentType.
 type RespondToInvitationJSONRequestBody = RespondToInvitationRequest
@@ -10907,6 +11077,24 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
 	VerifyEmail(ctx context.Context, params *VerifyEmailParams, body VerifyEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// OpenInvitationWithBody Open invitation
+	//
+	// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/invitation (the `OpenInvitation` operationId).
+	OpenInvitationWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenInvitation Open invitation
+	//
+	// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/invitation (the `OpenInvitation` operationId).
+	OpenInvitation(ctx context.Context, body OpenInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// LoginWithBody Login
 	//
 	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
@@ -11060,7 +11248,7 @@ type ClientInterface interface {
 
 	// RegisterWithBody Register
 	//
-	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case. With the token of an invitation, the e-mail must be the invited one, and is then verified.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11069,7 +11257,7 @@ type ClientInterface interface {
 
 	// Register Register
 	//
-	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case. With the token of an invitation, the e-mail must be the invited one, and is then verified.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11165,6 +11353,31 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/budgets (the `CreateBudget` operationId).
 	CreateBudget(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// WithdrawInvitation Withdraw invitation
+	//
+	// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
+	//
+	// Corresponds with DELETE /api/v1/budgets/{budgetId}/invitations/{invitationId} (the `WithdrawInvitation` operationId).
+	WithdrawInvitation(ctx context.Context, budgetId BudgetId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResendInvitationWithBody Resend invitation
+	//
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
+	ResendInvitationWithBody(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResendInvitation Resend invitation
+	//
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
+	ResendInvitation(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListLimits List limits
 	//
 	// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
@@ -11174,7 +11387,7 @@ type ClientInterface interface {
 
 	// ListMembers List members
 	//
-	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
+	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations, and those that were sent by mail and have no answer yet, are only returned to the owner.
 	//
 	// Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
 	ListMembers(ctx context.Context, budgetId BudgetId, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -11213,7 +11426,7 @@ type ClientInterface interface {
 
 	// ShareBudgetWithBody Share budget
 	//
-	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
+	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days. The invitation becomes pending when a user registers with the link, or verifies this e-mail. The response does not reveal whether the e-mail has an account.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11222,7 +11435,7 @@ type ClientInterface interface {
 
 	// ShareBudget Share budget
 	//
-	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
+	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days. The invitation becomes pending when a user registers with the link, or verifies this e-mail. The response does not reveal whether the e-mail has an account.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -12432,6 +12645,44 @@ func (c *Client) VerifyEmail(ctx context.Context, params *VerifyEmailParams, bod
 	return c.Client.Do(req)
 }
 
+// OpenInvitationWithBody Open invitation
+//
+// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/invitation (the `OpenInvitation` operationId).
+func (c *Client) OpenInvitationWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenInvitationRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenInvitation Open invitation
+//
+// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/invitation (the `OpenInvitation` operationId).
+func (c *Client) OpenInvitation(ctx context.Context, body OpenInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenInvitationRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // LoginWithBody Login
 //
 // Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
@@ -12755,7 +13006,7 @@ func (c *Client) Refresh(ctx context.Context, params *RefreshParams, body Refres
 
 // RegisterWithBody Register
 //
-// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
+// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case. With the token of an invitation, the e-mail must be the invited one, and is then verified.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12774,7 +13025,7 @@ func (c *Client) RegisterWithBody(ctx context.Context, params *RegisterParams, c
 
 // Register Register
 //
-// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
+// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case. With the token of an invitation, the e-mail must be the invited one, and is then verified.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12990,6 +13241,61 @@ func (c *Client) CreateBudget(ctx context.Context, params *CreateBudgetParams, b
 	return c.Client.Do(req)
 }
 
+// WithdrawInvitation Withdraw invitation
+//
+// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
+//
+// Corresponds with DELETE /api/v1/budgets/{budgetId}/invitations/{invitationId} (the `WithdrawInvitation` operationId).
+func (c *Client) WithdrawInvitation(ctx context.Context, budgetId BudgetId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWithdrawInvitationRequest(c.Server, budgetId, invitationId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResendInvitationWithBody Resend invitation
+//
+// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
+func (c *Client) ResendInvitationWithBody(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResendInvitationRequestWithBody(c.Server, budgetId, invitationId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResendInvitation Resend invitation
+//
+// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
+func (c *Client) ResendInvitation(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResendInvitationRequest(c.Server, budgetId, invitationId, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListLimits List limits
 //
 // Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
@@ -13009,7 +13315,7 @@ func (c *Client) ListLimits(ctx context.Context, budgetId BudgetId, params *List
 
 // ListMembers List members
 //
-// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
+// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations, and those that were sent by mail and have no answer yet, are only returned to the owner.
 //
 // Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
 func (c *Client) ListMembers(ctx context.Context, budgetId BudgetId, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13098,7 +13404,7 @@ func (c *Client) RespondToInvitation(ctx context.Context, budgetId BudgetId, mem
 
 // ShareBudgetWithBody Share budget
 //
-// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
+// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days. The invitation becomes pending when a user registers with the link, or verifies this e-mail. The response does not reveal whether the e-mail has an account.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13117,7 +13423,7 @@ func (c *Client) ShareBudgetWithBody(ctx context.Context, budgetId BudgetId, par
 
 // ShareBudget Share budget
 //
-// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
+// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days. The invitation becomes pending when a user registers with the link, or verifies this e-mail. The response does not reveal whether the e-mail has an account.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15720,6 +16026,46 @@ func NewVerifyEmailRequestWithBody(server string, params *VerifyEmailParams, con
 	return req, nil
 }
 
+// NewOpenInvitationRequest calls the generic OpenInvitation builder with application/json body
+func NewOpenInvitationRequest(server string, body OpenInvitationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenInvitationRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewOpenInvitationRequestWithBody constructs an http.Request for the OpenInvitation method, with any body, and a specified content type
+func NewOpenInvitationRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/invitation")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewLoginRequest calls the generic Login builder with application/json body
 func NewLoginRequest(server string, params *LoginParams, body LoginJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -16700,6 +17046,116 @@ func NewCreateBudgetRequestWithBody(server string, params *CreateBudgetParams, c
 	return req, nil
 }
 
+// NewWithdrawInvitationRequest constructs an http.Request for the WithdrawInvitation method
+func NewWithdrawInvitationRequest(server string, budgetId BudgetId, invitationId InvitationId) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "invitationId", invitationId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/budgets/%s/invitations/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResendInvitationRequest calls the generic ResendInvitation builder with application/json body
+func NewResendInvitationRequest(server string, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, body ResendInvitationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResendInvitationRequestWithBody(server, budgetId, invitationId, params, "application/json", bodyReader)
+}
+
+// NewResendInvitationRequestWithBody constructs an http.Request for the ResendInvitation method, with any body, and a specified content type
+func NewResendInvitationRequestWithBody(server string, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "invitationId", invitationId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/budgets/%s/invitations/%s/resend", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListLimitsRequest constructs an http.Request for the ListLimits method
 func NewListLimitsRequest(server string, budgetId BudgetId, params *ListLimitsParams) (*http.Request, error) {
 	var err error
@@ -17047,6 +17503,33 @@ func NewShareBudgetRequestWithBody(server string, budgetId BudgetId, params *Sha
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Invite != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "invite", *params.Invite, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -23290,6 +23773,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
 	VerifyEmailWithResponse(ctx context.Context, params *VerifyEmailParams, body VerifyEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyEmailResponse, error)
 
+	// OpenInvitationWithBodyWithResponse Open invitation
+	//
+	// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/invitation (the `OpenInvitation` operationId).
+	OpenInvitationWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenInvitationResponse, error)
+
+	// OpenInvitationWithResponse Open invitation
+	//
+	// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/invitation (the `OpenInvitation` operationId).
+	OpenInvitationWithResponse(ctx context.Context, body OpenInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenInvitationResponse, error)
+
 	// LoginWithBodyWithResponse Login
 	//
 	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
@@ -23445,7 +23946,7 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterWithBodyWithResponse Register
 	//
-	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case. With the token of an invitation, the e-mail must be the invited one, and is then verified.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23454,7 +23955,7 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterWithResponse Register
 	//
-	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case. With the token of an invitation, the e-mail must be the invited one, and is then verified.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23560,6 +24061,33 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/budgets (the `CreateBudget` operationId).
 	CreateBudgetWithResponse(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateBudgetResponse, error)
 
+	// WithdrawInvitationWithResponse Withdraw invitation
+	//
+	// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/budgets/{budgetId}/invitations/{invitationId} (the `WithdrawInvitation` operationId).
+	WithdrawInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*WithdrawInvitationResponse, error)
+
+	// ResendInvitationWithBodyWithResponse Resend invitation
+	//
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
+	ResendInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error)
+
+	// ResendInvitationWithResponse Resend invitation
+	//
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
+	ResendInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error)
+
 	// ListLimitsWithResponse List limits
 	//
 	// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
@@ -23571,7 +24099,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListMembersWithResponse List members
 	//
-	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
+	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations, and those that were sent by mail and have no answer yet, are only returned to the owner.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -23616,7 +24144,7 @@ type ClientWithResponsesInterface interface {
 
 	// ShareBudgetWithBodyWithResponse Share budget
 	//
-	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
+	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days. The invitation becomes pending when a user registers with the link, or verifies this e-mail. The response does not reveal whether the e-mail has an account.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23625,7 +24153,7 @@ type ClientWithResponsesInterface interface {
 
 	// ShareBudgetWithResponse Share budget
 	//
-	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
+	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days. The invitation becomes pending when a user registers with the link, or verifies this e-mail. The response does not reveal whether the e-mail has an account.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25171,6 +25699,61 @@ func (r VerifyEmailResponse) ContentType() string {
 	return ""
 }
 
+// OpenInvitationResponse200Headers the declared response headers of an HTTP 200 response for OpenInvitation
+type OpenInvitationResponse200Headers struct {
+	XRequestId *string
+}
+
+type OpenInvitationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OpenInvitationResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *OpenInvitationResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OpenInvitationResponse) GetJSON200() *OpenInvitationResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r OpenInvitationResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenInvitationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenInvitationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenInvitationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenInvitationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // LoginResponse200Headers the declared response headers of an HTTP 200 response for Login
 type LoginResponse200Headers struct {
 	IdempotencyReplayed *string
@@ -26181,6 +26764,117 @@ func (r CreateBudgetResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateBudgetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// WithdrawInvitationResponse200Headers the declared response headers of an HTTP 200 response for WithdrawInvitation
+type WithdrawInvitationResponse200Headers struct {
+	XRequestId *string
+}
+
+type WithdrawInvitationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WithdrawInvitationResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *WithdrawInvitationResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r WithdrawInvitationResponse) GetJSON200() *WithdrawInvitationResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r WithdrawInvitationResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r WithdrawInvitationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r WithdrawInvitationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WithdrawInvitationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r WithdrawInvitationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResendInvitationResponse202Headers the declared response headers of an HTTP 202 response for ResendInvitation
+type ResendInvitationResponse202Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type ResendInvitationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ResendInvitationResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ResendInvitationResponse202Headers
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ResendInvitationResponse) GetJSON202() *ResendInvitationResult {
+	return r.JSON202
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ResendInvitationResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResendInvitationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResendInvitationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResendInvitationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResendInvitationResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -31756,6 +32450,36 @@ func (c *ClientWithResponses) VerifyEmailWithResponse(ctx context.Context, param
 	return ParseVerifyEmailResponse(rsp)
 }
 
+// OpenInvitationWithBodyWithResponse Open invitation
+//
+// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/invitation (the `OpenInvitation` operationId).
+func (c *ClientWithResponses) OpenInvitationWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenInvitationResponse, error) {
+	rsp, err := c.OpenInvitationWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenInvitationResponse(rsp)
+}
+
+// OpenInvitationWithResponse Open invitation
+//
+// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/invitation (the `OpenInvitation` operationId).
+func (c *ClientWithResponses) OpenInvitationWithResponse(ctx context.Context, body OpenInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenInvitationResponse, error) {
+	rsp, err := c.OpenInvitation(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenInvitationResponse(rsp)
+}
+
 // LoginWithBodyWithResponse Login
 //
 // Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
@@ -32013,7 +32737,7 @@ func (c *ClientWithResponses) RefreshWithResponse(ctx context.Context, params *R
 
 // RegisterWithBodyWithResponse Register
 //
-// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
+// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case. With the token of an invitation, the e-mail must be the invited one, and is then verified.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -32028,7 +32752,7 @@ func (c *ClientWithResponses) RegisterWithBodyWithResponse(ctx context.Context, 
 
 // RegisterWithResponse Register
 //
-// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
+// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case. With the token of an invitation, the e-mail must be the invited one, and is then verified.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -32206,6 +32930,51 @@ func (c *ClientWithResponses) CreateBudgetWithResponse(ctx context.Context, para
 	return ParseCreateBudgetResponse(rsp)
 }
 
+// WithdrawInvitationWithResponse Withdraw invitation
+//
+// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/budgets/{budgetId}/invitations/{invitationId} (the `WithdrawInvitation` operationId).
+func (c *ClientWithResponses) WithdrawInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*WithdrawInvitationResponse, error) {
+	rsp, err := c.WithdrawInvitation(ctx, budgetId, invitationId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWithdrawInvitationResponse(rsp)
+}
+
+// ResendInvitationWithBodyWithResponse Resend invitation
+//
+// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
+func (c *ClientWithResponses) ResendInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error) {
+	rsp, err := c.ResendInvitationWithBody(ctx, budgetId, invitationId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResendInvitationResponse(rsp)
+}
+
+// ResendInvitationWithResponse Resend invitation
+//
+// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
+func (c *ClientWithResponses) ResendInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error) {
+	rsp, err := c.ResendInvitation(ctx, budgetId, invitationId, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResendInvitationResponse(rsp)
+}
+
 // ListLimitsWithResponse List limits
 //
 // Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
@@ -32223,7 +32992,7 @@ func (c *ClientWithResponses) ListLimitsWithResponse(ctx context.Context, budget
 
 // ListMembersWithResponse List members
 //
-// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
+// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations, and those that were sent by mail and have no answer yet, are only returned to the owner.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -32298,7 +33067,7 @@ func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Contex
 
 // ShareBudgetWithBodyWithResponse Share budget
 //
-// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
+// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days. The invitation becomes pending when a user registers with the link, or verifies this e-mail. The response does not reveal whether the e-mail has an account.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -32313,7 +33082,7 @@ func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Contex
 
 // ShareBudgetWithResponse Share budget
 //
-// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
+// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days. The invitation becomes pending when a user registers with the link, or verifies this e-mail. The response does not reveal whether the e-mail has an account.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -34560,6 +35329,52 @@ func ParseVerifyEmailResponse(rsp *http.Response) (*VerifyEmailResponse, error) 
 	return response, nil
 }
 
+// ParseOpenInvitationResponse parses an HTTP response from a OpenInvitationWithResponse call
+func ParseOpenInvitationResponse(rsp *http.Response) (*OpenInvitationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenInvitationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OpenInvitationResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers OpenInvitationResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseLoginResponse parses an HTTP response from a LoginWithResponse call
 func ParseLoginResponse(rsp *http.Response) (*LoginResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -35529,6 +36344,105 @@ func ParseCreateBudgetResponse(rsp *http.Response) (*CreateBudgetResponse, error
 			headers.XRequestId = &value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseWithdrawInvitationResponse parses an HTTP response from a WithdrawInvitationWithResponse call
+func ParseWithdrawInvitationResponse(rsp *http.Response) (*WithdrawInvitationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WithdrawInvitationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WithdrawInvitationResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers WithdrawInvitationResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResendInvitationResponse parses an HTTP response from a ResendInvitationWithResponse call
+func ParseResendInvitationResponse(rsp *http.Response) (*ResendInvitationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResendInvitationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ResendInvitationResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers ResendInvitationResponse202Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

@@ -41,6 +41,7 @@ const (
 	auditEmailReverted        = "email_reverted"
 	auditInvitationSent       = "invitation_sent"
 	auditInvitationAnswered   = "invitation_answered"
+	auditInvitationEnded      = "invitation_ended"
 	auditMemberUpdated        = "member_updated"
 	auditMemberRemoved        = "member_removed"
 	auditAccountExported      = "account_exported"
@@ -157,8 +158,11 @@ func (s *server) ListAudit(
 // noteSharing adds events of the budget service to the audit trails of the users that they are
 // addressed to. An event may be delivered more than once; its id makes the entry unique. The
 // entries contain the present names of both users, because an entry must not show a name that a
-// user chose after the end of the membership.
+// user chose after the end of the membership. It also sends invitations by mail.
 func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
+	if err := s.invitations.Apply(ctx, tx, events); err != nil {
+		return err
+	}
 	var entries []auditEntry
 	var ids []uuid.UUID
 	for _, event := range events {
@@ -196,23 +200,26 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 
 // sharingOf returns the type and the details of an audit entry, or nil for an event that has no
 // entry. Each event of a membership is addressed to the owner and to the member separately, so both
-// get an entry.
+// get an entry. Events of invitations by mail have no member.
 func sharingOf(event outbox.Received) (kind string, what *sharing) {
-	membership, ok := event.Data.(interface {
+	shared, ok := event.Data.(interface {
 		GetBudgetId() string
 		GetOwnerId() string
-		GetMemberId() string
 	})
 	if !ok {
 		return "", nil
 	}
-	what = &sharing{
-		BudgetID: membership.GetBudgetId(), OwnerID: membership.GetOwnerId(),
-		MemberID: membership.GetMemberId(),
+	what = &sharing{BudgetID: shared.GetBudgetId(), OwnerID: shared.GetOwnerId()}
+	if membership, ok := event.Data.(interface{ GetMemberId() string }); ok {
+		what.MemberID = membership.GetMemberId()
 	}
 	switch m := event.Data.(type) {
 	case *budgetv1.InvitationSent:
 		kind, what.Role = auditInvitationSent, new(m.GetRole())
+	case *budgetv1.InvitationMailed:
+		kind, what.Role, what.Email = auditInvitationSent, new(m.GetRole()), new(m.GetEmail())
+	case *budgetv1.InvitationEnded:
+		kind, what.Reason, what.Email = auditInvitationEnded, new(m.GetReason()), new(m.GetEmail())
 	case *budgetv1.InvitationAnswered:
 		kind, what.Status = auditInvitationAnswered, new(m.GetStatus())
 	case *budgetv1.MemberUpdated:
@@ -246,7 +253,7 @@ func (e auditEntry) proto() *authv1.AuditEntry {
 		entry.Sharing = &authv1.AuditSharing{
 			BudgetId: w.BudgetID, OwnerId: w.OwnerID, MemberId: w.MemberID, Role: w.Role,
 			Status: w.Status, RemovedBy: w.RemovedBy, OwnerName: w.OwnerName,
-			MemberName: w.MemberName,
+			MemberName: w.MemberName, Email: w.Email, Reason: w.Reason,
 		}
 	}
 	return entry

@@ -23,6 +23,7 @@
 //   - internal/browser: what a browser states about the page that sent a request (ADR 74)
 //   - internal/email: the form of e-mail addresses
 //   - internal/mail: the mails that are sent
+//   - internal/invitations: mails of invitations to shared budgets
 //   - internal/links: the links in mails, each of which works once
 //   - internal/password: hashes of passwords, rules for new passwords
 //   - internal/signing: the keys that sign access tokens
@@ -50,6 +51,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/invitations"
 	"github.com/coffer-budget/coffer/services/auth/internal/links"
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
@@ -121,6 +123,8 @@ type server struct {
 	keys   *signing.Ring
 	mails  *mail.Outbox
 	tokens *tokens.Server
+	// invitations sends the mails of the budget service's invitations.
+	invitations *invitations.Sender
 	// cursors seals the positions of lists with the service key, so that all replicas accept them.
 	cursors page.Cursors
 	// wake makes the relay publish new events soon.
@@ -171,7 +175,10 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go server.mails.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db,
-		outbox.Consumer{Name: "auth-audit", Subject: sharingSubject, Apply: server.noteSharing})
+		outbox.Consumer{
+			Name: "auth-audit", Subject: sharingSubject, Apply: server.noteSharing,
+			Applied: server.mails.Wake,
+		})
 	go pg.Sweep(ctx, log, server.expire)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
@@ -210,6 +217,10 @@ func newServer(
 		Config: config.Mail, DB: db, ServiceKey: config.ServiceKey, Now: now, Log: log,
 		Resolve: server.resolveMail,
 	})
+	server.invitations = &invitations.Sender{
+		Mails: server.mails, Publish: server.publish, Now: now, NewID: server.newID,
+		RequireVerified: config.verification() != verificationOff,
+	}
 	return server, err
 }
 

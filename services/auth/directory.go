@@ -47,6 +47,38 @@ func (s *server) FindUserByEmail(
 	return &authv1.FindUserByEmailResponse{User: u.proto()}, nil
 }
 
+// CheckInvitation serves other services only. It reads the given users, and no user by the e-mail
+// (accounts of strangers stay unknown). Errors: EMAIL_NOT_VERIFIED, and MAIL_UNAVAILABLE.
+func (s *server) CheckInvitation(
+	ctx context.Context, req *authv1.CheckInvitationRequest,
+) (*authv1.CheckInvitationResponse, error) {
+	address, problem := email.Parse(req.GetEmail())
+	if problem != nil {
+		return nil, apierr.Validation([]apierr.Field{*problem})
+	}
+	ids, err := parseUserIDs(req.GetUserIds())
+	if err != nil {
+		return nil, err
+	}
+	if !s.mails.Configured() {
+		return nil, errMailUnavailable
+	}
+	if err := s.checkInviter(ctx, req.GetInviterId()); err != nil {
+		return nil, err
+	}
+	users, err := selectUsers(ctx, s.db, ids)
+	if err != nil {
+		return nil, err
+	}
+	resp := &authv1.CheckInvitationResponse{Email: address}
+	for _, u := range users {
+		if u.Email == address {
+			resp.UserId = u.ID.String()
+		}
+	}
+	return resp, nil
+}
+
 // GetUsers serves other services only. It omits unknown ids, and returns a user once even if an id
 // is repeated.
 func (s *server) GetUsers(

@@ -25,7 +25,8 @@ var (
 	errMailUnavailable  = apierr.New(restv1.Reason_MAIL_UNAVAILABLE)
 	// The message does not distinguish links that are unknown, used, expired, or bound to an old
 	// password.
-	errLinkExpired = apierr.New(restv1.Reason_LINK_EXPIRED)
+	errLinkExpired       = apierr.New(restv1.Reason_LINK_EXPIRED)
+	errInvitationExpired = apierr.New(restv1.Reason_INVITATION_EXPIRED)
 
 	// The message does not distinguish tokens that are unknown, used, expired, or of an ended
 	// session.

@@ -76,9 +76,12 @@ func (s *server) ForgotPassword(
 	return resp, nil
 }
 
-// resolveMail finds the recipient of a mail that was queued without one, and creates its link. It
-// reports false if the e-mail has no account.
+// resolveMail finds the recipient of a mail that was queued without one. It creates the link of a
+// forgotten password, and reports false if the e-mail has no account.
 func (s *server) resolveMail(ctx context.Context, tx pgx.Tx, due *mail.Due) (bool, error) {
+	if due.Template == mail.Invitation {
+		return s.invitations.Resolve(ctx, tx, due)
+	}
 	found, err := selectUserByEmail(ctx, tx, due.To)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -14,6 +15,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	"github.com/coffer-budget/coffer/services/auth/internal/email"
+	"github.com/coffer-budget/coffer/services/auth/internal/links"
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
@@ -21,7 +23,8 @@ import (
 // Register creates a user. It hashes the password before the transaction, so that no connection
 // waits for the hasher. It does not hash for a repeated Idempotency-Key.
 //
-// The unique index on e-mails decides between simultaneous requests. Errors: EMAIL_ALREADY_EXISTS,
+// The unique index on e-mails decides between simultaneous requests. The link of an invitation
+// proves that the user reads mails to the e-mail. Errors: EMAIL_ALREADY_EXISTS, INVITATION_EXPIRED,
 // and SERVICE_UNAVAILABLE if the queue of the hasher is full.
 func (s *server) Register(
 	ctx context.Context, req *authv1.RegisterRequest,
@@ -39,15 +42,28 @@ func (s *server) Register(
 		resp.Replayed = replayed
 		return resp, err
 	}
+	if err := s.checkInvitation(ctx, req.GetInvitationToken(), created.Email); err != nil {
+		return nil, err
+	}
 	created.PasswordHash, err = s.hasher.Hash(ctx, req.GetPassword())
 	if err != nil {
 		return nil, err
 	}
 	created.ID, created.CreatedAt, created.Version = s.newID(), s.now().UTC(), 1
 	created.UpdatedAt = created.CreatedAt
+	if req.GetInvitationToken() != "" {
+		created.VerifiedAt = &created.CreatedAt
+	}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		if err := insertUser(ctx, tx, created); err != nil {
 			return emailTaken(err)
+		}
+		if created.VerifiedAt != nil {
+			_, err := links.Use(ctx, tx, req.GetInvitationToken(), created.CreatedAt,
+				links.Invitation)
+			if err != nil {
+				return pg.IfNoRows(err, errInvitationExpired)
+			}
 		}
 		err := insertAudit(ctx, tx,
 			s.entry(auditRegistered, created.ID, uuid.Nil, s.newClient(ctx, req.GetUserAgent())))
@@ -57,7 +73,7 @@ func (s *server) Register(
 		// The response is complete before the commit, because InTx stores it for repetitions of the
 		// request.
 		resp.User, resp.Etag = created.proto(), etag.Format(created.Version)
-		if s.config.verification() != verificationOff {
+		if s.config.verification() != verificationOff && created.VerifiedAt == nil {
 			if _, err := s.queueVerification(ctx, tx, created); err != nil {
 				return err
 			}
@@ -69,6 +85,42 @@ func (s *server) Register(
 	}
 	s.mails.Wake()
 	return resp, nil
+}
+
+// checkInvitation returns errInvitationExpired for a link that cannot be used, before the password
+// is hashed. A link is valid for the invited e-mail only: otherwise everyone to whom the mail is
+// forwarded could verify it.
+func (s *server) checkInvitation(ctx context.Context, token, address string) error {
+	if token == "" {
+		return nil
+	}
+	link, err := links.Select(ctx, s.db, links.Invitation, token, s.now())
+	if err != nil {
+		return pg.IfNoRows(err, errInvitationExpired)
+	}
+	if link.Email != address {
+		return apierr.Invalid("email", "must be the invited e-mail")
+	}
+	return nil
+}
+
+// OpenInvitation returns the e-mail of a link. The link was sent to this e-mail, so its reader may
+// learn whether the e-mail has an account. Errors: INVITATION_EXPIRED.
+func (s *server) OpenInvitation(
+	ctx context.Context, req *authv1.OpenInvitationRequest,
+) (*authv1.OpenInvitationResponse, error) {
+	if req.GetToken() == "" {
+		return nil, apierr.Invalid("token", "is required")
+	}
+	link, err := links.Select(ctx, s.db, links.Invitation, req.GetToken(), s.now())
+	if err != nil {
+		return nil, pg.IfNoRows(err, errInvitationExpired)
+	}
+	_, err = selectUserByEmail(ctx, s.db, link.Email)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, err
+	}
+	return &authv1.OpenInvitationResponse{Email: link.Email, Registered: err == nil}, nil
 }
 
 func parseRegister(req *authv1.RegisterRequest) (user, error) {

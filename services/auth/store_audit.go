@@ -33,8 +33,8 @@ type auditEntry struct {
 }
 
 // sharing holds the details of an entry about a shared budget, stored as JSON. The ids are texts as
-// in the event, because they are only shown. Role, Status and RemovedBy are nil in the types of
-// entries that have none.
+// in the event, because they are only shown. MemberID is empty for an invitation by mail. Role,
+// Status and RemovedBy are nil in the types of entries that have none.
 type sharing struct {
 	BudgetID  string  `json:"budgetId"`
 	OwnerID   string  `json:"ownerId"`
@@ -46,6 +46,9 @@ type sharing struct {
 	// have none.
 	OwnerName  *string `json:"ownerName,omitempty"`
 	MemberName *string `json:"memberName,omitempty"`
+	// Email is the invited e-mail of an invitation by mail, and Reason why it ended.
+	Email  *string `json:"email,omitempty"`
+	Reason *string `json:"reason,omitempty"`
 }
 
 // insertAudit inserts entries. It omits entries of users that do not exist, and entries whose id

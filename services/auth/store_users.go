@@ -39,12 +39,12 @@ const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.upd
 func insertUser(ctx context.Context, q pg.Querier, u user) error {
 	return pg.Exec(ctx, q, `
 		INSERT INTO users (id, name, email, password_hash, created_at, updated_at, version,
-			language)
-		VALUES (@id, @name, @email, @hash, @created, @updated, @version, @language)`,
+			language, email_verified_at)
+		VALUES (@id, @name, @email, @hash, @created, @updated, @version, @language, @verified)`,
 		pgx.NamedArgs{
 			"id": u.ID, "name": u.Name, "email": u.Email, "hash": u.PasswordHash,
 			"created": u.CreatedAt, "updated": u.UpdatedAt, "version": u.Version,
-			"language": u.Language,
+			"language": u.Language, "verified": u.VerifiedAt,
 		})
 }
 

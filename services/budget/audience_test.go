@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
 // The fields of each type of event, as paths in its JSON. A path with "=" also has the value.
@@ -23,6 +25,8 @@ const (
 		"ownerId period startDate updatedAt walletId"
 	invitationFields  = "budgetId budgetName=%s memberId ownerId role"
 	answerFields      = "budgetId budgetName=%s memberId ownerId previousStatus status"
+	mailedFields      = "again budgetId budgetName=%s email invitationId ownerId role sharePercent"
+	endedFields       = "budgetId budgetName=%s email invitationId ownerId reason"
 	updateTermsFields = "budgetId budgetName=%s memberId ownerId previousRole role sharePercent"
 	removalFields     = "budgetId budgetName=%s memberId ownerId removedBy"
 	thresholdFields   = "budgetId budgetName=Secret currency limit ownerId spent threshold " +
@@ -37,6 +41,8 @@ const (
 	lostType          = "budget.v1.budget.categories_lost"
 	lostFields        = "budgetId budgetName=Secret categoryIds ownerId remainingCategoryIds"
 	invitedType       = "budget.v1.invitation.sent"
+	mailedType        = "budget.v1.invitation.mailed"
+	endedType         = "budget.v1.invitation.ended"
 	answeredType      = "budget.v1.invitation.answered"
 	memberUpdatedType = "budget.v1.member.updated"
 	removedType       = "budget.v1.member.removed"
@@ -158,6 +164,33 @@ func TestEventAudience(t *testing.T) {
 		"rejected user invited again": {
 			"InvitationSent", invites("rejected viewer"),
 			both(invitation(newName), "rejected viewer", invitation(newName)+notified),
+		},
+
+		"e-mail invited by mail": {
+			"InvitationMailed", func(t *testing.T, c *cast) {
+				t.Helper()
+				c.mails(t, c.users["owner"], c.budget.GetId(), c.users["stranger"].Email)
+			}, everybody(event(mailedType, mailedFields, newName), "owner"),
+		},
+
+		"invited e-mail verified": {
+			"InvitationSent", func(t *testing.T, c *cast) {
+				t.Helper()
+				stranger := c.users["stranger"]
+				c.mails(t, c.users["owner"], c.budget.GetId(), stranger.Email)
+				c.events(t)
+				c.apply(t, verified(stranger, stranger.Email))
+			}, everybody(invitation(newName)+" sharePercent"+notified, "stranger"),
+		},
+
+		"invitation by mail expired": {
+			"InvitationEnded", func(t *testing.T, c *cast) {
+				t.Helper()
+				c.mails(t, c.users["owner"], c.budget.GetId(), mum)
+				c.events(t)
+				c.now = func() time.Time { return budgettest.Today.Add(mailedTTL) }
+				require.NoError(t, c.expireMailed(t.Context()))
+			}, everybody(event(endedType, endedFields, newName)+notified, "owner"),
 		},
 
 		"invitation accepted": {

@@ -11,8 +11,9 @@
 //
 //   - budget.go: Config, Run and the background workers; consume.go: the effects of events
 //   - budgets.go, parse.go: RPCs that change budgets, and their requests
-//   - budgets_read.go, progress.go, limits.go: RPCs that read budgets, and their responses
-//   - invitations.go, membership.go, members.go: RPCs of sharing
+//   - budgets_read.go, progress.go: RPCs that read budgets, and their responses
+//   - invitations.go, mailed.go, membership.go, members.go: RPCs of sharing; mailed.go has those of
+//     invitations by mail
 //   - rights.go: the permitted actions of each role, and the permitted changes of a membership
 //   - references.go: reports the categories of budgets to the ledger, so that it keeps or repairs
 //     them (ADR 43)
@@ -194,6 +195,7 @@ func (s *server) register(
 func (s *server) expire(ctx context.Context) error {
 	return errors.Join(
 		idem.Expire(ctx, s.db),
+		s.expireMailed(ctx),
 		s.notifications.Expire(ctx),
 		s.webhooks.Expire(ctx),
 		deleteInvitationTries(ctx, s.db, s.now().Add(-invitationWindow)))

@@ -231,7 +231,8 @@ func (s *server) DeleteBudget(
 }
 
 // delete deletes a locked budget and notifies its members. Users with a pending invitation must not
-// receive the budget's contents, so they are notified that the invitation ended.
+// receive the budget's contents, so they are notified that the invitation ended. auth ends the
+// links of invitations by mail.
 func (s *server) delete(ctx context.Context, tx pgx.Tx, seen seenBudget) error {
 	members, err := selectMemberIDs(ctx, tx, seen.ID, []status{accepted})
 	if err != nil {
@@ -251,7 +252,7 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, seen seenBudget) error {
 		events = append(events, notification.Addressed{User: id, Data: deleted})
 	}
 	for _, m := range pendingMembers {
-		events = append(events, notification.Addressed{User: m.UserID, Data: seen.removed(m)})
+		events = append(events, seen.ended(m, deletedWithBudget)...)
 	}
 	return s.notifications.PublishEach(ctx, tx, events...)
 }

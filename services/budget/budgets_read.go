@@ -97,7 +97,8 @@ func (s *server) GetBudget(
 // members has the others, if there are more than maxMembersInBudget.
 func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member, error) {
 	list := memberList{
-		budget: b.ID, statuses: b.role().visible(), before: newest, limit: maxMembersInBudget,
+		budget: b.ID, statuses: b.role().visible(), byMail: b.role().may(readAllMembers),
+		before: newest, limit: maxMembersInBudget,
 	}
 	return selectMembers(ctx, q, list)
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/outbox"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 )
 
 // consumer returns the service's consumer of all events. Alerts and webhooks share it, because both
@@ -25,6 +29,9 @@ func (s *server) consumer() outbox.Consumer {
 // merges: categories are replaced before the checks for alerts of the same batch are queued.
 func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	if err := s.followCategories(ctx, tx, events); err != nil {
+		return err
+	}
+	if err := s.followUsers(ctx, tx, events); err != nil {
 		return err
 	}
 	if err := s.notifications.QueueChecks(ctx, tx, events); err != nil {
@@ -108,4 +115,76 @@ func replaced(categories []uuid.UUID, category, target uuid.UUID) []uuid.UUID {
 		}
 	}
 	return kept
+}
+
+// followUsers attaches users to the invitations by mail to their e-mails. A user who registers
+// without the link of a mail must verify the e-mail first.
+func (s *server) followUsers(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
+	for _, event := range events {
+		var user *authv1.User
+		switch e := event.Data.(type) {
+		case *authv1.UserRegistered:
+			if !e.GetUser().GetEmailVerified() {
+				continue
+			}
+			user = e.GetUser()
+		case *authv1.UserEmailVerified:
+			user = e.GetUser()
+		case *authv1.UserInvited:
+			user = e.GetUser()
+		default:
+			continue
+		}
+		if err := s.attach(ctx, tx, event.UserID, user.GetEmail()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attachment is a user whose e-mail has invitations.
+type attachment struct {
+	user  uuid.UUID
+	email string
+	now   time.Time
+	// limit is the number of invitations that the user may still receive.
+	limit int64
+}
+
+// attach makes the invitations to an e-mail pending for its user, who is notified. The owners are
+// not, because they must not learn that the e-mail has an account. Beyond maxPendingInvitations an
+// invitation stays without a user until its owner sends it again. A repeated event finds no
+// invitation without a user.
+func (s *server) attach(ctx context.Context, tx pgx.Tx, user uuid.UUID, email string) error {
+	budgets, err := lockInviting(ctx, tx, email)
+	if err != nil || len(budgets) == 0 {
+		return err
+	}
+	unanswered, err := countPendingInvitations(ctx, tx, user)
+	if err != nil || unanswered >= maxPendingInvitations {
+		return err
+	}
+	// A new invitation replaces a membership that the user rejected or left.
+	if err := deleteRejected(ctx, tx, budgets, user); err != nil {
+		return err
+	}
+	attached, err := attachUser(ctx, tx, budgets, attachment{
+		user: user, email: email, now: s.now(), limit: maxPendingInvitations - unanswered,
+	})
+	if err != nil {
+		return err
+	}
+	events := make([]notification.Addressed, len(attached))
+	for i, a := range attached {
+		events[i] = notification.Addressed{User: user, Data: a.sent()}
+	}
+	return s.notifications.PublishEach(ctx, tx, events...)
+}
+
+// sent returns the event of an invitation for its user.
+func (i invitation) sent() *budgetv1.InvitationSent {
+	return &budgetv1.InvitationSent{
+		BudgetId: i.BudgetID.String(), BudgetName: i.BudgetName, OwnerId: i.OwnerID.String(),
+		MemberId: i.UserID.String(), Role: i.Role, SharePercent: i.sharePercent(),
+	}
 }

@@ -26,12 +26,15 @@ var (
 	errMemberNotFound      = apierr.New(restv1.Reason_BUDGET_MEMBER_NOT_FOUND)
 	errMemberAlreadyExists = apierr.New(restv1.Reason_BUDGET_MEMBER_ALREADY_EXISTS)
 	errInvitationLimit     = apierr.New(restv1.Reason_INVITATION_LIMIT_REACHED)
+	errInvitationNotFound  = apierr.New(restv1.Reason_INVITATION_NOT_FOUND)
 
 	errCannotInviteSelf = apierr.New(restv1.Reason_CANNOT_INVITE_SELF).With("email", "is your own")
 	errShareExceeded    = apierr.New(restv1.Reason_BUDGET_SHARE_EXCEEDED).
 				With("sharePercent", "total share would exceed 100 percent")
 	errTooManyInvitations = apierr.New(restv1.Reason_RATE_LIMITED).
 				WithMessage("Too many invitations, try again tomorrow").After(invitationWindow)
+	errTooManyResends = apierr.New(restv1.Reason_RATE_LIMITED).
+				WithMessage("The invitation was sent again too often, try again tomorrow")
 	errInvalidInviteResponse = apierr.New(restv1.Reason_INVALID_INVITE_RESPONSE).
 					With("status", "must be accepted or rejected")
 )

@@ -2,6 +2,7 @@ package budget
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -110,6 +111,21 @@ func (f *fakeAuth) FindUserByEmail(
 		return nil, f.unavailable
 	}
 	return nil, apierr.New(restv1.Reason_USER_NOT_FOUND).GRPCStatus().Err()
+}
+
+func (f *fakeAuth) CheckInvitation(
+	_ context.Context, req *authv1.CheckInvitationRequest, _ ...grpc.CallOption,
+) (*authv1.CheckInvitationResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls++
+	resp := &authv1.CheckInvitationResponse{Email: strings.ToLower(req.GetEmail())}
+	for _, u := range f.users {
+		if u.GetEmail() == resp.GetEmail() && slices.Contains(req.GetUserIds(), u.GetId()) {
+			resp.UserId = u.GetId()
+		}
+	}
+	return resp, f.unavailable
 }
 
 func (f *fakeAuth) GetUsers(

@@ -45,9 +45,9 @@ type invitee struct {
 	share *int32
 }
 
-// ShareBudget invites a user to a budget. auth finds the user of the e-mail before the transaction
-// starts. Only the owner may invite. An e-mail without an account is an error, so the number of
-// such errors per day is limited.
+// ShareBudget invites a user to a budget, or an e-mail by mail (mailed.go). auth finds the user of
+// the e-mail before the transaction starts. Only the owner may invite. An e-mail without an account
+// is an error, so the number of such errors per day is limited.
 //
 // Errors: EMAIL_NOT_VERIFIED, USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS,
 // BUDGET_SHARE_EXCEEDED, RATE_LIMITED and INVITATION_LIMIT_REACHED.
@@ -74,12 +74,11 @@ func (s *server) ShareBudget(
 		return nil, err
 	}
 	// Also unknown e-mails count, so that an owner cannot search for accounts without limit.
-	sent, err := countInvitationsBy(ctx, s.db, caller.ID(ctx), s.now().Add(-invitationWindow))
-	if err != nil {
+	if err := s.checkInvitations(ctx); err != nil {
 		return nil, err
 	}
-	if sent >= invitationsPerOwner {
-		return nil, errTooManyInvitations
+	if req.GetInvite() {
+		return resp, s.inviteByMail(ctx, call, id, invited, resp)
 	}
 	found, err := s.auth.FindUserByEmail(ctx, &authv1.FindUserByEmailRequest{
 		Email: invited.email, InviterId: caller.ID(ctx).String(),
@@ -108,6 +107,15 @@ func (s *server) ShareBudget(
 		return nil, err
 	}
 	return resp, nil
+}
+
+// checkInvitations returns errTooManyInvitations for an owner who has reached the limit per day.
+func (s *server) checkInvitations(ctx context.Context) error {
+	sent, err := countInvitationsBy(ctx, s.db, caller.ID(ctx), s.now().Add(-invitationWindow))
+	if err == nil && sent >= invitationsPerOwner {
+		return errTooManyInvitations
+	}
+	return err
 }
 
 // invite stores an invitation and notifies the user. It holds the budget's lock, so that
@@ -163,10 +171,7 @@ func (s *server) invite(
 	if err := upsertMember(ctx, tx, invited); err != nil {
 		return member{}, err
 	}
-	event := &budgetv1.InvitationSent{
-		BudgetId: id.String(), BudgetName: seen.Name, OwnerId: seen.OwnerID.String(),
-		MemberId: user.String(), Role: invited.Role, SharePercent: invited.sharePercent(),
-	}
+	event := invitation{member: invited, BudgetName: seen.Name, OwnerID: seen.OwnerID}.sent()
 	return invited, s.notifications.Publish(ctx, tx, event, user, seen.OwnerID)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -52,7 +51,8 @@ func (s *server) ListMembers(
 				return nil, err
 			}
 			return selectMembers(ctx, s.db, memberList{
-				budget: id, statuses: b.role().visible(), before: before, limit: limit,
+				budget: id, statuses: b.role().visible(), byMail: b.role().may(readAllMembers),
+				before: before, limit: limit,
 			})
 		},
 	})
@@ -78,8 +78,7 @@ func (s *server) GetMember(
 		return nil, err
 	}
 	found, err := selectMember(ctx, s.db, budgetID, memberID)
-	if errors.Is(err, pgx.ErrNoRows) ||
-		err == nil && !slices.Contains(seen.role().visible(), found.Status) {
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !seen.role().sees(found) {
 		return nil, errMemberNotFound
 	}
 	if err != nil {
@@ -161,7 +160,8 @@ func (s *server) lockedMember(
 	}
 	found, err := selectMember(ctx, tx, budgetID, memberID)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows) && isOwner:
+	// The owner must not learn whether an invitation by mail has a user.
+	case isOwner && (errors.Is(err, pgx.ErrNoRows) || err == nil && found.byMail()):
 		return seenBudget{}, member{}, errMemberNotFound
 	case errors.Is(err, pgx.ErrNoRows):
 		return seenBudget{}, member{}, errInsufficientPermissions
@@ -195,7 +195,9 @@ func (s *server) usersOf(
 		}
 	}
 	for _, m := range members {
-		add(m.UserID)
+		if !m.byMail() {
+			add(m.UserID)
+		}
 	}
 	return s.users(ctx, ids)
 }
@@ -252,6 +254,9 @@ func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err e
 
 // proto converts the member. user is nil if it is unknown.
 func (m member) proto(user *authv1.User) *budgetv1.Member {
+	if m.byMail() {
+		return m.mailedProto()
+	}
 	member := &budgetv1.Member{
 		Id:           m.UserID.String(),
 		MemberId:     m.UserID.String(),

@@ -74,6 +74,8 @@ func (s *server) answer(
 	// A member who leaves knows the current name.
 	current.KnownName = new(current.nameOf(seen.budget))
 	current.Status, current.RespondedAt = answer, new(s.now().UTC())
+	// The answer ends an invitation by mail, so that the owner sees the user.
+	current.InvitationID, current.Email, current.ExpiresAt = nil, nil, nil
 	if err := upsertMember(ctx, tx, current); err != nil {
 		return member{}, err
 	}

@@ -24,7 +24,8 @@ const (
 	shareBudget   action = "invite members"
 	removeMembers action = "remove another member"
 	changeMembers action = "change another member's role and share"
-	readRejected  action = "read the members who rejected or left"
+	// readAllMembers includes the members who rejected or left, and invitations by mail.
+	readAllMembers action = "read all members"
 )
 
 // rights lists the permitted actions of each role. Answering an invitation and leaving are not in
@@ -32,7 +33,7 @@ const (
 var rights = map[role][]action{
 	owner: {
 		readBudget, changeBudget, deleteBudget, shareBudget, changeMembers, removeMembers,
-		readRejected,
+		readAllMembers,
 	},
 	editor:   {readBudget, changeBudget},
 	viewer:   {readBudget},
@@ -59,12 +60,18 @@ func (b seenBudget) role() role {
 }
 
 // visible returns the statuses of the members that a reader of the budget may see. Rejected members
-// are visible to the owner only.
+// and invitations by mail are visible to the owner only.
 func (r role) visible() []status {
-	if r.may(readRejected) {
+	if r.may(readAllMembers) {
 		return []status{pending, accepted, rejected}
 	}
 	return []status{pending, accepted}
+}
+
+// sees reports whether a reader of the budget may see a member by the user's id. The owner sees an
+// invitation by mail without that id, so it is not found by it.
+func (r role) sees(m member) bool {
+	return !m.byMail() && slices.Contains(r.visible(), m.Status)
 }
 
 type status string
@@ -76,6 +83,9 @@ const (
 	accepted status = "accepted"
 	rejected status = "rejected"
 )
+
+// mailed is the status in which the owner sees a pending invitation by mail. It is never stored.
+const mailed = "invited"
 
 type actor bool
 

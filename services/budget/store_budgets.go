@@ -105,6 +105,68 @@ func lockBudgetsOfCategory(
 		FOR NO KEY UPDATE`, owner, category)
 }
 
+// lockInviting locks the budgets with an invitation by mail to an e-mail without a user, in the
+// order of lockBudgetsOfCategory.
+func lockInviting(ctx context.Context, tx pgx.Tx, email string) ([]uuid.UUID, error) {
+	return pg.Values[uuid.UUID](ctx, tx, `
+		SELECT b.id
+		FROM budgets b
+		WHERE b.id IN (
+			SELECT m.budget_id
+			FROM members m
+			WHERE m.email = $1 AND m.user_id = m.invitation_id AND `+isByMail+`)
+		ORDER BY b.id
+		FOR NO KEY UPDATE`, email)
+}
+
+// attachUser sets the user of the newest invitations to an e-mail in budgets, and returns them. It
+// omits budgets that the user owns or in which the user has a membership. The budgets must be
+// locked.
+func attachUser(ctx context.Context, q pg.Querier, budgets []uuid.UUID, a attachment) (
+	[]invitation, error,
+) {
+	return pg.All[invitation](ctx, q, `
+		WITH attached AS (
+			SELECT m.budget_id, m.invitation_id, b.name, b.owner_id
+			FROM members m
+			JOIN budgets b ON b.id = m.budget_id
+			WHERE m.email = @email AND m.budget_id = ANY(@budgets) AND m.user_id = m.invitation_id
+				AND `+isByMail+` AND m.expires_at > @now AND b.owner_id <> @user
+				AND NOT EXISTS (
+					SELECT FROM members o WHERE o.budget_id = m.budget_id AND o.user_id = @user)
+			ORDER BY m.invited_at DESC
+			LIMIT @limit)
+		UPDATE members m
+		SET user_id = @user
+		FROM attached a
+		WHERE m.budget_id = a.budget_id AND m.user_id = a.invitation_id
+		RETURNING `+memberColumns+`, coalesce(m.known_name, a.name) AS budget_name, a.owner_id`,
+		pgx.NamedArgs{
+			"email": a.email, "user": a.user, "now": a.now, "limit": a.limit, "budgets": budgets,
+		})
+}
+
+// deleteRejected deletes the memberships that a user rejected or left, which a new invitation
+// replaces.
+func deleteRejected(
+	ctx context.Context, q pg.Querier, budgets []uuid.UUID, user uuid.UUID,
+) error {
+	return pg.Exec(ctx, q, `
+		DELETE FROM members
+		WHERE budget_id = ANY($1) AND user_id = $2 AND status = 'rejected'`, budgets, user)
+}
+
+// lockExpired locks up to 1000 budgets with an expired invitation by mail.
+func lockExpired(ctx context.Context, tx pgx.Tx, now time.Time) ([]uuid.UUID, error) {
+	return pg.Values[uuid.UUID](ctx, tx, `
+		SELECT b.id
+		FROM budgets b
+		WHERE b.id IN (SELECT m.budget_id FROM members m WHERE m.expires_at <= $1 AND `+isByMail+`)
+		ORDER BY b.id
+		LIMIT 1000
+		FOR NO KEY UPDATE`, now)
+}
+
 // selectBudget returns pgx.ErrNoRows for an unknown id. It selects the membership of the user too,
 // whose status the caller must check: any user may be the reader.
 func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBudget, error) {

@@ -25,7 +25,22 @@ type member struct {
 	// KnownName is the budget's name when the user was invited or left; nil in rows of releases
 	// that did not store it.
 	KnownName *string `db:"known_name"`
+	// InvitationID and the following fields belong to an invitation that was sent by mail. Until
+	// its e-mail has an account, UserID is the id of the invitation.
+	InvitationID *uuid.UUID `db:"invitation_id"`
+	Email        *string
+	ExpiresAt    *time.Time `db:"expires_at"`
+	// Resends counts the mails that were sent again since ResendsSince.
+	Resends      int16
+	ResendsSince *time.Time `db:"resends_since"`
 }
+
+// byMail reports whether the membership is an invitation by mail without an answer. Only the owner
+// sees it, without the user.
+func (m member) byMail() bool { return m.Status == pending && m.InvitationID != nil }
+
+// isAttached reports whether the invited e-mail has an account.
+func (m member) isAttached() bool { return m.InvitationID == nil || m.UserID != *m.InvitationID }
 
 // invitation is a pending membership with the parts of the budget that the invited user may see.
 type invitation struct {
@@ -36,7 +51,11 @@ type invitation struct {
 
 // memberColumns lists the columns of type member, with the table alias m.
 const memberColumns = `m.budget_id, m.user_id, m.role, m.share_bp, m.status, m.invited_at,
-	m.responded_at, m.known_name`
+	m.responded_at, m.known_name, m.invitation_id, m.email, m.expires_at, m.resends,
+	m.resends_since`
+
+// isByMail is the condition of member.byMail.
+const isByMail = `m.status = 'pending' AND m.invitation_id IS NOT NULL`
 
 // selectMember returns pgx.ErrNoRows if the user has no membership.
 func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) (member, error) {
@@ -51,17 +70,22 @@ func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 func upsertMember(ctx context.Context, q pg.Querier, member member) error {
 	return pg.Exec(ctx, q, `
 		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at,
-			known_name)
-		VALUES (@budget, @user, @role, @share, @status, @invited, @responded, @name)
+			known_name, invitation_id, email, expires_at, resends, resends_since)
+		VALUES (@budget, @user, @role, @share, @status, @invited, @responded, @name, @invitation,
+			@email, @expires, @resends, @resendsSince)
 		ON CONFLICT (budget_id, user_id) DO UPDATE
 		SET role = EXCLUDED.role, share_bp = EXCLUDED.share_bp, status = EXCLUDED.status,
 			invited_at = EXCLUDED.invited_at, responded_at = EXCLUDED.responded_at,
-			known_name = EXCLUDED.known_name`,
+			known_name = EXCLUDED.known_name, invitation_id = EXCLUDED.invitation_id,
+			email = EXCLUDED.email, expires_at = EXCLUDED.expires_at, resends = EXCLUDED.resends,
+			resends_since = EXCLUDED.resends_since`,
 		pgx.NamedArgs{
 			"budget": member.BudgetID, "user": member.UserID, "role": member.Role,
 			"share":  member.ShareBP,
 			"status": member.Status, "invited": member.InvitedAt, "responded": member.RespondedAt,
-			"name": member.KnownName,
+			"name": member.KnownName, "invitation": member.InvitationID, "email": member.Email,
+			"expires": member.ExpiresAt, "resends": member.Resends,
+			"resendsSince": member.ResendsSince,
 		})
 }
 
@@ -92,8 +116,10 @@ var newest = moment{At: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), ID: uuid.Ma
 type memberList struct {
 	budget   uuid.UUID
 	statuses []status
-	before   moment
-	limit    int
+	// byMail includes invitations by mail.
+	byMail bool
+	before moment
+	limit  int
 }
 
 // selectMembers returns a page of members, newest first. The index members_budget_invited has this
@@ -103,11 +129,11 @@ func selectMembers(ctx context.Context, q pg.Querier, list memberList) ([]member
 		SELECT `+memberColumns+`
 		FROM members m
 		WHERE m.budget_id = @budget AND m.status = ANY(@statuses)
-			AND (m.invited_at, m.user_id) < (@at, @id)
+			AND (@byMail OR NOT (`+isByMail+`)) AND (m.invited_at, m.user_id) < (@at, @id)
 		ORDER BY m.invited_at DESC, m.user_id DESC
 		LIMIT @limit`,
 		pgx.NamedArgs{
-			"budget": list.budget, "statuses": list.statuses,
+			"budget": list.budget, "statuses": list.statuses, "byMail": list.byMail,
 			"at": list.before.At, "id": list.before.ID, "limit": list.limit,
 		})
 }
@@ -120,23 +146,24 @@ func selectMembersOf(
 	if len(budgets) == 0 {
 		return nil, nil
 	}
-	// Whether rejected members are visible depends on the reader's role in each budget.
-	ids, withRejected := make([]uuid.UUID, len(budgets)), make([]bool, len(budgets))
+	// Which members are visible depends on the reader's role in each budget.
+	ids, all := make([]uuid.UUID, len(budgets)), make([]bool, len(budgets))
 	for i, b := range budgets {
-		ids[i], withRejected[i] = b.ID, b.role().may(readRejected)
+		ids[i], all[i] = b.ID, b.role().may(readAllMembers)
 	}
 	return pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
-		FROM unnest(@ids::uuid[], @with_rejected::boolean[]) AS b (id, with_rejected)
+		FROM unnest(@ids::uuid[], @all::boolean[]) AS b (id, all_members)
 		CROSS JOIN LATERAL (
 			SELECT `+memberColumns+`
 			FROM members m
-			WHERE m.budget_id = b.id AND (b.with_rejected OR m.status <> 'rejected')
+			WHERE m.budget_id = b.id
+				AND (b.all_members OR m.status <> 'rejected' AND NOT (`+isByMail+`))
 			ORDER BY m.invited_at DESC, m.user_id DESC
 			LIMIT @limit
 		) m
 		ORDER BY m.budget_id, m.invited_at DESC, m.user_id DESC`,
-		pgx.NamedArgs{"ids": ids, "with_rejected": withRejected, "limit": perBudget})
+		pgx.NamedArgs{"ids": ids, "all": all, "limit": perBudget})
 }
 
 // selectMemberIDs returns the users with one of the statuses, without a limit. They receive an
@@ -159,6 +186,29 @@ func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID)
 		FROM members m
 		WHERE m.budget_id = $1 AND m.status = 'pending'
 		ORDER BY m.user_id`, budgetID)
+}
+
+// selectMailed returns the invitation by mail with an id or e-mail, or pgx.ErrNoRows.
+func selectMailed(
+	ctx context.Context, q pg.Querier, budgetID, invitation uuid.UUID, email string,
+) (member, error) {
+	return pg.One[member](ctx, q, `
+		SELECT `+memberColumns+`
+		FROM members m
+		WHERE m.budget_id = $1 AND (m.invitation_id = $2 OR m.email = $3) AND `+isByMail,
+		budgetID, invitation, email)
+}
+
+// deleteExpired deletes the expired invitations by mail of budgets, which must be locked.
+func deleteExpired(
+	ctx context.Context, q pg.Querier, budgets []uuid.UUID, now time.Time,
+) ([]invitation, error) {
+	return pg.All[invitation](ctx, q, `
+		DELETE FROM members m
+		USING budgets b
+		WHERE b.id = m.budget_id AND m.budget_id = ANY($1) AND m.expires_at <= $2 AND `+isByMail+`
+		RETURNING `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id`,
+		budgets, now)
 }
 
 // selectInvitations returns a page of a user's pending invitations, newest first. They have the

@@ -17,6 +17,7 @@ import (
 
 // notIdempotent names the POST operations without an Idempotency-Key, with the reason.
 var notIdempotent = map[string]string{
+	"OpenInvitation":    "it stores nothing",
 	"Logout":            "a repetition has no session any more, so it is rejected",
 	"SuggestCategories": "it stores nothing",
 	"Reauthenticate":    "a repetition returns another access token with the same rights",
@@ -58,6 +59,7 @@ var withoutIfMatch = map[string]string{
 	"UpdateNotification":  "it has no other effect than the mark",
 	"UpdateTransactions":  "each change has the ETag of its transaction",
 	"DeletePersonalToken": "a token never changes",
+	"WithdrawInvitation":  "it ends the invitation, and no change of one matters for that",
 	"RevokeSession":       "a session changes with each use, and the end of a session is final",
 }
 

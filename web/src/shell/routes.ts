@@ -52,6 +52,7 @@ export const routes: Record<string, string> = {
   "/reset": "links",
   "/verify": "links",
   "/revert": "links",
+  "/join": "links",
   "/welcome": "welcome",
   "/transactions": "transactions",
   "/receipt": "receipt",

@@ -21,10 +21,10 @@ test("two users share a budget: one declines, then accepts, and leaves", async (
 
   await owner.getByRole("button", { name: "Invite" }).click();
   const sheet = owner.getByRole("dialog", { name: "Share this budget" });
-  await sheet.getByLabel("E-mail of a Coffer user").fill("nobody@example.com");
+  await sheet.getByLabel("E-mail").fill("nobody@example.com");
   await sheet.getByRole("button", { name: "Invite" }).click();
   await sheet.getByRole("alert").filter({ hasText: "No account has this e-mail address" }).waitFor();
-  await sheet.getByLabel("E-mail of a Coffer user").fill(grace.email);
+  await sheet.getByLabel("E-mail").fill(grace.email);
   await sheet.getByRole("textbox", { name: "Share" }).fill("40");
   await sheet.getByText("€40.00 of the limit. 60% remain with the owner.").waitFor();
   await sheet.getByRole("button", { name: "Invite" }).click();
@@ -94,7 +94,7 @@ test("a budget is shared with the keyboard only", async (t) => {
   await page.keyboard.press("Enter");
   const sheet = page.getByRole("dialog", { name: "Share this budget" });
   await sheet.waitFor();
-  assert.ok(await focused(sheet.getByLabel("E-mail of a Coffer user")), "the e-mail has the focus");
+  assert.ok(await focused(sheet.getByLabel("E-mail")), "the e-mail has the focus");
   await page.keyboard.type(grace.email);
   await tabTo(sheet.getByRole("radio", { name: "Viewer" }));
   await page.keyboard.press("ArrowRight");

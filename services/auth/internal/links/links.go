@@ -24,6 +24,8 @@ const (
 	EmailVerification = "email_verification"
 	EmailChange       = "email_change"
 	EmailRevert       = "email_revert"
+	// Invitation registers a user with the e-mail.
+	Invitation = "invitation"
 )
 
 // Link is a row of mail_links.
@@ -35,9 +37,11 @@ type Link struct {
 	// PasswordMark is Mark of the hash of the password to which the link is bound, or nil.
 	PasswordMark []byte    `db:"password_mark"`
 	ExpiresAt    time.Time `db:"expires_at"`
+	// InvitationID is nil for other kinds than Invitation.
+	InvitationID *uuid.UUID `db:"invitation_id"`
 }
 
-const columns = `kind, user_id, email, password_mark, expires_at`
+const columns = `kind, user_id, email, password_mark, expires_at, invitation_id`
 
 // Hash returns the hash by which a token is stored. A token has 256 random bits, so a fast hash is
 // sufficient.
@@ -54,10 +58,12 @@ func Mark(passwordHash string) []byte { return Hash(passwordHash) }
 // same token.
 func Insert(ctx context.Context, q pg.Querier, token string, link Link) error {
 	return pg.Exec(ctx, q, `
-		INSERT INTO mail_links (hash, kind, user_id, email, password_mark, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6)
+		INSERT INTO mail_links (hash, kind, user_id, email, password_mark, expires_at,
+			invitation_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (hash) DO NOTHING`,
-		Hash(token), link.Kind, link.UserID, link.Email, link.PasswordMark, link.ExpiresAt)
+		Hash(token), link.Kind, link.UserID, link.Email, link.PasswordMark, link.ExpiresAt,
+		link.InvitationID)
 }
 
 // Select returns a link that can be used now, or pgx.ErrNoRows.
@@ -95,6 +101,16 @@ func EndLater(ctx context.Context, q pg.Querier, reverted Link, now time.Time) e
 		WHERE user_id = $1 AND used_at IS NULL
 			AND (kind = 'email_change' OR kind = 'email_revert' AND expires_at > $2)`,
 		reverted.UserID, reverted.ExpiresAt, now)
+}
+
+// EndInvitations ends the links of invitations.
+func EndInvitations(
+	ctx context.Context, q pg.Querier, invitations []uuid.UUID, now time.Time,
+) error {
+	return pg.Exec(ctx, q, `
+		UPDATE mail_links
+		SET used_at = $2
+		WHERE invitation_id = ANY($1) AND used_at IS NULL`, invitations, now)
 }
 
 // Expire deletes the links that expired before a time.

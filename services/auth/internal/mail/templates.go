@@ -19,6 +19,7 @@ const (
 	EmailVerification = "email_verification"
 	EmailChange       = "email_change"
 	EmailChanged      = "email_changed"
+	Invitation        = "invitation"
 )
 
 // paths are the paths of the console that the links of mails open. The token is in the fragment,
@@ -29,6 +30,7 @@ var paths = map[string]string{
 	EmailVerification: "/verify#",
 	EmailChange:       "/verify#",
 	EmailChanged:      "/revert#",
+	Invitation:        "/join#",
 	PasswordChanged:   "/forgot",
 }
 

@@ -27,6 +27,7 @@ func TestRender(t *testing.T) {
 				ID: uuid.New(), Template: template, Language: language, To: "ada@example.com",
 				Params: map[string]string{
 					"Name": "<b>Ada</b> at evil.example", "NewEmail": "new@example.com",
+					"Budget": "Household www.evil.example",
 				},
 			}
 			got, err := e.render(due)

@@ -87,6 +87,9 @@ func notifies(data proto.Message, user uuid.UUID) bool {
 	// The owner invited.
 	case *budgetv1.InvitationSent:
 		return user.String() == event.GetMemberId()
+	// Nobody answered for 14 days. The owner knows of a withdrawal.
+	case *budgetv1.InvitationEnded:
+		return event.GetReason() == "expired"
 	// The member answered.
 	case *budgetv1.InvitationAnswered:
 		return user.String() == event.GetOwnerId()

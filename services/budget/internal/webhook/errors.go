@@ -13,5 +13,7 @@ var (
 	errWebhookNotFound     = apierr.New(restv1.Reason_WEBHOOK_NOT_FOUND)
 	errWebhookLimitReached = apierr.New(restv1.Reason_WEBHOOK_LIMIT_REACHED)
 	errInvalidDeliveryID   = apierr.New(restv1.Reason_INVALID_WEBHOOK_DELIVERY_ID)
-	errDeliveryNotFound    = apierr.New(restv1.Reason_WEBHOOK_DELIVERY_NOT_FOUND)
+	errAccountEvents       = apierr.New(restv1.Reason_INSUFFICIENT_SCOPE).
+				With("events", "must be a list without events of auth, such as ledger.v1.*.*")
+	errDeliveryNotFound = apierr.New(restv1.Reason_WEBHOOK_DELIVERY_NOT_FOUND)
 )

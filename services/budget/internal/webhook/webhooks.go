@@ -50,6 +50,9 @@ func (s *Server) CreateWebhook(
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
+	if err := created.checkScope(ctx); err != nil {
+		return nil, err
+	}
 	// The secret is part of the recorded response, so that a repeated request returns the same one.
 	secret, err := s.newSecret(&created)
 	if err != nil {
@@ -132,6 +135,9 @@ func (s *Server) UpdateWebhook(
 			return err
 		}
 		w.change(&problems, req, s.destinations)
+		if err := w.checkUpdate(ctx, req); err != nil {
+			return err
+		}
 		w.Version++
 		w.UpdatedAt = s.now().UTC()
 		resp.Webhook, resp.Etag = w.proto(), etag.Format(w.Version)

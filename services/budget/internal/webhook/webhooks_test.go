@@ -15,6 +15,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -175,6 +176,40 @@ func TestUpdateWebhook(t *testing.T) {
 	require.NoError(t, err)
 	budgettest.Refuses(t, env.db, codes.NotFound, "WEBHOOK_NOT_FOUND",
 		pgtest.Call(owner.Ctx, env.GetWebhook, &budgetv1.GetWebhookRequest{Id: id}))
+}
+
+func TestWebhookOfToken(t *testing.T) {
+	t.Parallel()
+	env := setup(t)
+	owner := env.user(t, "Owner")
+	token := caller.With(t.Context(),
+		caller.Identity{UserID: owner.ID, SessionID: owner.ID, Scope: "webhooks:write"})
+	url := "https://example.com/hook"
+	for _, events := range [][]string{
+		nil, {"auth.v1.user.updated"}, {"budget.v1.*.*", "*.v1.user.updated"},
+	} {
+		budgettest.Refuses(t, env.db, codes.PermissionDenied, "INSUFFICIENT_SCOPE",
+			pgtest.Call(token, env.CreateWebhook,
+				&budgetv1.CreateWebhookRequest{Url: url, Events: events}))
+	}
+	made, err := env.CreateWebhook(token, &budgetv1.CreateWebhookRequest{
+		Url: url, Events: []string{"ledger.v1.*.*"},
+	})
+	require.NoError(t, err)
+	all := env.webhook(t, owner, url)
+	for what, req := range map[string]*budgetv1.UpdateWebhookRequest{
+		"all events": {Id: made.GetWebhook().GetId(), Events: &budgetv1.EventTypes{}},
+		"a URL":      {Id: all.GetWebhook().GetId(), Url: new("https://example.com/other")},
+	} {
+		_, err := env.UpdateWebhook(token, req)
+		require.ErrorIs(t, err, errAccountEvents, what)
+		_, err = env.UpdateWebhook(owner.Ctx, req)
+		require.NoError(t, err)
+	}
+	_, err = env.UpdateWebhook(token, &budgetv1.UpdateWebhookRequest{
+		Id: all.GetWebhook().GetId(), Enabled: new(false),
+	})
+	require.NoError(t, err)
 }
 
 func TestCreateWebhookLimit(t *testing.T) {

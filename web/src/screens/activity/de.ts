@@ -17,6 +17,7 @@ const de: typeof en = {
   roles: { viewer: "Leser", editor: "Bearbeiter" },
   aMember: "ein Mitglied",
   invited: (own, other, budget, role) => (own ? `Du hast ${other} zu ${budget} eingeladen, als ${role}` : `${other} hat dich zu ${budget} eingeladen, als ${role}`),
+  ended: (email, budget, reason) => `Die Einladung von ${email} zu ${budget} ${reason === "expired" ? "ist abgelaufen" : "wurde zurückgezogen"}`,
   answered: (own, other, budget, accepted) => `${own ? `${other} hat` : "Du hast"} die Einladung zu ${budget} ${accepted ? "angenommen" : "abgelehnt"}`,
   memberChanged: (own, other, budget) => (own ? `Du hast Rolle oder Anteil geändert: ${other} in ${budget}` : `${other} hat deine Rolle oder deinen Anteil an ${budget} geändert`),
   memberRemoved: (own, self, other, budget) =>

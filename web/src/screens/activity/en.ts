@@ -16,6 +16,7 @@ export default {
   roles: { viewer: "viewer", editor: "editor" },
   aMember: "a member",
   invited: (own: boolean, other: string, budget: string, role: string) => (own ? `You invited ${other} to ${budget} as ${role}` : `${other} invited you to ${budget} as ${role}`),
+  ended: (email: string, budget: string, reason: string) => (reason === "expired" ? `The invitation of ${email} to ${budget} expired` : `The invitation of ${email} to ${budget} was withdrawn`),
   answered: (own: boolean, other: string, budget: string, accepted: boolean) => `${own ? other : "You"} ${accepted ? "accepted" : "declined"} the invitation to ${budget}`,
   memberChanged: (own: boolean, other: string, budget: string) => (own ? `You changed the role or share of ${other} in ${budget}` : `${other} changed your role or share in ${budget}`),
   memberRemoved: (own: boolean, self: boolean, other: string, budget: string) =>

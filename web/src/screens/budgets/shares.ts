@@ -20,9 +20,14 @@ export function shareText(percent: number, locale: string): string {
   );
 }
 
+/** idOf returns the id of a member, or that of an invitation by mail. */
+export const idOf = ({ id, invitationId }: Member) => id ?? invitationId ?? "";
+
 /** freeShare returns the highest share that a member may get: 100 less the shares of the others. */
 export function freeShare(members: readonly Member[], member: Member | undefined): number {
-  const others = members.filter(({ id, status }) => id !== member?.id && status !== "rejected");
+  const others = members.filter(
+    (other) => (!member || idOf(other) !== idOf(member)) && other.status !== "rejected",
+  );
   return (
     (10_000 - others.reduce((sum, { sharePercent }) => sum + hundredths(sharePercent ?? 0), 0)) /
     100

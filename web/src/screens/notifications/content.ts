@@ -23,6 +23,7 @@ interface Data {
   budgetName?: string;
   budget?: { name?: string };
   ownerId?: string;
+  email?: string;
   memberId?: string;
   role?: string;
   sharePercent?: number;
@@ -84,6 +85,8 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
       return d.previousStatus === "accepted"
         ? { icon: "log-out", title: t.left(name(d.memberId), budget), href }
         : { icon: "close", title: t.declined(name(d.memberId), budget), href };
+    case "budget.v1.invitation.ended":
+      return { icon: "mail", title: t.expired(d.email ?? "", budget), href };
     case "budget.v1.member.updated":
       return { icon: "users", title: t.updated(budget), text: d.role && terms(d, t, percent), href };
     case "budget.v1.member.removed":

@@ -28,6 +28,7 @@ const de: typeof en = {
   closed: (budget) => `Die Einladung zu ${budget} ist erledigt`,
   closedText: "Du hast abgelehnt oder verlassen, oder sie wurde zurückgezogen.",
   accepted: (member, budget) => `${member} hat deine Einladung zu ${budget} angenommen`,
+  expired: (email, budget) => `Die Einladung von ${email} zu ${budget} ist ohne Antwort abgelaufen`,
   declined: (member, budget) => `${member} hat deine Einladung zu ${budget} abgelehnt`,
   left: (member, budget) => `${member} hat ${budget} verlassen`,
   updated: (budget) => `Deine Mitgliedschaft bei ${budget} wurde geändert`,

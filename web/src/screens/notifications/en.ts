@@ -27,6 +27,7 @@ export default {
   closed: (budget: string) => `The invitation to ${budget} is closed`,
   closedText: "You declined it or left, or it was withdrawn.",
   accepted: (member: string, budget: string) => `${member} accepted your invitation to ${budget}`,
+  expired: (email: string, budget: string) => `The invitation of ${email} to ${budget} expired without an answer`,
   declined: (member: string, budget: string) => `${member} declined your invitation to ${budget}`,
   left: (member: string, budget: string) => `${member} left ${budget}`,
   updated: (budget: string) => `Your membership of ${budget} was changed`,

@@ -5,6 +5,7 @@ const de: typeof en = {
   pendingEmail: (email) => `Eine Mail ging an ${email}. Die Adresse ändert sich, sobald du ihren Link öffnest.`,
   unconfirmed: "Deine E-Mail ist nicht bestätigt. Bis dahin kannst du niemanden einladen, keine Zugriffstoken anlegen und dein Konto nicht exportieren.",
   sendConfirmation: "Link senden",
+  confirmationLimit: "Heute wurden fünf Mails gesendet. Schau in den Spam-Ordner oder versuche es morgen wieder.",
   confirmationSent: (email) => `Eine Mail ist unterwegs an ${email}.`,
   title: "Einstellungen",
   sections: { profile: "Profil", security: "Sicherheit", activity: "Aktivität", preferences: "Vorgaben", tags: "Tags", data: "Daten und API", appearance: "Aussehen und Sprache", shortcuts: "Tastenkürzel", about: "Über Coffer" },

@@ -4,6 +4,7 @@ export default {
   pendingEmail: (email: string) => `A mail was sent to ${email}. The address changes when you open its link.`,
   unconfirmed: "Your e-mail is not confirmed. Until then you cannot invite others, create access tokens or export your account.",
   sendConfirmation: "Send the link",
+  confirmationLimit: "Five mails were sent today. Look into the spam folder, or try again tomorrow.",
   confirmationSent: (email: string) => `A mail is on its way to ${email}.`,
   title: "Settings",
   sections: { profile: "Profile", security: "Security", activity: "Activity", preferences: "Preferences", tags: "Tags", data: "Data and API", appearance: "Appearance and language", shortcuts: "Keyboard shortcuts", about: "About" },

@@ -75,7 +75,7 @@ const de: typeof en = {
   kinds: { user: "Profil", transaction: "Buchung", wallet: "Konto", category: "Kategorie", budget: "Budget", invitation: "Einladung", member: "Mitglied", webhook: "Webhook" },
   changes: {
     created: "angelegt", updated: "geändert", deleted: "gelöscht", registered: "angelegt", threshold_reached: "hat eine Schwelle erreicht", categories_lost: "hat Kategorien verloren",
-    sent: "gesendet", answered: "beantwortet", removed: "entfernt", tested: "getestet",
+    sent: "gesendet", mailed: "per Mail gesendet", ended: "beendet", invited: "per Mail eingeladen", email_verified: "E-Mail bestätigt", answered: "beantwortet", removed: "entfernt", tested: "getestet",
   },
 };
 

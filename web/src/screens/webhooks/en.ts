@@ -73,6 +73,6 @@ export default {
   kinds: { user: "Profile", transaction: "Transaction", wallet: "Wallet", category: "Category", budget: "Budget", invitation: "Invitation", member: "Member", webhook: "Webhook" } as Record<string, string>,
   changes: {
     created: "created", updated: "changed", deleted: "deleted", registered: "registered", threshold_reached: "reached a threshold", categories_lost: "lost categories",
-    sent: "sent", answered: "answered", removed: "removed", tested: "test",
+    sent: "sent", mailed: "sent by mail", ended: "ended", invited: "invited by mail", email_verified: "e-mail confirmed", answered: "answered", removed: "removed", tested: "test",
   } as Record<string, string>,
 };

@@ -214,7 +214,7 @@ type AuditEntry struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out,
 	// password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed,
-	// email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, member_updated, member_removed, token_created,
+	// email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created,
 	// token_deleted, reauthenticated, reauthentication_failed or account_exported.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
@@ -232,7 +232,8 @@ type AuditEntry struct {
 	Address *string `protobuf:"bytes,8,opt,name=address,proto3,oneof" json:"address,omitempty"`
 	// User-Agent header of the client, at most 255 characters. Absent if it is unknown.
 	UserAgent *string `protobuf:"bytes,9,opt,name=user_agent,json=userAgent,proto3,oneof" json:"user_agent,omitempty"`
-	// Details of invitation_sent, invitation_answered, member_updated and member_removed; absent in entries of another type.
+	// Details of invitation_sent, invitation_answered, invitation_ended, member_updated and member_removed; absent in entries of another
+	// type.
 	Sharing *AuditSharing `protobuf:"bytes,10,opt,name=sharing,proto3,oneof" json:"sharing,omitempty"`
 	// Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
 	TokenName     *string `protobuf:"bytes,11,opt,name=token_name,json=tokenName,proto3,oneof" json:"token_name,omitempty"`
@@ -354,7 +355,7 @@ type AuditSharing struct {
 	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
 	// Id of the budget's owner, a UUID.
 	OwnerId string `protobuf:"bytes,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// User id of the member, a UUID.
+	// User id of the member, a UUID. Absent if the invitation was sent by mail, until it is answered.
 	MemberId string `protobuf:"bytes,3,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
 	// Role in the invitation, or the role after the owner changed role or share: viewer or editor. Only with invitation_sent and
 	// member_updated.
@@ -366,7 +367,12 @@ type AuditSharing struct {
 	// Name of the owner at the time of the event. Absent in entries of earlier releases.
 	OwnerName *string `protobuf:"bytes,7,opt,name=owner_name,json=ownerName,proto3,oneof" json:"owner_name,omitempty"`
 	// Name of the member at the time of the event. Absent in entries of earlier releases.
-	MemberName    *string `protobuf:"bytes,8,opt,name=member_name,json=memberName,proto3,oneof" json:"member_name,omitempty"`
+	MemberName *string `protobuf:"bytes,8,opt,name=member_name,json=memberName,proto3,oneof" json:"member_name,omitempty"`
+	// The invited e-mail, if the invitation was sent by mail. Only with invitation_sent and invitation_ended.
+	Email *string `protobuf:"bytes,9,opt,name=email,proto3,oneof" json:"email,omitempty"`
+	// Why the invitation ended: withdrawn by the owner, expired after 14 days, or deleted with the budget. Only with
+	// invitation_ended.
+	Reason        *string `protobuf:"bytes,10,opt,name=reason,proto3,oneof" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -457,6 +463,20 @@ func (x *AuditSharing) GetMemberName() string {
 	return ""
 }
 
+func (x *AuditSharing) GetEmail() string {
+	if x != nil && x.Email != nil {
+		return *x.Email
+	}
+	return ""
+}
+
+func (x *AuditSharing) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
 type RegisterRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 100 characters.
@@ -472,8 +492,10 @@ type RegisterRequest struct {
 	UserAgent string `protobuf:"bytes,5,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	// Chooses the language of mails: the first of these in which Coffer has texts, English or German.
 	AcceptLanguage string `protobuf:"bytes,6,opt,name=accept_language,json=acceptLanguage,proto3" json:"accept_language,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Token of the link in the mail of an invitation. It works once, within 14 days.
+	InvitationToken string `protobuf:"bytes,7,opt,name=invitation_token,json=invitationToken,proto3" json:"invitation_token,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *RegisterRequest) Reset() {
@@ -544,6 +566,13 @@ func (x *RegisterRequest) GetUserAgent() string {
 func (x *RegisterRequest) GetAcceptLanguage() string {
 	if x != nil {
 		return x.AcceptLanguage
+	}
+	return ""
+}
+
+func (x *RegisterRequest) GetInvitationToken() string {
+	if x != nil {
+		return x.InvitationToken
 	}
 	return ""
 }
@@ -626,6 +655,121 @@ func (x *RegisterResponse) GetEtag() string {
 	return ""
 }
 
+type OpenInvitationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Token of the link in the mail.
+	Token         string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenInvitationRequest) Reset() {
+	*x = OpenInvitationRequest{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenInvitationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenInvitationRequest) ProtoMessage() {}
+
+func (x *OpenInvitationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenInvitationRequest.ProtoReflect.Descriptor instead.
+func (*OpenInvitationRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *OpenInvitationRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+type OpenInvitationResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// The invited e-mail.
+	Email string `protobuf:"bytes,3,opt,name=email,proto3" json:"email,omitempty"`
+	// True if the e-mail has an account, whose user signs in instead of registering.
+	Registered    bool `protobuf:"varint,4,opt,name=registered,proto3" json:"registered,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenInvitationResponse) Reset() {
+	*x = OpenInvitationResponse{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenInvitationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenInvitationResponse) ProtoMessage() {}
+
+func (x *OpenInvitationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenInvitationResponse.ProtoReflect.Descriptor instead.
+func (*OpenInvitationResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *OpenInvitationResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *OpenInvitationResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *OpenInvitationResponse) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+func (x *OpenInvitationResponse) GetRegistered() bool {
+	if x != nil {
+		return x.Registered
+	}
+	return false
+}
+
 type LoginRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In any letter case.
@@ -652,7 +796,7 @@ type LoginRequest struct {
 
 func (x *LoginRequest) Reset() {
 	*x = LoginRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[6]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -664,7 +808,7 @@ func (x *LoginRequest) String() string {
 func (*LoginRequest) ProtoMessage() {}
 
 func (x *LoginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[6]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -677,7 +821,7 @@ func (x *LoginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoginRequest.ProtoReflect.Descriptor instead.
 func (*LoginRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{6}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LoginRequest) GetEmail() string {
@@ -764,7 +908,7 @@ type LoginResponse struct {
 
 func (x *LoginResponse) Reset() {
 	*x = LoginResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[7]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -776,7 +920,7 @@ func (x *LoginResponse) String() string {
 func (*LoginResponse) ProtoMessage() {}
 
 func (x *LoginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[7]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -789,7 +933,7 @@ func (x *LoginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoginResponse.ProtoReflect.Descriptor instead.
 func (*LoginResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{7}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LoginResponse) GetCode() string {
@@ -897,7 +1041,7 @@ type RefreshRequest struct {
 
 func (x *RefreshRequest) Reset() {
 	*x = RefreshRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[8]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -909,7 +1053,7 @@ func (x *RefreshRequest) String() string {
 func (*RefreshRequest) ProtoMessage() {}
 
 func (x *RefreshRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[8]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -922,7 +1066,7 @@ func (x *RefreshRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshRequest.ProtoReflect.Descriptor instead.
 func (*RefreshRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{8}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RefreshRequest) GetRefreshToken() string {
@@ -1016,7 +1160,7 @@ type RefreshResponse struct {
 
 func (x *RefreshResponse) Reset() {
 	*x = RefreshResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[9]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1028,7 +1172,7 @@ func (x *RefreshResponse) String() string {
 func (*RefreshResponse) ProtoMessage() {}
 
 func (x *RefreshResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[9]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1041,7 +1185,7 @@ func (x *RefreshResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshResponse.ProtoReflect.Descriptor instead.
 func (*RefreshResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{9}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RefreshResponse) GetCode() string {
@@ -1133,7 +1277,7 @@ type ReauthenticateRequest struct {
 
 func (x *ReauthenticateRequest) Reset() {
 	*x = ReauthenticateRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1145,7 +1289,7 @@ func (x *ReauthenticateRequest) String() string {
 func (*ReauthenticateRequest) ProtoMessage() {}
 
 func (x *ReauthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1158,7 +1302,7 @@ func (x *ReauthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReauthenticateRequest.ProtoReflect.Descriptor instead.
 func (*ReauthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{10}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ReauthenticateRequest) GetPassword() string {
@@ -1191,7 +1335,7 @@ type ReauthenticateResponse struct {
 
 func (x *ReauthenticateResponse) Reset() {
 	*x = ReauthenticateResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1203,7 +1347,7 @@ func (x *ReauthenticateResponse) String() string {
 func (*ReauthenticateResponse) ProtoMessage() {}
 
 func (x *ReauthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1216,7 +1360,7 @@ func (x *ReauthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReauthenticateResponse.ProtoReflect.Descriptor instead.
 func (*ReauthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{11}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ReauthenticateResponse) GetCode() string {
@@ -1266,7 +1410,7 @@ type LogoutRequest struct {
 
 func (x *LogoutRequest) Reset() {
 	*x = LogoutRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1278,7 +1422,7 @@ func (x *LogoutRequest) String() string {
 func (*LogoutRequest) ProtoMessage() {}
 
 func (x *LogoutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1291,7 +1435,7 @@ func (x *LogoutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogoutRequest.ProtoReflect.Descriptor instead.
 func (*LogoutRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{12}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LogoutRequest) GetUserAgent() string {
@@ -1320,7 +1464,7 @@ type LogoutResponse struct {
 
 func (x *LogoutResponse) Reset() {
 	*x = LogoutResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1332,7 +1476,7 @@ func (x *LogoutResponse) String() string {
 func (*LogoutResponse) ProtoMessage() {}
 
 func (x *LogoutResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1345,7 +1489,7 @@ func (x *LogoutResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogoutResponse.ProtoReflect.Descriptor instead.
 func (*LogoutResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{13}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LogoutResponse) GetCode() string {
@@ -1377,7 +1521,7 @@ type GetMeRequest struct {
 
 func (x *GetMeRequest) Reset() {
 	*x = GetMeRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1389,7 +1533,7 @@ func (x *GetMeRequest) String() string {
 func (*GetMeRequest) ProtoMessage() {}
 
 func (x *GetMeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1402,7 +1546,7 @@ func (x *GetMeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeRequest.ProtoReflect.Descriptor instead.
 func (*GetMeRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{14}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{16}
 }
 
 type GetMeResponse struct {
@@ -1421,7 +1565,7 @@ type GetMeResponse struct {
 
 func (x *GetMeResponse) Reset() {
 	*x = GetMeResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1433,7 +1577,7 @@ func (x *GetMeResponse) String() string {
 func (*GetMeResponse) ProtoMessage() {}
 
 func (x *GetMeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1446,7 +1590,7 @@ func (x *GetMeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeResponse.ProtoReflect.Descriptor instead.
 func (*GetMeResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{15}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetMeResponse) GetCode() string {
@@ -1502,7 +1646,7 @@ type UpdateMeRequest struct {
 
 func (x *UpdateMeRequest) Reset() {
 	*x = UpdateMeRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1658,7 @@ func (x *UpdateMeRequest) String() string {
 func (*UpdateMeRequest) ProtoMessage() {}
 
 func (x *UpdateMeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1671,7 @@ func (x *UpdateMeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMeRequest.ProtoReflect.Descriptor instead.
 func (*UpdateMeRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{16}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *UpdateMeRequest) GetName() string {
@@ -1580,7 +1724,7 @@ type UpdateMeResponse struct {
 
 func (x *UpdateMeResponse) Reset() {
 	*x = UpdateMeResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1592,7 +1736,7 @@ func (x *UpdateMeResponse) String() string {
 func (*UpdateMeResponse) ProtoMessage() {}
 
 func (x *UpdateMeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1605,7 +1749,7 @@ func (x *UpdateMeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMeResponse.ProtoReflect.Descriptor instead.
 func (*UpdateMeResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{17}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UpdateMeResponse) GetCode() string {
@@ -1657,7 +1801,7 @@ type ChangePasswordRequest struct {
 
 func (x *ChangePasswordRequest) Reset() {
 	*x = ChangePasswordRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1669,7 +1813,7 @@ func (x *ChangePasswordRequest) String() string {
 func (*ChangePasswordRequest) ProtoMessage() {}
 
 func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1682,7 +1826,7 @@ func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordRequest.ProtoReflect.Descriptor instead.
 func (*ChangePasswordRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{18}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ChangePasswordRequest) GetCurrentPassword() string {
@@ -1716,7 +1860,7 @@ type ChangePasswordResponse struct {
 
 func (x *ChangePasswordResponse) Reset() {
 	*x = ChangePasswordResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1728,7 +1872,7 @@ func (x *ChangePasswordResponse) String() string {
 func (*ChangePasswordResponse) ProtoMessage() {}
 
 func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1741,7 +1885,7 @@ func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordResponse.ProtoReflect.Descriptor instead.
 func (*ChangePasswordResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{19}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ChangePasswordResponse) GetCode() string {
@@ -1773,7 +1917,7 @@ type ForgotPasswordRequest struct {
 
 func (x *ForgotPasswordRequest) Reset() {
 	*x = ForgotPasswordRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1785,7 +1929,7 @@ func (x *ForgotPasswordRequest) String() string {
 func (*ForgotPasswordRequest) ProtoMessage() {}
 
 func (x *ForgotPasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1798,7 +1942,7 @@ func (x *ForgotPasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgotPasswordRequest.ProtoReflect.Descriptor instead.
 func (*ForgotPasswordRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{20}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ForgotPasswordRequest) GetEmail() string {
@@ -1834,7 +1978,7 @@ type ForgotPasswordResponse struct {
 
 func (x *ForgotPasswordResponse) Reset() {
 	*x = ForgotPasswordResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1846,7 +1990,7 @@ func (x *ForgotPasswordResponse) String() string {
 func (*ForgotPasswordResponse) ProtoMessage() {}
 
 func (x *ForgotPasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1859,7 +2003,7 @@ func (x *ForgotPasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgotPasswordResponse.ProtoReflect.Descriptor instead.
 func (*ForgotPasswordResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{21}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ForgotPasswordResponse) GetCode() string {
@@ -1900,7 +2044,7 @@ type ResetPasswordRequest struct {
 
 func (x *ResetPasswordRequest) Reset() {
 	*x = ResetPasswordRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1912,7 +2056,7 @@ func (x *ResetPasswordRequest) String() string {
 func (*ResetPasswordRequest) ProtoMessage() {}
 
 func (x *ResetPasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1925,7 +2069,7 @@ func (x *ResetPasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResetPasswordRequest.ProtoReflect.Descriptor instead.
 func (*ResetPasswordRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{22}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ResetPasswordRequest) GetToken() string {
@@ -1968,7 +2112,7 @@ type ResetPasswordResponse struct {
 
 func (x *ResetPasswordResponse) Reset() {
 	*x = ResetPasswordResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1980,7 +2124,7 @@ func (x *ResetPasswordResponse) String() string {
 func (*ResetPasswordResponse) ProtoMessage() {}
 
 func (x *ResetPasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1993,7 +2137,7 @@ func (x *ResetPasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResetPasswordResponse.ProtoReflect.Descriptor instead.
 func (*ResetPasswordResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{23}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ResetPasswordResponse) GetCode() string {
@@ -2032,7 +2176,7 @@ type VerifyEmailRequest struct {
 
 func (x *VerifyEmailRequest) Reset() {
 	*x = VerifyEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2044,7 +2188,7 @@ func (x *VerifyEmailRequest) String() string {
 func (*VerifyEmailRequest) ProtoMessage() {}
 
 func (x *VerifyEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2057,7 +2201,7 @@ func (x *VerifyEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyEmailRequest.ProtoReflect.Descriptor instead.
 func (*VerifyEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{24}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *VerifyEmailRequest) GetToken() string {
@@ -2093,7 +2237,7 @@ type VerifyEmailResponse struct {
 
 func (x *VerifyEmailResponse) Reset() {
 	*x = VerifyEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2105,7 +2249,7 @@ func (x *VerifyEmailResponse) String() string {
 func (*VerifyEmailResponse) ProtoMessage() {}
 
 func (x *VerifyEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2118,7 +2262,7 @@ func (x *VerifyEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyEmailResponse.ProtoReflect.Descriptor instead.
 func (*VerifyEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{25}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *VerifyEmailResponse) GetCode() string {
@@ -2153,7 +2297,7 @@ type SendVerificationRequest struct {
 
 func (x *SendVerificationRequest) Reset() {
 	*x = SendVerificationRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2165,7 +2309,7 @@ func (x *SendVerificationRequest) String() string {
 func (*SendVerificationRequest) ProtoMessage() {}
 
 func (x *SendVerificationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2178,7 +2322,7 @@ func (x *SendVerificationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendVerificationRequest.ProtoReflect.Descriptor instead.
 func (*SendVerificationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{26}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SendVerificationRequest) GetIdempotencyKey() string {
@@ -2200,7 +2344,7 @@ type SendVerificationResponse struct {
 
 func (x *SendVerificationResponse) Reset() {
 	*x = SendVerificationResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2212,7 +2356,7 @@ func (x *SendVerificationResponse) String() string {
 func (*SendVerificationResponse) ProtoMessage() {}
 
 func (x *SendVerificationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2225,7 +2369,7 @@ func (x *SendVerificationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendVerificationResponse.ProtoReflect.Descriptor instead.
 func (*SendVerificationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SendVerificationResponse) GetCode() string {
@@ -2264,7 +2408,7 @@ type RevertEmailRequest struct {
 
 func (x *RevertEmailRequest) Reset() {
 	*x = RevertEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2276,7 +2420,7 @@ func (x *RevertEmailRequest) String() string {
 func (*RevertEmailRequest) ProtoMessage() {}
 
 func (x *RevertEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2289,7 +2433,7 @@ func (x *RevertEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevertEmailRequest.ProtoReflect.Descriptor instead.
 func (*RevertEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{28}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RevertEmailRequest) GetToken() string {
@@ -2325,7 +2469,7 @@ type RevertEmailResponse struct {
 
 func (x *RevertEmailResponse) Reset() {
 	*x = RevertEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2337,7 +2481,7 @@ func (x *RevertEmailResponse) String() string {
 func (*RevertEmailResponse) ProtoMessage() {}
 
 func (x *RevertEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2350,7 +2494,7 @@ func (x *RevertEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevertEmailResponse.ProtoReflect.Descriptor instead.
 func (*RevertEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{29}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RevertEmailResponse) GetCode() string {
@@ -2386,7 +2530,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2398,7 +2542,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2411,7 +2555,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{30}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListSessionsRequest) GetLimit() int32 {
@@ -2441,7 +2585,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2453,7 +2597,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2466,7 +2610,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{31}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListSessionsResponse) GetCode() string {
@@ -2509,7 +2653,7 @@ type RevokeSessionRequest struct {
 
 func (x *RevokeSessionRequest) Reset() {
 	*x = RevokeSessionRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2521,7 +2665,7 @@ func (x *RevokeSessionRequest) String() string {
 func (*RevokeSessionRequest) ProtoMessage() {}
 
 func (x *RevokeSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2534,7 +2678,7 @@ func (x *RevokeSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeSessionRequest.ProtoReflect.Descriptor instead.
 func (*RevokeSessionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{32}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RevokeSessionRequest) GetId() string {
@@ -2563,7 +2707,7 @@ type RevokeSessionResponse struct {
 
 func (x *RevokeSessionResponse) Reset() {
 	*x = RevokeSessionResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2575,7 +2719,7 @@ func (x *RevokeSessionResponse) String() string {
 func (*RevokeSessionResponse) ProtoMessage() {}
 
 func (x *RevokeSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2588,7 +2732,7 @@ func (x *RevokeSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeSessionResponse.ProtoReflect.Descriptor instead.
 func (*RevokeSessionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{33}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RevokeSessionResponse) GetCode() string {
@@ -2624,7 +2768,7 @@ type ListAuditRequest struct {
 
 func (x *ListAuditRequest) Reset() {
 	*x = ListAuditRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2636,7 +2780,7 @@ func (x *ListAuditRequest) String() string {
 func (*ListAuditRequest) ProtoMessage() {}
 
 func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2649,7 +2793,7 @@ func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAuditRequest.ProtoReflect.Descriptor instead.
 func (*ListAuditRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{34}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListAuditRequest) GetLimit() int32 {
@@ -2679,7 +2823,7 @@ type ListAuditResponse struct {
 
 func (x *ListAuditResponse) Reset() {
 	*x = ListAuditResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2691,7 +2835,7 @@ func (x *ListAuditResponse) String() string {
 func (*ListAuditResponse) ProtoMessage() {}
 
 func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2704,7 +2848,7 @@ func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAuditResponse.ProtoReflect.Descriptor instead.
 func (*ListAuditResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{35}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListAuditResponse) GetCode() string {
@@ -2743,7 +2887,7 @@ type GetKeySetRequest struct {
 
 func (x *GetKeySetRequest) Reset() {
 	*x = GetKeySetRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2755,7 +2899,7 @@ func (x *GetKeySetRequest) String() string {
 func (*GetKeySetRequest) ProtoMessage() {}
 
 func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2768,7 +2912,7 @@ func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetRequest.ProtoReflect.Descriptor instead.
 func (*GetKeySetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{36}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{38}
 }
 
 type GetKeySetResponse struct {
@@ -2781,7 +2925,7 @@ type GetKeySetResponse struct {
 
 func (x *GetKeySetResponse) Reset() {
 	*x = GetKeySetResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2793,7 +2937,7 @@ func (x *GetKeySetResponse) String() string {
 func (*GetKeySetResponse) ProtoMessage() {}
 
 func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2806,7 +2950,7 @@ func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetResponse.ProtoReflect.Descriptor instead.
 func (*GetKeySetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{37}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetKeySetResponse) GetKeys() []*Key {
@@ -2837,7 +2981,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2849,7 +2993,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2862,7 +3006,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{38}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Key) GetKty() string {
@@ -2919,7 +3063,7 @@ type ListRevokedSessionsRequest struct {
 
 func (x *ListRevokedSessionsRequest) Reset() {
 	*x = ListRevokedSessionsRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2931,7 +3075,7 @@ func (x *ListRevokedSessionsRequest) String() string {
 func (*ListRevokedSessionsRequest) ProtoMessage() {}
 
 func (x *ListRevokedSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2944,7 +3088,7 @@ func (x *ListRevokedSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListRevokedSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{39}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListRevokedSessionsRequest) GetPaged() bool {
@@ -2979,7 +3123,7 @@ type ListRevokedSessionsResponse struct {
 
 func (x *ListRevokedSessionsResponse) Reset() {
 	*x = ListRevokedSessionsResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2991,7 +3135,7 @@ func (x *ListRevokedSessionsResponse) String() string {
 func (*ListRevokedSessionsResponse) ProtoMessage() {}
 
 func (x *ListRevokedSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3004,7 +3148,7 @@ func (x *ListRevokedSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListRevokedSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{40}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListRevokedSessionsResponse) GetSessionIds() []string {
@@ -3054,7 +3198,7 @@ type FindUserByEmailRequest struct {
 
 func (x *FindUserByEmailRequest) Reset() {
 	*x = FindUserByEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3066,7 +3210,7 @@ func (x *FindUserByEmailRequest) String() string {
 func (*FindUserByEmailRequest) ProtoMessage() {}
 
 func (x *FindUserByEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3079,7 +3223,7 @@ func (x *FindUserByEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindUserByEmailRequest.ProtoReflect.Descriptor instead.
 func (*FindUserByEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{41}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *FindUserByEmailRequest) GetEmail() string {
@@ -3105,7 +3249,7 @@ type FindUserByEmailResponse struct {
 
 func (x *FindUserByEmailResponse) Reset() {
 	*x = FindUserByEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3117,7 +3261,7 @@ func (x *FindUserByEmailResponse) String() string {
 func (*FindUserByEmailResponse) ProtoMessage() {}
 
 func (x *FindUserByEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3130,7 +3274,7 @@ func (x *FindUserByEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindUserByEmailResponse.ProtoReflect.Descriptor instead.
 func (*FindUserByEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{42}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *FindUserByEmailResponse) GetUser() *User {
@@ -3154,7 +3298,7 @@ type ExportUserRequest struct {
 
 func (x *ExportUserRequest) Reset() {
 	*x = ExportUserRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3166,7 +3310,7 @@ func (x *ExportUserRequest) String() string {
 func (*ExportUserRequest) ProtoMessage() {}
 
 func (x *ExportUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3179,7 +3323,7 @@ func (x *ExportUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportUserRequest.ProtoReflect.Descriptor instead.
 func (*ExportUserRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{43}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ExportUserRequest) GetUserId() string {
@@ -3219,7 +3363,7 @@ type ExportUserResponse struct {
 
 func (x *ExportUserResponse) Reset() {
 	*x = ExportUserResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3231,7 +3375,7 @@ func (x *ExportUserResponse) String() string {
 func (*ExportUserResponse) ProtoMessage() {}
 
 func (x *ExportUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3244,7 +3388,7 @@ func (x *ExportUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportUserResponse.ProtoReflect.Descriptor instead.
 func (*ExportUserResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{44}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ExportUserResponse) GetPiece() *v1.ArchivePiece {
@@ -3252,6 +3396,123 @@ func (x *ExportUserResponse) GetPiece() *v1.ArchivePiece {
 		return x.Piece
 	}
 	return nil
+}
+
+type CheckInvitationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In any letter case.
+	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
+	// Id of the user who invites the e-mail, a UUID.
+	InviterId string `protobuf:"bytes,2,opt,name=inviter_id,json=inviterId,proto3" json:"inviter_id,omitempty"`
+	// Ids of users to compare with the e-mail, at most 1000 UUIDs.
+	UserIds       []string `protobuf:"bytes,3,rep,name=user_ids,json=userIds,proto3" json:"user_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckInvitationRequest) Reset() {
+	*x = CheckInvitationRequest{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckInvitationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckInvitationRequest) ProtoMessage() {}
+
+func (x *CheckInvitationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckInvitationRequest.ProtoReflect.Descriptor instead.
+func (*CheckInvitationRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *CheckInvitationRequest) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+func (x *CheckInvitationRequest) GetInviterId() string {
+	if x != nil {
+		return x.InviterId
+	}
+	return ""
+}
+
+func (x *CheckInvitationRequest) GetUserIds() []string {
+	if x != nil {
+		return x.UserIds
+	}
+	return nil
+}
+
+type CheckInvitationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The e-mail in the form in which accounts have it.
+	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
+	// The id of userIds whose user has the e-mail. Empty if none has.
+	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckInvitationResponse) Reset() {
+	*x = CheckInvitationResponse{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckInvitationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckInvitationResponse) ProtoMessage() {}
+
+func (x *CheckInvitationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckInvitationResponse.ProtoReflect.Descriptor instead.
+func (*CheckInvitationResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *CheckInvitationResponse) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+func (x *CheckInvitationResponse) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
 }
 
 type GetUsersRequest struct {
@@ -3264,7 +3525,7 @@ type GetUsersRequest struct {
 
 func (x *GetUsersRequest) Reset() {
 	*x = GetUsersRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[45]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3276,7 +3537,7 @@ func (x *GetUsersRequest) String() string {
 func (*GetUsersRequest) ProtoMessage() {}
 
 func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[45]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3289,7 +3550,7 @@ func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersRequest.ProtoReflect.Descriptor instead.
 func (*GetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{45}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *GetUsersRequest) GetIds() []string {
@@ -3309,7 +3570,7 @@ type GetUsersResponse struct {
 
 func (x *GetUsersResponse) Reset() {
 	*x = GetUsersResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[46]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3321,7 +3582,7 @@ func (x *GetUsersResponse) String() string {
 func (*GetUsersResponse) ProtoMessage() {}
 
 func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[46]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3334,7 +3595,7 @@ func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersResponse.ProtoReflect.Descriptor instead.
 func (*GetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{46}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *GetUsersResponse) GetUsers() []*User {
@@ -3368,11 +3629,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\xdf\x06\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\xf0\x06\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\xa5\x03\n" +
-	"\x04type\x18\x02 \x01(\tB\x90\x03¶\x18\x8b\x03registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered member_updated member_removed token_created token_deleted reauthenticated reauthentication_failed account_exportedR\x04type\x12-\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\xb6\x03\n" +
+	"\x04type\x18\x02 \x01(\tB\xa1\x03¶\x18\x9c\x03registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered invitation_ended member_updated member_removed token_created token_deleted reauthenticated reauthentication_failed account_exportedR\x04type\x12-\n" +
 	"\aoutcome\x18\x03 \x01(\tB\x13¶\x18\x0fsuccess failureR\aoutcome\x12\x1d\n" +
 	"\x02at\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x02at\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +
@@ -3394,11 +3655,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\v_user_agentB\n" +
 	"\n" +
 	"\b_sharingB\r\n" +
-	"\v_token_name\"\xfd\x02\n" +
+	"\v_token_name\"\xef\x03\n" +
 	"\fAuditSharing\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x19\n" +
-	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12\x1b\n" +
-	"\tmember_id\x18\x03 \x01(\tR\bmemberId\x12*\n" +
+	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12!\n" +
+	"\tmember_id\x18\x03 \x01(\tB\x04\xf8\xb5\x18\x01R\bmemberId\x12*\n" +
 	"\x04role\x18\x04 \x01(\tB\x11¶\x18\rviewer editorH\x00R\x04role\x88\x01\x01\x122\n" +
 	"\x06status\x18\x05 \x01(\tB\x15¶\x18\x11accepted rejectedH\x01R\x06status\x88\x01\x01\x12,\n" +
 	"\n" +
@@ -3406,12 +3667,17 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\n" +
 	"owner_name\x18\a \x01(\tH\x03R\townerName\x88\x01\x01\x12$\n" +
 	"\vmember_name\x18\b \x01(\tH\x04R\n" +
-	"memberName\x88\x01\x01B\a\n" +
+	"memberName\x88\x01\x01\x12\x19\n" +
+	"\x05email\x18\t \x01(\tH\x05R\x05email\x88\x01\x01\x12:\n" +
+	"\x06reason\x18\n" +
+	" \x01(\tB\x1d¶\x18\x19withdrawn expired deletedH\x06R\x06reason\x88\x01\x01B\a\n" +
 	"\x05_roleB\t\n" +
 	"\a_statusB\r\n" +
 	"\v_removed_byB\r\n" +
 	"\v_owner_nameB\x0e\n" +
-	"\f_member_name\"\xb3\x02\n" +
+	"\f_member_nameB\b\n" +
+	"\x06_emailB\t\n" +
+	"\a_reason\"\xde\x02\n" +
 	"\x0fRegisterRequest\x12 \n" +
 	"\x04name\x18\x01 \x01(\tB\f\xf0\xb5\x18\x01\xe2\xb6\x18\x04\b\x01\x10dR\x04name\x12!\n" +
 	"\x05email\x18\x02 \x01(\tB\v\xf0\xb5\x18\x01\xe2\xb6\x18\x03\x10\xfe\x01R\x05email\x12)\n" +
@@ -3420,13 +3686,23 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\n" +
 	"user_agent\x18\x05 \x01(\tB\x0e\xe2\xb5\x18\n" +
 	"User-AgentR\tuserAgent\x12<\n" +
-	"\x0faccept_language\x18\x06 \x01(\tB\x13\xe2\xb5\x18\x0fAccept-LanguageR\x0eacceptLanguage\"\xbe\x01\n" +
+	"\x0faccept_language\x18\x06 \x01(\tB\x13\xe2\xb5\x18\x0fAccept-LanguageR\x0eacceptLanguage\x12)\n" +
+	"\x10invitation_token\x18\a \x01(\tR\x0finvitationToken\"\xbe\x01\n" +
 	"\x10RegisterResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
 	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
 	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
-	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xe2\x02\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"3\n" +
+	"\x15OpenInvitationRequest\x12\x1a\n" +
+	"\x05token\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x05token\"|\n" +
+	"\x16OpenInvitationResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x14\n" +
+	"\x05email\x18\x03 \x01(\tR\x05email\x12\x1e\n" +
+	"\n" +
+	"registered\x18\x04 \x01(\bR\n" +
+	"registered\"\xe2\x02\n" +
 	"\fLoginRequest\x12\x1a\n" +
 	"\x05email\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12'\n" +
 	"\bpassword\x18\x02 \x01(\tB\v\xf0\xb5\x18\x01\xe2\xb6\x18\x03\x10\x80\x01R\bpassword\x12C\n" +
@@ -3654,14 +3930,24 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\n" +
 	"user_agent\x18\x04 \x01(\tR\tuserAgent\"H\n" +
 	"\x12ExportUserResponse\x122\n" +
-	"\x05piece\x18\x01 \x01(\v2\x1c.coffer.rest.v1.ArchivePieceR\x05piece\"#\n" +
+	"\x05piece\x18\x01 \x01(\v2\x1c.coffer.rest.v1.ArchivePieceR\x05piece\"h\n" +
+	"\x16CheckInvitationRequest\x12\x14\n" +
+	"\x05email\x18\x01 \x01(\tR\x05email\x12\x1d\n" +
+	"\n" +
+	"inviter_id\x18\x02 \x01(\tR\tinviterId\x12\x19\n" +
+	"\buser_ids\x18\x03 \x03(\tR\auserIds\"H\n" +
+	"\x17CheckInvitationResponse\x12\x14\n" +
+	"\x05email\x18\x01 \x01(\tR\x05email\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\"#\n" +
 	"\x0fGetUsersRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\">\n" +
 	"\x10GetUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xe3\x1a\n" +
-	"\vAuthService\x12\xa1\x01\n" +
-	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"R\x8a\xb5\x18%\n" +
-	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x01(\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\x97\x01\n" +
+	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xa3\x1d\n" +
+	"\vAuthService\x12\xa3\x01\n" +
+	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"T\x8a\xb5\x18%\n" +
+	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x03(\xb7\x02\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\xbc\x01\n" +
+	"\x0eOpenInvitation\x12%.coffer.auth.v1.OpenInvitationRequest\x1a&.coffer.auth.v1.OpenInvitationResponse\"[\x8a\xb5\x18+\n" +
+	"\x12INVITATION_FETCHED\x12\x12Invitation fetched\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02\xb7\x02\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/v1/auth/invitation\x12\x97\x01\n" +
 	"\x05Login\x12\x1c.coffer.auth.v1.LoginRequest\x1a\x1d.coffer.auth.v1.LoginResponse\"Q\x8a\xb5\x18$\n" +
 	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x04*.\xa4\x02\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/auth/login\x12\x9e\x01\n" +
 	"\aRefresh\x12\x1e.coffer.auth.v1.RefreshRequest\x1a\x1f.coffer.auth.v1.RefreshResponse\"R\x8a\xb5\x18%\n" +
@@ -3696,7 +3982,8 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x13ListRevokedSessions\x12*.coffer.auth.v1.ListRevokedSessionsRequest\x1a+.coffer.auth.v1.ListRevokedSessionsResponse\"&\x90\xb5\x18\x02\xa2\xb5\x18\agateway\xa2\xb5\x18\x06ledger\xa2\xb5\x18\x06budget\x90\x02\x01\x12|\n" +
 	"\x0fFindUserByEmail\x12&.coffer.auth.v1.FindUserByEmailRequest\x1a'.coffer.auth.v1.FindUserByEmailResponse\"\x18\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x03)\xa4\x02\x90\x02\x01\x12o\n" +
 	"\n" +
-	"ExportUser\x12!.coffer.auth.v1.ExportUserRequest\x1a\".coffer.auth.v1.ExportUserResponse\"\x18\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x02\xa4\x02ص\x18\x010\x01\x12`\n" +
+	"ExportUser\x12!.coffer.auth.v1.ExportUserRequest\x1a\".coffer.auth.v1.ExportUserResponse\"\x18\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x02\xa4\x02ص\x18\x010\x01\x12}\n" +
+	"\x0fCheckInvitation\x12&.coffer.auth.v1.CheckInvitationRequest\x1a'.coffer.auth.v1.CheckInvitationResponse\"\x19\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x04\xa4\x02\xa3\x02\x90\x02\x01\x12`\n" +
 	"\bGetUsers\x12\x1f.coffer.auth.v1.GetUsersRequest\x1a .coffer.auth.v1.GetUsersResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"
 
 var (
@@ -3711,7 +3998,7 @@ func file_coffer_auth_v1_auth_proto_rawDescGZIP() []byte {
 	return file_coffer_auth_v1_auth_proto_rawDescData
 }
 
-var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*User)(nil),                        // 0: coffer.auth.v1.User
 	(*Session)(nil),                     // 1: coffer.auth.v1.Session
@@ -3719,113 +4006,121 @@ var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*AuditSharing)(nil),                // 3: coffer.auth.v1.AuditSharing
 	(*RegisterRequest)(nil),             // 4: coffer.auth.v1.RegisterRequest
 	(*RegisterResponse)(nil),            // 5: coffer.auth.v1.RegisterResponse
-	(*LoginRequest)(nil),                // 6: coffer.auth.v1.LoginRequest
-	(*LoginResponse)(nil),               // 7: coffer.auth.v1.LoginResponse
-	(*RefreshRequest)(nil),              // 8: coffer.auth.v1.RefreshRequest
-	(*RefreshResponse)(nil),             // 9: coffer.auth.v1.RefreshResponse
-	(*ReauthenticateRequest)(nil),       // 10: coffer.auth.v1.ReauthenticateRequest
-	(*ReauthenticateResponse)(nil),      // 11: coffer.auth.v1.ReauthenticateResponse
-	(*LogoutRequest)(nil),               // 12: coffer.auth.v1.LogoutRequest
-	(*LogoutResponse)(nil),              // 13: coffer.auth.v1.LogoutResponse
-	(*GetMeRequest)(nil),                // 14: coffer.auth.v1.GetMeRequest
-	(*GetMeResponse)(nil),               // 15: coffer.auth.v1.GetMeResponse
-	(*UpdateMeRequest)(nil),             // 16: coffer.auth.v1.UpdateMeRequest
-	(*UpdateMeResponse)(nil),            // 17: coffer.auth.v1.UpdateMeResponse
-	(*ChangePasswordRequest)(nil),       // 18: coffer.auth.v1.ChangePasswordRequest
-	(*ChangePasswordResponse)(nil),      // 19: coffer.auth.v1.ChangePasswordResponse
-	(*ForgotPasswordRequest)(nil),       // 20: coffer.auth.v1.ForgotPasswordRequest
-	(*ForgotPasswordResponse)(nil),      // 21: coffer.auth.v1.ForgotPasswordResponse
-	(*ResetPasswordRequest)(nil),        // 22: coffer.auth.v1.ResetPasswordRequest
-	(*ResetPasswordResponse)(nil),       // 23: coffer.auth.v1.ResetPasswordResponse
-	(*VerifyEmailRequest)(nil),          // 24: coffer.auth.v1.VerifyEmailRequest
-	(*VerifyEmailResponse)(nil),         // 25: coffer.auth.v1.VerifyEmailResponse
-	(*SendVerificationRequest)(nil),     // 26: coffer.auth.v1.SendVerificationRequest
-	(*SendVerificationResponse)(nil),    // 27: coffer.auth.v1.SendVerificationResponse
-	(*RevertEmailRequest)(nil),          // 28: coffer.auth.v1.RevertEmailRequest
-	(*RevertEmailResponse)(nil),         // 29: coffer.auth.v1.RevertEmailResponse
-	(*ListSessionsRequest)(nil),         // 30: coffer.auth.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),        // 31: coffer.auth.v1.ListSessionsResponse
-	(*RevokeSessionRequest)(nil),        // 32: coffer.auth.v1.RevokeSessionRequest
-	(*RevokeSessionResponse)(nil),       // 33: coffer.auth.v1.RevokeSessionResponse
-	(*ListAuditRequest)(nil),            // 34: coffer.auth.v1.ListAuditRequest
-	(*ListAuditResponse)(nil),           // 35: coffer.auth.v1.ListAuditResponse
-	(*GetKeySetRequest)(nil),            // 36: coffer.auth.v1.GetKeySetRequest
-	(*GetKeySetResponse)(nil),           // 37: coffer.auth.v1.GetKeySetResponse
-	(*Key)(nil),                         // 38: coffer.auth.v1.Key
-	(*ListRevokedSessionsRequest)(nil),  // 39: coffer.auth.v1.ListRevokedSessionsRequest
-	(*ListRevokedSessionsResponse)(nil), // 40: coffer.auth.v1.ListRevokedSessionsResponse
-	(*FindUserByEmailRequest)(nil),      // 41: coffer.auth.v1.FindUserByEmailRequest
-	(*FindUserByEmailResponse)(nil),     // 42: coffer.auth.v1.FindUserByEmailResponse
-	(*ExportUserRequest)(nil),           // 43: coffer.auth.v1.ExportUserRequest
-	(*ExportUserResponse)(nil),          // 44: coffer.auth.v1.ExportUserResponse
-	(*GetUsersRequest)(nil),             // 45: coffer.auth.v1.GetUsersRequest
-	(*GetUsersResponse)(nil),            // 46: coffer.auth.v1.GetUsersResponse
-	(*v1.Cookie)(nil),                   // 47: coffer.rest.v1.Cookie
-	(*v1.Pagination)(nil),               // 48: coffer.rest.v1.Pagination
-	(*v1.ArchivePiece)(nil),             // 49: coffer.rest.v1.ArchivePiece
+	(*OpenInvitationRequest)(nil),       // 6: coffer.auth.v1.OpenInvitationRequest
+	(*OpenInvitationResponse)(nil),      // 7: coffer.auth.v1.OpenInvitationResponse
+	(*LoginRequest)(nil),                // 8: coffer.auth.v1.LoginRequest
+	(*LoginResponse)(nil),               // 9: coffer.auth.v1.LoginResponse
+	(*RefreshRequest)(nil),              // 10: coffer.auth.v1.RefreshRequest
+	(*RefreshResponse)(nil),             // 11: coffer.auth.v1.RefreshResponse
+	(*ReauthenticateRequest)(nil),       // 12: coffer.auth.v1.ReauthenticateRequest
+	(*ReauthenticateResponse)(nil),      // 13: coffer.auth.v1.ReauthenticateResponse
+	(*LogoutRequest)(nil),               // 14: coffer.auth.v1.LogoutRequest
+	(*LogoutResponse)(nil),              // 15: coffer.auth.v1.LogoutResponse
+	(*GetMeRequest)(nil),                // 16: coffer.auth.v1.GetMeRequest
+	(*GetMeResponse)(nil),               // 17: coffer.auth.v1.GetMeResponse
+	(*UpdateMeRequest)(nil),             // 18: coffer.auth.v1.UpdateMeRequest
+	(*UpdateMeResponse)(nil),            // 19: coffer.auth.v1.UpdateMeResponse
+	(*ChangePasswordRequest)(nil),       // 20: coffer.auth.v1.ChangePasswordRequest
+	(*ChangePasswordResponse)(nil),      // 21: coffer.auth.v1.ChangePasswordResponse
+	(*ForgotPasswordRequest)(nil),       // 22: coffer.auth.v1.ForgotPasswordRequest
+	(*ForgotPasswordResponse)(nil),      // 23: coffer.auth.v1.ForgotPasswordResponse
+	(*ResetPasswordRequest)(nil),        // 24: coffer.auth.v1.ResetPasswordRequest
+	(*ResetPasswordResponse)(nil),       // 25: coffer.auth.v1.ResetPasswordResponse
+	(*VerifyEmailRequest)(nil),          // 26: coffer.auth.v1.VerifyEmailRequest
+	(*VerifyEmailResponse)(nil),         // 27: coffer.auth.v1.VerifyEmailResponse
+	(*SendVerificationRequest)(nil),     // 28: coffer.auth.v1.SendVerificationRequest
+	(*SendVerificationResponse)(nil),    // 29: coffer.auth.v1.SendVerificationResponse
+	(*RevertEmailRequest)(nil),          // 30: coffer.auth.v1.RevertEmailRequest
+	(*RevertEmailResponse)(nil),         // 31: coffer.auth.v1.RevertEmailResponse
+	(*ListSessionsRequest)(nil),         // 32: coffer.auth.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),        // 33: coffer.auth.v1.ListSessionsResponse
+	(*RevokeSessionRequest)(nil),        // 34: coffer.auth.v1.RevokeSessionRequest
+	(*RevokeSessionResponse)(nil),       // 35: coffer.auth.v1.RevokeSessionResponse
+	(*ListAuditRequest)(nil),            // 36: coffer.auth.v1.ListAuditRequest
+	(*ListAuditResponse)(nil),           // 37: coffer.auth.v1.ListAuditResponse
+	(*GetKeySetRequest)(nil),            // 38: coffer.auth.v1.GetKeySetRequest
+	(*GetKeySetResponse)(nil),           // 39: coffer.auth.v1.GetKeySetResponse
+	(*Key)(nil),                         // 40: coffer.auth.v1.Key
+	(*ListRevokedSessionsRequest)(nil),  // 41: coffer.auth.v1.ListRevokedSessionsRequest
+	(*ListRevokedSessionsResponse)(nil), // 42: coffer.auth.v1.ListRevokedSessionsResponse
+	(*FindUserByEmailRequest)(nil),      // 43: coffer.auth.v1.FindUserByEmailRequest
+	(*FindUserByEmailResponse)(nil),     // 44: coffer.auth.v1.FindUserByEmailResponse
+	(*ExportUserRequest)(nil),           // 45: coffer.auth.v1.ExportUserRequest
+	(*ExportUserResponse)(nil),          // 46: coffer.auth.v1.ExportUserResponse
+	(*CheckInvitationRequest)(nil),      // 47: coffer.auth.v1.CheckInvitationRequest
+	(*CheckInvitationResponse)(nil),     // 48: coffer.auth.v1.CheckInvitationResponse
+	(*GetUsersRequest)(nil),             // 49: coffer.auth.v1.GetUsersRequest
+	(*GetUsersResponse)(nil),            // 50: coffer.auth.v1.GetUsersResponse
+	(*v1.Cookie)(nil),                   // 51: coffer.rest.v1.Cookie
+	(*v1.Pagination)(nil),               // 52: coffer.rest.v1.Pagination
+	(*v1.ArchivePiece)(nil),             // 53: coffer.rest.v1.ArchivePiece
 }
 var file_coffer_auth_v1_auth_proto_depIdxs = []int32{
 	3,  // 0: coffer.auth.v1.AuditEntry.sharing:type_name -> coffer.auth.v1.AuditSharing
 	0,  // 1: coffer.auth.v1.RegisterResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 2: coffer.auth.v1.LoginResponse.user:type_name -> coffer.auth.v1.User
-	47, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	51, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
 	0,  // 4: coffer.auth.v1.RefreshResponse.user:type_name -> coffer.auth.v1.User
-	47, // 5: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
-	47, // 6: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	51, // 5: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	51, // 6: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
 	0,  // 7: coffer.auth.v1.GetMeResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 8: coffer.auth.v1.UpdateMeResponse.user:type_name -> coffer.auth.v1.User
 	1,  // 9: coffer.auth.v1.ListSessionsResponse.sessions:type_name -> coffer.auth.v1.Session
-	48, // 10: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	52, // 10: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	2,  // 11: coffer.auth.v1.ListAuditResponse.entries:type_name -> coffer.auth.v1.AuditEntry
-	48, // 12: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	38, // 13: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
+	52, // 12: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	40, // 13: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
 	0,  // 14: coffer.auth.v1.FindUserByEmailResponse.user:type_name -> coffer.auth.v1.User
-	49, // 15: coffer.auth.v1.ExportUserResponse.piece:type_name -> coffer.rest.v1.ArchivePiece
+	53, // 15: coffer.auth.v1.ExportUserResponse.piece:type_name -> coffer.rest.v1.ArchivePiece
 	0,  // 16: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
 	4,  // 17: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
-	6,  // 18: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
-	8,  // 19: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
-	10, // 20: coffer.auth.v1.AuthService.Reauthenticate:input_type -> coffer.auth.v1.ReauthenticateRequest
-	12, // 21: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
-	14, // 22: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
-	16, // 23: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
-	18, // 24: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
-	20, // 25: coffer.auth.v1.AuthService.ForgotPassword:input_type -> coffer.auth.v1.ForgotPasswordRequest
-	22, // 26: coffer.auth.v1.AuthService.ResetPassword:input_type -> coffer.auth.v1.ResetPasswordRequest
-	24, // 27: coffer.auth.v1.AuthService.VerifyEmail:input_type -> coffer.auth.v1.VerifyEmailRequest
-	26, // 28: coffer.auth.v1.AuthService.SendVerification:input_type -> coffer.auth.v1.SendVerificationRequest
-	28, // 29: coffer.auth.v1.AuthService.RevertEmail:input_type -> coffer.auth.v1.RevertEmailRequest
-	30, // 30: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
-	32, // 31: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
-	34, // 32: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
-	36, // 33: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
-	39, // 34: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
-	41, // 35: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
-	43, // 36: coffer.auth.v1.AuthService.ExportUser:input_type -> coffer.auth.v1.ExportUserRequest
-	45, // 37: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
-	5,  // 38: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
-	7,  // 39: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
-	9,  // 40: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
-	11, // 41: coffer.auth.v1.AuthService.Reauthenticate:output_type -> coffer.auth.v1.ReauthenticateResponse
-	13, // 42: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
-	15, // 43: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
-	17, // 44: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
-	19, // 45: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
-	21, // 46: coffer.auth.v1.AuthService.ForgotPassword:output_type -> coffer.auth.v1.ForgotPasswordResponse
-	23, // 47: coffer.auth.v1.AuthService.ResetPassword:output_type -> coffer.auth.v1.ResetPasswordResponse
-	25, // 48: coffer.auth.v1.AuthService.VerifyEmail:output_type -> coffer.auth.v1.VerifyEmailResponse
-	27, // 49: coffer.auth.v1.AuthService.SendVerification:output_type -> coffer.auth.v1.SendVerificationResponse
-	29, // 50: coffer.auth.v1.AuthService.RevertEmail:output_type -> coffer.auth.v1.RevertEmailResponse
-	31, // 51: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
-	33, // 52: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
-	35, // 53: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
-	37, // 54: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
-	40, // 55: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
-	42, // 56: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
-	44, // 57: coffer.auth.v1.AuthService.ExportUser:output_type -> coffer.auth.v1.ExportUserResponse
-	46, // 58: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
-	38, // [38:59] is the sub-list for method output_type
-	17, // [17:38] is the sub-list for method input_type
+	6,  // 18: coffer.auth.v1.AuthService.OpenInvitation:input_type -> coffer.auth.v1.OpenInvitationRequest
+	8,  // 19: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
+	10, // 20: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
+	12, // 21: coffer.auth.v1.AuthService.Reauthenticate:input_type -> coffer.auth.v1.ReauthenticateRequest
+	14, // 22: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
+	16, // 23: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
+	18, // 24: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
+	20, // 25: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
+	22, // 26: coffer.auth.v1.AuthService.ForgotPassword:input_type -> coffer.auth.v1.ForgotPasswordRequest
+	24, // 27: coffer.auth.v1.AuthService.ResetPassword:input_type -> coffer.auth.v1.ResetPasswordRequest
+	26, // 28: coffer.auth.v1.AuthService.VerifyEmail:input_type -> coffer.auth.v1.VerifyEmailRequest
+	28, // 29: coffer.auth.v1.AuthService.SendVerification:input_type -> coffer.auth.v1.SendVerificationRequest
+	30, // 30: coffer.auth.v1.AuthService.RevertEmail:input_type -> coffer.auth.v1.RevertEmailRequest
+	32, // 31: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
+	34, // 32: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
+	36, // 33: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
+	38, // 34: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
+	41, // 35: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
+	43, // 36: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
+	45, // 37: coffer.auth.v1.AuthService.ExportUser:input_type -> coffer.auth.v1.ExportUserRequest
+	47, // 38: coffer.auth.v1.AuthService.CheckInvitation:input_type -> coffer.auth.v1.CheckInvitationRequest
+	49, // 39: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
+	5,  // 40: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
+	7,  // 41: coffer.auth.v1.AuthService.OpenInvitation:output_type -> coffer.auth.v1.OpenInvitationResponse
+	9,  // 42: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
+	11, // 43: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
+	13, // 44: coffer.auth.v1.AuthService.Reauthenticate:output_type -> coffer.auth.v1.ReauthenticateResponse
+	15, // 45: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
+	17, // 46: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
+	19, // 47: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
+	21, // 48: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
+	23, // 49: coffer.auth.v1.AuthService.ForgotPassword:output_type -> coffer.auth.v1.ForgotPasswordResponse
+	25, // 50: coffer.auth.v1.AuthService.ResetPassword:output_type -> coffer.auth.v1.ResetPasswordResponse
+	27, // 51: coffer.auth.v1.AuthService.VerifyEmail:output_type -> coffer.auth.v1.VerifyEmailResponse
+	29, // 52: coffer.auth.v1.AuthService.SendVerification:output_type -> coffer.auth.v1.SendVerificationResponse
+	31, // 53: coffer.auth.v1.AuthService.RevertEmail:output_type -> coffer.auth.v1.RevertEmailResponse
+	33, // 54: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
+	35, // 55: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
+	37, // 56: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
+	39, // 57: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
+	42, // 58: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
+	44, // 59: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
+	46, // 60: coffer.auth.v1.AuthService.ExportUser:output_type -> coffer.auth.v1.ExportUserResponse
+	48, // 61: coffer.auth.v1.AuthService.CheckInvitation:output_type -> coffer.auth.v1.CheckInvitationResponse
+	50, // 62: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
+	40, // [40:63] is the sub-list for method output_type
+	17, // [17:40] is the sub-list for method input_type
 	17, // [17:17] is the sub-list for extension type_name
 	17, // [17:17] is the sub-list for extension extendee
 	0,  // [0:17] is the sub-list for field type_name
@@ -3838,16 +4133,16 @@ func file_coffer_auth_v1_auth_proto_init() {
 	}
 	file_coffer_auth_v1_auth_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_auth_v1_auth_proto_msgTypes[3].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[16].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[30].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[34].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[18].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[32].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[36].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_auth_v1_auth_proto_rawDesc), len(file_coffer_auth_v1_auth_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   47,
+			NumMessages:   51,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

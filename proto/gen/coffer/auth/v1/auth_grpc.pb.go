@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	AuthService_Register_FullMethodName            = "/coffer.auth.v1.AuthService/Register"
+	AuthService_OpenInvitation_FullMethodName      = "/coffer.auth.v1.AuthService/OpenInvitation"
 	AuthService_Login_FullMethodName               = "/coffer.auth.v1.AuthService/Login"
 	AuthService_Refresh_FullMethodName             = "/coffer.auth.v1.AuthService/Refresh"
 	AuthService_Reauthenticate_FullMethodName      = "/coffer.auth.v1.AuthService/Reauthenticate"
@@ -41,6 +42,7 @@ const (
 	AuthService_ListRevokedSessions_FullMethodName = "/coffer.auth.v1.AuthService/ListRevokedSessions"
 	AuthService_FindUserByEmail_FullMethodName     = "/coffer.auth.v1.AuthService/FindUserByEmail"
 	AuthService_ExportUser_FullMethodName          = "/coffer.auth.v1.AuthService/ExportUser"
+	AuthService_CheckInvitation_FullMethodName     = "/coffer.auth.v1.AuthService/CheckInvitation"
 	AuthService_GetUsers_FullMethodName            = "/coffer.auth.v1.AuthService/GetUsers"
 )
 
@@ -50,8 +52,12 @@ const (
 //
 // AuthService owns users, sessions, signing keys and the audit trail.
 type AuthServiceClient interface {
-	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case. With the token
+	// of an invitation, the e-mail must be the invited one, and is then verified.
 	Register(ctx context.Context, in *RegisterRequest, opts ...grpc.CallOption) (*RegisterResponse, error)
+	// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a
+	// budget with this e-mail.
+	OpenInvitation(ctx context.Context, in *OpenInvitationRequest, opts ...grpc.CallOption) (*OpenInvitationResponse, error)
 	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an
 	// account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right
 	// password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two
@@ -116,6 +122,9 @@ type AuthServiceClient interface {
 	FindUserByEmail(ctx context.Context, in *FindUserByEmailRequest, opts ...grpc.CallOption) (*FindUserByEmailResponse, error)
 	// Sends what auth stores about a user as files of the archive of the account, without secrets, and records the export in the audit trail.
 	ExportUser(ctx context.Context, in *ExportUserRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportUserResponse], error)
+	// Reports whether a user may invite an e-mail by mail. It does not search for the account of the e-mail, so that its
+	// response and its time do not depend on whether there is one.
+	CheckInvitation(ctx context.Context, in *CheckInvitationRequest, opts ...grpc.CallOption) (*CheckInvitationResponse, error)
 	// Returns several users at once, and omits unknown ids.
 	GetUsers(ctx context.Context, in *GetUsersRequest, opts ...grpc.CallOption) (*GetUsersResponse, error)
 }
@@ -132,6 +141,16 @@ func (c *authServiceClient) Register(ctx context.Context, in *RegisterRequest, o
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RegisterResponse)
 	err := c.cc.Invoke(ctx, AuthService_Register_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *authServiceClient) OpenInvitation(ctx context.Context, in *OpenInvitationRequest, opts ...grpc.CallOption) (*OpenInvitationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OpenInvitationResponse)
+	err := c.cc.Invoke(ctx, AuthService_OpenInvitation_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -337,6 +356,16 @@ func (c *authServiceClient) ExportUser(ctx context.Context, in *ExportUserReques
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type AuthService_ExportUserClient = grpc.ServerStreamingClient[ExportUserResponse]
 
+func (c *authServiceClient) CheckInvitation(ctx context.Context, in *CheckInvitationRequest, opts ...grpc.CallOption) (*CheckInvitationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CheckInvitationResponse)
+	err := c.cc.Invoke(ctx, AuthService_CheckInvitation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *authServiceClient) GetUsers(ctx context.Context, in *GetUsersRequest, opts ...grpc.CallOption) (*GetUsersResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetUsersResponse)
@@ -353,8 +382,12 @@ func (c *authServiceClient) GetUsers(ctx context.Context, in *GetUsersRequest, o
 //
 // AuthService owns users, sessions, signing keys and the audit trail.
 type AuthServiceServer interface {
-	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case. With the token
+	// of an invitation, the e-mail must be the invited one, and is then verified.
 	Register(context.Context, *RegisterRequest) (*RegisterResponse, error)
+	// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a
+	// budget with this e-mail.
+	OpenInvitation(context.Context, *OpenInvitationRequest) (*OpenInvitationResponse, error)
 	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an
 	// account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right
 	// password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two
@@ -419,6 +452,9 @@ type AuthServiceServer interface {
 	FindUserByEmail(context.Context, *FindUserByEmailRequest) (*FindUserByEmailResponse, error)
 	// Sends what auth stores about a user as files of the archive of the account, without secrets, and records the export in the audit trail.
 	ExportUser(*ExportUserRequest, grpc.ServerStreamingServer[ExportUserResponse]) error
+	// Reports whether a user may invite an e-mail by mail. It does not search for the account of the e-mail, so that its
+	// response and its time do not depend on whether there is one.
+	CheckInvitation(context.Context, *CheckInvitationRequest) (*CheckInvitationResponse, error)
 	// Returns several users at once, and omits unknown ids.
 	GetUsers(context.Context, *GetUsersRequest) (*GetUsersResponse, error)
 	mustEmbedUnimplementedAuthServiceServer()
@@ -433,6 +469,9 @@ type UnimplementedAuthServiceServer struct{}
 
 func (UnimplementedAuthServiceServer) Register(context.Context, *RegisterRequest) (*RegisterResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Register not implemented")
+}
+func (UnimplementedAuthServiceServer) OpenInvitation(context.Context, *OpenInvitationRequest) (*OpenInvitationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method OpenInvitation not implemented")
 }
 func (UnimplementedAuthServiceServer) Login(context.Context, *LoginRequest) (*LoginResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Login not implemented")
@@ -491,6 +530,9 @@ func (UnimplementedAuthServiceServer) FindUserByEmail(context.Context, *FindUser
 func (UnimplementedAuthServiceServer) ExportUser(*ExportUserRequest, grpc.ServerStreamingServer[ExportUserResponse]) error {
 	return status.Error(codes.Unimplemented, "method ExportUser not implemented")
 }
+func (UnimplementedAuthServiceServer) CheckInvitation(context.Context, *CheckInvitationRequest) (*CheckInvitationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CheckInvitation not implemented")
+}
 func (UnimplementedAuthServiceServer) GetUsers(context.Context, *GetUsersRequest) (*GetUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUsers not implemented")
 }
@@ -529,6 +571,24 @@ func _AuthService_Register_Handler(srv interface{}, ctx context.Context, dec fun
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AuthServiceServer).Register(ctx, req.(*RegisterRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AuthService_OpenInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OpenInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AuthServiceServer).OpenInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AuthService_OpenInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AuthServiceServer).OpenInvitation(ctx, req.(*OpenInvitationRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -868,6 +928,24 @@ func _AuthService_ExportUser_Handler(srv interface{}, stream grpc.ServerStream) 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type AuthService_ExportUserServer = grpc.ServerStreamingServer[ExportUserResponse]
 
+func _AuthService_CheckInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AuthServiceServer).CheckInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AuthService_CheckInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AuthServiceServer).CheckInvitation(ctx, req.(*CheckInvitationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AuthService_GetUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetUsersRequest)
 	if err := dec(in); err != nil {
@@ -896,6 +974,10 @@ var AuthService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Register",
 			Handler:    _AuthService_Register_Handler,
+		},
+		{
+			MethodName: "OpenInvitation",
+			Handler:    _AuthService_OpenInvitation_Handler,
 		},
 		{
 			MethodName: "Login",
@@ -968,6 +1050,10 @@ var AuthService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "FindUserByEmail",
 			Handler:    _AuthService_FindUserByEmail_Handler,
+		},
+		{
+			MethodName: "CheckInvitation",
+			Handler:    _AuthService_CheckInvitation_Handler,
 		},
 		{
 			MethodName: "GetUsers",

@@ -162,6 +162,53 @@ func (x *UserEmailVerified) GetUser() *User {
 	return nil
 }
 
+// UserInvited is published as auth.v1.user.invited when the e-mail of a user was invited to a budget by mail, and the user
+// may receive invitations to it: the e-mail is verified, or the installation does not require that.
+type UserInvited struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user with the invited e-mail.
+	User          *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserInvited) Reset() {
+	*x = UserInvited{}
+	mi := &file_coffer_auth_v1_events_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserInvited) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserInvited) ProtoMessage() {}
+
+func (x *UserInvited) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_events_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserInvited.ProtoReflect.Descriptor instead.
+func (*UserInvited) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_events_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *UserInvited) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
 var File_coffer_auth_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_auth_v1_events_proto_rawDesc = "" +
@@ -172,6 +219,8 @@ const file_coffer_auth_v1_events_proto_rawDesc = "" +
 	"\vUserUpdated\x12(\n" +
 	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"=\n" +
 	"\x11UserEmailVerified\x12(\n" +
+	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"7\n" +
+	"\vUserInvited\x12(\n" +
 	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04userBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"
 
 var (
@@ -186,22 +235,24 @@ func file_coffer_auth_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_auth_v1_events_proto_rawDescData
 }
 
-var file_coffer_auth_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_coffer_auth_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_coffer_auth_v1_events_proto_goTypes = []any{
 	(*UserRegistered)(nil),    // 0: coffer.auth.v1.UserRegistered
 	(*UserUpdated)(nil),       // 1: coffer.auth.v1.UserUpdated
 	(*UserEmailVerified)(nil), // 2: coffer.auth.v1.UserEmailVerified
-	(*User)(nil),              // 3: coffer.auth.v1.User
+	(*UserInvited)(nil),       // 3: coffer.auth.v1.UserInvited
+	(*User)(nil),              // 4: coffer.auth.v1.User
 }
 var file_coffer_auth_v1_events_proto_depIdxs = []int32{
-	3, // 0: coffer.auth.v1.UserRegistered.user:type_name -> coffer.auth.v1.User
-	3, // 1: coffer.auth.v1.UserUpdated.user:type_name -> coffer.auth.v1.User
-	3, // 2: coffer.auth.v1.UserEmailVerified.user:type_name -> coffer.auth.v1.User
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	4, // 0: coffer.auth.v1.UserRegistered.user:type_name -> coffer.auth.v1.User
+	4, // 1: coffer.auth.v1.UserUpdated.user:type_name -> coffer.auth.v1.User
+	4, // 2: coffer.auth.v1.UserEmailVerified.user:type_name -> coffer.auth.v1.User
+	4, // 3: coffer.auth.v1.UserInvited.user:type_name -> coffer.auth.v1.User
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_coffer_auth_v1_events_proto_init() }
@@ -216,7 +267,7 @@ func file_coffer_auth_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_auth_v1_events_proto_rawDesc), len(file_coffer_auth_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

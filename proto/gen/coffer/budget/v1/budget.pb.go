@@ -757,29 +757,34 @@ func (x *OtherCurrency) GetSpent() string {
 	return ""
 }
 
-// Member is a user invited to a budget.
+// Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 type Member struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// User id of the member.
+	// User id of the member. Absent while the status is invited.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The same as id.
 	MemberId string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
 	// Id of the budget.
 	BudgetId string `protobuf:"bytes,3,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Name of the user. Empty if auth is unavailable.
+	// Name of the user. Empty if auth is unavailable, and while the status is invited.
 	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
-	// E-mail of the user. Empty if auth is unavailable.
+	// E-mail of the user. Empty if auth is unavailable. While the status is invited, the e-mail that was invited.
 	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
 	// A viewer reads the budget. An editor may also change it.
 	Role string `protobuf:"bytes,6,opt,name=role,proto3" json:"role,omitempty"`
 	// The member's share in percent, more than 0 and at most 100, with at most two decimals. Absent if there is none.
 	SharePercent *string `protobuf:"bytes,7,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
-	// pending until the user accepts or rejects the invitation.
+	// pending until the user accepts or rejects the invitation. An invitation that was sent by mail is invited instead, and
+	// does not reveal whether the e-mail has an account. Only the owner sees it.
 	Status string `protobuf:"bytes,8,opt,name=status,proto3" json:"status,omitempty"`
 	// Time of the invitation; RFC 3339, UTC.
 	InvitedAt string `protobuf:"bytes,9,opt,name=invited_at,json=invitedAt,proto3" json:"invited_at,omitempty"`
 	// Time of the user's response; RFC 3339, UTC. Absent while it is pending.
-	RespondedAt   *string `protobuf:"bytes,10,opt,name=responded_at,json=respondedAt,proto3,oneof" json:"responded_at,omitempty"`
+	RespondedAt *string `protobuf:"bytes,10,opt,name=responded_at,json=respondedAt,proto3,oneof" json:"responded_at,omitempty"`
+	// Id of the invitation, to send it again or to withdraw it. Only while the status is invited.
+	InvitationId *string `protobuf:"bytes,11,opt,name=invitation_id,json=invitationId,proto3,oneof" json:"invitation_id,omitempty"`
+	// Time at which the invitation ends without an answer; RFC 3339, UTC. Only while the status is invited.
+	ExpiresAt     *string `protobuf:"bytes,12,opt,name=expires_at,json=expiresAt,proto3,oneof" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -880,6 +885,20 @@ func (x *Member) GetInvitedAt() string {
 func (x *Member) GetRespondedAt() string {
 	if x != nil && x.RespondedAt != nil {
 		return *x.RespondedAt
+	}
+	return ""
+}
+
+func (x *Member) GetInvitationId() string {
+	if x != nil && x.InvitationId != nil {
+		return *x.InvitationId
+	}
+	return ""
+}
+
+func (x *Member) GetExpiresAt() string {
+	if x != nil && x.ExpiresAt != nil {
+		return *x.ExpiresAt
 	}
 	return ""
 }
@@ -1901,8 +1920,10 @@ type ShareBudgetRequest struct {
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,5,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// true sends the invitation by mail, also to an e-mail without an account.
+	Invite        bool `protobuf:"varint,6,opt,name=invite,proto3" json:"invite,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ShareBudgetRequest) Reset() {
@@ -1968,6 +1989,13 @@ func (x *ShareBudgetRequest) GetIdempotencyKey() string {
 		return x.IdempotencyKey
 	}
 	return ""
+}
+
+func (x *ShareBudgetRequest) GetInvite() bool {
+	if x != nil {
+		return x.Invite
+	}
+	return false
 }
 
 type ShareBudgetResponse struct {
@@ -2048,6 +2076,254 @@ func (x *ShareBudgetResponse) GetEtag() string {
 	return ""
 }
 
+type ResendInvitationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Id of the invitation, a UUID.
+	InvitationId string `protobuf:"bytes,2,opt,name=invitation_id,json=invitationId,proto3" json:"invitation_id,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ResendInvitationRequest) Reset() {
+	*x = ResendInvitationRequest{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResendInvitationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResendInvitationRequest) ProtoMessage() {}
+
+func (x *ResendInvitationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResendInvitationRequest.ProtoReflect.Descriptor instead.
+func (*ResendInvitationRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ResendInvitationRequest) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *ResendInvitationRequest) GetInvitationId() string {
+	if x != nil {
+		return x.InvitationId
+	}
+	return ""
+}
+
+func (x *ResendInvitationRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+type ResendInvitationResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Member  *Member                `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResendInvitationResponse) Reset() {
+	*x = ResendInvitationResponse{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResendInvitationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResendInvitationResponse) ProtoMessage() {}
+
+func (x *ResendInvitationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResendInvitationResponse.ProtoReflect.Descriptor instead.
+func (*ResendInvitationResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ResendInvitationResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ResendInvitationResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ResendInvitationResponse) GetMember() *Member {
+	if x != nil {
+		return x.Member
+	}
+	return nil
+}
+
+func (x *ResendInvitationResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+type WithdrawInvitationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Id of the invitation, a UUID.
+	InvitationId  string `protobuf:"bytes,2,opt,name=invitation_id,json=invitationId,proto3" json:"invitation_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawInvitationRequest) Reset() {
+	*x = WithdrawInvitationRequest{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawInvitationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawInvitationRequest) ProtoMessage() {}
+
+func (x *WithdrawInvitationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawInvitationRequest.ProtoReflect.Descriptor instead.
+func (*WithdrawInvitationRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *WithdrawInvitationRequest) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *WithdrawInvitationRequest) GetInvitationId() string {
+	if x != nil {
+		return x.InvitationId
+	}
+	return ""
+}
+
+type WithdrawInvitationResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Id of the invitation.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawInvitationResponse) Reset() {
+	*x = WithdrawInvitationResponse{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawInvitationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawInvitationResponse) ProtoMessage() {}
+
+func (x *WithdrawInvitationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawInvitationResponse.ProtoReflect.Descriptor instead.
+func (*WithdrawInvitationResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *WithdrawInvitationResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *WithdrawInvitationResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *WithdrawInvitationResponse) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
 type ListMembersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the budget, a UUID.
@@ -2062,7 +2338,7 @@ type ListMembersRequest struct {
 
 func (x *ListMembersRequest) Reset() {
 	*x = ListMembersRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2074,7 +2350,7 @@ func (x *ListMembersRequest) String() string {
 func (*ListMembersRequest) ProtoMessage() {}
 
 func (x *ListMembersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2087,7 +2363,7 @@ func (x *ListMembersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMembersRequest.ProtoReflect.Descriptor instead.
 func (*ListMembersRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{21}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListMembersRequest) GetBudgetId() string {
@@ -2124,7 +2400,7 @@ type ListMembersResponse struct {
 
 func (x *ListMembersResponse) Reset() {
 	*x = ListMembersResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2136,7 +2412,7 @@ func (x *ListMembersResponse) String() string {
 func (*ListMembersResponse) ProtoMessage() {}
 
 func (x *ListMembersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2149,7 +2425,7 @@ func (x *ListMembersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMembersResponse.ProtoReflect.Descriptor instead.
 func (*ListMembersResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{22}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListMembersResponse) GetCode() string {
@@ -2192,7 +2468,7 @@ type GetMemberRequest struct {
 
 func (x *GetMemberRequest) Reset() {
 	*x = GetMemberRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2204,7 +2480,7 @@ func (x *GetMemberRequest) String() string {
 func (*GetMemberRequest) ProtoMessage() {}
 
 func (x *GetMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2217,7 +2493,7 @@ func (x *GetMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMemberRequest.ProtoReflect.Descriptor instead.
 func (*GetMemberRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetMemberRequest) GetBudgetId() string {
@@ -2247,7 +2523,7 @@ type GetMemberResponse struct {
 
 func (x *GetMemberResponse) Reset() {
 	*x = GetMemberResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2259,7 +2535,7 @@ func (x *GetMemberResponse) String() string {
 func (*GetMemberResponse) ProtoMessage() {}
 
 func (x *GetMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2272,7 +2548,7 @@ func (x *GetMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMemberResponse.ProtoReflect.Descriptor instead.
 func (*GetMemberResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetMemberResponse) GetCode() string {
@@ -2317,7 +2593,7 @@ type ListLimitsRequest struct {
 
 func (x *ListLimitsRequest) Reset() {
 	*x = ListLimitsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2329,7 +2605,7 @@ func (x *ListLimitsRequest) String() string {
 func (*ListLimitsRequest) ProtoMessage() {}
 
 func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2342,7 +2618,7 @@ func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsRequest.ProtoReflect.Descriptor instead.
 func (*ListLimitsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListLimitsRequest) GetBudgetId() string {
@@ -2379,7 +2655,7 @@ type ListLimitsResponse struct {
 
 func (x *ListLimitsResponse) Reset() {
 	*x = ListLimitsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2391,7 +2667,7 @@ func (x *ListLimitsResponse) String() string {
 func (*ListLimitsResponse) ProtoMessage() {}
 
 func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2404,7 +2680,7 @@ func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsResponse.ProtoReflect.Descriptor instead.
 func (*ListLimitsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListLimitsResponse) GetCode() string {
@@ -2452,7 +2728,7 @@ type BudgetLimit struct {
 
 func (x *BudgetLimit) Reset() {
 	*x = BudgetLimit{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2464,7 +2740,7 @@ func (x *BudgetLimit) String() string {
 func (*BudgetLimit) ProtoMessage() {}
 
 func (x *BudgetLimit) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2477,7 +2753,7 @@ func (x *BudgetLimit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetLimit.ProtoReflect.Descriptor instead.
 func (*BudgetLimit) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{27}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *BudgetLimit) GetLimit() string {
@@ -2531,7 +2807,7 @@ type RespondToInvitationRequest struct {
 
 func (x *RespondToInvitationRequest) Reset() {
 	*x = RespondToInvitationRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2543,7 +2819,7 @@ func (x *RespondToInvitationRequest) String() string {
 func (*RespondToInvitationRequest) ProtoMessage() {}
 
 func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2556,7 +2832,7 @@ func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationRequest.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{28}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RespondToInvitationRequest) GetBudgetId() string {
@@ -2621,7 +2897,7 @@ type RespondToInvitationResponse struct {
 
 func (x *RespondToInvitationResponse) Reset() {
 	*x = RespondToInvitationResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[29]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2633,7 +2909,7 @@ func (x *RespondToInvitationResponse) String() string {
 func (*RespondToInvitationResponse) ProtoMessage() {}
 
 func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[29]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2646,7 +2922,7 @@ func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationResponse.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{29}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RespondToInvitationResponse) GetCode() string {
@@ -2691,7 +2967,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[30]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2703,7 +2979,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[30]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2716,7 +2992,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{30}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RemoveMemberRequest) GetBudgetId() string {
@@ -2752,7 +3028,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[31]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2764,7 +3040,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[31]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2777,7 +3053,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{31}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RemoveMemberResponse) GetCode() string {
@@ -2813,7 +3089,7 @@ type ListInvitationsRequest struct {
 
 func (x *ListInvitationsRequest) Reset() {
 	*x = ListInvitationsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[32]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2825,7 +3101,7 @@ func (x *ListInvitationsRequest) String() string {
 func (*ListInvitationsRequest) ProtoMessage() {}
 
 func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[32]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2838,7 +3114,7 @@ func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsRequest.ProtoReflect.Descriptor instead.
 func (*ListInvitationsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{32}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListInvitationsRequest) GetLimit() int32 {
@@ -2868,7 +3144,7 @@ type ListInvitationsResponse struct {
 
 func (x *ListInvitationsResponse) Reset() {
 	*x = ListInvitationsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[33]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2880,7 +3156,7 @@ func (x *ListInvitationsResponse) String() string {
 func (*ListInvitationsResponse) ProtoMessage() {}
 
 func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[33]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2893,7 +3169,7 @@ func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsResponse.ProtoReflect.Descriptor instead.
 func (*ListInvitationsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{33}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListInvitationsResponse) GetCode() string {
@@ -3027,22 +3303,27 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x10other_currencies\x18\a \x03(\v2\x1f.coffer.budget.v1.OtherCurrencyR\x0fotherCurrencies\"G\n" +
 	"\rOtherCurrency\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1a\n" +
-	"\x05spent\x18\x02 \x01(\tB\x04ص\x18\x01R\x05spent\"\xf4\x02\n" +
-	"\x06Member\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
-	"\tmember_id\x18\x02 \x01(\tR\bmemberId\x12\x1b\n" +
+	"\x05spent\x18\x02 \x01(\tB\x04ص\x18\x01R\x05spent\"\x81\x04\n" +
+	"\x06Member\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\x02id\x12!\n" +
+	"\tmember_id\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\bmemberId\x12\x1b\n" +
 	"\tbudget_id\x18\x03 \x01(\tR\bbudgetId\x12\x12\n" +
 	"\x04name\x18\x04 \x01(\tR\x04name\x12\x14\n" +
 	"\x05email\x18\x05 \x01(\tR\x05email\x12%\n" +
 	"\x04role\x18\x06 \x01(\tB\x11¶\x18\rviewer editorR\x04role\x12.\n" +
-	"\rshare_percent\x18\a \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01\x125\n" +
-	"\x06status\x18\b \x01(\tB\x1d¶\x18\x19pending accepted rejectedR\x06status\x12\x1d\n" +
+	"\rshare_percent\x18\a \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01\x12=\n" +
+	"\x06status\x18\b \x01(\tB%¶\x18!pending accepted rejected invitedR\x06status\x12\x1d\n" +
 	"\n" +
 	"invited_at\x18\t \x01(\tR\tinvitedAt\x12&\n" +
 	"\fresponded_at\x18\n" +
-	" \x01(\tH\x01R\vrespondedAt\x88\x01\x01B\x10\n" +
+	" \x01(\tH\x01R\vrespondedAt\x88\x01\x01\x122\n" +
+	"\rinvitation_id\x18\v \x01(\tB\bʶ\x18\x04uuidH\x02R\finvitationId\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"expires_at\x18\f \x01(\tH\x03R\texpiresAt\x88\x01\x01B\x10\n" +
 	"\x0e_share_percentB\x0f\n" +
-	"\r_responded_at\"\xf3\x02\n" +
+	"\r_responded_atB\x10\n" +
+	"\x0e_invitation_idB\r\n" +
+	"\v_expires_at\"\xf3\x02\n" +
 	"\n" +
 	"Invitation\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
@@ -3144,13 +3425,14 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x14DeleteBudgetResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\x95\x02\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xb3\x02\n" +
 	"\x12ShareBudgetRequest\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1a\n" +
 	"\x05email\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12*\n" +
 	"\x04role\x18\x03 \x01(\tB\x11¶\x18\rviewer editorH\x00R\x04role\x88\x01\x01\x12:\n" +
 	"\rshare_percent\x18\x04 \x01(\tB\x10ص\x18\x01\xe2\xb6\x18\b*\x031002\x010H\x01R\fsharePercent\x88\x01\x01\x12C\n" +
-	"\x0fidempotency_key\x18\x05 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKeyB\a\n" +
+	"\x0fidempotency_key\x18\x05 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\x12\x1c\n" +
+	"\x06invite\x18\x06 \x01(\bB\x04\xe8\xb5\x18\x01R\x06inviteB\a\n" +
 	"\x05_roleB\x10\n" +
 	"\x0e_share_percent\"\xc9\x01\n" +
 	"\x13ShareBudgetResponse\x12\x12\n" +
@@ -3158,7 +3440,23 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06member\x18\x03 \x01(\v2\x18.coffer.budget.v1.MemberR\x06member\x124\n" +
 	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
-	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"w\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xa0\x01\n" +
+	"\x17ResendInvitationRequest\x12\x1b\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12#\n" +
+	"\rinvitation_id\x18\x02 \x01(\tR\finvitationId\x12C\n" +
+	"\x0fidempotency_key\x18\x03 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\"\xb0\x01\n" +
+	"\x18ResendInvitationResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
+	"\x06member\x18\x03 \x01(\v2\x18.coffer.budget.v1.MemberR\x06member\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"]\n" +
+	"\x19WithdrawInvitationRequest\x12\x1b\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12#\n" +
+	"\rinvitation_id\x18\x02 \x01(\tR\finvitationId\"Z\n" +
+	"\x1aWithdrawInvitationResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"w\n" +
 	"\x12ListMembersRequest\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\"\n" +
 	"\x05limit\x18\x02 \x01(\x05B\a\xe2\xb6\x18\x03\"\x011H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
@@ -3232,7 +3530,7 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\vinvitations\x18\x03 \x03(\v2\x1c.coffer.budget.v1.InvitationR\vinvitations\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination2\xf8\x12\n" +
+	"pagination2\xdf\x16\n" +
 	"\rBudgetService\x12\xbd\x01\n" +
 	"\fCreateBudget\x12%.coffer.budget.v1.CreateBudgetRequest\x1a&.coffer.budget.v1.CreateBudgetResponse\"^\x8a\xb5\x18#\n" +
 	"\x0eBUDGET_CREATED\x12\x0eBudget created\x18\xc9\x01\xb2\xb5\x18\b\t<@f\x8a\x01gh\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/budgets\x12\xb0\x01\n" +
@@ -3244,9 +3542,13 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x0eBUDGET_UPDATED\x12\x0eBudget updated\x18\xc8\x01\xb2\xb5\x18\n" +
 	"\x04\x05\t<@defgh\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x19:\x01*2\x14/api/v1/budgets/{id}\x12\xba\x01\n" +
 	"\fDeleteBudget\x12%.coffer.budget.v1.DeleteBudgetRequest\x1a&.coffer.budget.v1.DeleteBudgetResponse\"[\x8a\xb5\x18#\n" +
-	"\x0eBUDGET_DELETED\x12\x0eBudget deleted\x18\xc8\x01\xb2\xb5\x18\x03\x04de\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x16*\x14/api/v1/budgets/{id}\x12\xbc\x01\n" +
-	"\vShareBudget\x12$.coffer.budget.v1.ShareBudgetRequest\x1a%.coffer.budget.v1.ShareBudgetResponse\"`\x8a\xb5\x18!\n" +
-	"\rBUDGET_SHARED\x12\rBudget shared\x18\xc9\x01\xb2\xb5\x18\v\xa4\x02\x04)deklm\x8b\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/api/v1/budgets/{budget_id}/share\x12\xd0\x01\n" +
+	"\x0eBUDGET_DELETED\x12\x0eBudget deleted\x18\xc8\x01\xb2\xb5\x18\x03\x04de\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x16*\x14/api/v1/budgets/{id}\x12\xbe\x01\n" +
+	"\vShareBudget\x12$.coffer.budget.v1.ShareBudgetRequest\x1a%.coffer.budget.v1.ShareBudgetResponse\"b\x8a\xb5\x18!\n" +
+	"\rBUDGET_SHARED\x12\rBudget shared\x18\xc9\x01\xb2\xb5\x18\r\xa4\x02\x04)deklm\x8b\x01\xa3\x02\x82\xd3\xe4\x93\x02&:\x01*\"!/api/v1/budgets/{budget_id}/share\x12\xf3\x01\n" +
+	"\x10ResendInvitation\x12).coffer.budget.v1.ResendInvitationRequest\x1a*.coffer.budget.v1.ResendInvitationResponse\"\x87\x01\x8a\xb5\x18-\n" +
+	"\tMAIL_SENT\x12\x1dThe invitation was sent again\x18\xca\x01\xb2\xb5\x18\t\xa4\x02\x04de\xb6\x02\xa3\x02\x82\xd3\xe4\x93\x02C:\x01*\">/api/v1/budgets/{budget_id}/invitations/{invitation_id}/resend\x12\xec\x01\n" +
+	"\x12WithdrawInvitation\x12+.coffer.budget.v1.WithdrawInvitationRequest\x1a,.coffer.budget.v1.WithdrawInvitationResponse\"{\x8a\xb5\x18/\n" +
+	"\x14INVITATION_WITHDRAWN\x12\x14Invitation withdrawn\x18\xc8\x01\xb2\xb5\x18\x05\x04de\xb6\x02\x82\xd3\xe4\x93\x029*7/api/v1/budgets/{budget_id}/invitations/{invitation_id}\x12\xd0\x01\n" +
 	"\vListMembers\x12$.coffer.budget.v1.ListMembersRequest\x1a%.coffer.budget.v1.ListMembersResponse\"t\x8a\xb5\x183\n" +
 	"\x16BUDGET_MEMBERS_FETCHED\x12\x16Budget members fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02%\x12#/api/v1/budgets/{budget_id}/members\x90\x02\x01\x12\xd7\x01\n" +
 	"\tGetMember\x12\".coffer.budget.v1.GetMemberRequest\x1a#.coffer.budget.v1.GetMemberResponse\"\x80\x01\x8a\xb5\x181\n" +
@@ -3273,7 +3575,7 @@ func file_coffer_budget_v1_budget_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_budget_proto_rawDescData
 }
 
-var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_coffer_budget_v1_budget_proto_goTypes = []any{
 	(*Budget)(nil),                      // 0: coffer.budget.v1.Budget
 	(*ListedBudget)(nil),                // 1: coffer.budget.v1.ListedBudget
@@ -3296,20 +3598,24 @@ var file_coffer_budget_v1_budget_proto_goTypes = []any{
 	(*DeleteBudgetResponse)(nil),        // 18: coffer.budget.v1.DeleteBudgetResponse
 	(*ShareBudgetRequest)(nil),          // 19: coffer.budget.v1.ShareBudgetRequest
 	(*ShareBudgetResponse)(nil),         // 20: coffer.budget.v1.ShareBudgetResponse
-	(*ListMembersRequest)(nil),          // 21: coffer.budget.v1.ListMembersRequest
-	(*ListMembersResponse)(nil),         // 22: coffer.budget.v1.ListMembersResponse
-	(*GetMemberRequest)(nil),            // 23: coffer.budget.v1.GetMemberRequest
-	(*GetMemberResponse)(nil),           // 24: coffer.budget.v1.GetMemberResponse
-	(*ListLimitsRequest)(nil),           // 25: coffer.budget.v1.ListLimitsRequest
-	(*ListLimitsResponse)(nil),          // 26: coffer.budget.v1.ListLimitsResponse
-	(*BudgetLimit)(nil),                 // 27: coffer.budget.v1.BudgetLimit
-	(*RespondToInvitationRequest)(nil),  // 28: coffer.budget.v1.RespondToInvitationRequest
-	(*RespondToInvitationResponse)(nil), // 29: coffer.budget.v1.RespondToInvitationResponse
-	(*RemoveMemberRequest)(nil),         // 30: coffer.budget.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),        // 31: coffer.budget.v1.RemoveMemberResponse
-	(*ListInvitationsRequest)(nil),      // 32: coffer.budget.v1.ListInvitationsRequest
-	(*ListInvitationsResponse)(nil),     // 33: coffer.budget.v1.ListInvitationsResponse
-	(*v1.Pagination)(nil),               // 34: coffer.rest.v1.Pagination
+	(*ResendInvitationRequest)(nil),     // 21: coffer.budget.v1.ResendInvitationRequest
+	(*ResendInvitationResponse)(nil),    // 22: coffer.budget.v1.ResendInvitationResponse
+	(*WithdrawInvitationRequest)(nil),   // 23: coffer.budget.v1.WithdrawInvitationRequest
+	(*WithdrawInvitationResponse)(nil),  // 24: coffer.budget.v1.WithdrawInvitationResponse
+	(*ListMembersRequest)(nil),          // 25: coffer.budget.v1.ListMembersRequest
+	(*ListMembersResponse)(nil),         // 26: coffer.budget.v1.ListMembersResponse
+	(*GetMemberRequest)(nil),            // 27: coffer.budget.v1.GetMemberRequest
+	(*GetMemberResponse)(nil),           // 28: coffer.budget.v1.GetMemberResponse
+	(*ListLimitsRequest)(nil),           // 29: coffer.budget.v1.ListLimitsRequest
+	(*ListLimitsResponse)(nil),          // 30: coffer.budget.v1.ListLimitsResponse
+	(*BudgetLimit)(nil),                 // 31: coffer.budget.v1.BudgetLimit
+	(*RespondToInvitationRequest)(nil),  // 32: coffer.budget.v1.RespondToInvitationRequest
+	(*RespondToInvitationResponse)(nil), // 33: coffer.budget.v1.RespondToInvitationResponse
+	(*RemoveMemberRequest)(nil),         // 34: coffer.budget.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),        // 35: coffer.budget.v1.RemoveMemberResponse
+	(*ListInvitationsRequest)(nil),      // 36: coffer.budget.v1.ListInvitationsRequest
+	(*ListInvitationsResponse)(nil),     // 37: coffer.budget.v1.ListInvitationsResponse
+	(*v1.Pagination)(nil),               // 38: coffer.rest.v1.Pagination
 }
 var file_coffer_budget_v1_budget_proto_depIdxs = []int32{
 	5,  // 0: coffer.budget.v1.Budget.members:type_name -> coffer.budget.v1.Member
@@ -3320,49 +3626,54 @@ var file_coffer_budget_v1_budget_proto_depIdxs = []int32{
 	8,  // 5: coffer.budget.v1.CreateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
 	0,  // 6: coffer.budget.v1.CreateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
 	1,  // 7: coffer.budget.v1.ListBudgetsResponse.budgets:type_name -> coffer.budget.v1.ListedBudget
-	34, // 8: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	38, // 8: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 9: coffer.budget.v1.GetBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
 	15, // 10: coffer.budget.v1.UpdateBudgetRequest.category_ids:type_name -> coffer.budget.v1.CategoryIds
 	8,  // 11: coffer.budget.v1.UpdateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
 	0,  // 12: coffer.budget.v1.UpdateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
 	5,  // 13: coffer.budget.v1.ShareBudgetResponse.member:type_name -> coffer.budget.v1.Member
-	5,  // 14: coffer.budget.v1.ListMembersResponse.members:type_name -> coffer.budget.v1.Member
-	34, // 15: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	5,  // 16: coffer.budget.v1.GetMemberResponse.member:type_name -> coffer.budget.v1.Member
-	27, // 17: coffer.budget.v1.ListLimitsResponse.limits:type_name -> coffer.budget.v1.BudgetLimit
-	34, // 18: coffer.budget.v1.ListLimitsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	5,  // 19: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
-	6,  // 20: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
-	34, // 21: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	7,  // 22: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
-	10, // 23: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
-	12, // 24: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
-	14, // 25: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
-	17, // 26: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
-	19, // 27: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
-	21, // 28: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
-	23, // 29: coffer.budget.v1.BudgetService.GetMember:input_type -> coffer.budget.v1.GetMemberRequest
-	25, // 30: coffer.budget.v1.BudgetService.ListLimits:input_type -> coffer.budget.v1.ListLimitsRequest
-	28, // 31: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
-	30, // 32: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
-	32, // 33: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
-	9,  // 34: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
-	11, // 35: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
-	13, // 36: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
-	16, // 37: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
-	18, // 38: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
-	20, // 39: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
-	22, // 40: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
-	24, // 41: coffer.budget.v1.BudgetService.GetMember:output_type -> coffer.budget.v1.GetMemberResponse
-	26, // 42: coffer.budget.v1.BudgetService.ListLimits:output_type -> coffer.budget.v1.ListLimitsResponse
-	29, // 43: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
-	31, // 44: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
-	33, // 45: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
-	34, // [34:46] is the sub-list for method output_type
-	22, // [22:34] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	5,  // 14: coffer.budget.v1.ResendInvitationResponse.member:type_name -> coffer.budget.v1.Member
+	5,  // 15: coffer.budget.v1.ListMembersResponse.members:type_name -> coffer.budget.v1.Member
+	38, // 16: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	5,  // 17: coffer.budget.v1.GetMemberResponse.member:type_name -> coffer.budget.v1.Member
+	31, // 18: coffer.budget.v1.ListLimitsResponse.limits:type_name -> coffer.budget.v1.BudgetLimit
+	38, // 19: coffer.budget.v1.ListLimitsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	5,  // 20: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
+	6,  // 21: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
+	38, // 22: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	7,  // 23: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
+	10, // 24: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
+	12, // 25: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
+	14, // 26: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
+	17, // 27: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
+	19, // 28: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
+	21, // 29: coffer.budget.v1.BudgetService.ResendInvitation:input_type -> coffer.budget.v1.ResendInvitationRequest
+	23, // 30: coffer.budget.v1.BudgetService.WithdrawInvitation:input_type -> coffer.budget.v1.WithdrawInvitationRequest
+	25, // 31: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
+	27, // 32: coffer.budget.v1.BudgetService.GetMember:input_type -> coffer.budget.v1.GetMemberRequest
+	29, // 33: coffer.budget.v1.BudgetService.ListLimits:input_type -> coffer.budget.v1.ListLimitsRequest
+	32, // 34: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
+	34, // 35: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
+	36, // 36: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
+	9,  // 37: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
+	11, // 38: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
+	13, // 39: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
+	16, // 40: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
+	18, // 41: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
+	20, // 42: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
+	22, // 43: coffer.budget.v1.BudgetService.ResendInvitation:output_type -> coffer.budget.v1.ResendInvitationResponse
+	24, // 44: coffer.budget.v1.BudgetService.WithdrawInvitation:output_type -> coffer.budget.v1.WithdrawInvitationResponse
+	26, // 45: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
+	28, // 46: coffer.budget.v1.BudgetService.GetMember:output_type -> coffer.budget.v1.GetMemberResponse
+	30, // 47: coffer.budget.v1.BudgetService.ListLimits:output_type -> coffer.budget.v1.ListLimitsResponse
+	33, // 48: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
+	35, // 49: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
+	37, // 50: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
+	37, // [37:51] is the sub-list for method output_type
+	23, // [23:37] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_coffer_budget_v1_budget_proto_init() }
@@ -3380,18 +3691,18 @@ func file_coffer_budget_v1_budget_proto_init() {
 	file_coffer_budget_v1_budget_proto_msgTypes[12].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[14].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[19].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[21].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[25].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[27].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[28].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[29].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[31].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[32].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[36].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_budget_proto_rawDesc), len(file_coffer_budget_v1_budget_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,6 +27,8 @@ const (
 	BudgetService_UpdateBudget_FullMethodName        = "/coffer.budget.v1.BudgetService/UpdateBudget"
 	BudgetService_DeleteBudget_FullMethodName        = "/coffer.budget.v1.BudgetService/DeleteBudget"
 	BudgetService_ShareBudget_FullMethodName         = "/coffer.budget.v1.BudgetService/ShareBudget"
+	BudgetService_ResendInvitation_FullMethodName    = "/coffer.budget.v1.BudgetService/ResendInvitation"
+	BudgetService_WithdrawInvitation_FullMethodName  = "/coffer.budget.v1.BudgetService/WithdrawInvitation"
 	BudgetService_ListMembers_FullMethodName         = "/coffer.budget.v1.BudgetService/ListMembers"
 	BudgetService_GetMember_FullMethodName           = "/coffer.budget.v1.BudgetService/GetMember"
 	BudgetService_ListLimits_FullMethodName          = "/coffer.budget.v1.BudgetService/ListLimits"
@@ -53,10 +55,18 @@ type BudgetServiceClient interface {
 	// Deletes a budget. Only its owner may do this.
 	DeleteBudget(ctx context.Context, in *DeleteBudgetRequest, opts ...grpc.CallOption) (*DeleteBudgetResponse, error)
 	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may
-	// send 100 invitations within a day, and 50 to the same user.
+	// send 100 invitations within a day, and 50 to the same user. With invite=true the e-mail needs no account: it receives
+	// a mail with a link that is valid for 14 days. The invitation becomes pending when a user registers with the link, or
+	// verifies this e-mail. The response does not reveal whether the e-mail has an account.
 	ShareBudget(ctx context.Context, in *ShareBudgetRequest, opts ...grpc.CallOption) (*ShareBudgetResponse, error)
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days.
+	// Only the owner may do this.
+	ResendInvitation(ctx context.Context, in *ResendInvitationRequest, opts ...grpc.CallOption) (*ResendInvitationResponse, error)
+	// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its
+	// mails end.
+	WithdrawInvitation(ctx context.Context, in *WithdrawInvitationRequest, opts ...grpc.CallOption) (*WithdrawInvitationResponse, error)
 	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected
-	// invitations are only returned to the owner.
+	// invitations, and those that were sent by mail and have no answer yet, are only returned to the owner.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
 	// Returns a member or a pending invitation, to the owner and accepted members. A rejected invitation is only returned to the owner.
 	GetMember(ctx context.Context, in *GetMemberRequest, opts ...grpc.CallOption) (*GetMemberResponse, error)
@@ -133,6 +143,26 @@ func (c *budgetServiceClient) ShareBudget(ctx context.Context, in *ShareBudgetRe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ShareBudgetResponse)
 	err := c.cc.Invoke(ctx, BudgetService_ShareBudget_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *budgetServiceClient) ResendInvitation(ctx context.Context, in *ResendInvitationRequest, opts ...grpc.CallOption) (*ResendInvitationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResendInvitationResponse)
+	err := c.cc.Invoke(ctx, BudgetService_ResendInvitation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *budgetServiceClient) WithdrawInvitation(ctx context.Context, in *WithdrawInvitationRequest, opts ...grpc.CallOption) (*WithdrawInvitationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(WithdrawInvitationResponse)
+	err := c.cc.Invoke(ctx, BudgetService_WithdrawInvitation_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -217,10 +247,18 @@ type BudgetServiceServer interface {
 	// Deletes a budget. Only its owner may do this.
 	DeleteBudget(context.Context, *DeleteBudgetRequest) (*DeleteBudgetResponse, error)
 	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may
-	// send 100 invitations within a day, and 50 to the same user.
+	// send 100 invitations within a day, and 50 to the same user. With invite=true the e-mail needs no account: it receives
+	// a mail with a link that is valid for 14 days. The invitation becomes pending when a user registers with the link, or
+	// verifies this e-mail. The response does not reveal whether the e-mail has an account.
 	ShareBudget(context.Context, *ShareBudgetRequest) (*ShareBudgetResponse, error)
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days.
+	// Only the owner may do this.
+	ResendInvitation(context.Context, *ResendInvitationRequest) (*ResendInvitationResponse, error)
+	// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its
+	// mails end.
+	WithdrawInvitation(context.Context, *WithdrawInvitationRequest) (*WithdrawInvitationResponse, error)
 	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected
-	// invitations are only returned to the owner.
+	// invitations, and those that were sent by mail and have no answer yet, are only returned to the owner.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
 	// Returns a member or a pending invitation, to the owner and accepted members. A rejected invitation is only returned to the owner.
 	GetMember(context.Context, *GetMemberRequest) (*GetMemberResponse, error)
@@ -260,6 +298,12 @@ func (UnimplementedBudgetServiceServer) DeleteBudget(context.Context, *DeleteBud
 }
 func (UnimplementedBudgetServiceServer) ShareBudget(context.Context, *ShareBudgetRequest) (*ShareBudgetResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ShareBudget not implemented")
+}
+func (UnimplementedBudgetServiceServer) ResendInvitation(context.Context, *ResendInvitationRequest) (*ResendInvitationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResendInvitation not implemented")
+}
+func (UnimplementedBudgetServiceServer) WithdrawInvitation(context.Context, *WithdrawInvitationRequest) (*WithdrawInvitationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method WithdrawInvitation not implemented")
 }
 func (UnimplementedBudgetServiceServer) ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMembers not implemented")
@@ -408,6 +452,42 @@ func _BudgetService_ShareBudget_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BudgetService_ResendInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResendInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BudgetServiceServer).ResendInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BudgetService_ResendInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BudgetServiceServer).ResendInvitation(ctx, req.(*ResendInvitationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _BudgetService_WithdrawInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(WithdrawInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BudgetServiceServer).WithdrawInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BudgetService_WithdrawInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BudgetServiceServer).WithdrawInvitation(ctx, req.(*WithdrawInvitationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _BudgetService_ListMembers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListMembersRequest)
 	if err := dec(in); err != nil {
@@ -546,6 +626,14 @@ var BudgetService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ShareBudget",
 			Handler:    _BudgetService_ShareBudget_Handler,
+		},
+		{
+			MethodName: "ResendInvitation",
+			Handler:    _BudgetService_ResendInvitation_Handler,
+		},
+		{
+			MethodName: "WithdrawInvitation",
+			Handler:    _BudgetService_WithdrawInvitation_Handler,
 		},
 		{
 			MethodName: "ListMembers",

@@ -388,7 +388,7 @@ func (x *BudgetCategoriesLost) GetRemainingCategoryIds() []string {
 }
 
 // InvitationSent is published when a user is invited to a budget. Subject: budget.v1.invitation.sent. Audience: the
-// invited user and the owner.
+// invited user and the owner. If the invitation was sent by mail, only the invited user receives it.
 type InvitationSent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the budget.
@@ -479,6 +479,208 @@ func (x *InvitationSent) GetSharePercent() string {
 	return ""
 }
 
+// InvitationMailed is published when the owner invites an e-mail by mail, and when the owner sends the mail again. Subject:
+// budget.v1.invitation.mailed. Audience: the owner.
+type InvitationMailed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Name of the budget.
+	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Id of the invitation.
+	InvitationId string `protobuf:"bytes,4,opt,name=invitation_id,json=invitationId,proto3" json:"invitation_id,omitempty"`
+	// The invited e-mail.
+	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
+	// Role in the invitation: viewer or editor.
+	Role string `protobuf:"bytes,6,opt,name=role,proto3" json:"role,omitempty"`
+	// Share in percent, with at most two decimals. Absent if there is none.
+	SharePercent *string `protobuf:"bytes,7,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	// True if the mail was sent again.
+	Again         bool `protobuf:"varint,8,opt,name=again,proto3" json:"again,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvitationMailed) Reset() {
+	*x = InvitationMailed{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvitationMailed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvitationMailed) ProtoMessage() {}
+
+func (x *InvitationMailed) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvitationMailed.ProtoReflect.Descriptor instead.
+func (*InvitationMailed) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *InvitationMailed) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *InvitationMailed) GetBudgetName() string {
+	if x != nil {
+		return x.BudgetName
+	}
+	return ""
+}
+
+func (x *InvitationMailed) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *InvitationMailed) GetInvitationId() string {
+	if x != nil {
+		return x.InvitationId
+	}
+	return ""
+}
+
+func (x *InvitationMailed) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+func (x *InvitationMailed) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *InvitationMailed) GetSharePercent() string {
+	if x != nil && x.SharePercent != nil {
+		return *x.SharePercent
+	}
+	return ""
+}
+
+func (x *InvitationMailed) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
+}
+
+// InvitationEnded is published when an invitation that was sent by mail ends without an answer. Subject:
+// budget.v1.invitation.ended. Audience: the owner. An invited user who has an account receives MemberRemoved.
+type InvitationEnded struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Name of the budget.
+	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Id of the invitation.
+	InvitationId string `protobuf:"bytes,4,opt,name=invitation_id,json=invitationId,proto3" json:"invitation_id,omitempty"`
+	// The invited e-mail.
+	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
+	// withdrawn by the owner, expired after 14 days, or deleted with the budget.
+	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvitationEnded) Reset() {
+	*x = InvitationEnded{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvitationEnded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvitationEnded) ProtoMessage() {}
+
+func (x *InvitationEnded) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvitationEnded.ProtoReflect.Descriptor instead.
+func (*InvitationEnded) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *InvitationEnded) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *InvitationEnded) GetBudgetName() string {
+	if x != nil {
+		return x.BudgetName
+	}
+	return ""
+}
+
+func (x *InvitationEnded) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *InvitationEnded) GetInvitationId() string {
+	if x != nil {
+		return x.InvitationId
+	}
+	return ""
+}
+
+func (x *InvitationEnded) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+func (x *InvitationEnded) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // InvitationAnswered is published when a user accepts or rejects an invitation, or leaves a budget. Subject:
 // budget.v1.invitation.answered. Audience: the member and the owner. A member who rejects receives the budget's name as
 // the invitation had it.
@@ -502,7 +704,7 @@ type InvitationAnswered struct {
 
 func (x *InvitationAnswered) Reset() {
 	*x = InvitationAnswered{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -514,7 +716,7 @@ func (x *InvitationAnswered) String() string {
 func (*InvitationAnswered) ProtoMessage() {}
 
 func (x *InvitationAnswered) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -527,7 +729,7 @@ func (x *InvitationAnswered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvitationAnswered.ProtoReflect.Descriptor instead.
 func (*InvitationAnswered) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{6}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *InvitationAnswered) GetBudgetId() string {
@@ -599,7 +801,7 @@ type MemberUpdated struct {
 
 func (x *MemberUpdated) Reset() {
 	*x = MemberUpdated{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -611,7 +813,7 @@ func (x *MemberUpdated) String() string {
 func (*MemberUpdated) ProtoMessage() {}
 
 func (x *MemberUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -624,7 +826,7 @@ func (x *MemberUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberUpdated.ProtoReflect.Descriptor instead.
 func (*MemberUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{7}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MemberUpdated) GetBudgetId() string {
@@ -695,7 +897,7 @@ type WebhookTested struct {
 
 func (x *WebhookTested) Reset() {
 	*x = WebhookTested{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[8]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +909,7 @@ func (x *WebhookTested) String() string {
 func (*WebhookTested) ProtoMessage() {}
 
 func (x *WebhookTested) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[8]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +922,7 @@ func (x *WebhookTested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WebhookTested.ProtoReflect.Descriptor instead.
 func (*WebhookTested) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{8}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WebhookTested) GetWebhookId() string {
@@ -752,7 +954,7 @@ type MemberRemoved struct {
 
 func (x *MemberRemoved) Reset() {
 	*x = MemberRemoved{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[9]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -764,7 +966,7 @@ func (x *MemberRemoved) String() string {
 func (*MemberRemoved) ProtoMessage() {}
 
 func (x *MemberRemoved) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[9]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -777,7 +979,7 @@ func (x *MemberRemoved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberRemoved.ProtoReflect.Descriptor instead.
 func (*MemberRemoved) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{9}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MemberRemoved) GetBudgetId() string {
@@ -856,7 +1058,26 @@ const file_coffer_budget_v1_events_proto_rawDesc = "" +
 	"\tmember_id\x18\x04 \x01(\tR\bmemberId\x12\x12\n" +
 	"\x04role\x18\x05 \x01(\tR\x04role\x12.\n" +
 	"\rshare_percent\x18\x06 \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01B\x10\n" +
-	"\x0e_share_percent\"\xcb\x01\n" +
+	"\x0e_share_percent\"\x92\x02\n" +
+	"\x10InvitationMailed\x12\x1b\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
+	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"budgetName\x12\x19\n" +
+	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12#\n" +
+	"\rinvitation_id\x18\x04 \x01(\tR\finvitationId\x12\x14\n" +
+	"\x05email\x18\x05 \x01(\tR\x05email\x12\x12\n" +
+	"\x04role\x18\x06 \x01(\tR\x04role\x12.\n" +
+	"\rshare_percent\x18\a \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01\x12\x14\n" +
+	"\x05again\x18\b \x01(\bR\x05againB\x10\n" +
+	"\x0e_share_percent\"\xbd\x01\n" +
+	"\x0fInvitationEnded\x12\x1b\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
+	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"budgetName\x12\x19\n" +
+	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12#\n" +
+	"\rinvitation_id\x18\x04 \x01(\tR\finvitationId\x12\x14\n" +
+	"\x05email\x18\x05 \x01(\tR\x05email\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\"\xcb\x01\n" +
 	"\x12InvitationAnswered\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
 	"\vbudget_name\x18\x02 \x01(\tR\n" +
@@ -901,7 +1122,7 @@ func file_coffer_budget_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_events_proto_rawDescData
 }
 
-var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_coffer_budget_v1_events_proto_goTypes = []any{
 	(*BudgetCreated)(nil),          // 0: coffer.budget.v1.BudgetCreated
 	(*BudgetUpdated)(nil),          // 1: coffer.budget.v1.BudgetUpdated
@@ -909,17 +1130,19 @@ var file_coffer_budget_v1_events_proto_goTypes = []any{
 	(*BudgetThresholdReached)(nil), // 3: coffer.budget.v1.BudgetThresholdReached
 	(*BudgetCategoriesLost)(nil),   // 4: coffer.budget.v1.BudgetCategoriesLost
 	(*InvitationSent)(nil),         // 5: coffer.budget.v1.InvitationSent
-	(*InvitationAnswered)(nil),     // 6: coffer.budget.v1.InvitationAnswered
-	(*MemberUpdated)(nil),          // 7: coffer.budget.v1.MemberUpdated
-	(*WebhookTested)(nil),          // 8: coffer.budget.v1.WebhookTested
-	(*MemberRemoved)(nil),          // 9: coffer.budget.v1.MemberRemoved
-	(*BudgetSnapshot)(nil),         // 10: coffer.budget.v1.BudgetSnapshot
+	(*InvitationMailed)(nil),       // 6: coffer.budget.v1.InvitationMailed
+	(*InvitationEnded)(nil),        // 7: coffer.budget.v1.InvitationEnded
+	(*InvitationAnswered)(nil),     // 8: coffer.budget.v1.InvitationAnswered
+	(*MemberUpdated)(nil),          // 9: coffer.budget.v1.MemberUpdated
+	(*WebhookTested)(nil),          // 10: coffer.budget.v1.WebhookTested
+	(*MemberRemoved)(nil),          // 11: coffer.budget.v1.MemberRemoved
+	(*BudgetSnapshot)(nil),         // 12: coffer.budget.v1.BudgetSnapshot
 }
 var file_coffer_budget_v1_events_proto_depIdxs = []int32{
-	10, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
-	10, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
-	10, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
-	10, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	12, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	12, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
+	12, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
+	12, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
 	4,  // [4:4] is the sub-list for method output_type
 	4,  // [4:4] is the sub-list for method input_type
 	4,  // [4:4] is the sub-list for extension type_name
@@ -934,14 +1157,15 @@ func file_coffer_budget_v1_events_proto_init() {
 	}
 	file_coffer_budget_v1_budget_proto_init()
 	file_coffer_budget_v1_events_proto_msgTypes[5].OneofWrappers = []any{}
-	file_coffer_budget_v1_events_proto_msgTypes[7].OneofWrappers = []any{}
+	file_coffer_budget_v1_events_proto_msgTypes[6].OneofWrappers = []any{}
+	file_coffer_budget_v1_events_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_events_proto_rawDesc), len(file_coffer_budget_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

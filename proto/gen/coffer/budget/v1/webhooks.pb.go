@@ -288,7 +288,7 @@ type CreateWebhookRequest struct {
 	// https URL of a public address, without user and fragment, at most 2048 characters.
 	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
 	// Types of the events to send, at most 50. A * stands for any one component. By default, and if the list is empty,
-	// all events are sent.
+	// all events are sent. A personal access token must list types, and none of auth: they contain the user's e-mail.
 	Events []string `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
 	// Default true.
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
@@ -696,7 +696,8 @@ type UpdateWebhookRequest struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// https URL of a public address, without user and fragment, at most 2048 characters.
 	Url *string `protobuf:"bytes,2,opt,name=url,proto3,oneof" json:"url,omitempty"`
-	// Types of the events to send, at most 50. The list replaces the previous one; empty for all events.
+	// Types of the events to send, at most 50. The list replaces the previous one; empty for all events. A personal access
+	// token may set neither url nor events if the webhook then subscribes to events of auth.
 	Events *EventTypes `protobuf:"bytes,3,opt,name=events,proto3" json:"events,omitempty"`
 	// false stops the deliveries, true continues them.
 	Enabled *bool `protobuf:"varint,4,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`

@@ -262,6 +262,10 @@ const (
 	Reason_EMAIL_NOT_VERIFIED Reason = 292
 	// The report would have to read more than 100000 transactions. details says what to change.
 	Reason_REPORT_TOO_LARGE Reason = 300
+	// The budget has no such invitation: it was answered, withdrawn, has expired, or never existed.
+	Reason_INVITATION_NOT_FOUND Reason = 310
+	// The link of an invitation was used, has expired, was withdrawn, or is unknown. The owner of the budget can send another one.
+	Reason_INVITATION_EXPIRED Reason = 311
 	// The operation needs a sign-in within the last 10 minutes, because it changes how the account is protected, or exports or deletes it.
 	// Confirm the identity with `POST /api/v1/auth/reauthenticate` and repeat the request with the new access token.
 	Reason_REAUTHENTICATION_REQUIRED Reason = 315
@@ -382,6 +386,8 @@ var (
 		291: "MAIL_UNAVAILABLE",
 		292: "EMAIL_NOT_VERIFIED",
 		300: "REPORT_TOO_LARGE",
+		310: "INVITATION_NOT_FOUND",
+		311: "INVITATION_EXPIRED",
 		315: "REAUTHENTICATION_REQUIRED",
 	}
 	Reason_value = map[string]int32{
@@ -497,6 +503,8 @@ var (
 		"MAIL_UNAVAILABLE":              291,
 		"EMAIL_NOT_VERIFIED":            292,
 		"REPORT_TOO_LARGE":              300,
+		"INVITATION_NOT_FOUND":          310,
+		"INVITATION_EXPIRED":            311,
 		"REAUTHENTICATION_REQUIRED":     315,
 	}
 )
@@ -587,7 +595,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xf9A\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xa9C\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -701,7 +709,9 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\fLINK_EXPIRED\x10\xa2\x02\x1aB\xf8\xb6\x18\t\x80\xb7\x18\x9a\x03\x8a\xb7\x185The link was used or has expired; request another one\x12I\n" +
 	"\x10MAIL_UNAVAILABLE\x10\xa3\x02\x1a2\xf8\xb6\x18\x0e\x80\xb7\x18\xf7\x03\x8a\xb7\x18%This installation does not send mails\x12b\n" +
 	"\x12EMAIL_NOT_VERIFIED\x10\xa4\x02\x1aI\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18<Confirm your e-mail first, with the link that was sent to it\x12_\n" +
-	"\x10REPORT_TOO_LARGE\x10\xac\x02\x1aH\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18;The report would have to read more than 100000 transactions\x12H\n" +
+	"\x10REPORT_TOO_LARGE\x10\xac\x02\x1aH\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18;The report would have to read more than 100000 transactions\x12<\n" +
+	"\x14INVITATION_NOT_FOUND\x10\xb6\x02\x1a!\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x14Invitation not found\x12p\n" +
+	"\x12INVITATION_EXPIRED\x10\xb7\x02\x1aW\xf8\xb6\x18\t\x80\xb7\x18\x9a\x03\x8a\xb7\x18JThe invitation was used, was withdrawn or has expired; ask for another one\x12H\n" +
 	"\x19REAUTHENTICATION_REQUIRED\x10\xbb\x02\x1a(\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18\x1bConfirm your identity first:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +

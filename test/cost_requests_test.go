@@ -81,7 +81,8 @@ func resentInvitation(c *costRun) []worstRequest {
 
 // withdrawnInvitation withdraws an invitation by mail.
 func withdrawnInvitation(c *costRun) []worstRequest {
-	path := c.u.inviteByMail(c.ids["budget"], uuid.NewString()+"@example.com")
+	budget := c.u.budgetNamed("Withdrawn", c.ids["bank"], c.categories[0].(string))
+	path := c.u.inviteByMail(budget, uuid.NewString()+"@example.com")
 	return one("an e-mail", func() response { return c.u.del(path) })
 }
 
@@ -283,4 +284,10 @@ func (c *costRun) longRule() object {
 		"name": longText[:100], "match": "any", "actions": actions,
 		"conditions": slices.Repeat([]any{condition}, 10),
 	}
+}
+
+// patternFile returns a file to import with 40 rows of the longest description.
+func patternFile() string {
+	return "Date,Amount,Currency,Description\n" +
+		strings.Repeat("2026-01-31,-1.00,EUR,"+longText+"\n", 40)
 }

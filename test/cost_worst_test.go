@@ -294,9 +294,3 @@ func (c *costRun) split() object {
 	delete(all, "categoryId")
 	return all
 }
-
-// patternFile returns a file to import with 40 rows of the longest description.
-func patternFile() string {
-	return "Date,Amount,Currency,Description\n" +
-		strings.Repeat("2026-01-31,-1.00,EUR,"+longText+"\n", 40)
-}

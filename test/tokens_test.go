@@ -71,6 +71,10 @@ func (s *attackRun) scopes(t *testing.T) {
 		func(t *testing.T, me *user, o operation) {
 			t.Helper()
 			path, body := s.path(t, o), s.body(t, o)
+			// No scope opens events of the account, which an empty list contains.
+			if body["events"] != nil {
+				body["events"] = []string{"ledger.v1.*.*"}
+			}
 			for scope, token := range s.scoped {
 				me.token = token
 				var a response

@@ -256,3 +256,7 @@ func (s *server) publish(ctx context.Context, tx pgx.Tx, user uuid.UUID, data pr
 	s.wake()
 	return outbox.Add(ctx, tx, outbox.Event{ID: s.newID(), UserID: user, Data: data})
 }
+
+// trust returns the state that this service verifies tokens against. It calls the methods directly;
+// the other services use gRPC.
+func (s *server) trust() caller.Trust { return caller.TrustOf(s.GetKeySet, s.ListRevokedSessions) }

@@ -297,7 +297,3 @@ func (s *server) listAllRevoked(
 	}
 	return resp, nil
 }
-
-// trust returns the state that this service verifies tokens against. It calls the methods directly;
-// the other services use gRPC.
-func (s *server) trust() caller.Trust { return caller.TrustOf(s.GetKeySet, s.ListRevokedSessions) }

@@ -140,5 +140,6 @@ func TestScopesOfMethods(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"ShareBudget", "RespondToInvitation", "RemoveMember", "UpdateNotifications",
 		"UpdateNotification", "DeleteNotification", "UpdateSettings", "ExportAccount",
+		"ResendInvitation", "WithdrawInvitation",
 	}, closed, "operations for tokens of sessions only")
 }

@@ -107,3 +107,5 @@ replace (
 )
 
 replace github.com/coffer-budget/coffer/web => ../web
+
+replace github.com/coffer-budget/coffer/clients/go => ../clients/go

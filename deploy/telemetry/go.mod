@@ -174,3 +174,5 @@ replace (
 replace golang.org/x/exp => golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba
 
 replace github.com/coffer-budget/coffer/web => ../../web
+
+replace github.com/coffer-budget/coffer/clients/go => ../../clients/go

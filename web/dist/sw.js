@@ -1,5 +1,5 @@
-const VERSION = "b7f3a90d080ee521";
-const FILES = ["/","/assets/Home-OkyOOeBv.js","/assets/account-Dtzdgpsv.js","/assets/base-BKqKDLyf.js","/assets/charts-CCk8w_89.js","/assets/daily-BDRyZKx8.js","/assets/data-B9TcVObE.js","/assets/data-BvDod7y3.css","/assets/data-de-CdEiZwSI.js","/assets/data-en-ChtNvNOX.js","/assets/de-DEdXEnKV.js","/assets/en-CGtGqa-2.js","/assets/index-gRQ54u7Q.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BVAo8odk.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "62bc959476f143ae";
+const FILES = ["/","/assets/Home-YhU0sPh1.js","/assets/account-DVrNj7pA.js","/assets/base-BHXoGGsm.js","/assets/charts-B3sAh5fD.js","/assets/daily-rH5c0PL_.js","/assets/data-BMyv_W4m.css","/assets/data-CUcoog_a.js","/assets/data-de-CLbNsJft.js","/assets/data-en-csSjplhE.js","/assets/de-wWZngS-6.js","/assets/en-B53ND5dG.js","/assets/index-O6pX8Fbo.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CuW2ffDX.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

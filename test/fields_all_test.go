@@ -15,9 +15,11 @@ import (
 
 // noFieldTest are the messages that no test of fields has, with the reasons.
 var noFieldTest = map[protoreflect.FullName]string{
-	"coffer.rest.v1.Cookie":  "it is a header",
-	"coffer.ocr.v1.Receipt":  "a file decides all fields, see receipt_text_test.go",
-	"coffer.budget.v1.Event": "it is the envelope of the events that these tests read",
+	"coffer.rest.v1.Cookie":       "it is a header",
+	"coffer.rest.v1.FileHeader":   "it is the name and type of a file",
+	"coffer.rest.v1.ArchivePiece": "it is a piece of a file",
+	"coffer.ocr.v1.Receipt":       "a file decides all fields, see receipt_text_test.go",
+	"coffer.budget.v1.Event":      "it is the envelope of the events that these tests read",
 	"coffer.budget.v1.Notification": "its data is the event, and a client changes read only, " +
 		"see notifications_test.go",
 	"coffer.auth.v1.PersonalToken":     "no request changes it, see tokens_test.go",

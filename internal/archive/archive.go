@@ -6,8 +6,6 @@
 package archive
 
 import (
-	"bytes"
-
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
@@ -19,17 +17,22 @@ import (
 // Files sends files in pieces, one file after the other. It implements io.Writer for the content of
 // the present file. The caller must call Flush after the last one.
 type Files struct {
+	*rpc.FileWriter
 	send func(*restv1.ArchivePiece) error
 	// path is set until the first piece of the file is sent.
-	path    string
-	rows    int64
-	content bytes.Buffer
+	path string
+	// rows is the number of rows that begin in the next piece.
+	rows int64
 	// line is reused for each row.
 	line []byte
 }
 
 // NewFiles returns a sender that passes pieces to send. The function may keep them.
-func NewFiles(send func(*restv1.ArchivePiece) error) *Files { return &Files{send: send} }
+func NewFiles(send func(*restv1.ArchivePiece) error) *Files {
+	f := &Files{send: send}
+	f.FileWriter = rpc.NewFileWriter(f.sendPiece)
+	return f
+}
 
 // Begin ends the present file and begins another file. A file may stay empty.
 func (f *Files) Begin(path string) error {
@@ -52,32 +55,21 @@ func (f *Files) Row(m proto.Message) error {
 	return err
 }
 
-// Write implements io.Writer.
-func (f *Files) Write(p []byte) (int, error) {
-	written := 0
-	for len(p) > 0 {
-		n, _ := f.content.Write(p[:min(len(p), rpc.MaxPiece-f.content.Len())])
-		p, written = p[n:], written+n
-		if f.content.Len() == rpc.MaxPiece {
-			if err := f.Flush(); err != nil {
-				return written, err
-			}
-		}
-	}
-	return written, nil
-}
-
 // Flush sends the rest of the present file.
 func (f *Files) Flush() error {
-	if f.path == "" && f.content.Len() == 0 {
+	if err := f.FileWriter.Flush(); err != nil {
+		return err
+	}
+	if f.path == "" {
 		return nil
 	}
-	// gRPC may read a message after sending it, so each piece has its own memory.
-	piece := &restv1.ArchivePiece{
-		Path: f.path, Rows: f.rows, Content: bytes.Clone(f.content.Bytes()),
-	}
+	// The file is empty, so no piece has its path.
+	return f.sendPiece(nil)
+}
+
+func (f *Files) sendPiece(content []byte) error {
+	piece := &restv1.ArchivePiece{Path: f.path, Rows: f.rows, Content: content}
 	f.path, f.rows = "", 0
-	f.content.Reset()
 	return f.send(piece)
 }
 
@@ -86,6 +78,11 @@ func Rows[M proto.Message](f *Files, path string, messages []M) error {
 	if err := f.Begin(path); err != nil {
 		return err
 	}
+	return AddRows(f, messages)
+}
+
+// AddRows writes a row for each message to the present file.
+func AddRows[M proto.Message](f *Files, messages []M) error {
 	for _, m := range messages {
 		if err := f.Row(m); err != nil {
 			return err

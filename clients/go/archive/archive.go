@@ -1,4 +1,4 @@
-// Package archive reads the archive of an account, the zip file that POST /api/v1/account/export
+// Package archive reads the archive of an account, the zip file that GET /api/v1/account/export
 // returns.
 //
 // Open verifies the whole archive: the manifest, and the size, the SHA-256 and the number of rows

@@ -12,6 +12,8 @@ package export
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/netip"
 	"time"
 
@@ -50,6 +52,7 @@ var _ budgetv1.AccountServiceServer = (*Server)(nil)
 // ExportAccount sends the archive of the acting user, who has signed in recently (ADR 133). auth
 // requires a verified e-mail, and the ledger allows one export of a user at a time. Both decide
 // before the first byte is sent, so a rejected request gets an error and not a part of an archive.
+// The ledger decides first: auth records the export in the audit trail when it accepts the call.
 //
 // Errors: EMAIL_NOT_VERIFIED, RATE_LIMITED, and SERVICE_UNAVAILABLE while the ledger runs too many
 // exports.
@@ -58,11 +61,11 @@ func (s *Server) ExportAccount(
 	stream grpc.ServerStreamingServer[budgetv1.ExportAccountResponse],
 ) error {
 	ctx := stream.Context()
-	profile, err := s.profile(ctx, req)
+	books, err := s.books(ctx)
 	if err != nil {
 		return err
 	}
-	books, err := s.books(ctx)
+	profile, err := s.profile(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -104,6 +107,34 @@ type source struct {
 	receive func() (*restv1.ArchivePiece, error)
 }
 
+// begin receives the first piece of a stream.
+func begin[Message interface{ GetPiece() *restv1.ArchivePiece }](
+	receive func() (Message, error),
+) (source, error) {
+	pieces := func() (*restv1.ArchivePiece, error) {
+		m, err := receive()
+		return m.GetPiece(), err
+	}
+	first, err := pieces()
+	return source{first: first, receive: pieces}, err
+}
+
+// copyTo writes the files to a zip file.
+func (s source) copyTo(to *zipFile) error {
+	for piece := s.first; ; {
+		if err := to.add(piece); err != nil {
+			return err
+		}
+		var err error
+		if piece, err = s.receive(); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
 func (s *Server) profile(
 	ctx context.Context, req *budgetv1.ExportAccountRequest,
 ) (source, error) {
@@ -119,10 +150,7 @@ func (s *Server) profile(
 	if err != nil {
 		return source{}, err
 	}
-	return begin(func() (*restv1.ArchivePiece, error) {
-		resp, err := stream.Recv()
-		return resp.GetPiece(), err
-	})
+	return begin(stream.Recv)
 }
 
 func (s *Server) books(ctx context.Context) (source, error) {
@@ -131,8 +159,5 @@ func (s *Server) books(ctx context.Context) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	return begin(func() (*restv1.ArchivePiece, error) {
-		resp, err := stream.Recv()
-		return resp.GetPiece(), err
-	})
+	return begin(stream.Recv)
 }

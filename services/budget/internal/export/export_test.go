@@ -182,7 +182,8 @@ func TestExportAccount(t *testing.T) {
 	}, rows)
 }
 
-// TestExportAccountRejected requires that a rejection of auth or the ledger comes before the file.
+// TestExportAccountRejected requires that a rejection of auth or the ledger comes before the file,
+// and that auth does not record an export that the ledger rejects.
 func TestExportAccountRejected(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func() (*download, error){
@@ -190,7 +191,10 @@ func TestExportAccountRejected(t *testing.T) {
 			return export(t, &auth{rejection: errBroken}, &ledger{pieces: files()})
 		},
 		"ledger": func() (*download, error) {
-			return export(t, &auth{}, &ledger{end: errBroken})
+			a := &auth{}
+			got, err := export(t, a, &ledger{end: errBroken})
+			require.Nil(t, a.asked)
+			return got, err
 		},
 	} {
 		got, err := run()

@@ -2,36 +2,11 @@ package export
 
 import (
 	"context"
-	"errors"
-	"io"
-
-	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/archive"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
-
-// begin receives the first piece.
-func begin(receive func() (*restv1.ArchivePiece, error)) (source, error) {
-	first, err := receive()
-	return source{first: first, receive: receive}, err
-}
-
-func (s source) copyTo(to *zipFile) error {
-	for piece := s.first; ; {
-		if err := to.add(piece); err != nil {
-			return err
-		}
-		var err error
-		if piece, err = s.receive(); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		}
-	}
-}
 
 // write writes the files of this service, from the responses of its RPCs for the acting user.
 func (s *Server) write(ctx context.Context, files *archive.Files) error {
@@ -45,7 +20,10 @@ func (s *Server) write(ctx context.Context, files *archive.Files) error {
 	if err := s.limits(ctx, files, budgets); err != nil {
 		return err
 	}
-	if err := s.answers(ctx, files); err != nil {
+	if err := s.invitations(ctx, files); err != nil {
+		return err
+	}
+	if err := s.notifications(ctx, files); err != nil {
 		return err
 	}
 	return s.webhooks(ctx, files)
@@ -73,21 +51,11 @@ func pages[Page listed](
 	}
 }
 
-// rows writes the items of a page.
-func rows[M proto.Message](files *archive.Files, items []M) error {
-	for _, item := range items {
-		if err := files.Row(item); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // maxPage is the largest page of a list.
 const maxPage = 200
 
-// budgets writes the budgets of the user and those that others share, and returns the ids of those
-// that the user may read.
+// budgets writes the budgets of the user, and those of others that the user has accepted. It
+// returns their ids.
 func (s *Server) budgets(ctx context.Context, files *archive.Files) (ids []string, err error) {
 	if err := files.Begin("budgets.jsonl"); err != nil {
 		return nil, err
@@ -102,7 +70,7 @@ func (s *Server) budgets(ctx context.Context, files *archive.Files) (ids []strin
 			for _, b := range page.GetBudgets() {
 				ids = append(ids, b.GetId())
 			}
-			return rows(files, page.GetBudgets())
+			return archive.AddRows(files, page.GetBudgets())
 		})
 }
 
@@ -118,7 +86,7 @@ func (s *Server) members(ctx context.Context, files *archive.Files, budgets []st
 				})
 			},
 			func(page *budgetv1.ListMembersResponse) error {
-				return rows(files, page.GetMembers())
+				return archive.AddRows(files, page.GetMembers())
 			})
 		if err != nil {
 			return err
@@ -155,23 +123,23 @@ func (s *Server) limits(ctx context.Context, files *archive.Files, budgets []str
 	return nil
 }
 
-// answers writes the pending invitations and the notifications.
-func (s *Server) answers(ctx context.Context, files *archive.Files) error {
+// invitations writes the pending invitations to budgets of others.
+func (s *Server) invitations(ctx context.Context, files *archive.Files) error {
 	if err := files.Begin("invitations.jsonl"); err != nil {
 		return err
 	}
-	err := pages(
+	return pages(
 		func(cursor string) (*budgetv1.ListInvitationsResponse, error) {
 			return s.Budgets.ListInvitations(ctx, &budgetv1.ListInvitationsRequest{
 				Limit: new(int32(maxPage)), Cursor: cursor,
 			})
 		},
 		func(page *budgetv1.ListInvitationsResponse) error {
-			return rows(files, page.GetInvitations())
+			return archive.AddRows(files, page.GetInvitations())
 		})
-	if err != nil {
-		return err
-	}
+}
+
+func (s *Server) notifications(ctx context.Context, files *archive.Files) error {
 	if err := files.Begin("notifications.jsonl"); err != nil {
 		return err
 	}
@@ -182,7 +150,7 @@ func (s *Server) answers(ctx context.Context, files *archive.Files) error {
 			})
 		},
 		func(page *budgetv1.ListNotificationsResponse) error {
-			return rows(files, page.GetNotifications())
+			return archive.AddRows(files, page.GetNotifications())
 		})
 }
 
@@ -202,7 +170,7 @@ func (s *Server) webhooks(ctx context.Context, files *archive.Files) error {
 			for _, w := range page.GetWebhooks() {
 				ids = append(ids, w.GetId())
 			}
-			return rows(files, page.GetWebhooks())
+			return archive.AddRows(files, page.GetWebhooks())
 		})
 	if err != nil {
 		return err
@@ -219,7 +187,7 @@ func (s *Server) webhooks(ctx context.Context, files *archive.Files) error {
 					})
 			},
 			func(page *budgetv1.ListWebhookDeliveriesResponse) error {
-				return rows(files, page.GetDeliveries())
+				return archive.AddRows(files, page.GetDeliveries())
 			})
 		if err != nil {
 			return err

@@ -184,6 +184,9 @@ func (s *Exports) inSnapshot(
 		if err := lock(ctx, tx, owner); err != nil {
 			return err
 		}
+		if err := setIdleTimeout(ctx, tx); err != nil {
+			return err
+		}
 		return do(tx)
 	})
 }
@@ -217,18 +220,26 @@ func write(ctx context.Context, q pg.Querier, chosen filter, to encoder) error {
 	if err := to.begin(b); err != nil {
 		return err
 	}
+	if err := eachEntry(ctx, q, chosen, to.add); err != nil {
+		return err
+	}
+	return to.end()
+}
+
+// eachEntry calls do for each transaction of a filter, oldest first.
+func eachEntry(ctx context.Context, q pg.Querier, chosen filter, do func(entry) error) error {
 	for {
 		page, err := selectPage(ctx, q, chosen)
 		if err != nil {
 			return err
 		}
 		for _, e := range page {
-			if err := to.add(e); err != nil {
+			if err := do(e); err != nil {
 				return err
 			}
 		}
 		if len(page) < pageSize {
-			return to.end()
+			return nil
 		}
 		last := page[len(page)-1]
 		chosen.after = &position{last.Date, last.ID}

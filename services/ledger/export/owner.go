@@ -110,36 +110,20 @@ func (e ownerExport) small(ctx context.Context) error {
 	return archive.Rows(e.files, "rules.jsonl", ruling)
 }
 
-// eachTransaction calls do for each transaction, oldest first.
-func (e ownerExport) eachTransaction(ctx context.Context, do func(entry) error) error {
-	all := filter{owner: e.owner}
-	for {
-		page, err := selectPage(ctx, e.tx, all)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for _, t := range page {
-			if err := do(t); err != nil {
-				return err
-			}
-		}
-		last := page[len(page)-1]
-		all.after = &position{last.Date, last.ID}
-	}
-}
-
 func (e ownerExport) transactions(ctx context.Context) error {
 	if err := e.files.Begin("transactions.jsonl"); err != nil {
 		return err
 	}
-	return e.eachTransaction(ctx, func(t entry) error { return e.files.Row(t.Proto()) })
+	return eachEntry(ctx, e.tx, filter{owner: e.owner}, func(t entry) error {
+		return e.files.Row(t.Proto())
+	})
 }
 
 func (e ownerExport) transfers(ctx context.Context) error {
 	if err := e.files.Begin("transfers.jsonl"); err != nil {
 		return err
 	}
-	return e.eachTransaction(ctx, func(t entry) error {
+	return eachEntry(ctx, e.tx, filter{owner: e.owner}, func(t entry) error {
 		if t.other == nil || t.AmountMinor > 0 {
 			return nil
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -98,4 +100,21 @@ func TestExportOwner(t *testing.T) {
 	stream := &fixture.DownloadStream[ledgerv1.ExportOwnerResponse]{Ctx: user.Ctx}
 	require.ErrorContains(t, srv.ExportOwner(&ledgerv1.ExportOwnerRequest{OwnerId: "x"}, stream),
 		"VALIDATION_ERROR")
+}
+
+// TestExportOwnerIdle requires that a slow client may receive until the deadline of the download,
+// whatever the idle timeout of the installation.
+func TestExportOwnerIdle(t *testing.T) {
+	t.Parallel()
+	srv, user := setup(t)
+	err := srv.inSnapshot(t.Context(), user.ID, func(tx pgx.Tx) error {
+		limit := pgtest.Value[int64](t, tx, `
+			SELECT setting::bigint FROM pg_settings
+			WHERE name = 'idle_in_transaction_session_timeout'`)
+		require.Greater(t, limit, rpc.DownloadTimeout.Milliseconds())
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, "0", pgtest.Value[string](t, srv.DB,
+		`SHOW idle_in_transaction_session_timeout`), "it applies to exports only")
 }

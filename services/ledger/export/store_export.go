@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -36,6 +37,15 @@ type walletRow struct {
 func tryLock(ctx context.Context, q pg.Querier, owner uuid.UUID) (bool, error) {
 	return pg.Value[bool](ctx, q,
 		`SELECT pg_try_advisory_xact_lock(hashtext('export'), hashtext($1))`, owner.String())
+}
+
+// setIdleTimeout allows the database transaction to be idle until the deadline of a download. It is
+// idle while the client receives, so the limit of the installation (a minute in deploy/k8s) would
+// end the export of a slow client.
+func setIdleTimeout(ctx context.Context, q pg.Querier) error {
+	limit := (rpc.DownloadTimeout + time.Minute).Milliseconds()
+	return pg.Exec(ctx, q,
+		`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, fmt.Sprint(limit))
 }
 
 // selectWallets returns all wallets of the owner in the order of their creation, also those that a

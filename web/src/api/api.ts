@@ -61,8 +61,13 @@ async function send(method: Method, at: string, options: Options): Promise<Respo
     return await fetch(at, { ...init, body, cache: "no-store", keepalive: method === "delete" });
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new Problem(networkCode, "The server cannot be reached");
+    return unreachable();
   }
+}
+
+/** unreachable throws the problem of a request without an answer, or whose answer breaks off. */
+function unreachable(): never {
+  throw new Problem(networkCode, "The server cannot be reached");
 }
 
 type Read<T> = (response: Response) => Promise<T>;
@@ -87,9 +92,7 @@ async function request<T>(method: Method, at: string, options: Options, read: Re
 async function parsed(method: Method, at: string, response: Response): Promise<Fetched<unknown>> {
   const known = cached.get(at);
   if (response.status === 304 && known) return known;
-  const text = await response.text().catch(() => {
-    throw new Problem(networkCode, "The server cannot be reached");
-  });
+  const text = await response.text().catch(unreachable);
   const data = parseBody(text);
   if (!response.ok) throw problemOf(response.status, data);
   const answer = { data, version: response.headers.get("ETag") ?? "" };
@@ -159,8 +162,8 @@ export function download<P extends PathsWith<"get">>(
   options?: Request<Operation<P, "get">>,
 ): Promise<Blob> {
   return call("get", path, options, async (response) => {
-    if (!response.ok) throw problemOf(response.status, parseBody(await response.text()));
-    return new Blob([await response.blob()]);
+    if (!response.ok) throw problemOf(response.status, parseBody(await response.text().catch(unreachable)));
+    return new Blob([await response.blob().catch(unreachable)]);
   });
 }
 

@@ -221,3 +221,35 @@ test("a commit that has failed asks the questions that are open before it contin
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByText("2 transactions were added.").waitFor();
 });
+
+test("of two columns of days, one button takes the other one, and the first one again", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const page = await open(t, user, "/imports");
+  await upload(page, csv("Posting date,Transaction date,Payee,Amount,Currency", "2026-04-15,2026-04-13,Bakery,-3.50,EUR", "2026-04-16,2026-04-14,Cinema,-12.00,EUR", "2026-04-19,2026-04-17,Kiosk,-2.00,EUR"));
+  const days = line(page, "Two columns have different days.");
+  await days.getByText("2026-04-15", { exact: true }).waitFor();
+  const other = days.getByRole("button", { name: 'Rather "Transaction date"' });
+  await other.click();
+  await days.getByText("2026-04-13", { exact: true }).waitFor();
+  await days.getByRole("button", { name: 'Rather "Posting date"' }).click();
+  await days.getByText("2026-04-15", { exact: true }).waitFor();
+  await other.click();
+  await days.getByText("2026-04-13", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
+  await page.getByLabel("Expenses without a category").selectOption(categories[0].id);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Book 3 transactions" }).click();
+  await page.getByText("3 transactions were added.").waitFor();
+  const booked = (await user.get("/transaction?limit=200")).transactions;
+  assert.deepEqual(booked.map(({ date }) => date.slice(0, 10)).sort(), ["2026-04-13", "2026-04-14", "2026-04-17"]);
+});
+
+test("a unit of several currencies names the one in which it is read", async (t) => {
+  const user = await account();
+  await household(user, 0);
+  const page = await open(t, user, "/imports");
+  await upload(page, csv("Date,Payee,Amount", "2026-05-13,Bakery,FCFA -350", "2026-05-14,Cinema,FCFA -1200"));
+  await line(page, "Several currencies have the name that the file uses.").getByText('The file names the currency as "FCFA", and several currencies have this name: it is read as XOF.').waitFor();
+});

@@ -168,6 +168,10 @@ test("otherColumn", () => {
   assert.deepEqual(otherColumn(asks("DATES_DIFFER", "2"), mapping).mapping.columns, dates.mapping.columns, "a file without a heading");
   assert.deepEqual(otherColumn(asks("DATES_DIFFER", '"Day"'), mapping, ["Day", "Day", "Amount"]).mapping.columns, dates.mapping.columns, "equal headings");
   assert.deepEqual(otherColumn(asks("AMOUNTS_DIFFER", '"Paid"'), mapping, ["Booked", "Paid", "Amount"]).mapping.columns, [{ index: 0, field: "date" }, { index: 1, field: "amount" }]);
+  const back = otherColumn(asks("DATES_DIFFER", '"Paid"'), dates.mapping, ["Booked", "Paid", "Amount"]);
+  assert.deepEqual([back.name, back.mapping.columns], ['"Booked"', mapping.columns]);
+  const numbered = { code: "DATE_ORDER_ASSUMED", rows: [], assumption: { reason: "DATES_DIFFER", parameters: { column: "1", other: "2" } } };
+  assert.deepEqual(otherColumn(numbered, dates.mapping).mapping.columns, mapping.columns, "without a heading");
   assert.equal(otherColumn(asks("DATES_AMBIGUOUS", "2"), mapping), undefined);
   assert.equal(otherColumn(asks("DATES_DIFFER", '"Elsewhere"'), mapping, ["Booked", "Paid", "Amount"]), undefined);
 });

@@ -94,13 +94,18 @@ export function readWith(cell: string, mark: string): Digits | undefined {
 
 /**
  * otherColumn returns the mapping in which another column has the dates or the amounts, and the name of that column, if a question is
- * about two columns.
+ * about two columns. After that change, the other column is the one that was read first.
  */
 export function otherColumn({ assumption }: Question, mapping: Mapping, heading: readonly string[] = []): { name: string; mapping: Mapping } | undefined {
   const fields: Record<string, Field> = { DATES_DIFFER: "date", AMOUNTS_DIFFER: "amount" };
   const field = fields[assumption?.reason ?? ""];
-  const name = assumption?.parameters?.["other"] ?? "";
-  const named = heading.findIndex((title, index) => JSON.stringify(title) === name && (!field || fieldOf(mapping, index) !== field));
-  const index = named < 0 ? Number(name) - 1 : named;
-  return field && index >= 0 ? { name, mapping: withField(mapping, index, field) } : undefined;
+  if (!field) return undefined;
+  for (const key of ["other", "column"]) {
+    const name = assumption?.parameters?.[key] ?? "";
+    const isOther = (index: number) => fieldOf(mapping, index) !== field;
+    const named = heading.findIndex((title, index) => JSON.stringify(title) === name && isOther(index));
+    const index = named < 0 ? Number(name) - 1 : named;
+    if (index >= 0 && isOther(index)) return { name, mapping: withField(mapping, index, field) };
+  }
+  return undefined;
 }

@@ -78,9 +78,9 @@ func (s *Imports) finish(
 
 // setMapping sets the mapping that was saved for the heading of a CSV file or workbook, or
 // otherwise the proposed one. Fields that the saved mapping lacks, because an older release saved
-// it, are taken from the proposal, and so is a currency that the file states. A saved mapping is
-// confirmed, so the guesses of the proposal need no warning. known reports whether a mapping was
-// saved.
+// it, are taken from the proposal, and so is a currency that only this file shows (see
+// adoptCurrency). A saved mapping is confirmed, so the guesses of the proposal need no warning.
+// known reports whether a mapping was saved.
 func (s *Imports) setMapping(
 	ctx context.Context, tx pgx.Tx, imp *staging.Import, details *ledgerv1.Import,
 	proposed *mapping.Mapping,
@@ -102,17 +102,7 @@ func (s *Imports) setMapping(
 	if err := json.Unmarshal(profile.Mapping, &saved); err != nil {
 		return false, fmt.Errorf("decoding import profile %s: %w", profile.ID, err)
 	}
-	if proposed.Currency != "" {
-		saved.Currency = proposed.Currency
-	}
-	if slices.Contains(details.GetWarnings(), statement.CurrencyAssumed) && saved.Currency != "" &&
-		saved.Currency != proposed.Currency {
-		staging.Withdraw(details, statement.CurrencyAssumed)
-		staging.Assume(details, statement.Assumption{
-			Code:     statement.CurrencyAssumed,
-			Evidence: statement.Shows("EARLIER_CURRENCY", "currency", saved.Currency),
-		})
-	}
+	adoptCurrency(details, &saved, proposed)
 	unread := saved.Adopt(proposed)
 	details.Mapping = staging.FromMapping(&saved)
 	for _, code := range statement.Confirmed {
@@ -137,6 +127,27 @@ func (s *Imports) setMapping(
 		})
 	}
 	return true, nil
+}
+
+// adoptCurrency completes the currency of a saved mapping, and says where it comes from. A currency
+// that the file states replaces the saved one. If the file has a unit of several currencies, the
+// saved one stays, because the user has accepted it.
+func adoptCurrency(details *ledgerv1.Import, saved, proposed *mapping.Mapping) {
+	if staging.ReadUnit(details, saved.Currency) {
+		return
+	}
+	if proposed.Currency != "" {
+		saved.Currency = proposed.Currency
+	}
+	if !slices.Contains(details.GetWarnings(), statement.CurrencyAssumed) || saved.Currency == "" ||
+		saved.Currency == proposed.Currency {
+		return
+	}
+	staging.Withdraw(details, statement.CurrencyAssumed)
+	staging.Assume(details, statement.Assumption{
+		Code:     statement.CurrencyAssumed,
+		Evidence: statement.Shows("EARLIER_CURRENCY", "currency", saved.Currency),
+	})
 }
 
 // columnNames returns the headings of columns for a sentence.

@@ -130,6 +130,27 @@ func TestCommitImportCurrency(t *testing.T) {
 		require.Equal(t, "GBP",
 			p.rows(t, p.mustUpload(t, heading+"2026-04-02,Hotel,-£45.50\n"))[0].GetCurrency())
 	})
+	t.Run("of_a_shared_unit_is_saved", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		requireReadAs := func(m *ledgerv1.Import, currency string) {
+			t.Helper()
+			require.Equal(t, currency, p.rows(t, m)[0].GetCurrency())
+			require.Equal(t, "UNIT_SHARED", m.GetAssumptions()[0].GetReason())
+			require.Equal(t, map[string]string{"unit": `"FCFA"`, "currency": currency},
+				m.GetAssumptions()[0].GetParameters())
+			require.Contains(t, m.GetAssumptions()[0].GetEvidence(), "read as "+currency)
+		}
+		m := p.mustUpload(t, heading+"2026-03-31,Bakery,FCFA -350\n")
+		requireReadAs(m, "XOF")
+		m.GetMapping().Currency = "XAF"
+		m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()})
+		requireReadAs(m, "XAF")
+		p.committed(t, m)
+		requireReadAs(p.mustUpload(t, heading+"2026-04-01,Bakery,FCFA -450\n"), "XAF")
+		require.Equal(t, "EUR",
+			p.rows(t, p.mustUpload(t, heading+"2026-04-02,Hotel,-€45.50\n"))[0].GetCurrency())
+	})
 }
 
 // TestCommitImportSavesProfileOfWorkbook checks that the mapping of a workbook is used for the next

@@ -247,6 +247,7 @@ func applyMapping(
 		return
 	}
 	details.Mapping = mapping
+	staging.ReadUnit(details, mapping.GetCurrency())
 	staging.Withdraw(details, changed.Confirms(staging.ToMapping(read))...)
 }
 

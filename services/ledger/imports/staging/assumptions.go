@@ -1,10 +1,13 @@
 package staging
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // FromAssumptions returns assumptions as the API shows them.
@@ -29,6 +32,23 @@ func Assume(details *ledgerv1.Import, a statement.Assumption) {
 	slices.Sort(details.Warnings)
 	details.Assumptions = append(details.GetAssumptions(),
 		FromAssumptions([]statement.Assumption{a})...)
+}
+
+// ReadUnit sets the currency in the evidence of a unit that several currencies have, and reports
+// whether the file has such a unit. If currency is empty, the unit is read as its usual currency.
+func ReadUnit(details *ledgerv1.Import, currency string) bool {
+	for _, a := range details.GetAssumptions() {
+		if a.GetReason() != statement.UnitShared {
+			continue
+		}
+		unit := a.GetParameters()["unit"]
+		usual := written.CurrencyOf(strings.Trim(unit, `"`))
+		evidence := statement.Shows(statement.UnitShared,
+			"unit", unit, "currency", cmp.Or(currency, usual))
+		a.Evidence, a.Parameters = evidence.Sentence(), evidence.Parameters
+		return true
+	}
+	return false
 }
 
 // Withdraw removes warnings and their evidence from an import.

@@ -66,7 +66,7 @@ func (p *Profile) setCurrency(in *statement.Input, m *mapping.Mapping, columns C
 	_, rows := p.examples(columns[mapping.FieldDate], isDate)
 	if unit := p.sharedUnit(columns, text); unit != "" {
 		code := cmp.Or(m.Currency, written.CurrencyOf(unit))
-		in.Assume(statement.CurrencyAssumed, statement.Shows("UNIT_SHARED",
+		in.Assume(statement.CurrencyAssumed, statement.Shows(statement.UnitShared,
 			"unit", quoted(unit), "currency", code), rows...)
 	}
 	if _, ok := columns[mapping.FieldCurrency]; ok || m.Currency != "" {

@@ -16,6 +16,10 @@ type Evidence struct {
 	Parameters map[string]string // Those of its sentence. Numbers are canonical.
 }
 
+// UnitShared is the evidence of a unit that several currencies have. A change of the currency
+// changes it.
+const UnitShared = "UNIT_SHARED"
+
 // Shows returns the evidence with a code. parameters holds names and values in turn.
 func Shows(code string, parameters ...string) Evidence {
 	e := Evidence{Code: code, Parameters: make(map[string]string)}

@@ -40,8 +40,8 @@ func newCurrencies() (units, names map[string]string, shared map[string]bool) {
 // unitMarks are characters around a unit that do not belong to it.
 const unitMarks = " .:()[]"
 
-// IsShared reports whether a text is a unit that several currencies have, such as "C$" in Canada
-// and in Nicaragua. CurrencyOf returns one of them.
+// IsShared reports whether a text is a unit that several currencies have, such as "FCFA" in West
+// and in Central Africa. CurrencyOf returns one of them.
 func IsShared(unit string) bool {
 	return sharedUnits[strings.ToLower(strings.Trim(unit, unitMarks))]
 }

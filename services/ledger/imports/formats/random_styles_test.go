@@ -249,5 +249,20 @@ func randomFile(r *rand.Rand) (style, []entry) {
 	}
 	s.debt = s.debt && isCard(entries)
 	s.oddFee = s.oddFee && len(entries) >= minOddFee
+	separate(entries)
 	return s, entries
+}
+
+// separate raises fees until no amount with its fee is the amount of another transaction. Otherwise
+// the judge takes an amount without its fee for a payment on the wrong day.
+func separate(entries []entry) {
+	absolute := func(n int64) int64 { return max(n, -n) }
+	for i := range entries {
+		e := &entries[i]
+		for e.fee > 0 && slices.ContainsFunc(entries, func(other entry) bool {
+			return absolute(other.amount) == absolute(e.amount-e.fee)
+		}) {
+			e.fee++
+		}
+	}
 }

@@ -105,7 +105,7 @@ func (r *Reader) Row(record *statement.Record) {
 		return
 	}
 	r.setStatus(record)
-	if saysPending(day) && record.Problem == "" {
+	if !ok && record.Problem == "" && saysPending(day) {
 		record.Status = written.Pending
 	}
 	if record.Problem == "" || record.Status == written.Void {

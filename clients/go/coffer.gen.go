@@ -7049,10 +7049,10 @@ type ListTagsResultCode string
 
 // ListTransactionsResult defines model for ListTransactionsResult.
 type ListTransactionsResult struct {
-	// Capped Only with include=totals: true if the totals cover only the newest cappedAt transactions, because more match, or, with a q that no index supports or with untagged, because more would have to be examined. Totals of whole months (UTC), or of the whole history, with no other filters than walletId and currency always cover all transactions.
+	// Capped Only with include=totals: true if the totals cover only the newest cappedAt transactions, because more match, or, with a filter for which a page examines 10000 transactions, because more would have to be examined. Totals of whole months (UTC), or of the whole history, with no other filters than walletId, currency and counted always cover all transactions.
 	Capped *bool `json:"capped,omitempty"`
 
-	// CappedAt Only if capped is true: the number of the newest transactions that the totals cover, 20000. With a q that no index supports or with untagged, it is the number of examined transactions, and the totals have those of them that match. It is smaller for a q that repeats characters many times.
+	// CappedAt Only if capped is true: the number of the newest transactions that the totals cover, 20000. With a filter for which a page examines 10000 transactions, it is the number of examined transactions, and the totals have those of them that match. It is smaller for a q that repeats characters many times.
 	CappedAt *int32 `json:"cappedAt,omitempty"`
 
 	// Code The result of the operation, for programs.

@@ -2760,13 +2760,13 @@ type ListTransactionsResponse struct {
 	// exceptCategoryId, a split transaction counts with its parts in the selected categories only. The page is read before the
 	// totals, so a transaction that is created in between is only in the totals.
 	Totals []*FilterTotals `protobuf:"bytes,5,rep,name=totals,proto3" json:"totals,omitempty"`
-	// Only with include=totals: true if the totals cover only the newest cappedAt transactions, because more match, or, with a q
-	// that no index supports or with untagged, because more would have to be examined. Totals of whole months (UTC), or of the whole
-	// history, with no other filters than walletId and currency always cover all transactions.
+	// Only with include=totals: true if the totals cover only the newest cappedAt transactions, because more match, or, with a filter for
+	// which a page examines 10000 transactions, because more would have to be examined. Totals of whole months (UTC), or of the whole
+	// history, with no other filters than walletId, currency and counted always cover all transactions.
 	Capped *bool `protobuf:"varint,6,opt,name=capped,proto3,oneof" json:"capped,omitempty"`
-	// Only if capped is true: the number of the newest transactions that the totals cover, 20000. With a q that no index supports or with
-	// untagged, it is the number of examined transactions, and the totals have those of them that match. It is smaller for a q that
-	// repeats characters many times.
+	// Only if capped is true: the number of the newest transactions that the totals cover, 20000. With a filter for which a page examines
+	// 10000 transactions, it is the number of examined transactions, and the totals have those of them that match. It is smaller for a q
+	// that repeats characters many times.
 	CappedAt *int32 `protobuf:"varint,7,opt,name=capped_at,json=cappedAt,proto3,oneof" json:"capped_at,omitempty"`
 	// Only with include=etags: the ETag of each transaction, in the order of transactions, for If-Match or the items of a batch.
 	Etags         []string `protobuf:"bytes,8,rep,name=etags,proto3" json:"etags,omitempty"`

@@ -10,7 +10,7 @@
 //   - intervals.go: the intervals of a period
 //   - store_series.go: the statement
 //   - report.go: the rule that turns rows into the response
-//   - compare.go, flow.go: the reports of one period and of two
+//   - compare.go and flow.go: the reports of two periods and of one
 //   - csv.go: reports and comparisons as tables
 package series
 

@@ -223,10 +223,9 @@ const maxIndexedTags = 20
 const maxComparisons = 20
 
 // unindexed reports whether the list has a search, or a filter by many tags, by transactions
-// without tags, payee or attachments, or by those outside of something, and no index that supports
-// it or another filter. The index of
-// searches also finds payees. An expensive search does not use it, because it finds any number of
-// rows.
+// without tags, payee or attachments, or by other wallets, categories or payees, and no index that
+// supports it or another filter. The index of searches also finds payees. An expensive search does
+// not use it, because it finds any number of rows.
 func (l transactionList) unindexed() bool {
 	if comparisons(l.substring) > maxComparisons {
 		return true

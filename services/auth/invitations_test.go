@@ -215,8 +215,27 @@ func TestInvitation(t *testing.T) {
 		off := post{bundle: p.replica(t, config), box: p.box}
 		eve := off.register(t, "eve@example.com")
 		off.consume(t, off.invited(ada, eve.GetEmail()))
-		require.Equal(t, []string{mum.GetId(), eve.GetId()}, off.reported(t))
+		require.Equal(t, []string{mum.GetId(), eve.GetId(), eve.GetId()}, off.reported(t))
 	})
+	t.Run("without verification, reports new e-mails that may have been invited before",
+		func(t *testing.T) {
+			t.Parallel()
+			p := setupMail(t)
+			p.config.EmailVerification = verificationOff
+			ctx, _ := p.member(t, mumMail)
+			mum := p.me(t, ctx).GetId()
+			require.Equal(t, []string{mum}, p.reported(t))
+			p.moves(t, ctx, newMail)
+			require.Equal(t, []string{mum, mum}, p.reported(t))
+			require.NoError(t, p.revert(t, p.token(t, mumMail)))
+			events := p.events(t)
+			require.Equal(t, "auth.v1.user.email_verified", events[len(events)-1].Subject)
+			ctx, _ = p.member(t, "ben@example.com")
+			ben := p.me(t, ctx).GetId()
+			p.consume(t, p.invited(p.me(t, ctx), adaMail))
+			require.NoError(t, p.accept(t, p.token(t, adaMail), adaMail))
+			require.Equal(t, []string{mum, mum, ben}, p.reported(t), "the link has verified it")
+		})
 	t.Run("is in the audit trail of the owner", func(t *testing.T) {
 		t.Parallel()
 		p := setupMail(t)

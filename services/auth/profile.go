@@ -102,6 +102,9 @@ func (s *server) UpdateMe(
 			if err := s.reportEmail(ctx, tx, before, current.Email); err != nil {
 				return err
 			}
+			if err := s.reportUnverified(ctx, tx, current); err != nil {
+				return err
+			}
 		}
 		if err := insertAudit(ctx, tx, s.entry(kind, current.ID, id.SessionID, from)); err != nil {
 			return err

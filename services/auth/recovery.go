@@ -219,3 +219,11 @@ func parseReset(req *authv1.ResetPasswordRequest, address string) error {
 	p.Field(password.CheckNew("password", req.GetPassword(), address))
 	return p.Err()
 }
+
+// linkCall returns the idempotent call of a request with the token of a link.
+func linkCall(operation, token, key string) (idem.Call, error) {
+	if token == "" {
+		return idem.Call{}, apierr.Invalid("token", "is required")
+	}
+	return idem.Call{Scope: operation + ":" + hex.EncodeToString(links.Hash(token)), Key: key}, nil
+}

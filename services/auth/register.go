@@ -78,7 +78,11 @@ func (s *server) Register(
 				return err
 			}
 		}
-		return s.publish(ctx, tx, created.ID, &authv1.UserRegistered{User: created.proto()})
+		err = s.publish(ctx, tx, created.ID, &authv1.UserRegistered{User: created.proto()})
+		if err != nil {
+			return err
+		}
+		return s.reportUnverified(ctx, tx, created)
 	})
 	if err != nil {
 		return nil, err
@@ -102,6 +106,17 @@ func (s *server) checkInvitation(ctx context.Context, token, address string) err
 		return apierr.Invalid("email", "must be the invited e-mail")
 	}
 	return nil
+}
+
+// reportUnverified publishes that a user may receive invitations by mail to a new e-mail, if the
+// installation does not require that e-mails are verified. Otherwise UserEmailVerified reports it.
+// The e-mail may have been invited before, so the budget service would not learn the user from the
+// event of the invitation.
+func (s *server) reportUnverified(ctx context.Context, tx pgx.Tx, u user) error {
+	if s.config.verification() != verificationOff || !s.mails.Configured() || u.VerifiedAt != nil {
+		return nil
+	}
+	return s.publish(ctx, tx, u.ID, &authv1.UserInvited{User: u.proto()})
 }
 
 // OpenInvitation returns the e-mail of a link. The link was sent to this e-mail, so its reader may

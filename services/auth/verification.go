@@ -2,14 +2,12 @@ package auth
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -222,14 +220,6 @@ func (s *server) VerifyEmail(
 	return resp, nil
 }
 
-// linkCall returns the idempotent call of a request with the token of a link.
-func linkCall(operation, token, key string) (idem.Call, error) {
-	if token == "" {
-		return idem.Call{}, apierr.Invalid("token", "is required")
-	}
-	return idem.Call{Scope: operation + ":" + hex.EncodeToString(links.Hash(token)), Key: key}, nil
-}
-
 // changeEmail applies the change of a link, and notifies the former e-mail.
 func (s *server) changeEmail(
 	ctx context.Context, tx pgx.Tx, link links.Link, now time.Time, from client,
@@ -249,7 +239,12 @@ func (s *server) changeEmail(
 	if err := s.reportEmail(ctx, tx, before, changed.Email); err != nil {
 		return err
 	}
-	err = s.publish(ctx, tx, changed.ID, &authv1.UserUpdated{User: changed.proto()})
+	return s.publishVerified(ctx, tx, changed)
+}
+
+// publishVerified publishes the events of an e-mail that the link of a mail has replaced.
+func (s *server) publishVerified(ctx context.Context, tx pgx.Tx, changed user) error {
+	err := s.publish(ctx, tx, changed.ID, &authv1.UserUpdated{User: changed.proto()})
 	if err != nil {
 		return err
 	}
@@ -288,7 +283,7 @@ func (s *server) RevertEmail(
 		if err := s.endAccess(ctx, tx, auditEmailReverted, restored.ID, from); err != nil {
 			return err
 		}
-		return s.publish(ctx, tx, restored.ID, &authv1.UserUpdated{User: restored.proto()})
+		return s.publishVerified(ctx, tx, restored)
 	})
 	if err != nil {
 		return nil, err

@@ -163,7 +163,8 @@ func (x *UserEmailVerified) GetUser() *User {
 }
 
 // UserInvited is published as auth.v1.user.invited when the e-mail of a user was invited to a budget by mail, and the user
-// may receive invitations to it: the e-mail is verified, or the installation does not require that.
+// may receive invitations to it: the e-mail is verified, or the installation does not require that. If
+// it does not, the event is also published for a new e-mail of a user, because that may have been invited before.
 type UserInvited struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user with the invited e-mail.

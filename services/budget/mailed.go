@@ -175,6 +175,8 @@ func (s *server) resend(
 		return member{}, errTooManyResends.After(m.ResendsSince.Add(invitationWindow).Sub(now))
 	}
 	m.Resends++
+	// The mail has the current name, so the invitation shows it, too.
+	m.KnownName = &seen.Name
 	m.ExpiresAt = new(now.Add(mailedTTL))
 	if err := insertInvitationTry(ctx, tx, seen.OwnerID, nil, now); err != nil {
 		return member{}, err

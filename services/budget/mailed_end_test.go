@@ -48,8 +48,12 @@ func TestResendInvitation(t *testing.T) {
 		pgtest.Call(owner.Ctx, env.ResendInvitation, req))
 	require.Equal(t, 23*time.Hour, e.RetryAfter)
 	env.now = func() time.Time { return budgettest.Today.Add(25 * time.Hour) }
+	env.rename(t, owner, id)
 	_, err := env.ResendInvitation(owner.Ctx, req)
 	require.NoError(t, err)
+	who := env.user(t, "Mum")
+	env.apply(t, verified(who, mum))
+	require.Equal(t, "Renamed", env.invitations(t, who)[0].GetBudgetName(), "as in the mail")
 
 	_, err = env.ResendInvitation(friend.Ctx, req)
 	require.ErrorIs(t, err, errInsufficientPermissions)
@@ -101,6 +105,7 @@ func TestInvitationEnds(t *testing.T) {
 				if account {
 					env.apply(t, verified(who, mum))
 				}
+				env.rename(t, owner, id)
 				env.events(t)
 				require.NoError(t, end(env, owner, id, m.GetInvitationId()))
 				require.Empty(t, env.invitations(t, who))
@@ -110,6 +115,7 @@ func TestInvitationEnds(t *testing.T) {
 						require.Equal(t, reason, ended.GetReason())
 						require.Equal(t, m.GetInvitationId(), ended.GetInvitationId())
 						require.Equal(t, mum, ended.GetEmail())
+						require.Equal(t, "Renamed", ended.GetBudgetName())
 					}
 					_, kind, _ := strings.Cut(e.Subject, "v1.")
 					received[e.UserID.String()] = append(received[e.UserID.String()], kind)

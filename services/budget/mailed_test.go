@@ -36,6 +36,13 @@ func (b *bundle) mails(
 	return resp.GetMember()
 }
 
+func (b *bundle) rename(t *testing.T, owner budgettest.User, id string) {
+	t.Helper()
+	_, err := b.UpdateBudget(owner.Ctx,
+		&budgetv1.UpdateBudgetRequest{Id: id, Name: new("Renamed")})
+	require.NoError(t, err)
+}
+
 // verified returns the event of a user who has verified the e-mail.
 func verified(who budgettest.User, email string) outbox.Received {
 	return outbox.Received{ID: uuid.New(), UserID: who.ID, Data: &authv1.UserEmailVerified{

@@ -199,7 +199,8 @@ func selectMailed(
 		budgetID, invitation, email)
 }
 
-// deleteExpired deletes the expired invitations by mail of budgets, which must be locked.
+// deleteExpired deletes the expired invitations by mail of budgets, which must be locked. They have
+// the current name of the budget, because their owner is notified.
 func deleteExpired(
 	ctx context.Context, q pg.Querier, budgets []uuid.UUID, now time.Time,
 ) ([]invitation, error) {
@@ -207,8 +208,7 @@ func deleteExpired(
 		DELETE FROM members m
 		USING budgets b
 		WHERE b.id = m.budget_id AND m.budget_id = ANY($1) AND m.expires_at <= $2 AND `+isByMail+`
-		RETURNING `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id`,
-		budgets, now)
+		RETURNING `+memberColumns+`, b.name AS budget_name, b.owner_id`, budgets, now)
 }
 
 // selectInvitations returns a page of a user's pending invitations, newest first. They have the

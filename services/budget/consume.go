@@ -118,7 +118,8 @@ func replaced(categories []uuid.UUID, category, target uuid.UUID) []uuid.UUID {
 }
 
 // followUsers attaches users to the invitations by mail to their e-mails. A user who registers
-// without the link of a mail must verify the e-mail first.
+// without the link of a mail must verify the e-mail first, unless the installation does not require
+// that: auth then publishes UserInvited.
 func (s *server) followUsers(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	for _, event := range events {
 		var user *authv1.User
@@ -152,7 +153,7 @@ type attachment struct {
 }
 
 // attach makes the invitations to an e-mail pending for its user, who is notified. The owners are
-// not, because they must not learn that the e-mail has an account. Beyond maxPendingInvitations an
+// not, because they must not learn that the e-mail has an account. Beyond the limits of the user an
 // invitation stays without a user until its owner sends it again. A repeated event finds no
 // invitation without a user.
 func (s *server) attach(ctx context.Context, tx pgx.Tx, user uuid.UUID, email string) error {
@@ -160,18 +161,24 @@ func (s *server) attach(ctx context.Context, tx pgx.Tx, user uuid.UUID, email st
 	if err != nil || len(budgets) == 0 {
 		return err
 	}
-	unanswered, err := countPendingInvitations(ctx, tx, user)
-	if err != nil || unanswered >= maxPendingInvitations {
+	a := attachment{user: user, email: email, now: s.now().UTC()}
+	a.limit, err = invitationsLeft(ctx, tx, user, a.now)
+	if err != nil || a.limit <= 0 {
+		return err
+	}
+	budgets, err = selectAttachable(ctx, tx, budgets, a)
+	if err != nil || len(budgets) == 0 {
 		return err
 	}
 	// A new invitation replaces a membership that the user rejected or left.
 	if err := deleteRejected(ctx, tx, budgets, user); err != nil {
 		return err
 	}
-	attached, err := attachUser(ctx, tx, budgets, attachment{
-		user: user, email: email, now: s.now(), limit: maxPendingInvitations - unanswered,
-	})
+	attached, err := attachUser(ctx, tx, budgets, a)
 	if err != nil {
+		return err
+	}
+	if err := insertReceived(ctx, tx, user, len(attached), a.now); err != nil {
 		return err
 	}
 	events := make([]notification.Addressed, len(attached))
@@ -179,6 +186,20 @@ func (s *server) attach(ctx context.Context, tx pgx.Tx, user uuid.UUID, email st
 		events[i] = notification.Addressed{User: user, Data: a.sent()}
 	}
 	return s.notifications.PublishEach(ctx, tx, events...)
+}
+
+// invitationsLeft returns the number of invitations that a user may still receive. It is not
+// positive for a user who has reached a limit.
+func invitationsLeft(
+	ctx context.Context, tx pgx.Tx, user uuid.UUID, now time.Time,
+) (int64, error) {
+	// The lock of the first count is held while the second one is read.
+	unanswered, err := countPendingInvitations(ctx, tx, user)
+	if err != nil {
+		return 0, err
+	}
+	received, err := countInvitationsTo(ctx, tx, user, now.Add(-invitationWindow))
+	return min(maxPendingInvitations-unanswered, invitationsPerMember-received), err
 }
 
 // sent returns the event of an invitation for its user.

@@ -257,13 +257,42 @@ func TestFollowUsers(t *testing.T) {
 			env.apply(t, verified(who, mum))
 			require.Len(t, env.invitations(t, who), 1)
 		})
-	t.Run("ignores expired invitations", func(t *testing.T) {
-		t.Parallel()
-		env := setup(t)
-		owner, who := env.user(t, "Owner"), env.user(t, "Mum")
-		env.mails(t, owner, env.budget(t, owner).GetId(), mum)
-		env.now = func() time.Time { return budgettest.Today.Add(mailedTTL) }
-		env.apply(t, verified(who, mum))
-		require.Empty(t, env.invitations(t, who))
-	})
+	t.Run("counts for the limit per day of the user, and not twice for the owner",
+		func(t *testing.T) {
+			t.Parallel()
+			env := setup(t)
+			owner, who := env.user(t, "Owner"), env.user(t, "Mum")
+			env.mails(t, owner, env.budgetNamed(t, owner, "first").GetId(), mum)
+			for range invitationsPerMember - 1 {
+				require.NoError(t,
+					insertInvitationTry(t.Context(), env.db, uuid.New(), &who.ID, env.now()))
+			}
+			env.apply(t, verified(who, mum))
+			require.Len(t, env.invitations(t, who), 1)
+			sent, err := countInvitationsBy(t.Context(), env.db, owner.ID, time.Time{})
+			require.NoError(t, err)
+			require.Equal(t, int64(1), sent)
+
+			env.mails(t, owner, env.budgetNamed(t, owner, "second").GetId(), mum)
+			env.apply(t, verified(who, mum))
+			require.Len(t, env.invitations(t, who), 1)
+			env.now = func() time.Time { return budgettest.Today.Add(invitationWindow) }
+			env.apply(t, verified(who, mum))
+			require.Len(t, env.invitations(t, who), 2)
+		})
+	t.Run("ignores expired invitations, and keeps the rejection of an earlier one",
+		func(t *testing.T) {
+			t.Parallel()
+			env := setup(t)
+			owner, who := env.user(t, "Owner"), env.user(t, "Mum")
+			id := env.budget(t, owner).GetId()
+			env.share(t, owner, id, who, "viewer")
+			_, err := env.respond(who, id, "rejected")
+			require.NoError(t, err)
+			env.mails(t, owner, id, mum)
+			env.now = func() time.Time { return budgettest.Today.Add(mailedTTL) }
+			env.apply(t, verified(who, mum))
+			require.Empty(t, env.invitations(t, who))
+			require.Len(t, env.members(t, owner, id), 2)
+		})
 }

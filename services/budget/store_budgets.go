@@ -119,31 +119,41 @@ func lockInviting(ctx context.Context, tx pgx.Tx, email string) ([]uuid.UUID, er
 		FOR NO KEY UPDATE`, email)
 }
 
-// attachUser sets the user of the newest invitations to an e-mail in budgets, and returns them. It
-// omits budgets that the user owns or in which the user has a membership. The budgets must be
-// locked.
-func attachUser(ctx context.Context, q pg.Querier, budgets []uuid.UUID, a attachment) (
-	[]invitation, error,
-) {
-	return pg.All[invitation](ctx, q, `
-		WITH attached AS (
-			SELECT m.budget_id, m.invitation_id, b.name, b.owner_id
-			FROM members m
-			JOIN budgets b ON b.id = m.budget_id
-			WHERE m.email = @email AND m.budget_id = ANY(@budgets) AND m.user_id = m.invitation_id
-				AND `+isByMail+` AND m.expires_at > @now AND b.owner_id <> @user
-				AND NOT EXISTS (
-					SELECT FROM members o WHERE o.budget_id = m.budget_id AND o.user_id = @user)
-			ORDER BY m.invited_at DESC
-			LIMIT @limit)
-		UPDATE members m
-		SET user_id = @user
-		FROM attached a
-		WHERE m.budget_id = a.budget_id AND m.user_id = a.invitation_id
-		RETURNING `+memberColumns+`, coalesce(m.known_name, a.name) AS budget_name, a.owner_id`,
+// selectAttachable returns those of the budgets whose invitation to an e-mail its user may receive:
+// the newest ones, up to the limit. It omits budgets that the user owns or in which the user has
+// another membership, except a rejected one. The budgets must be locked.
+func selectAttachable(
+	ctx context.Context, q pg.Querier, budgets []uuid.UUID, a attachment,
+) ([]uuid.UUID, error) {
+	return pg.Values[uuid.UUID](ctx, q, `
+		SELECT m.budget_id
+		FROM members m
+		JOIN budgets b ON b.id = m.budget_id
+		WHERE m.email = @email AND m.budget_id = ANY(@budgets) AND m.user_id = m.invitation_id
+			AND `+isByMail+` AND m.expires_at > @now AND b.owner_id <> @user
+			AND NOT EXISTS (
+				SELECT FROM members o
+				WHERE o.budget_id = m.budget_id AND o.user_id = @user AND o.status <> 'rejected')
+		ORDER BY m.invited_at DESC
+		LIMIT @limit`,
 		pgx.NamedArgs{
 			"email": a.email, "user": a.user, "now": a.now, "limit": a.limit, "budgets": budgets,
 		})
+}
+
+// attachUser sets the user of the invitations to an e-mail in budgets, and returns them. The
+// budgets must be locked, and the user must have no membership in them.
+func attachUser(
+	ctx context.Context, q pg.Querier, budgets []uuid.UUID, a attachment,
+) ([]invitation, error) {
+	return pg.All[invitation](ctx, q, `
+		UPDATE members m
+		SET user_id = @user
+		FROM budgets b
+		WHERE b.id = m.budget_id AND m.budget_id = ANY(@budgets) AND m.email = @email
+			AND m.user_id = m.invitation_id AND `+isByMail+`
+		RETURNING `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id`,
+		pgx.NamedArgs{"email": a.email, "user": a.user, "budgets": budgets})
 }
 
 // deleteRejected deletes the memberships that a user rejected or left, which a new invitation

@@ -247,6 +247,18 @@ func insertInvitationTry(
 		`INSERT INTO invitation_tries (owner_id, user_id, at) VALUES ($1, $2, $3)`, owner, user, at)
 }
 
+// insertReceived counts invitations by mail for the limit per day of the user who receives them.
+// They count for no owner: the mails have counted already, and the owner must not learn from a
+// limit that the e-mail has an account.
+func insertReceived(
+	ctx context.Context, q pg.Querier, user uuid.UUID, count int, at time.Time,
+) error {
+	return pg.Exec(ctx, q, `
+		INSERT INTO invitation_tries (owner_id, user_id, at)
+		SELECT $1, $2, $3
+		FROM generate_series(1, $4::integer)`, uuid.Nil, user, at, count)
+}
+
 // countInvitationsBy returns the number of invitations that an owner sent or tried to send since a
 // time. It reads the index invitation_tries_owner.
 func countInvitationsBy(

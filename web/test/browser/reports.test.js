@@ -9,7 +9,7 @@ const months = [0, 1, 2].map((ago) => {
 
 /**
  * spending gives a household spending in three months that is hard to count: splits with refunds, an income with parts, a refund that
- * exceeds its category's spending, transfers, several tags, payees and none, another currency, and more groups than a picture shows.
+ * exceeds its category's spending, transfers, several tags, payees and none, another currency, and more groups than a chart shows.
  */
 async function spending(user) {
   const { wallets, categories } = await household(user, 0);
@@ -111,6 +111,11 @@ test("the state is in the address, the keys move among marks, and the table is s
   await spending(user);
   const page = await open(t, user, "/reports", phone);
   await page.locator("[data-mark]").first().waitFor();
+  // The first interval has income.
+  await page.goto(new URL(`/reports?from=${months[1]}`, page.url()).href);
+  await page.locator("[data-mark=saved]").waitFor();
+  const stops = await page.locator("main svg[role=group]").evaluateAll((charts) => charts.map((chart) => chart.querySelectorAll("a[tabindex='0']").length));
+  assert.deepEqual(stops, [1, 1], "each chart is one stop of the Tab key");
   await page.getByRole("link", { name: "Spending", exact: true }).click();
   await page.getByRole("radio", { name: "Lines" }).click();
   await page.getByRole("radio", { name: "Payee" }).click();

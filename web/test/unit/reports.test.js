@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { layout } from "../../src/screens/reports/flow.ts";
-import { largest, listOf, pairsOf, reportOf } from "../../src/screens/reports/report.ts";
+import { largest, listOf, othersKey, pairsOf, reportOf } from "../../src/screens/reports/report.ts";
 import { addressOf, chosenOf, intervalsOf, presetsOf, remedyOf, stateOf, weeksOf } from "../../src/screens/reports/state.ts";
 import { addressOf as listAddress, filtersOf } from "../../src/screens/transactions/filters.ts";
 
@@ -35,6 +35,9 @@ test("a calendar has the weeks of the last month", () => {
 test("only intervals are offered of which a report may have so many", () => {
   assert.ok(intervalsOf("2026-01-01", "2027-01-31").includes("day"));
   assert.ok(!intervalsOf("2026-01-01", "2027-02-28").includes("day"));
+  // From a Sunday on, 2794 days are in 400 weeks, and 2795 in 401.
+  assert.ok(intervalsOf("2019-01-06", "2026-08-30").includes("week"));
+  assert.ok(!intervalsOf("2019-01-06", "2026-08-31").includes("week"));
   assert.equal(stateAt("interval=day&from=2020-01-01&to=2026-11-30").interval, "quarter");
   assert.deepEqual(presetsOf(today).find(({ name }) => name === "months3"), { name: "months3", from: "2026-09-01", to: "2026-11-30" });
 });
@@ -60,6 +63,16 @@ test("the others are the groups outside of those that are shown", () => {
 
   const list = filtersOf(new URL(listAddress(listOf(some, "net", intervals[0], shown[2].filters)), "http://x").searchParams);
   assert.deepEqual([list.counted, list.type, list.from, list.to, list.currency], [true, undefined, "2026-10-01", "2026-10-31", "EUR"]);
+});
+
+test("a payee named Other is not the sum of the others", () => {
+  const state = stateAt("page=spending&by=payee");
+  const series = ["other", "a", "b"].map((key, i) => ({ key, name: key, ...numbers(String(9 - i)) }));
+  const report = reportOf({ intervals: intervals.slice(0, 1), totals: numbers("24"), series }, "payee", state, names);
+  const shown = largest(report, "expense", 2, "payee", state, names);
+  assert.deepEqual(shown.map(({ key }) => key), ["other", "a", othersKey]);
+  assert.equal(new Set(shown.map(({ key }) => key)).size, 3);
+  assert.deepEqual(shown[2].filters, { exceptPayee: ["other", "a"] });
 });
 
 test("tags have no others, and only those of the filter", () => {

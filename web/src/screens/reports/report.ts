@@ -30,6 +30,12 @@ export interface Group extends Numbers {
   readonly count: number;
 }
 
+/**
+ * othersKey is the key of the group that adds up all others. Keys of payees and tags are in lower
+ * case, so no group has it, not even that of a payee "Other".
+ */
+export const othersKey = "OTHERS";
+
 export interface Report {
   readonly periods: readonly Period[];
   readonly totals: Numbers;
@@ -104,7 +110,7 @@ export function reportOf({ intervals, totals, series, other }: Schemas["Report"]
     .filter(({ name }) => shownIn(by, name, filters))
     .map((one) => ({ ...numbers(one), key: one.key, name: named(by, one, names), filters: selects(by, one.key, one.name), count: 1 }));
   const keys = groups.map(({ key }) => key);
-  const rest = other && by !== "tag" ? { ...numbers(other), key: "other", name: names.others(other.groups), filters: excludes(by, keys, filters), count: other.groups } : undefined;
+  const rest = other && by !== "tag" ? { ...numbers(other), key: othersKey, name: names.others(other.groups), filters: excludes(by, keys, filters), count: other.groups } : undefined;
   return { periods: intervals, totals: numbers(totals), groups, other: rest, hidden: by === "tag" && !filters.tag.length ? (other?.groups ?? 0) : 0 };
 }
 
@@ -124,7 +130,7 @@ export function largest({ groups, other, periods }: Report, kind: "income" | "ex
   const add = (of: "income" | "expense") => periods.map((_, i) => sumOf(rest.map((group) => group[of][i] ?? 0n)));
   const count = rest.reduce((sum, group) => sum + group.count, 0);
   const keys = head.map(({ key }) => key);
-  return [...head, { key: "other", name: names.others(count), filters: excludes(by, keys, filters), income: add("income"), expense: add("expense"), count }];
+  return [...head, { key: othersKey, name: names.others(count), filters: excludes(by, keys, filters), income: add("income"), expense: add("expense"), count }];
 }
 
 /** listOf returns the filters of the list of transactions of a number. */

@@ -8,8 +8,11 @@ const groupings = ["category", "wallet", "payee", "tag"] as const;
 export type Grouping = (typeof groupings)[number];
 export type Interval = "day" | "week" | "month" | "quarter" | "year";
 
-/** longest are the days of the longest period of each interval: a report has at most 400. */
-const longest: Record<Interval, number> = { day: 400, week: 2800, month: 12_000, quarter: 36_000, year: 146_000 };
+/**
+ * longest are the days of the longest period of each interval: a report has at most 400. A period
+ * can begin on the last day of an interval, so whole weeks and years are fewer.
+ */
+const longest: Record<Interval, number> = { day: 400, week: 2794, month: 12_000, quarter: 36_000, year: 145_000 };
 
 /** Chosen is the part of the state that the user has chosen. Defaults are absent. */
 export interface Chosen {
@@ -97,7 +100,7 @@ export function intervalsOf(from: Day, to: Day): Interval[] {
   return (Object.keys(longest) as Interval[]).filter((interval) => days <= longest[interval]);
 }
 
-/** fitting returns an interval with which a picture of the period is readable. */
+/** fitting returns an interval with which a chart of the period is readable. */
 function fitting(from: Day, to: Day): Interval {
   const days = daysBetween(from, to) + 1;
   if (days <= 31) return "day";

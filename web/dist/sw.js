@@ -1,5 +1,5 @@
-const VERSION = "62bc959476f143ae";
-const FILES = ["/","/assets/Home-YhU0sPh1.js","/assets/account-DVrNj7pA.js","/assets/base-BHXoGGsm.js","/assets/charts-B3sAh5fD.js","/assets/daily-rH5c0PL_.js","/assets/data-BMyv_W4m.css","/assets/data-CUcoog_a.js","/assets/data-de-CLbNsJft.js","/assets/data-en-csSjplhE.js","/assets/de-wWZngS-6.js","/assets/en-B53ND5dG.js","/assets/index-O6pX8Fbo.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CuW2ffDX.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "d083366d01f56eff";
+const FILES = ["/","/assets/Home-CWdDLLi3.js","/assets/account-DArB7eAV.js","/assets/base-By3i-fIV.js","/assets/charts-cc-t0QYC.js","/assets/daily-DCh3TEtI.js","/assets/data-BMyv_W4m.css","/assets/data-FUc_9G-J.js","/assets/data-de-DxROML91.js","/assets/data-en-qGrQO6nV.js","/assets/de-Bui9_r_Q.js","/assets/en-C1LAUL9n.js","/assets/index-C4zz5CJQ.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CuW2ffDX.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

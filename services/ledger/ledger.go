@@ -14,6 +14,7 @@
 //   - distribution: the part of ledger migrate that distributes the tables over servers
 //   - verify: the command ledger verify and the background check, which compare the sums with the
 //     transactions
+//   - erasure: deletes all rows of a user whose account is deleted
 //   - sync: the changes that devices follow. export: the books of a user as a file, in several
 //     formats
 //   - imports: files of banks that become transactions, with a review before and an undo after. Its
@@ -63,6 +64,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
 	"github.com/coffer-budget/coffer/services/ledger/distribution"
+	"github.com/coffer-budget/coffer/services/ledger/erasure"
 	"github.com/coffer-budget/coffer/services/ledger/export"
 	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/imports"
@@ -164,12 +166,12 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	startSweeps(ctx, db, store, log)
+	erasure.New(book, store, receiving.OCR, log).Start(ctx, bus)
 	defer startJobs(ctx, ruling.Jobs, importing.Jobs)()
 	// The writers outlive ctx, because the requests in flight are completed after it ends.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	server.Run(writing)
-
 	srv := rpc.NewServer(config.Config, verifier, log)
 	ledgerv1.RegisterLedgerServiceServer(srv, server)
 	ledgerv1.RegisterImportServiceServer(srv, importing)

@@ -58,6 +58,7 @@ func (s *isolated) runInBackground(t *testing.T) {
 	require.ErrorIs(t, store.Sweep(ctx, s.db, later), apierr.Unavailable)
 	_, err = verify.RepairOwner(ctx, s.db, s.user.ID)
 	require.NoError(t, err)
+	s.eraseUser(t)
 }
 
 // endLeases ends leases of a job as if imports in preview were waiting jobs.

@@ -6,6 +6,8 @@ var acrossOwners = map[string]string{
 	// Background statements, which only read.
 	"accounts.selectExpired":    "finds what has expired, of all owners",
 	"attachments.selectStopped": "finds what has expired, of all owners",
+	"erasure.selectDue":         "finds what is to be erased, of all owners",
+	"erasure.selectPublishing":  "the owner is the user_id of the outbox",
 	"files.selectExpired":       "finds what has expired, of all owners",
 	"staging.selectAbandoned":   "finds what has expired, of all owners",
 	"idem.selectExpired":        "finds what has expired, of all owners",

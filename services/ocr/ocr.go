@@ -179,6 +179,17 @@ func (s *server) Recognize(
 	return resp, err
 }
 
+// EraseUser deletes the stored results of a user. Repetitions are harmless.
+func (s *server) EraseUser(
+	ctx context.Context, req *ocrv1.EraseUserRequest,
+) (*ocrv1.EraseUserResponse, error) {
+	userID, err := uuid.Parse(req.GetUserId())
+	if err != nil {
+		return nil, errUserID
+	}
+	return &ocrv1.EraseUserResponse{}, deleteResultsOf(ctx, s.db, userID)
+}
+
 // gated runs f as soon as a worker is free. Every decoding of a file is behind the gate, because it
 // needs the most memory.
 func gated[T any](ctx context.Context, gate rpc.Gate, f func() (T, error)) (out T, err error) {

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
@@ -184,6 +185,27 @@ func TestRecognizeStoresNoFallback(t *testing.T) {
 		require.Equal(t, want.Total, resp.GetReceipt().GetTotal())
 		require.Equal(t, int32(n+1), calls.Load(), "a fallback result is not stored")
 	}
+}
+
+func TestEraseUser(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, recognition.Config{})
+	text, _ := fixture.GoldenText(t, "en_us")
+	mine, other := request([]byte(text)), request([]byte(text))
+	other.UserId = uuid.NewString()
+	for _, req := range []*ocrv1.RecognizeRequest{mine, other} {
+		_, err := s.Recognize(t.Context(), req)
+		require.NoError(t, err)
+	}
+	for range 2 {
+		_, err := s.EraseUser(t.Context(), &ocrv1.EraseUserRequest{UserId: mine.GetUserId()})
+		require.NoError(t, err)
+		left, err := pg.Values[string](t.Context(), s.db, `SELECT user_id::text FROM results`)
+		require.NoError(t, err)
+		require.Equal(t, []string{other.GetUserId()}, left)
+	}
+	_, err := s.EraseUser(t.Context(), &ocrv1.EraseUserRequest{UserId: "everybody"})
+	require.ErrorIs(t, err, errUserID)
 }
 
 // TestRecognizeStoresTesseractUntilNeuralEngineIsBack uses the installed neural engine. At first it

@@ -53,3 +53,7 @@ func deleteResults(ctx context.Context, q pg.Querier, before time.Time) error {
 	}
 	return nil
 }
+
+func deleteResultsOf(ctx context.Context, q pg.Querier, userID uuid.UUID) error {
+	return pg.Exec(ctx, q, `DELETE FROM results WHERE user_id = $1`, userID)
+}

@@ -38,6 +38,7 @@ var tablesOf = map[string]string{
 	"referencing_budgets":  "the budgets are those of the budget service",
 	"owners":               "the number of the last write",
 	"tombstones":           "ids of deleted rows",
+	"erasures":             "the archive has all rows, or the account is being deleted",
 	"unreferenced_objects": "content of deleted files",
 	"idempotency_keys":     "sealed responses, deleted after 24 hours",
 }

@@ -26,6 +26,8 @@ var (
 			WithMessage("The store of files is unavailable; try again later")
 	// errNoStore is logged if a row names an object and FILES_URL is not set.
 	errNoStore = errors.New("the file is in an object store, and FILES_URL is not set")
+	// errNotWritable is logged if objects must be removed and FILES_URL is not set or read-only.
+	errNotWritable = errors.New("the files are in an object store that cannot be written")
 	// errMissing and errDiffers are not public: the content of a file is lost.
 	errMissing = errors.New("the object does not exist")
 	errDiffers = errors.New("the object has another content")

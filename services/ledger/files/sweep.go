@@ -33,6 +33,28 @@ func (s *Store) Sweep(ctx context.Context, db *pgxpool.Pool, now time.Time) erro
 	})
 }
 
+// Erase removes all objects of an owner that no row names any more, without waiting for Retention:
+// a restored backup needs none of them, because the owner is erased again. Without a store, or if
+// the store is read-only, it returns an error if there are any.
+func (s *Store) Erase(
+	ctx context.Context, db *pgxpool.Pool, owner uuid.UUID, now time.Time,
+) error {
+	if s == nil || s.readOnly {
+		size, err := SelectUnreferenced(ctx, db, owner)
+		if err == nil && size > 0 {
+			err = errNotWritable
+		}
+		return err
+	}
+	for found := true; found; {
+		var err error
+		if found, err = s.sweepOwner(ctx, db, owner, now.Add(Retention)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // sweepOwner removes objects of an owner, and reports whether there were any.
 func (s *Store) sweepOwner(
 	ctx context.Context, db *pgxpool.Pool, owner uuid.UUID, before time.Time,

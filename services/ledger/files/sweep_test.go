@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/files/filestest"
@@ -46,6 +47,28 @@ func TestMoveDeleted(t *testing.T) {
 	require.Equal(t, []string{p.ID.String() + "/" + p.object(t, kept).String()}, bucket.Keys())
 	s.requireConsistent(t, bucket)
 	p.requireWhole(t)
+}
+
+// TestErase removes the objects of one owner at once, also after the server was unavailable.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	bucket := filestest.New(t)
+	store := openStore(t, bucket.URL(""))
+	s := setup(t, store)
+	p, other := newPerson(t, s), newPerson(t, s)
+	p.detach(t, p.attach(t, 100))
+	other.detach(t, other.attach(t, 200))
+	require.Len(t, bucket.Keys(), 2)
+	now := time.Now()
+	readOnly := openStore(t, bucket.URL("&readonly=true"))
+	require.ErrorContains(t, readOnly.Erase(t.Context(), s.DB, p.ID, now), "cannot be written")
+	bucket.Kill()
+	require.ErrorIs(t, store.Erase(t.Context(), s.DB, p.ID, now), apierr.Unavailable)
+	bucket.Start()
+	require.NoError(t, store.Erase(t.Context(), s.DB, p.ID, now))
+	require.Len(t, bucket.Keys(), 1)
+	require.NotContains(t, pgtest.Mentions(t, s.DB, p.ID.String()), "test.unreferenced_objects")
+	require.NoError(t, readOnly.Erase(t.Context(), s.DB, p.ID, now), "there is nothing to remove")
 }
 
 // TestSweepKeepsNamed checks both guards: a listed object that a row names stays, and no row can

@@ -52,32 +52,38 @@ func selectDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Detail
 			WHERE owner_id = $1 AND status = 'ready'
 			GROUP BY transaction_id
 		)
-		SELECT id AS transaction_id, 'parts' AS name,
-			format('%s of %s', coalesce(d.split_count, 0), coalesce(d.amount_minor, 0)) AS stored,
-			format('%s of %s', coalesce(p.split_count, 0), coalesce(p.amount_minor, 0)) AS computed
-		FROM (SELECT * FROM detailed WHERE split_count > 0) AS d
-		FULL JOIN parts p USING (id)
-		WHERE (d.split_count, d.amount_minor) IS DISTINCT FROM (p.split_count, p.amount_minor)
-		UNION ALL
-		SELECT DISTINCT d.id, 'wallet, currency and date of the parts',
-			format('%s %s %s', s.wallet_id, s.currency, s.date),
-			format('%s %s %s', d.wallet_id, d.currency, d.date)
-		FROM detailed d
-		JOIN splits s ON s.owner_id = $1 AND s.transaction_id = d.id
-		WHERE (s.wallet_id, s.currency, s.date) <> (d.wallet_id, d.currency, d.date)
-		UNION ALL
-		SELECT id, 'number of attachments', coalesce(d.attachment_count, 0)::text,
-			coalesce(f.attachment_count, 0)::text
-		FROM (SELECT * FROM detailed WHERE attachment_count > 0) AS d
-		FULL JOIN files f USING (id)
-		WHERE d.attachment_count IS DISTINCT FROM f.attachment_count
-		UNION ALL
-		SELECT (array_agg(id ORDER BY id))[1], 'legs of the transfer',
-			array_agg(amount_minor ORDER BY id)::text, 'one out and one in'
-		FROM detailed
-		WHERE transfer_id IS NOT NULL
-		GROUP BY transfer_id
-		HAVING count(*) <> 2 OR min(amount_minor) > 0 OR max(amount_minor) < 0`, owner)
+		SELECT *
+		FROM (
+			SELECT id AS transaction_id, 'parts' AS name,
+				format('%s of %s', coalesce(d.split_count, 0),
+					coalesce(d.amount_minor, 0)) AS stored,
+				format('%s of %s', coalesce(p.split_count, 0),
+					coalesce(p.amount_minor, 0)) AS computed
+			FROM (SELECT * FROM detailed WHERE split_count > 0) AS d
+			FULL JOIN parts p USING (id)
+			WHERE (d.split_count, d.amount_minor) IS DISTINCT FROM (p.split_count, p.amount_minor)
+			UNION ALL
+			SELECT DISTINCT d.id, 'wallet, currency and date of the parts',
+				format('%s %s %s', s.wallet_id, s.currency, s.date),
+				format('%s %s %s', d.wallet_id, d.currency, d.date)
+			FROM detailed d
+			JOIN splits s ON s.owner_id = $1 AND s.transaction_id = d.id
+			WHERE (s.wallet_id, s.currency, s.date) <> (d.wallet_id, d.currency, d.date)
+			UNION ALL
+			SELECT id, 'number of attachments', coalesce(d.attachment_count, 0)::text,
+				coalesce(f.attachment_count, 0)::text
+			FROM (SELECT * FROM detailed WHERE attachment_count > 0) AS d
+			FULL JOIN files f USING (id)
+			WHERE d.attachment_count IS DISTINCT FROM f.attachment_count
+			UNION ALL
+			SELECT (array_agg(id ORDER BY id))[1], 'legs of the transfer',
+				array_agg(amount_minor ORDER BY id)::text, 'one out and one in'
+			FROM detailed
+			WHERE transfer_id IS NOT NULL
+			GROUP BY transfer_id
+			HAVING count(*) <> 2 OR min(amount_minor) > 0 OR max(amount_minor) < 0
+		) AS d
+		WHERE NOT EXISTS (SELECT FROM erasures WHERE owner_id = $1)`, owner)
 }
 
 // repairDetails replaces the copies in the parts and the numbers of attachments of an owner. The

@@ -93,45 +93,50 @@ const computedSums = `computed_balances AS MATERIALIZED (
 // It is one statement and so has one snapshot: a write commits a transaction together with its
 // sums, so concurrent writes cause no differences. A total without transactions may be zero or
 // absent, because deletions leave rows of zero. The FULL JOINs also find sums that are stored
-// without transactions, and transactions without a stored sum.
+// without transactions, and transactions without a stored sum. An owner whose rows are being erased
+// has none, because each transaction of an erasure deletes some rows only.
 func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Difference, error) {
 	return pg.All[Difference](ctx, q, `
 		WITH `+computedSums+`
-		SELECT wallet_id, NULL::uuid AS category_id, NULL::date AS month, currency,
-			coalesce(b.amount_minor, 0) AS stored_income, 0::bigint AS stored_expense,
-			0::bigint AS stored_count,
-			coalesce(c.amount_minor, 0) AS computed_income, 0::bigint AS computed_expense,
-			0::bigint AS computed_count,
-			0::bigint AS stored_refund, 0::bigint AS stored_further, 0::bigint AS computed_refund,
-			0::bigint AS computed_further
-		FROM (SELECT * FROM wallet_balances WHERE owner_id = $1) AS b
-		FULL JOIN computed_balances c USING (owner_id, wallet_id, currency)
-		WHERE b.amount_minor IS DISTINCT FROM coalesce(c.amount_minor, 0)
-		UNION ALL
-		SELECT wallet_id, category_id, month, currency,
-			coalesce(m.income_minor, 0), coalesce(m.expense_minor, 0),
-			coalesce(m.transaction_count, 0),
-			coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0),
-			coalesce(c.transaction_count, 0),
-			coalesce(m.refund_minor, 0), coalesce(m.further_parts, 0),
-			coalesce(c.refund_minor, 0), coalesce(c.further_parts, 0)
-		FROM (SELECT * FROM monthly_totals WHERE owner_id = $1) AS m
-		FULL JOIN computed_totals c USING (owner_id, month, wallet_id, category_id, currency)
-		WHERE (m.income_minor, m.expense_minor,
-				m.transaction_count, m.refund_minor, m.further_parts)
-			IS DISTINCT FROM (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0),
+		SELECT *
+		FROM (
+			SELECT wallet_id, NULL::uuid AS category_id, NULL::date AS month, currency,
+				coalesce(b.amount_minor, 0) AS stored_income, 0::bigint AS stored_expense,
+				0::bigint AS stored_count,
+				coalesce(c.amount_minor, 0) AS computed_income, 0::bigint AS computed_expense,
+				0::bigint AS computed_count,
+				0::bigint AS stored_refund, 0::bigint AS stored_further,
+				0::bigint AS computed_refund, 0::bigint AS computed_further
+			FROM (SELECT * FROM wallet_balances WHERE owner_id = $1) AS b
+			FULL JOIN computed_balances c USING (owner_id, wallet_id, currency)
+			WHERE b.amount_minor IS DISTINCT FROM coalesce(c.amount_minor, 0)
+			UNION ALL
+			SELECT wallet_id, category_id, month, currency,
+				coalesce(m.income_minor, 0), coalesce(m.expense_minor, 0),
+				coalesce(m.transaction_count, 0),
+				coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0),
 				coalesce(c.transaction_count, 0),
-				coalesce(c.refund_minor, 0), coalesce(c.further_parts, 0))
-		UNION ALL
-		SELECT wallet_id, NULL, month, currency,
-			coalesce(m.in_minor, 0), coalesce(m.out_minor, 0), coalesce(m.transfer_count, 0),
-			coalesce(c.in_minor, 0), coalesce(c.out_minor, 0), coalesce(c.transfer_count, 0),
-			0, 0, 0, 0
-		FROM (SELECT * FROM monthly_transfers WHERE owner_id = $1) AS m
-		FULL JOIN computed_transfers c USING (owner_id, month, wallet_id, currency)
-		WHERE (m.in_minor, m.out_minor, m.transfer_count)
-			IS DISTINCT FROM (coalesce(c.in_minor, 0), coalesce(c.out_minor, 0),
-				coalesce(c.transfer_count, 0))`, owner)
+				coalesce(m.refund_minor, 0), coalesce(m.further_parts, 0),
+				coalesce(c.refund_minor, 0), coalesce(c.further_parts, 0)
+			FROM (SELECT * FROM monthly_totals WHERE owner_id = $1) AS m
+			FULL JOIN computed_totals c USING (owner_id, month, wallet_id, category_id, currency)
+			WHERE (m.income_minor, m.expense_minor,
+					m.transaction_count, m.refund_minor, m.further_parts)
+				IS DISTINCT FROM (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0),
+					coalesce(c.transaction_count, 0),
+					coalesce(c.refund_minor, 0), coalesce(c.further_parts, 0))
+			UNION ALL
+			SELECT wallet_id, NULL, month, currency,
+				coalesce(m.in_minor, 0), coalesce(m.out_minor, 0), coalesce(m.transfer_count, 0),
+				coalesce(c.in_minor, 0), coalesce(c.out_minor, 0), coalesce(c.transfer_count, 0),
+				0, 0, 0, 0
+			FROM (SELECT * FROM monthly_transfers WHERE owner_id = $1) AS m
+			FULL JOIN computed_transfers c USING (owner_id, month, wallet_id, currency)
+			WHERE (m.in_minor, m.out_minor, m.transfer_count)
+				IS DISTINCT FROM (coalesce(c.in_minor, 0), coalesce(c.out_minor, 0),
+					coalesce(c.transfer_count, 0))
+		) AS d
+		WHERE NOT EXISTS (SELECT FROM erasures WHERE owner_id = $1)`, owner)
 }
 
 // repairBalances replaces the balances of an owner with recomputed ones. The caller holds the

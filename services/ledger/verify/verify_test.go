@@ -109,6 +109,25 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestVerifyErasures requires that the partly deleted rows of an erasure are no differences.
+func TestVerifyErasures(t *testing.T) {
+	t.Parallel()
+	srv := setup(t)
+	user := newPerson(t.Context(), t, srv)
+	user.Create(t, user.Spends("12.50"))
+	user.recordDetails(t)
+	pgtest.Exec(t, srv.DB, corruptions["balance differs"], user.ID)
+	pgtest.Exec(t, srv.DB, `DELETE FROM splits WHERE owner_id = $1`, user.ID)
+	differences, err := compare(t.Context(), srv.DB, user.ID)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(differences), 2)
+	pgtest.Exec(t, srv.DB,
+		`INSERT INTO erasures (owner_id, deletion_id) VALUES ($1, $1)`, user.ID)
+	differences, err = compare(t.Context(), srv.DB, user.ID)
+	require.NoError(t, err)
+	require.Empty(t, differences)
+}
+
 func TestVerifyWithoutWallets(t *testing.T) {
 	t.Parallel()
 	srv := setup(t)

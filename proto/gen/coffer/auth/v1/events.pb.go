@@ -210,6 +210,71 @@ func (x *UserInvited) GetUser() *User {
 	return nil
 }
 
+// UserErasing is published as auth.v1.user.erasing when the grace period of the deletion of an account has ended, for one
+// service after the other, and again each hour until that service has reported that it deleted what it stores.
+type UserErasing struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the deletion, a UUID. The reports name it instead of the user.
+	DeletionId string `protobuf:"bytes,1,opt,name=deletion_id,json=deletionId,proto3" json:"deletion_id,omitempty"`
+	// The service that deletes what it stores: budget or ledger.
+	Service string `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
+	// The e-mail of the user.
+	Email         string `protobuf:"bytes,3,opt,name=email,proto3" json:"email,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserErasing) Reset() {
+	*x = UserErasing{}
+	mi := &file_coffer_auth_v1_events_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserErasing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserErasing) ProtoMessage() {}
+
+func (x *UserErasing) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_events_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserErasing.ProtoReflect.Descriptor instead.
+func (*UserErasing) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_events_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *UserErasing) GetDeletionId() string {
+	if x != nil {
+		return x.DeletionId
+	}
+	return ""
+}
+
+func (x *UserErasing) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *UserErasing) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
 var File_coffer_auth_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_auth_v1_events_proto_rawDesc = "" +
@@ -222,7 +287,12 @@ const file_coffer_auth_v1_events_proto_rawDesc = "" +
 	"\x11UserEmailVerified\x12(\n" +
 	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"7\n" +
 	"\vUserInvited\x12(\n" +
-	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04userBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"
+	"\x04user\x18\x01 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"^\n" +
+	"\vUserErasing\x12\x1f\n" +
+	"\vdeletion_id\x18\x01 \x01(\tR\n" +
+	"deletionId\x12\x18\n" +
+	"\aservice\x18\x02 \x01(\tR\aservice\x12\x14\n" +
+	"\x05email\x18\x03 \x01(\tR\x05emailBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"
 
 var (
 	file_coffer_auth_v1_events_proto_rawDescOnce sync.Once
@@ -236,19 +306,20 @@ func file_coffer_auth_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_auth_v1_events_proto_rawDescData
 }
 
-var file_coffer_auth_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_coffer_auth_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_coffer_auth_v1_events_proto_goTypes = []any{
 	(*UserRegistered)(nil),    // 0: coffer.auth.v1.UserRegistered
 	(*UserUpdated)(nil),       // 1: coffer.auth.v1.UserUpdated
 	(*UserEmailVerified)(nil), // 2: coffer.auth.v1.UserEmailVerified
 	(*UserInvited)(nil),       // 3: coffer.auth.v1.UserInvited
-	(*User)(nil),              // 4: coffer.auth.v1.User
+	(*UserErasing)(nil),       // 4: coffer.auth.v1.UserErasing
+	(*User)(nil),              // 5: coffer.auth.v1.User
 }
 var file_coffer_auth_v1_events_proto_depIdxs = []int32{
-	4, // 0: coffer.auth.v1.UserRegistered.user:type_name -> coffer.auth.v1.User
-	4, // 1: coffer.auth.v1.UserUpdated.user:type_name -> coffer.auth.v1.User
-	4, // 2: coffer.auth.v1.UserEmailVerified.user:type_name -> coffer.auth.v1.User
-	4, // 3: coffer.auth.v1.UserInvited.user:type_name -> coffer.auth.v1.User
+	5, // 0: coffer.auth.v1.UserRegistered.user:type_name -> coffer.auth.v1.User
+	5, // 1: coffer.auth.v1.UserUpdated.user:type_name -> coffer.auth.v1.User
+	5, // 2: coffer.auth.v1.UserEmailVerified.user:type_name -> coffer.auth.v1.User
+	5, // 3: coffer.auth.v1.UserInvited.user:type_name -> coffer.auth.v1.User
 	4, // [4:4] is the sub-list for method output_type
 	4, // [4:4] is the sub-list for method input_type
 	4, // [4:4] is the sub-list for extension type_name
@@ -268,7 +339,7 @@ func file_coffer_auth_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_auth_v1_events_proto_rawDesc), len(file_coffer_auth_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

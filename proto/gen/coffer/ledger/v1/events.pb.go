@@ -1537,6 +1537,53 @@ func (x *RuleDeleted) GetRuleId() string {
 	return ""
 }
 
+// UserErased is published when all rows and files of a user have been deleted, here and in the ocr service, because the
+// account is deleted. Its subject has the id of the deletion in the place of the user's id. Subject: ledger.v1.user.erased.
+type UserErased struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the deletion, from coffer.auth.v1.UserErasing.
+	DeletionId    string `protobuf:"bytes,1,opt,name=deletion_id,json=deletionId,proto3" json:"deletion_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserErased) Reset() {
+	*x = UserErased{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserErased) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserErased) ProtoMessage() {}
+
+func (x *UserErased) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserErased.ProtoReflect.Descriptor instead.
+func (*UserErased) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *UserErased) GetDeletionId() string {
+	if x != nil {
+		return x.DeletionId
+	}
+	return ""
+}
+
 var File_coffer_ledger_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_events_proto_rawDesc = "" +
@@ -1642,7 +1689,11 @@ const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\x04rule\x18\x02 \x01(\v2\x16.coffer.ledger.v1.RuleR\x04rule\"A\n" +
 	"\vRuleDeleted\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12\x17\n" +
-	"\arule_id\x18\x02 \x01(\tR\x06ruleIdBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\arule_id\x18\x02 \x01(\tR\x06ruleId\"-\n" +
+	"\n" +
+	"UserErased\x12\x1f\n" +
+	"\vdeletion_id\x18\x01 \x01(\tR\n" +
+	"deletionIdBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_events_proto_rawDescOnce sync.Once
@@ -1656,7 +1707,7 @@ func file_coffer_ledger_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_events_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*TransactionCreated)(nil),       // 0: coffer.ledger.v1.TransactionCreated
 	(*TransactionUpdated)(nil),       // 1: coffer.ledger.v1.TransactionUpdated
@@ -1683,39 +1734,40 @@ var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*RuleCreated)(nil),              // 22: coffer.ledger.v1.RuleCreated
 	(*RuleUpdated)(nil),              // 23: coffer.ledger.v1.RuleUpdated
 	(*RuleDeleted)(nil),              // 24: coffer.ledger.v1.RuleDeleted
-	(*Transaction)(nil),              // 25: coffer.ledger.v1.Transaction
-	(*Transfer)(nil),                 // 26: coffer.ledger.v1.Transfer
-	(*Attachment)(nil),               // 27: coffer.ledger.v1.Attachment
-	(*Wallet)(nil),                   // 28: coffer.ledger.v1.Wallet
-	(*Category)(nil),                 // 29: coffer.ledger.v1.Category
-	(*Settings)(nil),                 // 30: coffer.ledger.v1.Settings
-	(*Tag)(nil),                      // 31: coffer.ledger.v1.Tag
-	(*Import)(nil),                   // 32: coffer.ledger.v1.Import
-	(*Rule)(nil),                     // 33: coffer.ledger.v1.Rule
+	(*UserErased)(nil),               // 25: coffer.ledger.v1.UserErased
+	(*Transaction)(nil),              // 26: coffer.ledger.v1.Transaction
+	(*Transfer)(nil),                 // 27: coffer.ledger.v1.Transfer
+	(*Attachment)(nil),               // 28: coffer.ledger.v1.Attachment
+	(*Wallet)(nil),                   // 29: coffer.ledger.v1.Wallet
+	(*Category)(nil),                 // 30: coffer.ledger.v1.Category
+	(*Settings)(nil),                 // 31: coffer.ledger.v1.Settings
+	(*Tag)(nil),                      // 32: coffer.ledger.v1.Tag
+	(*Import)(nil),                   // 33: coffer.ledger.v1.Import
+	(*Rule)(nil),                     // 34: coffer.ledger.v1.Rule
 }
 var file_coffer_ledger_v1_events_proto_depIdxs = []int32{
-	25, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
-	25, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
-	25, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
-	25, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
-	26, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
-	26, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
-	26, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
-	26, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
-	27, // 8: coffer.ledger.v1.AttachmentCreated.attachment:type_name -> coffer.ledger.v1.Attachment
-	27, // 9: coffer.ledger.v1.AttachmentDeleted.attachment:type_name -> coffer.ledger.v1.Attachment
-	28, // 10: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
-	28, // 11: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
-	29, // 12: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
-	29, // 13: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
-	30, // 14: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
-	31, // 15: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
-	31, // 16: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
-	32, // 17: coffer.ledger.v1.ImportCommitted.import:type_name -> coffer.ledger.v1.Import
-	32, // 18: coffer.ledger.v1.ImportFailed.import:type_name -> coffer.ledger.v1.Import
-	32, // 19: coffer.ledger.v1.ImportUndone.import:type_name -> coffer.ledger.v1.Import
-	33, // 20: coffer.ledger.v1.RuleCreated.rule:type_name -> coffer.ledger.v1.Rule
-	33, // 21: coffer.ledger.v1.RuleUpdated.rule:type_name -> coffer.ledger.v1.Rule
+	26, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
+	26, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
+	26, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
+	26, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
+	27, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
+	27, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
+	27, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
+	27, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
+	28, // 8: coffer.ledger.v1.AttachmentCreated.attachment:type_name -> coffer.ledger.v1.Attachment
+	28, // 9: coffer.ledger.v1.AttachmentDeleted.attachment:type_name -> coffer.ledger.v1.Attachment
+	29, // 10: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
+	29, // 11: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
+	30, // 12: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
+	30, // 13: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
+	31, // 14: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
+	32, // 15: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
+	32, // 16: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
+	33, // 17: coffer.ledger.v1.ImportCommitted.import:type_name -> coffer.ledger.v1.Import
+	33, // 18: coffer.ledger.v1.ImportFailed.import:type_name -> coffer.ledger.v1.Import
+	33, // 19: coffer.ledger.v1.ImportUndone.import:type_name -> coffer.ledger.v1.Import
+	34, // 20: coffer.ledger.v1.RuleCreated.rule:type_name -> coffer.ledger.v1.Rule
+	34, // 21: coffer.ledger.v1.RuleUpdated.rule:type_name -> coffer.ledger.v1.Rule
 	22, // [22:22] is the sub-list for method output_type
 	22, // [22:22] is the sub-list for method input_type
 	22, // [22:22] is the sub-list for extension type_name
@@ -1742,7 +1794,7 @@ func file_coffer_ledger_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_events_proto_rawDesc), len(file_coffer_ledger_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

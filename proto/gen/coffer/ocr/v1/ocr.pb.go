@@ -24,6 +24,87 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type EraseUserRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user.
+	UserId        string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseUserRequest) Reset() {
+	*x = EraseUserRequest{}
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseUserRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseUserRequest) ProtoMessage() {}
+
+func (x *EraseUserRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseUserRequest.ProtoReflect.Descriptor instead.
+func (*EraseUserRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *EraseUserRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+type EraseUserResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseUserResponse) Reset() {
+	*x = EraseUserResponse{}
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseUserResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseUserResponse) ProtoMessage() {}
+
+func (x *EraseUserResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseUserResponse.ProtoReflect.Descriptor instead.
+func (*EraseUserResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{1}
+}
+
 type RecognizeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text, at most 10 MiB. The format is detected from the content.
@@ -40,7 +121,7 @@ type RecognizeRequest struct {
 
 func (x *RecognizeRequest) Reset() {
 	*x = RecognizeRequest{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[0]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -52,7 +133,7 @@ func (x *RecognizeRequest) String() string {
 func (*RecognizeRequest) ProtoMessage() {}
 
 func (x *RecognizeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[0]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -65,7 +146,7 @@ func (x *RecognizeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecognizeRequest.ProtoReflect.Descriptor instead.
 func (*RecognizeRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{0}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *RecognizeRequest) GetFile() []byte {
@@ -108,7 +189,7 @@ type RecognizeResponse struct {
 
 func (x *RecognizeResponse) Reset() {
 	*x = RecognizeResponse{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[1]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -120,7 +201,7 @@ func (x *RecognizeResponse) String() string {
 func (*RecognizeResponse) ProtoMessage() {}
 
 func (x *RecognizeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[1]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -133,7 +214,7 @@ func (x *RecognizeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecognizeResponse.ProtoReflect.Descriptor instead.
 func (*RecognizeResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{1}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RecognizeResponse) GetReceipt() *Receipt {
@@ -195,7 +276,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[2]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -207,7 +288,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[2]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -220,7 +301,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{2}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Receipt) GetId() string {
@@ -357,7 +438,7 @@ type ReceiptPage struct {
 
 func (x *ReceiptPage) Reset() {
 	*x = ReceiptPage{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[3]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -369,7 +450,7 @@ func (x *ReceiptPage) String() string {
 func (*ReceiptPage) ProtoMessage() {}
 
 func (x *ReceiptPage) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[3]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -382,7 +463,7 @@ func (x *ReceiptPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptPage.ProtoReflect.Descriptor instead.
 func (*ReceiptPage) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{3}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ReceiptPage) GetImage() string {
@@ -433,7 +514,7 @@ type RecognizedFields struct {
 
 func (x *RecognizedFields) Reset() {
 	*x = RecognizedFields{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[4]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -445,7 +526,7 @@ func (x *RecognizedFields) String() string {
 func (*RecognizedFields) ProtoMessage() {}
 
 func (x *RecognizedFields) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[4]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -458,7 +539,7 @@ func (x *RecognizedFields) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecognizedFields.ProtoReflect.Descriptor instead.
 func (*RecognizedFields) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{4}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RecognizedFields) GetMerchant() string {
@@ -541,7 +622,7 @@ type Line struct {
 
 func (x *Line) Reset() {
 	*x = Line{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[5]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -553,7 +634,7 @@ func (x *Line) String() string {
 func (*Line) ProtoMessage() {}
 
 func (x *Line) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[5]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -566,7 +647,7 @@ func (x *Line) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Line.ProtoReflect.Descriptor instead.
 func (*Line) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{5}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Line) GetDescription() string {
@@ -614,7 +695,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[6]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +707,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[6]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +720,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{6}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Evidence) GetField() string {
@@ -691,7 +772,7 @@ type Box struct {
 
 func (x *Box) Reset() {
 	*x = Box{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[7]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -703,7 +784,7 @@ func (x *Box) String() string {
 func (*Box) ProtoMessage() {}
 
 func (x *Box) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[7]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -716,7 +797,7 @@ func (x *Box) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Box.ProtoReflect.Descriptor instead.
 func (*Box) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{7}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Box) GetX() int32 {
@@ -777,7 +858,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[8]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +870,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[8]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +883,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{8}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Warning) GetCode() string {
@@ -830,7 +911,10 @@ var File_coffer_ocr_v1_ocr_proto protoreflect.FileDescriptor
 
 const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\n" +
-	"\x17coffer/ocr/v1/ocr.proto\x12\rcoffer.ocr.v1\x1a\x19coffer/rest/v1/rest.proto\"u\n" +
+	"\x17coffer/ocr/v1/ocr.proto\x12\rcoffer.ocr.v1\x1a\x19coffer/rest/v1/rest.proto\"+\n" +
+	"\x10EraseUserRequest\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\"\x13\n" +
+	"\x11EraseUserResponse\"u\n" +
 	"\x10RecognizeRequest\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\fR\x04file\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1a\n" +
@@ -905,10 +989,11 @@ const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\"\n" +
 	"\n" +
 	"receipt_id\x18\x03 \x01(\tH\x00R\treceiptId\x88\x01\x01B\r\n" +
-	"\v_receipt_id2s\n" +
+	"\v_receipt_id2\xd3\x01\n" +
 	"\n" +
 	"OCRService\x12e\n" +
-	"\tRecognize\x12\x1f.coffer.ocr.v1.RecognizeRequest\x1a .coffer.ocr.v1.RecognizeResponse\"\x15\x90\xb5\x18\x02\xa2\xb5\x18\x06ledger\xb2\xb5\x18\x03PVWB?Z=github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1;ocrv1b\x06proto3"
+	"\tRecognize\x12\x1f.coffer.ocr.v1.RecognizeRequest\x1a .coffer.ocr.v1.RecognizeResponse\"\x15\x90\xb5\x18\x02\xa2\xb5\x18\x06ledger\xb2\xb5\x18\x03PVW\x12^\n" +
+	"\tEraseUser\x12\x1f.coffer.ocr.v1.EraseUserRequest\x1a .coffer.ocr.v1.EraseUserResponse\"\x0e\x90\xb5\x18\x02\xa2\xb5\x18\x06ledgerB?Z=github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1;ocrv1b\x06proto3"
 
 var (
 	file_coffer_ocr_v1_ocr_proto_rawDescOnce sync.Once
@@ -922,33 +1007,37 @@ func file_coffer_ocr_v1_ocr_proto_rawDescGZIP() []byte {
 	return file_coffer_ocr_v1_ocr_proto_rawDescData
 }
 
-var file_coffer_ocr_v1_ocr_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_coffer_ocr_v1_ocr_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_coffer_ocr_v1_ocr_proto_goTypes = []any{
-	(*RecognizeRequest)(nil),  // 0: coffer.ocr.v1.RecognizeRequest
-	(*RecognizeResponse)(nil), // 1: coffer.ocr.v1.RecognizeResponse
-	(*Receipt)(nil),           // 2: coffer.ocr.v1.Receipt
-	(*ReceiptPage)(nil),       // 3: coffer.ocr.v1.ReceiptPage
-	(*RecognizedFields)(nil),  // 4: coffer.ocr.v1.RecognizedFields
-	(*Line)(nil),              // 5: coffer.ocr.v1.Line
-	(*Evidence)(nil),          // 6: coffer.ocr.v1.Evidence
-	(*Box)(nil),               // 7: coffer.ocr.v1.Box
-	(*Warning)(nil),           // 8: coffer.ocr.v1.Warning
-	nil,                       // 9: coffer.ocr.v1.Receipt.ConfidenceEntry
+	(*EraseUserRequest)(nil),  // 0: coffer.ocr.v1.EraseUserRequest
+	(*EraseUserResponse)(nil), // 1: coffer.ocr.v1.EraseUserResponse
+	(*RecognizeRequest)(nil),  // 2: coffer.ocr.v1.RecognizeRequest
+	(*RecognizeResponse)(nil), // 3: coffer.ocr.v1.RecognizeResponse
+	(*Receipt)(nil),           // 4: coffer.ocr.v1.Receipt
+	(*ReceiptPage)(nil),       // 5: coffer.ocr.v1.ReceiptPage
+	(*RecognizedFields)(nil),  // 6: coffer.ocr.v1.RecognizedFields
+	(*Line)(nil),              // 7: coffer.ocr.v1.Line
+	(*Evidence)(nil),          // 8: coffer.ocr.v1.Evidence
+	(*Box)(nil),               // 9: coffer.ocr.v1.Box
+	(*Warning)(nil),           // 10: coffer.ocr.v1.Warning
+	nil,                       // 11: coffer.ocr.v1.Receipt.ConfidenceEntry
 }
 var file_coffer_ocr_v1_ocr_proto_depIdxs = []int32{
-	2,  // 0: coffer.ocr.v1.RecognizeResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	5,  // 1: coffer.ocr.v1.Receipt.lines:type_name -> coffer.ocr.v1.Line
-	9,  // 2: coffer.ocr.v1.Receipt.confidence:type_name -> coffer.ocr.v1.Receipt.ConfidenceEntry
-	6,  // 3: coffer.ocr.v1.Receipt.evidence:type_name -> coffer.ocr.v1.Evidence
-	8,  // 4: coffer.ocr.v1.Receipt.warnings:type_name -> coffer.ocr.v1.Warning
-	3,  // 5: coffer.ocr.v1.Receipt.pages:type_name -> coffer.ocr.v1.ReceiptPage
-	4,  // 6: coffer.ocr.v1.Receipt.recognized:type_name -> coffer.ocr.v1.RecognizedFields
-	5,  // 7: coffer.ocr.v1.RecognizedFields.lines:type_name -> coffer.ocr.v1.Line
-	7,  // 8: coffer.ocr.v1.Evidence.box:type_name -> coffer.ocr.v1.Box
-	0,  // 9: coffer.ocr.v1.OCRService.Recognize:input_type -> coffer.ocr.v1.RecognizeRequest
-	1,  // 10: coffer.ocr.v1.OCRService.Recognize:output_type -> coffer.ocr.v1.RecognizeResponse
-	10, // [10:11] is the sub-list for method output_type
-	9,  // [9:10] is the sub-list for method input_type
+	4,  // 0: coffer.ocr.v1.RecognizeResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	7,  // 1: coffer.ocr.v1.Receipt.lines:type_name -> coffer.ocr.v1.Line
+	11, // 2: coffer.ocr.v1.Receipt.confidence:type_name -> coffer.ocr.v1.Receipt.ConfidenceEntry
+	8,  // 3: coffer.ocr.v1.Receipt.evidence:type_name -> coffer.ocr.v1.Evidence
+	10, // 4: coffer.ocr.v1.Receipt.warnings:type_name -> coffer.ocr.v1.Warning
+	5,  // 5: coffer.ocr.v1.Receipt.pages:type_name -> coffer.ocr.v1.ReceiptPage
+	6,  // 6: coffer.ocr.v1.Receipt.recognized:type_name -> coffer.ocr.v1.RecognizedFields
+	7,  // 7: coffer.ocr.v1.RecognizedFields.lines:type_name -> coffer.ocr.v1.Line
+	9,  // 8: coffer.ocr.v1.Evidence.box:type_name -> coffer.ocr.v1.Box
+	2,  // 9: coffer.ocr.v1.OCRService.Recognize:input_type -> coffer.ocr.v1.RecognizeRequest
+	0,  // 10: coffer.ocr.v1.OCRService.EraseUser:input_type -> coffer.ocr.v1.EraseUserRequest
+	3,  // 11: coffer.ocr.v1.OCRService.Recognize:output_type -> coffer.ocr.v1.RecognizeResponse
+	1,  // 12: coffer.ocr.v1.OCRService.EraseUser:output_type -> coffer.ocr.v1.EraseUserResponse
+	11, // [11:13] is the sub-list for method output_type
+	9,  // [9:11] is the sub-list for method input_type
 	9,  // [9:9] is the sub-list for extension type_name
 	9,  // [9:9] is the sub-list for extension extendee
 	0,  // [0:9] is the sub-list for field type_name
@@ -959,14 +1048,14 @@ func file_coffer_ocr_v1_ocr_proto_init() {
 	if File_coffer_ocr_v1_ocr_proto != nil {
 		return
 	}
-	file_coffer_ocr_v1_ocr_proto_msgTypes[8].OneofWrappers = []any{}
+	file_coffer_ocr_v1_ocr_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ocr_v1_ocr_proto_rawDesc), len(file_coffer_ocr_v1_ocr_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	OCRService_Recognize_FullMethodName = "/coffer.ocr.v1.OCRService/Recognize"
+	OCRService_EraseUser_FullMethodName = "/coffer.ocr.v1.OCRService/EraseUser"
 )
 
 // OCRServiceClient is the client API for OCRService service.
@@ -33,6 +34,8 @@ type OCRServiceClient interface {
 	// Recognizes a receipt. Requests beyond the number of workers wait in a queue. If the queue is full, they are
 	// rejected with SERVICE_UNAVAILABLE.
 	Recognize(ctx context.Context, in *RecognizeRequest, opts ...grpc.CallOption) (*RecognizeResponse, error)
+	// Deletes all results of a user, because the account of the user is deleted.
+	EraseUser(ctx context.Context, in *EraseUserRequest, opts ...grpc.CallOption) (*EraseUserResponse, error)
 }
 
 type oCRServiceClient struct {
@@ -53,6 +56,16 @@ func (c *oCRServiceClient) Recognize(ctx context.Context, in *RecognizeRequest, 
 	return out, nil
 }
 
+func (c *oCRServiceClient) EraseUser(ctx context.Context, in *EraseUserRequest, opts ...grpc.CallOption) (*EraseUserResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EraseUserResponse)
+	err := c.cc.Invoke(ctx, OCRService_EraseUser_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OCRServiceServer is the server API for OCRService service.
 // All implementations must embed UnimplementedOCRServiceServer
 // for forward compatibility.
@@ -62,6 +75,8 @@ type OCRServiceServer interface {
 	// Recognizes a receipt. Requests beyond the number of workers wait in a queue. If the queue is full, they are
 	// rejected with SERVICE_UNAVAILABLE.
 	Recognize(context.Context, *RecognizeRequest) (*RecognizeResponse, error)
+	// Deletes all results of a user, because the account of the user is deleted.
+	EraseUser(context.Context, *EraseUserRequest) (*EraseUserResponse, error)
 	mustEmbedUnimplementedOCRServiceServer()
 }
 
@@ -74,6 +89,9 @@ type UnimplementedOCRServiceServer struct{}
 
 func (UnimplementedOCRServiceServer) Recognize(context.Context, *RecognizeRequest) (*RecognizeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Recognize not implemented")
+}
+func (UnimplementedOCRServiceServer) EraseUser(context.Context, *EraseUserRequest) (*EraseUserResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method EraseUser not implemented")
 }
 func (UnimplementedOCRServiceServer) mustEmbedUnimplementedOCRServiceServer() {}
 func (UnimplementedOCRServiceServer) testEmbeddedByValue()                    {}
@@ -114,6 +132,24 @@ func _OCRService_Recognize_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OCRService_EraseUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EraseUserRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OCRServiceServer).EraseUser(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OCRService_EraseUser_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OCRServiceServer).EraseUser(ctx, req.(*EraseUserRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OCRService_ServiceDesc is the grpc.ServiceDesc for OCRService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -124,6 +160,10 @@ var OCRService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Recognize",
 			Handler:    _OCRService_Recognize_Handler,
+		},
+		{
+			MethodName: "EraseUser",
+			Handler:    _OCRService_EraseUser_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

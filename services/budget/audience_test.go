@@ -262,7 +262,8 @@ func TestEventAudience(t *testing.T) {
 			both(removal(newName)+notified, "rejected editor", removal(oldName)),
 		},
 	}
-	events := map[protoreflect.Name]bool{}
+	// No user receives UserErased, see TestErase.
+	events := map[protoreflect.Name]bool{"UserErased": true}
 	for name, scene := range scenes {
 		events[scene.event] = true
 		t.Run(name, func(t *testing.T) {

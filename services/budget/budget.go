@@ -28,6 +28,7 @@
 //     alerts, live streams
 //   - internal/webhook implements WebhookService: webhooks and deliveries
 //   - internal/export implements AccountService: the archive of an account
+//   - internal/erasure: deletes what is stored about users whose accounts are deleted
 //   - internal/spending: the windows of a budget, and the ledger's sums in them
 //   - internal/budgettest: helpers for tests
 package budget
@@ -56,6 +57,7 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/erasure"
 	"github.com/coffer-budget/coffer/services/budget/internal/export"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 	"github.com/coffer-budget/coffer/services/budget/internal/webhook"
@@ -93,9 +95,11 @@ type server struct {
 	webhooks      *webhook.Server
 	// syncs reports the categories of budgets to the ledger.
 	syncs *jobs.Worker
-	log   *slog.Logger
-	now   func() time.Time
-	newID func() uuid.UUID
+	// erasures deletes what is stored about users whose accounts are deleted.
+	erasures *erasure.Eraser
+	log      *slog.Logger
+	now      func() time.Time
+	newID    func() uuid.UUID
 }
 
 var _ budgetv1.BudgetServiceServer = (*server)(nil)
@@ -156,6 +160,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		PrivateAddresses: config.WebhookPrivateAddresses,
 		Log:              log, Now: server.now, NewID: server.newID,
 	})
+	server.erasures = server.newErasures()
 	stopMeasuring, err := server.measure(ctx)
 	if err != nil {
 		return err
@@ -169,6 +174,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go server.notifications.Alerts.Run(ctx)
 	go server.webhooks.Run(ctx)
 	go server.syncs.Run(ctx)
+	go server.erasures.Jobs.Run(ctx)
 	go pg.Sweep(ctx, log, server.expire)
 
 	srv := rpc.NewServer(config.Config, verifier, log)

@@ -66,6 +66,7 @@ func setupOn(t *testing.T, db *pgxpool.Pool) *bundle {
 		DB: env.db, Cursors: env.cursors, Sealer: seal.NewKey("test", "webhook secret"), Log: log,
 		Now: now, NewID: env.newID,
 	})
+	env.erasures = env.newErasures()
 	env.NotificationServiceServer, env.WebhookServiceServer = env.server.notifications, env.webhooks
 	return env
 }

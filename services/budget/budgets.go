@@ -221,7 +221,11 @@ func (s *server) DeleteBudget(
 		if !etag.Matches(req.GetIfMatch(), b.Version) {
 			return apierr.VersionMismatch
 		}
-		return s.delete(ctx, tx, b)
+		events, err := s.delete(ctx, tx, b)
+		if err != nil {
+			return err
+		}
+		return s.notifications.PublishEach(ctx, tx, events...)
 	})
 	if err != nil {
 		return nil, err
@@ -230,21 +234,23 @@ func (s *server) DeleteBudget(
 	return &budgetv1.DeleteBudgetResponse{Id: id.String()}, nil
 }
 
-// delete deletes a locked budget and notifies its members. Users with a pending invitation must not
-// receive the budget's contents, so they are notified that the invitation ended. auth ends the
-// links of invitations by mail.
-func (s *server) delete(ctx context.Context, tx pgx.Tx, seen seenBudget) error {
+// delete deletes a locked budget and returns the events for its owner and members. Users with a
+// pending invitation must not receive the budget's contents, so they are notified that the
+// invitation ended. auth ends the links of invitations by mail.
+func (s *server) delete(
+	ctx context.Context, tx pgx.Tx, seen seenBudget,
+) ([]notification.Addressed, error) {
 	members, err := selectMemberIDs(ctx, tx, seen.ID, []status{accepted})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pendingMembers, err := selectPendingMembers(ctx, tx, seen.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// The members were read above, because the deletion removes them.
 	if err := deleteBudgetRow(ctx, tx, seen.ID); err != nil {
-		return err
+		return nil, err
 	}
 	deleted := &budgetv1.BudgetDeleted{Budget: seen.snapshot()}
 	events := []notification.Addressed{{User: seen.OwnerID, Data: deleted}}
@@ -254,7 +260,7 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, seen seenBudget) error {
 	for _, m := range pendingMembers {
 		events = append(events, seen.ended(m, deletedWithBudget)...)
 	}
-	return s.notifications.PublishEach(ctx, tx, events...)
+	return events, nil
 }
 
 // budgetFor returns a budget if the acting user's role permits the action. It returns

@@ -13,6 +13,7 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/erasure"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 )
 
@@ -34,6 +35,9 @@ func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	if err := s.followUsers(ctx, tx, events); err != nil {
 		return err
 	}
+	if err := s.erasures.Queue(ctx, tx, events); err != nil {
+		return err
+	}
 	if err := s.notifications.QueueChecks(ctx, tx, events); err != nil {
 		return err
 	}
@@ -47,6 +51,35 @@ func (s *server) wake() {
 	s.notifications.Alerts.Wake()
 	s.syncs.Wake()
 	s.webhooks.Deliveries.Wake()
+	s.erasures.Jobs.Wake()
+}
+
+// newErasures returns the worker that erases users whose accounts are deleted.
+func (s *server) newErasures() *erasure.Eraser {
+	return erasure.New(erasure.Dependencies{
+		DB: s.db, Notifications: s.notifications, DeleteBudgets: s.deleteBudgets, Log: s.log,
+		Now: s.now,
+	})
+}
+
+// deleteBudgets deletes the budgets of an owner whose account is deleted, and returns the events of
+// the deletions.
+func (s *server) deleteBudgets(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID,
+) ([]notification.Addressed, error) {
+	budgets, err := lockBudgetsOf(ctx, tx, owner)
+	if err != nil {
+		return nil, err
+	}
+	var events []notification.Addressed
+	for _, b := range budgets {
+		deleted, err := s.delete(ctx, tx, seenBudget{budget: b, UserID: owner})
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, deleted...)
+	}
+	return events, nil
 }
 
 // followCategories replaces merged categories in budgets. If a budget is written with a merged

@@ -276,7 +276,8 @@ func TestMailedInvitationsConcurrently(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return env.delete(owner.Ctx, tx, b)
+				_, err = env.delete(owner.Ctx, tx, b)
+				return err
 			}, attaching(t, env, who)))
 			require.Empty(t, env.invitations(t, who))
 		})

@@ -105,6 +105,16 @@ func lockBudgetsOfCategory(
 		FOR NO KEY UPDATE`, owner, category)
 }
 
+// lockBudgetsOf locks and returns the budgets of an owner, in the order of lockBudgetsOfCategory.
+func lockBudgetsOf(ctx context.Context, tx pgx.Tx, owner uuid.UUID) ([]budget, error) {
+	return pg.All[budget](ctx, tx, `
+		SELECT `+budgetColumns+`
+		FROM budgets b
+		WHERE b.owner_id = $1
+		ORDER BY b.id
+		FOR NO KEY UPDATE`, owner)
+}
+
 // lockInviting locks the budgets with an invitation by mail to an e-mail without a user, in the
 // order of lockBudgetsOfCategory.
 func lockInviting(ctx context.Context, tx pgx.Tx, email string) ([]uuid.UUID, error) {

@@ -1017,6 +1017,53 @@ func (x *MemberRemoved) GetRemovedBy() string {
 	return ""
 }
 
+// UserErased is published as budget.v1.user.erased when all rows of a user have been deleted, because the account is
+// deleted. Its subject has the id of the deletion in the place of the user's id.
+type UserErased struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the deletion, from coffer.auth.v1.UserErasing.
+	DeletionId    string `protobuf:"bytes,1,opt,name=deletion_id,json=deletionId,proto3" json:"deletion_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserErased) Reset() {
+	*x = UserErased{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserErased) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserErased) ProtoMessage() {}
+
+func (x *UserErased) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserErased.ProtoReflect.Descriptor instead.
+func (*UserErased) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *UserErased) GetDeletionId() string {
+	if x != nil {
+		return x.DeletionId
+	}
+	return ""
+}
+
 var File_coffer_budget_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_events_proto_rawDesc = "" +
@@ -1108,7 +1155,11 @@ const file_coffer_budget_v1_events_proto_rawDesc = "" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x1b\n" +
 	"\tmember_id\x18\x04 \x01(\tR\bmemberId\x12\x1d\n" +
 	"\n" +
-	"removed_by\x18\x05 \x01(\tR\tremovedByBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
+	"removed_by\x18\x05 \x01(\tR\tremovedBy\"-\n" +
+	"\n" +
+	"UserErased\x12\x1f\n" +
+	"\vdeletion_id\x18\x01 \x01(\tR\n" +
+	"deletionIdBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
 
 var (
 	file_coffer_budget_v1_events_proto_rawDescOnce sync.Once
@@ -1122,7 +1173,7 @@ func file_coffer_budget_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_events_proto_rawDescData
 }
 
-var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_coffer_budget_v1_events_proto_goTypes = []any{
 	(*BudgetCreated)(nil),          // 0: coffer.budget.v1.BudgetCreated
 	(*BudgetUpdated)(nil),          // 1: coffer.budget.v1.BudgetUpdated
@@ -1136,13 +1187,14 @@ var file_coffer_budget_v1_events_proto_goTypes = []any{
 	(*MemberUpdated)(nil),          // 9: coffer.budget.v1.MemberUpdated
 	(*WebhookTested)(nil),          // 10: coffer.budget.v1.WebhookTested
 	(*MemberRemoved)(nil),          // 11: coffer.budget.v1.MemberRemoved
-	(*BudgetSnapshot)(nil),         // 12: coffer.budget.v1.BudgetSnapshot
+	(*UserErased)(nil),             // 12: coffer.budget.v1.UserErased
+	(*BudgetSnapshot)(nil),         // 13: coffer.budget.v1.BudgetSnapshot
 }
 var file_coffer_budget_v1_events_proto_depIdxs = []int32{
-	12, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
-	12, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
-	12, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
-	12, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	13, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	13, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
+	13, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
+	13, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
 	4,  // [4:4] is the sub-list for method output_type
 	4,  // [4:4] is the sub-list for method input_type
 	4,  // [4:4] is the sub-list for extension type_name
@@ -1165,7 +1217,7 @@ func file_coffer_budget_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_events_proto_rawDesc), len(file_coffer_budget_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

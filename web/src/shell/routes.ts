@@ -43,6 +43,7 @@ export const screens: Record<string, Load> = {
 export const sheets: Record<string, Load> = {
   entry: () => import("../screens/entry/Entry.svelte"),
   notifications: () => import("../screens/notifications/Notifications.svelte"),
+  help: () => import("../screens/settings/Help.svelte"),
 };
 
 /** routes maps paths to names of screens. */
@@ -75,7 +76,7 @@ export const routes: Record<string, string> = {
 };
 
 /** textsOf are the folders of the screens that share their texts with another one. */
-const textsOf: Record<string, string> = { budget: "budgets", import: "imports", earlier: "unsent" };
+const textsOf: Record<string, string> = { budget: "budgets", import: "imports", earlier: "unsent", help: "settings" };
 
 const opened = new Map<string, Component<Record<string, never>>>();
 

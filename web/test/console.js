@@ -11,6 +11,8 @@ export const password = "correct horse battery staple";
 /** offline allows the service worker, which stores the files of the build. Other tests block it: each of their pages would load them all. */
 export const offline = { serviceWorkers: "allow" };
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+/** tablet is narrower than the screens on which the list of transactions is a table. */
+export const tablet = { viewport: { width: 1024, height: 860 } };
 export const desktop = { viewport: { width: 1280, height: 860 } };
 
 /** flags are further flags of Chromium. A test file adds them before it opens the first page. */

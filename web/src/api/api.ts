@@ -57,8 +57,9 @@ async function send(method: Method, at: string, options: Options): Promise<Respo
     const init = { method: method.toUpperCase(), headers, signal: options.signal };
     if (body instanceof FormData && options.progress)
       return await upload(at, { ...init, body }, options.progress);
-    // A DELETE is also sent while the page is left, when the time for Undo ends early.
-    return await fetch(at, { ...init, body, cache: "no-store", keepalive: method === "delete" });
+    // A deletion is also sent while the page is left, when the time for Undo ends early.
+    const keepalive = method === "delete" || at.endsWith("/delete");
+    return await fetch(at, { ...init, body, cache: "no-store", keepalive });
   } catch (error) {
     if (options.signal?.aborted) throw error;
     return unreachable();
@@ -131,13 +132,16 @@ function caller<M extends Method>(method: M) {
     (await call(method, path, options)).data as Answer<Operation<P, M>>;
 }
 
-/** fetched returns a single resource together with its version. */
-export async function fetched<P extends PathsWith<"get">>(
-  path: P,
-  options?: Request<Operation<P, "get">>,
-): Promise<Fetched<Answer<Operation<P, "get">>>> {
-  return (await call("get", path, options)) as Fetched<Answer<Operation<P, "get">>>;
+function versioned<M extends Method>(method: M) {
+  return <P extends PathsWith<M>>(path: P, options?: Request<Operation<P, M>>) =>
+    call(method, path, options) as Promise<Fetched<Answer<Operation<P, M>>>>;
 }
+
+/** fetched returns a single resource together with its version. */
+export const fetched = versioned("get");
+
+/** patched changes a resource, and returns it together with its new version. */
+export const patched = versioned("patch");
 
 /**
  * versionSeen returns the version of a resource that the user saw in a list, because lists contain

@@ -2,7 +2,6 @@
 // the toast with Undo closes.
 import { SvelteSet } from "svelte/reactivity";
 import { fail, undoable } from "../components/toasts.svelte";
-import { api } from "./api";
 import { Problem } from "./problem";
 import { announce, type Topic } from "./topics";
 
@@ -22,19 +21,20 @@ export function withoutRemoved<T extends { readonly id: string }>(
   return hidden.size ? items.filter(({ id }) => !hidden.has(id)) : items;
 }
 
-/** removeTransactions hides transactions, and deletes them unless the user takes it back. */
-export function removeTransactions(ids: readonly string[], text: string): void {
-  remove(ids, text, (id) => api.delete("/api/v1/transaction/{id}", { path: { id } }), "transactions");
-}
-
 /** remove hides items, and sends each unless the user takes it back. A 404 is no failure. */
 export function remove(ids: readonly string[], text: string, send: Send, topic: Topic): void {
+  hide(ids, text, () => void commit(ids, send, topic));
+}
+
+/** hide hides items, and runs commit unless the user takes it back. */
+export function hide(ids: readonly string[], text: string, commit: () => void): void {
   ids.forEach((id) => hidden.add(id));
-  undoable(
-    text,
-    () => void commit(ids, send, topic),
-    () => ids.forEach((id) => hidden.delete(id)),
-  );
+  undoable(text, commit, () => reveal(ids));
+}
+
+/** reveal shows items again that could not be deleted. */
+export function reveal(ids: readonly string[]): void {
+  ids.forEach((id) => hidden.delete(id));
 }
 
 async function commit(ids: readonly string[], send: Send, topic: Topic): Promise<void> {
@@ -50,7 +50,7 @@ async function commit(ids: readonly string[], send: Send, topic: Topic): Promise
   announce(topic);
   for (const failure of failures) {
     if (!failure) continue;
-    hidden.delete(failure.id);
+    reveal([failure.id]);
     fail(failure.reason);
   }
 }

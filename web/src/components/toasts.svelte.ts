@@ -53,8 +53,8 @@ export function toast(text: string): void {
   show({ text });
 }
 
-/** offer shows a text, and a question with the action that answers it. */
-export function offer(text: string, note: string, action: Action): void {
+/** offer shows a text with an action, and the question that it answers if there is one. */
+export function offer(text: string, note: string | undefined, action: Action): void {
   show({ text, note, action });
 }
 

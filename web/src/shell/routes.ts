@@ -30,6 +30,8 @@ export const screens: Record<string, Load> = {
   preferences: () => import("../screens/preferences/Preferences.svelte"),
   tags: () => import("../screens/tags/Tags.svelte"),
   more: () => import("../screens/more/More.svelte"),
+  // On a desktop, the list of transactions is a table.
+  table: () => import("../screens/table/Table.svelte") as unknown as ReturnType<Load>,
   // The screens with transactions load these when entries are not sent.
   unsent: () => import("../screens/unsent/Unsent.svelte"),
   earlier: () => import("../screens/unsent/Earlier.svelte"),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { account, household, open } from "../console.js";
+import { account, household, open, tablet } from "../console.js";
 
 const iso = (date) => date.toISOString().slice(0, 10);
 const now = new Date();
@@ -46,7 +46,7 @@ test("the charts of a budget end at its headline, and its list has the same sum"
   const { budget } = await mixed(user);
   const { progress } = (await user.get(`/budgets/${budget.id}`)).budget;
   assert.equal(progress.spent, 40.45);
-  const page = await open(t, user, `/budgets/${budget.id}`);
+  const page = await open(t, user, `/budgets/${budget.id}`, tablet);
   const headline = (await page.locator(".rest").textContent()).trim();
   assert.equal(headline, "€115.00");
   assert.equal(await endOf(page, "Left day by day", 1), headline);

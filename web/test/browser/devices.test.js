@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { account, closeToast, desktop, household, open, phone } from "../console.js";
+import { account, closeToast, household, open, phone, tablet } from "../console.js";
 
 test("two devices of one account follow each other live", async (t) => {
   const user = await account();
   const { wallets } = await household(user, 1);
-  const laptop = await open(t, user, "/transactions", desktop);
+  const laptop = await open(t, user, "/transactions", tablet);
   const mobile = await open(t, user, "/transactions", phone);
   for (const device of [laptop, mobile]) await device.getByText("Purchase 1", { exact: true }).waitFor();
 

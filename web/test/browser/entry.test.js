@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, accessibleInLooks, account, desktop, household, open, phone, sizes, until } from "../console.js";
+import { accessible, accessibleInLooks, account, desktop, household, open, phone, sizes, tablet, until } from "../console.js";
 
 test("a user adds an expense with the keyboard only", async (t) => {
   const user = await account();
@@ -165,7 +165,7 @@ test("a suggestion does not replace what the user has chosen", async (t) => {
 test("a user changes and deletes a transaction, and takes a deletion back", async (t) => {
   const user = await account();
   const { transactions } = await household(user, 1);
-  const page = await open(t, user, `/transactions?entry=${transactions[0].id}`);
+  const page = await open(t, user, `/transactions?entry=${transactions[0].id}`, tablet);
   await page.getByLabel("Amount").fill("99.99");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("link", { name: /−€99\.99/ }).click();
@@ -182,7 +182,7 @@ test("a version that was changed elsewhere is shown beside the user's", async (t
   const user = await account();
   const { transactions } = await household(user, 1);
   const [{ id }] = transactions;
-  const page = await open(t, user, `/transactions?entry=${id}`);
+  const page = await open(t, user, `/transactions?entry=${id}`, tablet);
   await page.getByLabel("Amount").waitFor();
   await user.patch(`/transaction/${id}`, { amount: 7 });
   await page.getByLabel("Amount").fill("8");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import test from "node:test";
-import { account, household, open, password, until } from "../console.js";
+import { account, household, open, password, tablet, until } from "../console.js";
 
 /** visible fails unless the focused element has a visible outline, or a border of the accent color around it. */
 async function visible(page) {
@@ -89,7 +89,7 @@ test("an empty account reaches its first transaction in nine steps, with the key
 test("a split, a dialog in a dialog, and Escape work with the keyboard only", async (t) => {
   const user = await account();
   await household(user, 1);
-  const page = await open(t, user, "/transactions");
+  const page = await open(t, user, "/transactions", tablet);
   const row = page.getByRole("link", { name: /Purchase 1/ });
   await tabTo(page, row);
   await page.keyboard.press("Enter");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessibleInLooks, account, household, open, phone, sizes, until, url } from "../console.js";
+import { accessibleInLooks, account, household, open, phone, tablet, until, url } from "../console.js";
 import { bakery } from "../receipts.js";
 
 const today = new Date().toISOString().slice(0, 10);
@@ -67,7 +67,7 @@ test("a receipt in a budget is one row, which opens to its lines", async (t) => 
   assert.equal(await page.getByLabel("Amount", { exact: true }).inputValue(), "5.60");
 });
 
-for (const { name, options } of sizes) {
+for (const [name, options] of Object.entries({ phone, tablet })) {
   test(`the rows of a receipt are accessible: ${name}`, async (t) => {
     const { user } = await shopper();
     const page = await open(t, user, "/transactions", options);

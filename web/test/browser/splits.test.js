@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessibleInLooks, account, household, open, phone, sizes } from "../console.js";
+import { accessibleInLooks, account, household, open, phone, sizes, tablet } from "../console.js";
 
 /** fill writes the category and the amount of a line. */
 async function fill(page, n, category, amount) {
@@ -103,7 +103,7 @@ test("a split is edited, and ends with one category", async (t) => {
   const date = new Date().toISOString().slice(0, 10);
   const splits = [{ categoryId: categories[0].id, amount: 6 }, { categoryId: categories[3].id, amount: 4 }];
   const { transaction } = await user.post("/transaction", { amount: 10, type: "expense", currency: "EUR", date, walletId: wallets[0].id, splits });
-  const page = await open(t, user, `/transactions?entry=${transaction.id}`);
+  const page = await open(t, user, `/transactions?entry=${transaction.id}`, tablet);
   await page.getByLabel("Amount", { exact: true }).fill("11");
   await page.getByText("Left to distribute: €1.00").waitFor();
   await page.getByLabel("Amount of part 2").fill("5");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, accessibleInLooks, account, closeToast, household, open, phone, sizes, until } from "../console.js";
+import { accessible, accessibleInLooks, account, closeToast, household, open, phone, sizes, tablet, until } from "../console.js";
 
 /** tagged gives the transactions of a household tags, one list for each. */
 async function tagged(user, transactions, ...lists) {
@@ -13,7 +13,7 @@ test("tags are completed while typing, and are chips in the list", async (t) => 
   const user = await account();
   const { transactions } = await household(user, 2);
   await tagged(user, transactions, ["Holiday"]);
-  const page = await open(t, user, `/transactions?entry=${transactions[1].id}`);
+  const page = await open(t, user, `/transactions?entry=${transactions[1].id}`, tablet);
   await page.getByText("Tags, notes and attachments").click();
   const field = page.getByRole("combobox", { name: "Tags" });
   await field.fill("hol");

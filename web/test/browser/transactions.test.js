@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, accessibleInLooks, account, closeToast, household, open, phone, sizes, url } from "../console.js";
+import { accessible, accessibleInLooks, account, closeToast, household, open, phone, sizes, tablet, url } from "../console.js";
 
 test("typed text becomes filters, and the header shows their totals", async (t) => {
   const user = await account();
   await household(user, 30);
-  const page = await open(t, user, "/transactions");
+  const page = await open(t, user, "/transactions", tablet);
   await page.getByText("30 transactions").waitFor();
   await page.keyboard.press("/");
   await page.keyboard.type("groceries >40");
@@ -67,7 +67,7 @@ test("typed words become chips while the user types, and a removed chip leaves t
 test("the list loads while it scrolls, and keeps few rows in the page", async (t) => {
   const user = await account();
   await household(user, 450);
-  const page = await open(t, user, "/transactions");
+  const page = await open(t, user, "/transactions", tablet);
   await page.getByText("450 transactions").waitFor();
   await page.mouse.move(640, 500);
   const last = page.getByText("Purchase 449", { exact: true });
@@ -83,7 +83,7 @@ test("a changed category becomes the rule of a payee", async (t) => {
   const user = await account();
   const { transactions, categories } = await household(user, 3);
   for (const { id } of transactions.slice(0, 2)) await user.patch(`/transaction/${id}`, { payee: "Corner Shop" });
-  const page = await open(t, user, "/transactions");
+  const page = await open(t, user, "/transactions", tablet);
   const choose = async (category) => {
     await page.getByRole("dialog", { name: "Change category" }).waitFor();
     await page.keyboard.type(category);
@@ -126,7 +126,7 @@ test("a changed category becomes the rule of a payee", async (t) => {
 test("a category is changed in place, and rows are selected and deleted with undo", async (t) => {
   const user = await account();
   const { transactions } = await household(user, 3);
-  const page = await open(t, user, "/transactions");
+  const page = await open(t, user, "/transactions", tablet);
   await page.getByRole("button", { name: "Category of Purchase 2" }).click();
   await page.keyboard.type("trans");
   await page.keyboard.press("Enter");
@@ -149,7 +149,7 @@ test("a category is changed in place, and rows are selected and deleted with und
 test("a category is not changed in a transaction that was changed elsewhere", async (t) => {
   const user = await account();
   const { transactions, categories } = await household(user, 3);
-  const page = await open(t, user, "/more");
+  const page = await open(t, user, "/more", tablet);
   // The page gets no live events, so its list is not current.
   await page.route("**/api/v1/events", (route) => route.abort());
   await page.goto(`${url}/transactions`);
@@ -166,7 +166,7 @@ test("a category is not changed in a transaction that was changed elsewhere", as
 test("of two quick changes of a category, the second one stays", async (t) => {
   const user = await account();
   const { transactions, categories } = await household(user, 3);
-  const page = await open(t, user, "/transactions");
+  const page = await open(t, user, "/transactions", tablet);
   let release;
   const held = new Promise((resolve) => (release = resolve));
   await page.route(`**/api/v1/transaction/${transactions[1].id}`, async (route) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, accessibleInLooks, account, household, open, phone, sizes, until, url } from "../console.js";
+import { accessible, accessibleInLooks, account, household, open, phone, sizes, tablet, until, url } from "../console.js";
 
 const today = new Date().toISOString().slice(0, 10);
 
@@ -67,7 +67,7 @@ test("both legs are listed as one movement, outside of the sums, and are changed
   const user = await account();
   const { wallets } = await household(user, 2);
   await transfer(user, wallets);
-  const page = await open(t, user, "/transactions");
+  const page = await open(t, user, "/transactions", tablet);
   await page.getByText("Checking account → Cash").nth(1).waitFor();
   assert.equal(await page.getByText("Checking account → Cash").count(), 2);
   const { transactions } = await user.get("/transaction?type=expense");
@@ -97,7 +97,7 @@ test("rows do not wait for their transfers, of which a page of rows loads two pa
   const user = await account();
   const { wallets } = await household(user, 0);
   await transfer(user, wallets);
-  const page = await open(t, user, "/more");
+  const page = await open(t, user, "/more", tablet);
   let requests = 0;
   let release;
   let answer = (route) => route.continue();
@@ -132,7 +132,7 @@ test("a transfer that was changed elsewhere shows both versions", async (t) => {
   const user = await account();
   const { wallets } = await household(user, 0);
   const { id, outTransactionId } = await transfer(user, wallets);
-  const page = await open(t, user, `/transactions?entry=${outTransactionId}`);
+  const page = await open(t, user, `/transactions?entry=${outTransactionId}`, tablet);
   await page.getByLabel("Amount", { exact: true }).fill("31");
   await user.patch(`/transfers/${id}`, { amount: 32 });
   await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -153,7 +153,7 @@ async function pair(user, { wallets, categories }) {
 test("two transactions become a transfer from the selection, and are unlinked again", async (t) => {
   const user = await account();
   await pair(user, await household(user, 0));
-  const page = await open(t, user, "/transactions");
+  const page = await open(t, user, "/transactions", tablet);
   for (const name of ["Select ATM", "Select Deposit"]) await select(page.locator("[data-id]").filter({ has: page.getByRole("checkbox", { name }) }));
   await page.getByRole("toolbar").getByRole("button", { name: "Transfer" }).click();
   await page.getByText("The two transactions are now a transfer").waitFor();

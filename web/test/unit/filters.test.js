@@ -6,18 +6,19 @@ import { bundle, group, headingHeight, heightOf, noGroups, receiptKey, rowHeight
 const food = "0199f0c5-0000-7000-8000-000000000004";
 const cash = "0199f0c5-0000-7000-8000-000000000003";
 test("filters survive the address", () => {
-  const filters = { q: "a b", walletId: [cash], categoryId: [food], tag: ["holiday", "two words"], untagged: undefined, payee: "Bakery & Co", withoutPayee: undefined, exceptWalletId: undefined, exceptCategoryId: undefined, exceptPayee: undefined, counted: undefined, type: "expense", currency: "EUR", from: "2026-10-01", to: "2026-10-31", minAmount: "50", maxAmount: "99.5" };
+  const filters = { q: "a b", walletId: [cash], categoryId: [food], tag: ["holiday", "two words"], untagged: undefined, payee: "Bakery & Co", withoutPayee: undefined, exceptWalletId: undefined, exceptCategoryId: undefined, exceptPayee: undefined, counted: undefined, type: "expense", currency: "EUR", from: "2026-10-01", to: "2026-10-31", minAmount: "50", maxAmount: "99.5", sort: "-amount" };
   const address = addressOf(filters);
   assert.deepEqual(filtersOf(new URL(address, "http://x").searchParams), filters);
   assert.equal(addressOf(noFilters), "/transactions");
   const untagged = { ...noFilters, untagged: true, type: "transfer" };
   const read = filtersOf(new URL(addressOf(untagged), "http://x").searchParams);
   assert.deepEqual([read.untagged, read.type, read.tag], [true, "transfer", []]);
-  assert.ok(!isFiltered(noFilters) && isFiltered(filters));
+  assert.ok(!isFiltered(noFilters) && isFiltered(filters) && !isFiltered({ ...noFilters, sort: "date" }));
 });
 
 test("invalid values in the address are left out", () => {
-  const filters = filtersOf(new URLSearchParams("wallet=x&type=gift&from=2026-02-30&min=-1&max=1e5&currency=euro"));
+  const filters = filtersOf(new URLSearchParams("wallet=x&type=gift&from=2026-02-30&min=-1&max=1e5&currency=euro&sort=payee"));
+  assert.equal(filters.sort, undefined);
   assert.ok(!isFiltered(filters));
 });
 

@@ -29,6 +29,8 @@ export interface Filters {
   readonly to?: Day;
   readonly minAmount?: Digits;
   readonly maxAmount?: Digits;
+  /** sort is the order of the table if it is not the newest first. */
+  readonly sort?: "date" | "amount" | "-amount";
 }
 
 export const noFilters: Filters = { walletId: [], categoryId: [], tag: [] };
@@ -64,6 +66,7 @@ export function filtersOf(query: URLSearchParams): Filters {
     to: valid("to", isDay),
     minAmount: valid("min", digits) as Digits | undefined,
     maxAmount: valid("max", digits) as Digits | undefined,
+    sort: valid("sort", (text) => /^(date|-?amount)$/.test(text)) as Filters["sort"],
   });
 }
 
@@ -106,6 +109,7 @@ export function addressOf(filters: Filters): string {
     ["to", filters.to],
     ["min", filters.minAmount],
     ["max", filters.maxAmount],
+    ["sort", filters.sort],
   ] as const) {
     if (value) query.set(name, value);
   }
@@ -113,7 +117,7 @@ export function addressOf(filters: Filters): string {
   return text ? `/transactions?${text}` : "/transactions";
 }
 
-/** isFiltered reports whether any filter is set. */
+/** isFiltered reports whether any filter is set. The order is none. */
 export function isFiltered(filters: Filters): boolean {
-  return addressOf(filters) !== "/transactions";
+  return addressOf({ ...filters, sort: undefined }) !== "/transactions";
 }

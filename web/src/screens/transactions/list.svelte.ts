@@ -21,6 +21,9 @@ export interface Totals {
   readonly sums: readonly { readonly income: Money; readonly expense: Money }[];
 }
 
+/** isNewest reports whether a list begins with the newest of all transactions. */
+const isNewest = (filters: Filters) => !isFiltered(filters) && !filters.sort;
+
 const firstPage = 60;
 const nextPage = 200;
 /** mostReloaded is the number of rows that a change reloads at once. With more, a notice does. */
@@ -48,10 +51,12 @@ export function transactionList(filters: () => Filters) {
   let controller = new AbortController();
   /** routes are the known wallets of the listed transfers. A leg has only its own wallet. */
   const routes = new SvelteMap<string, Partial<Route>>();
+  /** versions are the ETags of the rows, for conditional changes. */
+  const versions = new Map<string, string>();
 
   const shown = $derived(withoutRemoved(rows));
 
-  function page(of: Filters, limit: number, after: string | undefined, signal: AbortSignal) {
+  async function page(of: Filters, limit: number, after: string | undefined, signal: AbortSignal) {
     const wanted = requestOf(of);
     const copied = (list: readonly string[] = []) => [...list];
     const { walletId, categoryId, tag, exceptWalletId, exceptCategoryId, exceptPayee } = wanted;
@@ -64,11 +69,13 @@ export function transactionList(filters: () => Filters) {
       exceptCategoryId: copied(exceptCategoryId),
       exceptPayee: copied(exceptPayee),
     };
-    const include: "totals"[] | undefined = after ? undefined : ["totals"];
-    return api.get("/api/v1/transaction", {
+    const include: ("totals" | "etags")[] = after ? ["etags"] : ["totals", "etags"];
+    const answer = await api.get("/api/v1/transaction", {
       query: { ...request, limit, cursor: after, include },
       signal,
     });
+    answer.transactions.forEach(({ id }, i) => versions.set(id, answer.etags?.[i] ?? ""));
+    return answer;
   }
 
   /** addRoutes adds the wallets of the legs among rows, and returns those without the other leg. */
@@ -143,7 +150,7 @@ export function transactionList(filters: () => Filters) {
       problem = undefined;
       outdated = false;
       ready = true;
-      if (!isFiltered(of)) void keepRecent(list);
+      if (isNewest(of)) void keepRecent(list);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof Problem)) throw error;
@@ -164,7 +171,7 @@ export function transactionList(filters: () => Filters) {
       void findTransfers(answer.transactions, false, signal);
       cursor = answer.pagination.nextCursor;
       problem = undefined;
-      if (!isFiltered(filters()) && rows.length < kept + nextPage) void keepRecent(rows);
+      if (isNewest(filters()) && rows.length < kept + nextPage) void keepRecent(rows);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof Problem)) throw error;
@@ -183,7 +190,7 @@ export function transactionList(filters: () => Filters) {
       void load(wanted, 0);
       // The stored rows are on the screen before the first answer, and stay there without a
       // connection.
-      if (!isFiltered(wanted))
+      if (isNewest(wanted))
         void recentTransactions().then(
           (stored) => !ready && filters() === wanted && addRoutes((rows = stored)),
         );
@@ -201,6 +208,10 @@ export function transactionList(filters: () => Filters) {
     /** rows are the loaded transactions without those that were deleted a moment ago. */
     get rows() {
       return shown;
+    },
+    /** loaded also has those. */
+    get loaded() {
+      return rows;
     },
     routeOf,
     get totals() {
@@ -225,10 +236,15 @@ export function transactionList(filters: () => Filters) {
     },
     more,
     reload: () => load(filters(), 0),
-    /** replace shows a changed transaction until the list is loaded again. */
-    replace(changed: Transaction) {
-      rows = rows.map((row) => (row.id === changed.id ? changed : row));
+    /** versionOf returns the ETag of a row, empty if it is unknown. */
+    versionOf: (id: string) => versions.get(id) ?? "",
+    /** replace shows changed transactions until the list is loaded again. */
+    replace(...changed: readonly Transaction[]) {
+      const byId = new Map(changed.map((one) => [one.id, one]));
+      rows = rows.map((row) => byId.get(row.id) ?? row);
     },
+    /** setVersion sets the ETag of a row that was changed. */
+    setVersion: (id: string, version: string) => versions.set(id, version),
   };
 }
 

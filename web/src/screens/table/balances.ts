@@ -1,0 +1,34 @@
+// The balance of a wallet after each of its transactions.
+import type { Transaction, Wallet } from "../../api/types";
+import { money, subtract, type Money } from "../../money/money";
+import { addressOf, type Filters } from "../transactions/filters";
+
+/** walletOf returns the wallet whose balances a list shows: all of its transactions, the newest first, up to a day or without a limit. */
+export function walletOf(filters: Filters): string | undefined {
+  const [id, another] = filters.walletId;
+  const only = addressOf({ walletId: filters.walletId, categoryId: [], tag: [], from: filters.from });
+  return id && !another && addressOf(filters) === only ? id : undefined;
+}
+
+/** Balances are those after the transactions, and the ones before the last of them, by currency. */
+export interface Balances {
+  readonly rows: readonly Transaction[];
+  readonly after: readonly Money[];
+  readonly before: ReadonlyMap<string, Money>;
+}
+
+/**
+ * balancesOf computes backwards from the current balances of the wallet, which contain transactions of any date. known are the balances
+ * of the same list before it got another page, so that a page of a long list costs its own rows only.
+ */
+export function balancesOf(rows: readonly Transaction[], wallet: Wallet, known?: Balances): Balances {
+  const same = known && known.rows.length && known.rows.length <= rows.length && known.rows.every((row, i) => row === rows[i]);
+  const after = same ? [...known.after] : [];
+  const left = new Map(same ? known.before : wallet.balances.map(({ currency, amount }) => [currency, money(amount, currency)]));
+  for (const { amount, currency } of rows.slice(after.length)) {
+    const balance = left.get(currency) ?? money("0", currency);
+    after.push(balance);
+    left.set(currency, subtract(balance, money(amount, currency)));
+  }
+  return { rows, after, before: left };
+}

@@ -1,0 +1,214 @@
+// The table of transactions on a desktop.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessibleInLooks, account, closeToast, household, open, until, url } from "../console.js";
+
+/** cell returns a cell of the row whose text contains name. */
+const cell = (page, name, column) => page.getByRole("row").filter({ hasText: name }).locator(`[data-column=${column}]`);
+
+/** sent collects the requests that change transactions. */
+function sent(page) {
+  const requests = [];
+  page.on("request", (request) => {
+    if (request.method() !== "GET" && /\/api\/v1\/transaction/.test(request.url())) requests.push(`${request.method()} ${new URL(request.url()).pathname.replace(/.*\/transaction/, "")}`);
+  });
+  return requests;
+}
+
+test("twenty rows get another category with one request, and get their former ones back", async (t) => {
+  const user = await account();
+  const { categories, transactions } = await household(user, 20);
+  const page = await open(t, user, "/transactions");
+  await page.getByText("Purchase 1", { exact: true }).waitFor();
+  const requests = sent(page);
+  let keys = 0;
+  const press = async (key, times = 1) => {
+    for (let i = 0; i < times; i++) await page.keyboard.press(key);
+    keys += times;
+  };
+  await press("j");
+  await press("Shift+ArrowDown", 19);
+  await page.getByRole("toolbar", { name: "20 selected" }).waitFor();
+  await press("c");
+  await page.getByRole("dialog", { name: "Category: 20 transactions" }).waitFor();
+  for (const key of "tran") await press(key);
+  await press("Enter");
+  await page.getByText("20 transactions changed", { exact: true }).waitFor();
+  const of = async () => Object.fromEntries((await user.get("/transaction")).transactions.map(({ id, categoryId }) => [id, categoryId]));
+  assert.ok(Object.values(await of()).every((id) => id === categories[3].id));
+  assert.deepEqual([keys, requests], [26, ["PATCH /batch"]]);
+
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("20 transactions changed back").waitFor();
+  assert.deepEqual(await of(), Object.fromEntries(transactions.map(({ id, categoryId }) => [id, categoryId])));
+});
+
+test("cells are changed in place with Enter, Tab and Escape", async (t) => {
+  const user = await account();
+  const { categories } = await household(user, 3);
+  // In the order of the table: the API decides about rows of one day.
+  const { transactions } = await user.get("/transaction");
+  const below = transactions[2];
+  const page = await open(t, user, "/transactions");
+  await cell(page, "Purchase 2", "payee").dblclick();
+  await page.keyboard.type("Corner Shop");
+  // Tab saves, and goes on with the description and the category.
+  await page.keyboard.press("Tab");
+  await page.getByRole("textbox", { name: "Description" }).fill("Bread");
+  await page.keyboard.press("Tab");
+  await page.getByRole("combobox", { name: "Category" }).waitFor();
+  await page.keyboard.type("trans");
+  await page.keyboard.press("Tab");
+  await page.getByRole("textbox", { name: "Tags" }).fill("Home, Food");
+  await page.keyboard.press("Enter");
+  await cell(page, "Bread", "tags").getByText("Food").waitFor();
+  await until(async () => {
+    const { transaction } = await user.get(`/transaction/${transactions[1].id}`);
+    return transaction.payee === "Corner Shop" && transaction.description === "Bread" && transaction.categoryId === categories[3].id && transaction.tags?.join() === "Home,Food";
+  });
+  // The cell below has the focus, and Escape leaves it as it was.
+  await page.waitForFunction(() => document.activeElement.dataset.column === "tags");
+  for (const key of ["ArrowLeft", "ArrowLeft", "Enter"]) await page.keyboard.press(key);
+  await page.getByRole("textbox", { name: "Description" }).fill("Something else");
+  await page.keyboard.press("Escape");
+  await page.getByText(below.description, { exact: true }).waitFor();
+  // An amount that cannot be read is not saved, and says why.
+  await page.keyboard.press("End");
+  for (const key of ["ArrowLeft", "Enter"]) await page.keyboard.press(key);
+  await page.getByRole("textbox", { name: "Amount" }).fill("1.2.3");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("Enter an amount such as 12.50").waitFor();
+  await page.getByRole("textbox", { name: "Amount" }).fill("7+0.50");
+  await page.keyboard.press("Enter");
+  await cell(page, below.description, "amount").getByText("−€7.50").waitFor();
+  await until(async () => (await user.get(`/transaction/${below.id}`)).transaction.amount === -7.5);
+  await page.keyboard.press("Control+z");
+  await until(async () => (await user.get(`/transaction/${below.id}`)).transaction.amount === below.amount);
+});
+
+test("Ctrl+Z undoes the last change, also one that is being sent", async (t) => {
+  const user = await account();
+  const { transactions } = await household(user, 2);
+  const payees = async () => Promise.all(transactions.map(async ({ id }) => (await user.get(`/transaction/${id}`)).transaction.payee));
+  const page = await open(t, user, "/transactions");
+  const name = async (row, payee) => {
+    await cell(page, row, "payee").dblclick();
+    await page.keyboard.type(payee);
+    await page.keyboard.press("Enter");
+    await cell(page, row, "payee").getByText(payee).waitFor();
+  };
+  await name("Purchase 1", "Bakery");
+  await page.getByText("1 transaction changed", { exact: true }).waitFor();
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route(`**/api/v1/transaction/${transactions[1].id}`, async (route) => (await held, route.continue()), { times: 1 });
+  await name("Purchase 2", "Kiosk");
+  await page.keyboard.press("Control+z");
+  release();
+  await page.getByText("1 transaction changed back").waitFor();
+  assert.deepEqual(await payees(), ["Bakery", undefined]);
+  // The focus is not in the table after a change from the bar.
+  await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
+  await page.getByRole("toolbar").getByRole("button", { name: "Payee" }).click();
+  await page.keyboard.type("Everyone");
+  await page.keyboard.press("Enter");
+  await page.getByText("2 transactions changed", { exact: true }).waitFor();
+  await page.keyboard.press("Control+z");
+  await page.getByText("2 transactions changed back").waitFor();
+  assert.deepEqual(await payees(), ["Bakery", undefined]);
+});
+
+test("a row that was changed elsewhere shows both versions, and the others change", async (t) => {
+  const user = await account();
+  const { transactions, categories } = await household(user, 3);
+  const page = await open(t, user, "/more");
+  // The page gets no live events, so its list is not current.
+  await page.route("**/api/v1/events", (route) => route.abort());
+  await page.goto(`${url}/transactions`);
+  await page.getByText("Purchase 2", { exact: true }).waitFor();
+  await user.patch(`/transaction/${transactions[1].id}`, { categoryId: categories[2].id });
+  await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
+  await page.keyboard.press("Tab");
+  await page.getByRole("toolbar").getByRole("button", { name: "Category" }).click();
+  await page.keyboard.type("rent");
+  await page.keyboard.press("Enter");
+  await page.getByText("2 transactions changed", { exact: true }).waitFor();
+  const row = page.getByRole("row").filter({ hasText: "Purchase 2" });
+  await row.getByText("Eating out").waitFor();
+  await row.getByText("yours: Rent").waitFor();
+  assert.equal((await user.get(`/transaction/${transactions[1].id}`)).transaction.categoryId, categories[2].id);
+  await row.getByRole("button", { name: "Changed elsewhere: compare" }).click();
+  const dialog = page.getByRole("dialog", { name: "This was changed elsewhere" });
+  assert.match(await dialog.getByRole("row", { name: /Category/ }).textContent(), /Rent.*Eating out/);
+  await dialog.getByRole("button", { name: "Keep mine" }).click();
+  await until(async () => (await user.get(`/transaction/${transactions[1].id}`)).transaction.categoryId === categories[1].id);
+  await row.getByText("yours: Rent").waitFor({ state: "detached" });
+});
+
+test("all transactions that match are changed in requests of 500, of which few rows exist", async (t) => {
+  const user = await account();
+  const { wallets } = await household(user, 620);
+  const page = await open(t, user, `/transactions?from=2000-01-01`);
+  await page.getByText("620 transactions").waitFor();
+  await page.getByText("Purchase 1", { exact: true }).click();
+  const requests = sent(page);
+  await page.keyboard.press("Control+a");
+  await page.getByRole("button", { name: "All 620 transactions that match" }).click();
+  await page.getByRole("toolbar", { name: "620 selected" }).waitFor();
+  assert.ok((await page.getByRole("row").count()) < 120);
+  await page.keyboard.press("p");
+  await page.getByRole("dialog", { name: "Payee: 620 transactions" }).waitFor();
+  await page.keyboard.type("Everyone");
+  await page.keyboard.press("Enter");
+  await page.getByText("620 transactions changed", { exact: true }).waitFor();
+  assert.deepEqual(requests, ["PATCH /batch", "PATCH /batch"]);
+  const { totals } = await user.get("/transaction?payee=Everyone&include=totals");
+  assert.equal(totals[0].count, 620);
+  assert.ok(wallets.length);
+  // A deletion is one request as well, and waits for the end of the toast.
+  await page.getByRole("row").nth(1).getByRole("checkbox").click();
+  await page.getByRole("row").nth(4).getByRole("checkbox").click({ modifiers: ["Shift"] });
+  await page.getByRole("toolbar", { name: "4 selected" }).waitFor();
+  await page.keyboard.press("Delete");
+  assert.equal(requests.length, 2);
+  await closeToast(page, "4 transactions deleted");
+  await until(() => requests.length === 3);
+  assert.equal(requests[2], "POST /batch/delete");
+  await until(async () => (await user.get("/transaction?include=totals")).totals[0].count === 616);
+});
+
+test("the table is sorted, and has running balances of one wallet", async (t) => {
+  const user = await account();
+  const { wallets } = await household(user, 12);
+  const page = await open(t, user, `/transactions?wallet=${wallets[1].id}`);
+  const column = (name) => page.locator(`[data-index] [data-column=${name}]`).allTextContents();
+  const number = (text) => Math.round(100 * Number(text.replace("−", "-").replace(/[€+,]/g, "")));
+  await page.getByRole("columnheader", { name: "Balance" }).waitFor();
+  await page.waitForFunction(() => document.querySelector("[data-column=balance]")?.textContent.trim());
+  const { wallet } = await user.get(`/wallet/${wallets[1].id}`);
+  const [balances, amounts] = [(await column("balance")).map(number), (await column("amount")).map(number)];
+  assert.equal(balances[0], Math.round(100 * wallet.balance));
+  balances.slice(1).forEach((balance, i) => assert.equal(balance, balances[i] - amounts[i]));
+  assert.equal(balances.at(-1) - amounts.at(-1), 12000, "the opening balance");
+
+  await page.getByRole("columnheader", { name: "Amount" }).getByRole("button").click();
+  await page.waitForURL(/sort=amount/);
+  await page.locator("[aria-sort=ascending]").waitFor();
+  await page.waitForFunction(() => document.querySelectorAll("[data-index]").length === 6);
+  const sorted = (await column("amount")).map(number);
+  assert.deepEqual(sorted, amounts.toSorted((a, b) => a - b));
+  assert.equal(await page.getByRole("columnheader", { name: "Balance" }).count(), 0);
+});
+
+test("the table is accessible, and its keys are listed", async (t) => {
+  const user = await account();
+  await household(user, 12);
+  const page = await open(t, user, "/transactions");
+  await page.getByText("Purchase 1", { exact: true }).click();
+  await page.keyboard.press("Space");
+  await page.keyboard.press("Enter");
+  await accessibleInLooks(page);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Category of the selected rows").waitFor();
+});

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { balancesOf, walletOf } from "../../src/screens/table/balances.ts";
+import { changed, former, namesOf } from "../../src/screens/table/fields.ts";
+import { following, moved } from "../../src/screens/table/keys.ts";
+import { filtersOf } from "../../src/screens/transactions/filters.ts";
+
+const size = { rows: 100, columns: 4, page: 20 };
+
+test("keys move within the grid", () => {
+  const from = { row: 50, column: 2 };
+  for (const [key, control, row, column] of [
+    ["ArrowDown", false, 51, 2], ["ArrowUp", false, 49, 2], ["ArrowLeft", false, 50, 1], ["ArrowRight", false, 50, 3],
+    ["PageDown", false, 70, 2], ["PageUp", false, 30, 2], ["Home", false, 50, 0], ["End", false, 50, 3],
+    ["Home", true, 0, 0], ["End", true, 99, 3], ["ArrowDown", true, 99, 2], ["ArrowUp", true, 0, 2],
+  ]) assert.deepEqual(moved(key, control, from, size), { row, column }, key);
+  assert.deepEqual(moved("ArrowUp", false, { row: 0, column: 0 }, size), { row: 0, column: 0 });
+  assert.deepEqual(moved("PageDown", false, { row: 95, column: 3 }, size), { row: 99, column: 3 });
+  assert.equal(moved("c", false, from, size), undefined);
+});
+
+test("Tab leads to the next cell that can be changed, also in the next row", () => {
+  const odd = ({ column }) => column % 2 === 1;
+  assert.deepEqual(following({ row: 0, column: 1 }, 1, size, odd), { row: 0, column: 3 });
+  assert.deepEqual(following({ row: 0, column: 3 }, 1, size, odd), { row: 1, column: 1 });
+  assert.deepEqual(following({ row: 1, column: 1 }, -1, size, odd), { row: 0, column: 3 });
+  assert.equal(following({ row: 0, column: 1 }, -1, size, odd), undefined);
+  assert.equal(following({ row: 99, column: 3 }, 1, size, odd), undefined);
+});
+
+test("balances are those after each transaction, in each currency, also of a further page", () => {
+  const wallet = { balances: [{ currency: "EUR", amount: "100.50" }, { currency: "JPY", amount: "700" }] };
+  const row = (id, amount, currency = "EUR") => ({ id, amount, currency });
+  const rows = [row("a", "-20"), row("b", "700", "JPY"), row("c", "50.5"), row("d", "-3", "USD"), row("e", "1", "JPY")];
+  const minors = ({ after }) => after.map(({ minor, currency }) => `${minor} ${currency}`);
+  const all = balancesOf(rows, wallet);
+  assert.deepEqual(minors(all), ["10050 EUR", "700 JPY", "12050 EUR", "0 USD", "0 JPY"]);
+  assert.deepEqual(minors(balancesOf(rows, wallet, balancesOf(rows.slice(0, 2), wallet))), minors(all));
+  // Other rows are not the same list.
+  assert.deepEqual(minors(balancesOf(rows.slice(1), wallet, all)), ["700 JPY", "10050 EUR", "0 USD", "0 JPY"]);
+});
+
+test("a list has balances if it has all newest transactions of one wallet", () => {
+  const wallet = "0199f0c5-0000-7000-8000-000000000003";
+  const of = (query) => walletOf(filtersOf(new URLSearchParams(query)));
+  assert.equal(of(`wallet=${wallet}`), wallet);
+  assert.equal(of(`wallet=${wallet}&from=2026-01-01`), wallet);
+  for (const query of ["", `wallet=${wallet}&to=2026-01-01`, `wallet=${wallet}&q=x`, `wallet=${wallet}&wallet=${wallet.replace("3", "4")}`, `wallet=${wallet}&currency=EUR`, `wallet=${wallet}&sort=date`])
+    assert.equal(of(query), undefined, query);
+});
+
+test("changes are shown before the answer, and have an inverse", () => {
+  const row = { id: "a", amount: "-12.50", currency: "EUR", type: "expense", date: "2026-03-14T10:00:00Z", description: "Lunch", walletId: "w", categoryId: "c", tags: ["Work", "Home"] };
+  const inverse = (fields) => former(row, fields);
+  assert.deepEqual(changed(row, { categoryId: "d", payee: "Rex" }), { ...row, categoryId: "d", payee: "Rex" });
+  assert.deepEqual(inverse({ categoryId: "d", payee: "Rex" }), { categoryId: "c", payee: "" });
+  assert.deepEqual(changed(row, { addTags: ["home", "New"], removeTags: ["WORK"] }).tags, ["Home", "New"]);
+  assert.deepEqual(inverse({ addTags: ["New"] }), { tags: ["Work", "Home"] });
+  assert.equal(changed(row, { amount: "7" }).amount, "-7");
+  assert.deepEqual(inverse({ amount: "7" }), { amount: "12.50" });
+  // The day alone has no time, which the inverse restores.
+  assert.equal(changed(row, { date: "2026-03-15" }).date, "2026-03-15T00:00:00Z");
+  assert.deepEqual(inverse({ date: "2026-03-15" }), { date: row.date });
+  assert.deepEqual(namesOf(" a, b c,, "), ["a", "b c"]);
+});

@@ -111,7 +111,7 @@ func FindCurrency(lines []*Line) Field {
 			}
 		}
 	}
-	for _, hint := range hints {
+	for _, hint := range slices.Concat(hints, companyNumbers) {
 		count := 0.0
 		for _, l := range lines {
 			if !hint.pattern.MatchString(l.Text) {

@@ -76,7 +76,7 @@ func TestEnvelopeSelectsSuccessByCode(t *testing.T) {
 	require.JSONEq(t, `{
 		"code":"RECEIPT_RECOGNIZED","message":"Receipt recognized","transactions":[],
 		"receipt":{"total":3.20,"lines":[],"confidence":{"date":1,"total":0.5},
-			"evidence":[],"warnings":[]}}`, r.text)
+			"evidence":[],"warnings":[]},"receipts":[]}`, r.text)
 	require.True(t, received[*ledgerv1.CreateTransactionsFromReceiptRequest](gate).GetDryRun())
 }
 

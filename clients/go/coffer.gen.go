@@ -5174,6 +5174,9 @@ type CreateTransactionsFromReceiptRequest struct {
 	// OnDuplicate create (default) or reject: the effect on a file that the user has uploaded before.
 	OnDuplicate *CreateTransactionsFromReceiptRequestOnDuplicate `json:"onDuplicate,omitempty"`
 
+	// Part Number of the receipt in a file that shows several, from 1 in the order of `receipts`. Default 1. Each number counts as a separate file for onDuplicate.
+	Part *int32 `json:"part,omitempty"`
+
 	// Receipt The file, at most 10 MiB: JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text.
 	Receipt openapi_types.File `json:"receipt"`
 
@@ -5206,6 +5209,9 @@ type CreateTransactionsFromReceiptResult struct {
 	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000012","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 	Receipt Receipt `json:"receipt"`
 
+	// Receipts With dryRun: the receipts of a file that shows several, as they were read. `part` selects the one to book.
+	Receipts []Receipt `json:"receipts"`
+
 	// Transactions With dryRun: the transactions that would be created, without ids.
 	Transactions []Transaction `json:"transactions"`
 }
@@ -5225,6 +5231,9 @@ type CreateTransactionsFromReceiptResultPreview struct {
 	//
 	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 	Receipt ReceiptPreview `json:"receipt"`
+
+	// Receipts With dryRun: the receipts of a file that shows several, as they were read. `part` selects the one to book.
+	Receipts []ReceiptPreview `json:"receipts"`
 
 	// Transactions With dryRun: the transactions that would be created, without ids.
 	Transactions []TransactionPreview `json:"transactions"`
@@ -9547,7 +9556,7 @@ type WalletTotals struct {
 //
 // Example: {"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}
 type Warning struct {
-	// Code DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED, PAGES_SKIPPED, TOTAL_MISSING (only with dryRun), SEVERAL_RECEIPTS (the file shows more than one receipt, and one was read) or ENGINE_FALLBACK (the main engine failed).
+	// Code DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED, PAGES_SKIPPED, TOTAL_MISSING (only with dryRun), SEVERAL_RECEIPTS (the file shows more than one receipt) or ENGINE_FALLBACK (the main engine failed).
 	Code WarningCode `json:"code"`
 
 	// Message Explanation in English for people.
@@ -9557,7 +9566,7 @@ type Warning struct {
 	ReceiptId *openapi_types.UUID `json:"receiptId,omitempty"`
 }
 
-// WarningCode DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED, PAGES_SKIPPED, TOTAL_MISSING (only with dryRun), SEVERAL_RECEIPTS (the file shows more than one receipt, and one was read) or ENGINE_FALLBACK (the main engine failed).
+// WarningCode DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED, PAGES_SKIPPED, TOTAL_MISSING (only with dryRun), SEVERAL_RECEIPTS (the file shows more than one receipt) or ENGINE_FALLBACK (the main engine failed).
 type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
@@ -10561,6 +10570,9 @@ type CreateTransactionsFromReceiptParams struct {
 
 	// Rules false switches the user's rules for receipts off. Default true.
 	Rules *bool `form:"rules,omitempty" json:"rules,omitempty"`
+
+	// Part Number of the receipt in a file that shows several, from 1 in the order of `receipts`. Default 1. Each number counts as a separate file for onDuplicate.
+	Part *int32 `form:"part,omitempty" json:"part,omitempty"`
 
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
@@ -22026,6 +22038,18 @@ func NewCreateTransactionsFromReceiptRequestWithBody(server string, params *Crea
 		if params.Rules != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "rules", *params.Rules, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Part != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "part", *params.Part, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

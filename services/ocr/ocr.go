@@ -146,7 +146,7 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	return server, err
 }
 
-// Recognize reads a file, or returns the stored receipt if the user has sent it before.
+// Recognize reads a file, or returns the stored result if the user has sent it before.
 func (s *server) Recognize(
 	ctx context.Context, req *ocrv1.RecognizeRequest,
 ) (*ocrv1.RecognizeResponse, error) {
@@ -158,9 +158,9 @@ func (s *server) Recognize(
 	// The file and the images take as much memory as the service, which would otherwise keep it for
 	// minutes.
 	defer debug.FreeOSMemory()
-	resp := &ocrv1.RecognizeResponse{}
 	reader := s.reader.ForReceipt()
-	if resp.Receipt, err = s.receipt(ctx, reader, userID, file); err != nil {
+	resp, err := s.receipts(ctx, reader, userID, file)
+	if err != nil {
 		return nil, err
 	}
 	if req.GetPictures() {
@@ -201,11 +201,11 @@ func gated[T any](ctx context.Context, gate rpc.Gate, f func() (T, error)) (out 
 	return f()
 }
 
-// receipt returns the stored receipt of a file, or reads the file and stores the result. Results
+// receipts returns the stored receipts of a file, or reads the file and stores the result. Results
 // are kept per user, by SHA-256.
-func (s *server) receipt(
+func (s *server) receipts(
 	ctx context.Context, reader worker.Reader, userID uuid.UUID, file []byte,
-) (*ocrv1.Receipt, error) {
+) (*ocrv1.RecognizeResponse, error) {
 	digest := sha256.Sum256(file)
 	if known := s.stored(ctx, userID, digest[:]); known != nil {
 		return known, nil
@@ -224,7 +224,7 @@ func (s *server) receipt(
 	if err := s.store(ctx, userID, digest[:], found); err != nil {
 		s.log.WarnContext(ctx, "failed to store a receipt", "error", err)
 	}
-	return found.Receipt, nil
+	return &ocrv1.RecognizeResponse{Receipt: found.Receipt, Receipts: found.Receipts}, nil
 }
 
 // store stores a complete reading. A reading by Tesseract alone, because the neural engine failed,
@@ -241,9 +241,11 @@ func (s *server) store(
 	default:
 		return nil
 	}
-	stored, err := proto.Marshal(found.Receipt)
+	stored, err := proto.Marshal(&ocrv1.RecognizeResponse{
+		Receipt: found.Receipt, Receipts: found.Receipts,
+	})
 	if err != nil {
-		return fmt.Errorf("encoding a receipt: %w", err)
+		return fmt.Errorf("encoding a result: %w", err)
 	}
 	return insertResult(ctx, s.db, userID, digest, recognizer, stored)
 }
@@ -270,19 +272,21 @@ func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
 	return userID, nil
 }
 
-// stored returns the stored receipt of a file, or nil if there is none or it cannot be loaded.
-func (s *server) stored(ctx context.Context, userID uuid.UUID, digest []byte) *ocrv1.Receipt {
+// stored returns the stored result of a file, or nil if there is none or it cannot be loaded.
+func (s *server) stored(
+	ctx context.Context, userID uuid.UUID, digest []byte,
+) *ocrv1.RecognizeResponse {
 	stored, err := selectResult(ctx, s.db, userID, digest, s.recognizers())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
-	receipt := &ocrv1.Receipt{}
+	result := &ocrv1.RecognizeResponse{}
 	if err == nil {
-		err = proto.Unmarshal(stored, receipt)
+		err = proto.Unmarshal(stored, result)
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "failed to load a stored receipt", "error", err)
 		return nil
 	}
-	return receipt
+	return result
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Versions of the recognizers under which results are stored. Increase one when it reads better:
-// files are then read again. recognizerLocal is Tesseract alone. A larger version is a better
-// recognizer.
+// Versions of the recognizers under which results are stored, as a serialized RecognizeResponse
+// without images. Increase one when it reads better: files are then read again. recognizerLocal is
+// Tesseract alone. A larger version is a better recognizer. Results of versions up to 9, 503 and
+// 1001 were stored in another form.
 const (
-	recognizerLocal  = 9
-	recognizerNeural = 503
-	recognizerVision = 1001
+	recognizerLocal  = 10
+	recognizerNeural = 504
+	recognizerVision = 1002
 )
 
 // selectResult returns the stored result of a user's file by the best of the recognizers, or

@@ -151,12 +151,18 @@ func (u upload) splitError(bill bill) error {
 // totalMissing is the warning for a receipt whose total was not found.
 const totalMissing = "TOTAL_MISSING"
 
-// withoutTotal returns a legible receipt without a total as the draft of a dry run, without
-// transactions. Otherwise it returns an error that names what was read.
+// withoutTotal returns a legible receipt without a total as the draft of a dry run, corrected but
+// without transactions. Otherwise it returns an error that names what was read.
 func (u upload) withoutTotal(
-	found *ocrv1.Receipt, before *ocrv1.RecognizedFields,
+	found *ocrv1.Receipt, before *ocrv1.RecognizedFields, currency money.Currency,
 ) (reading, error) {
 	if u.dryRun {
+		if err := u.corrections.applyAmounts(found, currency); err != nil {
+			return reading{}, err
+		}
+		if len(u.corrections.changed(before, found)) > 0 {
+			found.Recognized = before
+		}
 		warn(found, totalMissing, "The total was not found")
 		return reading{upload: u, receipt: found}, nil
 	}

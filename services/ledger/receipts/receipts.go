@@ -129,7 +129,7 @@ func (s *Receipts) CreateTransactionsFromReceipt(
 		return nil, err
 	}
 	if req.GetDryRun() {
-		return s.preview(ctx, reading)
+		return s.preview(ctx, reading, recognized.GetReceipts())
 	}
 	replayed, err := idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		return s.storeReceipt(ctx, tx, reading, resp)
@@ -164,7 +164,11 @@ type reading struct {
 func (s *Receipts) readReceipt(
 	recognized *ocrv1.RecognizeResponse, admitted upload, today time.Time,
 ) (reading, error) {
-	now, found := s.Now(), recognized.GetReceipt()
+	now := s.Now()
+	found, err := admitted.partOf(recognized)
+	if err != nil {
+		return reading{}, err
+	}
 	before := recognizedFields(found)
 	admitted.corrections.applyTexts(found)
 	currency, printed := money.ParseCurrency(found.GetCurrency())
@@ -181,7 +185,7 @@ func (s *Receipts) readReceipt(
 	found.Date = date.Format(calendar.DateLayout)
 
 	if found.GetTotal() == "" && !admitted.corrections.hasTotal() {
-		return admitted.withoutTotal(found, before)
+		return admitted.withoutTotal(found, before, currency)
 	}
 	unwarn(found, totalMissing)
 	bill, err := admitted.correctedBill(found, currency, printed)
@@ -217,9 +221,9 @@ func (s *Receipts) readReceipt(
 }
 
 // preview returns the response of a dry run: the transactions that would be created, without ids
-// and timestamps.
+// and timestamps, and the receipts of a file with several.
 func (s *Receipts) preview(
-	ctx context.Context, reading reading,
+	ctx context.Context, reading reading, all []*ocrv1.Receipt,
 ) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
 	earlier, err := earlierReceipt(ctx, s.DB, reading.upload)
 	if err != nil {
@@ -227,7 +231,7 @@ func (s *Receipts) preview(
 	}
 	warnDuplicate(reading.receipt, earlier)
 	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{
-		Code: recognizedCode, Receipt: reading.receipt,
+		Code: recognizedCode, Receipt: reading.receipt, Receipts: all,
 	}
 	for _, t := range reading.transactions {
 		m := t.Proto()

@@ -3,9 +3,11 @@ package receipts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
@@ -39,6 +41,21 @@ func (s *Receipts) recognize(ctx context.Context, upload upload) (*ocrv1.Recogni
 	}
 	s.Log.WarnContext(ctx, "failed to recognize a receipt", "error", err)
 	return nil, errOCRResponse
+}
+
+// partOf returns the receipt of the request's part. It has the pages of the file.
+func (u upload) partOf(recognized *ocrv1.RecognizeResponse) (*ocrv1.Receipt, error) {
+	all := recognized.GetReceipts()
+	switch {
+	case u.part == 1:
+		return recognized.GetReceipt(), nil
+	case u.part > len(all):
+		return nil, apierr.Invalid("part", fmt.Sprintf(
+			"must be at most %d, the number of receipts in the file", max(1, len(all))))
+	}
+	part := proto.CloneOf(all[u.part-1])
+	part.Pages = recognized.GetReceipt().GetPages()
+	return part, nil
 }
 
 // warn adds a warning unless the ocr service has added it already.

@@ -32,6 +32,28 @@ func TestCreateTransactionsFromReceiptWithoutTotal(t *testing.T) {
 		}
 		require.Equal(t, []string{"TOTAL_MISSING", "CURRENCY_ASSUMED"}, codes)
 	})
+	t.Run("has corrections in a dry run", func(t *testing.T) {
+		t.Parallel()
+		req := me.request()
+		req.DryRun = true
+		req.Corrections = &ledgerv1.ReceiptCorrections{
+			Tax: new("1.5"),
+			Lines: &ledgerv1.CorrectedLines{
+				Values: []*ledgerv1.CorrectedLine{{Description: "Tea", Amount: "4"}},
+			},
+		}
+		resp, err := me.CreateTransactionsFromReceipt(me.Ctx, req)
+		require.NoError(t, err)
+		require.Empty(t, resp.GetTransactions())
+		require.Equal(t, "1.50", resp.GetReceipt().GetTax())
+		require.Len(t, resp.GetReceipt().GetLines(), 1)
+		require.Equal(t, "4.00", resp.GetReceipt().GetLines()[0].GetAmount())
+		require.Len(t, resp.GetReceipt().GetRecognized().GetLines(), 3)
+
+		req.Corrections = &ledgerv1.ReceiptCorrections{Tax: new("1.505")}
+		_, err = me.CreateTransactionsFromReceipt(me.Ctx, req)
+		require.Equal(t, "corrections.tax", apierr.From(err).Fields[0].Name)
+	})
 	t.Run("is rejected otherwise, and names what was read", func(t *testing.T) {
 		t.Parallel()
 		_, err := me.CreateTransactionsFromReceipt(me.Ctx, me.request())

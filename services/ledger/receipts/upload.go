@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -23,7 +24,10 @@ type upload struct {
 	owner, wallet, category uuid.UUID
 	currency                money.Currency
 	file                    []byte
-	// hash is the SHA-256 of the file. It identifies duplicates.
+	// part is the number of the receipt in the file, from 1.
+	part int
+	// hash is the SHA-256 of the file, and of the part if it is not the first. It identifies
+	// duplicates.
 	hash            []byte
 	mode            string
 	rejectDuplicate bool
@@ -73,9 +77,26 @@ func parseUpload(
 		problems.Invalid("include", "is only possible with dryRun=true")
 	}
 	parsed.corrections = parseCorrections(problems, req.GetCorrections())
-	hash := sha256.Sum256(parsed.file)
-	parsed.hash = hash[:]
+	parsed.part = 1
+	if req.Part != nil {
+		parsed.part = int(req.GetPart())
+	}
+	if parsed.part < 1 || parsed.part > maxParts {
+		problems.Invalid("part", fmt.Sprintf("must be between 1 and %d", maxParts))
+	}
+	parsed.hash = hashOf(parsed.file, parsed.part)
 	return parsed, named
+}
+
+// maxParts is the largest number of receipts that the ocr service finds in a file.
+const maxParts = 8
+
+func hashOf(file []byte, part int) []byte {
+	hash := sha256.Sum256(file)
+	if part > 1 {
+		hash = sha256.Sum256(append(hash[:], byte(part)))
+	}
+	return hash[:]
 }
 
 // admit rejects an upload that must fail regardless of the receipt's content, with all problems in

@@ -2,7 +2,6 @@ package receipt
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
@@ -30,11 +29,6 @@ func (j *join) receipt() Receipt {
 	receipt.Currency = receipt.setText("currency", j.currency)
 	if j.swappable {
 		receipt.Warnings = append(receipt.Warnings, DateAmbiguous)
-	}
-	several := func(r Reading) bool { return r.several }
-	if slices.ContainsFunc(j.readings, several) {
-		receipt.Warnings = append(receipt.Warnings, SeveralReceipts)
-		j.confidence = min(j.confidence, confidentTotal-0.01)
 	}
 	receipt.Legible = j.total.at != nil || j.legible()
 	if j.total.at == nil {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 func TestPickDateDayMonthOrder(t *testing.T) {
@@ -145,6 +147,7 @@ func FuzzReadText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		start := time.Now()
 		receipt := readText(text)
+		Split(printed.FromText(text))
 		for field, c := range receipt.Confidence {
 			if c < 0 || c > 1 {
 				t.Fatalf("confidence of %s is %f", field, c)

@@ -2,7 +2,8 @@
 // lines, each with a confidence and the place where it was read. It is pure: it uses no clock, no
 // files and no engine, and never fails. A field that is not found is empty.
 //
-// A caller runs Read once per recognition of an image and Join over the results. Amounts are kept
+// A caller divides pages with several receipts by Split, runs Read once per recognition of a
+// receipt, and Join over the results. Amounts are kept
 // in thousandths, because fuel and weighed goods are priced in them, and returned as decimal
 // strings. Words may come in any order.
 //
@@ -77,8 +78,6 @@ type Reading struct {
 	// the same error, so together they count less.
 	rowsOnly bool
 	currency printed.Field
-	// several is set if the pages show more than one receipt.
-	several bool
 }
 
 // Read analyzes one recognition of all pages of a receipt.
@@ -92,7 +91,6 @@ func Read(pages []printed.Page) Reading {
 	reading.draft = readItems(itemRegion(reading.lines))
 	reading.dates = dates.Find(reading.lines, false)
 	reading.names.Names = merchant.Find(reading.lines)
-	reading.several = several(pages, reading.lines)
 	return reading
 }
 

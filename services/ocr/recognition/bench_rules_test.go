@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ func TestBenchRules(t *testing.T) {
 	r := neuralReader(t)
 	var predictions bytes.Buffer
 	named, same := 0, 0
+	var before [][]printed.Page
+	pairs := map[string]int{}
 	for line := range bytes.Lines(manifest) {
 		var label struct{ Image, Company string }
 		require.NoError(t, json.Unmarshal(line, &label))
@@ -52,12 +55,46 @@ func TestBenchRules(t *testing.T) {
 		if fixture.SameName(found.Merchant, label.Company) {
 			same++
 		}
+		if pages := words.First; len(pages) == 1 {
+			before = append(before, pages)
+		}
 		text, err := json.Marshal(prediction(label.Image, found))
 		require.NoError(t, err)
 		predictions.Write(append(text, '\n'))
 	}
 	t.Logf("merchant, strict: %d of %d", same, named)
+	for i := range before[1:] {
+		for name, both := range photographed(before[i][0], before[i+1][0]) {
+			if readAlike(both, before[i], before[i+1]) {
+				pairs[name]++
+			}
+		}
+	}
+	t.Logf("two receipts on a page, read like alone, of %d: %v", len(before)-1, pairs)
 	require.NoError(t, os.WriteFile(os.Getenv("RECEIPTS_OUT"), predictions.Bytes(), 0o600))
+}
+
+// photographed returns pages with the words of two receipts, side by side and below each other.
+func photographed(a, b printed.Page) map[string]printed.Page {
+	beside, below := a, a
+	beside.Width, below.Height = a.Width+b.Width, a.Height+b.Height
+	for _, w := range b.Words {
+		right, low := w, w
+		right.Box.X, low.Box.Y = w.Box.X+a.Width, w.Box.Y+a.Height
+		beside.Words = append(slices.Clone(beside.Words), right)
+		below.Words = append(slices.Clone(below.Words), low)
+	}
+	return map[string]printed.Page{"beside": beside, "below": below}
+}
+
+// readAlike reports whether the receipts on a page are found, with the totals that they have alone.
+func readAlike(both printed.Page, alone ...[]printed.Page) bool {
+	parts := receipt.Split([]printed.Page{both})
+	return slices.EqualFunc(parts, alone, func(part [][]printed.Page, alone []printed.Page) bool {
+		now := time.Now()
+		return receipt.Join(now, receipt.Read(part[0])).Total ==
+			receipt.Join(now, receipt.Read(alone)).Total
+	})
 }
 
 // readWords holds the words in a file: its text, or those of the networks and of Tesseract.
@@ -100,14 +137,16 @@ func (r Reader) words(ctx context.Context, file []byte) (readWords, error) {
 
 func (w readWords) receipt() receipt.Receipt {
 	now := time.Now()
+	var found Reading
 	if w.Text != nil {
-		return receipt.Join(now, receipt.Read(w.Text))
+		found.setReceipts(now, w.Text)
+		return found.Receipt
 	}
-	found := receipt.Join(now, receipt.Read(w.First))
-	if needsWitness(found, w.First) {
-		found = joinBoth(now, w.First, w.Second)
+	found.setReceipts(now, w.First)
+	if found.needsWitness(w.First) {
+		found.joinBoth(now, w.First, w.Second)
 	}
-	return found
+	return found.Receipt
 }
 
 // prediction returns the input of the score program.

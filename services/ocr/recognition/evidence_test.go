@@ -66,7 +66,7 @@ func quarters(n int) func(*image.Gray) *image.Gray {
 
 func evidenceOf(t *testing.T, r Reading, field string) *ocrv1.Box {
 	t.Helper()
-	for _, e := range r.Proto().GetEvidence() {
+	for _, e := range r.Response().GetReceipt().GetEvidence() {
 		if e.GetField() == field {
 			return e.GetBox()
 		}

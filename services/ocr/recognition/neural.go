@@ -8,7 +8,6 @@ import (
 
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/neural"
-	"github.com/coffer-budget/coffer/services/ocr/receipt"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
@@ -52,8 +51,8 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 	if err != nil {
 		return Reading{}, err
 	}
-	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first))
-	if !needsWitness(out.Receipt, first) {
+	out.setReceipts(n.tesseract.now(), first)
+	if !out.needsWitness(first) {
 		return out, nil
 	}
 	if err := sandbox.CheckTime(); err != nil {
@@ -65,14 +64,14 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 		out.Failure = errors.Join(out.Failure, err)
 		return out, ctx.Err()
 	}
-	out.Receipt = joinBoth(n.tesseract.now(), first, second)
+	out.joinBoth(n.tesseract.now(), first, second)
 	return out, nil
 }
 
-// needsWitness reports whether Tesseract should read what the networks have read: found is in
+// needsWitness reports whether Tesseract should read what the networks have read: a receipt is in
 // doubt, or in a language with characters that the networks do not know.
-func needsWitness(found receipt.Receipt, first []printed.Page) bool {
-	certain := found.Confident() && printed.Language(first) == tesseract.MainLanguage
+func (r Reading) needsWitness(first []printed.Page) bool {
+	certain := r.confident() && printed.Language(first) == tesseract.MainLanguage
 	return !certain && !printed.Blank(first)
 }
 
@@ -88,12 +87,12 @@ func (n neuralEngine) witness(
 	return n.tesseract.pass(ctx, pages, how)
 }
 
-// joinBoth returns the receipt in the words of the networks and of Tesseract.
-func joinBoth(now time.Time, first, second []printed.Page) receipt.Receipt {
+// joinBoth reads the receipts in the words of the networks and of Tesseract.
+func (r *Reading) joinBoth(now time.Time, first, second []printed.Page) {
 	for i := range first {
 		first[i].Words = withSigns(first[i].Words, second[i].Words)
 	}
-	return receipt.Join(now, receipt.Read(first), receipt.Read(second))
+	r.setReceipts(now, first, second)
 }
 
 // firstPass reads all pages with the networks, in half of the time. If they fail on a page,

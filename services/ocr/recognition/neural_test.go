@@ -56,7 +56,7 @@ func TestReadFallsBackToTesseract(t *testing.T) {
 			require.Equal(t, "12.50", got.Total)
 			require.ErrorIs(t, got.Failure, process.ErrFailed)
 			require.False(t, got.Final(), "the neural engine may read more the next time")
-			warnings := got.Proto().GetWarnings()
+			warnings := got.Response().GetReceipt().GetWarnings()
 			require.Equal(t, string(warnFallback), warnings[len(warnings)-1].GetCode())
 		})
 	}

@@ -48,8 +48,13 @@ func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading,
 		out.pages = append(out.pages, p.Frame())
 		first = append(first, p.words)
 	}
+	out.setReceipts(r.now(), first)
+	// Further passes would mix the receipts again.
+	if len(out.Others) > 0 {
+		out.Failure = failed
+		return out, nil
+	}
 	readings := []receipt.Reading{receipt.Read(first)}
-	out.Receipt = receipt.Join(r.now(), readings...)
 	further := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc

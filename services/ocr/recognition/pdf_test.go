@@ -34,7 +34,7 @@ func TestReadPDFLimitsPages(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want.Total, r.Total)
 	require.Contains(t, r.Warnings, warnPagesSkipped)
-	warnings := r.Proto().GetWarnings()
+	warnings := r.Response().GetReceipt().GetWarnings()
 	require.Equal(t, "Only the first pages were read: 5 of 10000",
 		warnings[len(warnings)-1].GetMessage())
 }

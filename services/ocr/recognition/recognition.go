@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 	"time"
 
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
@@ -27,6 +28,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/media"
 	"github.com/coffer-budget/coffer/services/ocr/neural"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
@@ -98,7 +100,9 @@ const warnFallback receipt.Warning = "ENGINE_FALLBACK"
 // Reading is a receipt with the pages that its evidence refers to.
 type Reading struct {
 	receipt.Receipt
-	pages []imaging.Frame
+	// Others has the further receipts of a file that shows several.
+	Others []receipt.Receipt
+	pages  []imaging.Frame
 	// read and of are the numbers of pages that were read and that the file has, if they differ.
 	read, of int
 	// FromFallback is set if the engine failed and the fallback read the receipt.
@@ -172,15 +176,36 @@ func (r Reader) recognize(ctx context.Context, file []byte) (Reading, error) {
 		for _, p := range document.Text {
 			out.pages = append(out.pages, imaging.Frame{Size: image.Pt(p.Width, p.Height)})
 		}
-		out.Receipt = receipt.Join(r.now(), receipt.Read(document.Text))
+		out.setReceipts(r.now(), document.Text)
 	} else if out, err = r.readImages(ctx, document.Images); err != nil {
 		return Reading{}, err
 	}
 	if document.Read < document.Pages {
 		out.read, out.of = document.Read, document.Pages
-		out.Warnings = append(out.Warnings, warnPagesSkipped)
 	}
 	return out, nil
+}
+
+// setReceipts reads each receipt in the recognitions of the pages.
+func (r *Reading) setReceipts(now time.Time, recognitions ...[]printed.Page) {
+	r.Others = nil
+	for i, part := range receipt.Split(recognitions...) {
+		var readings []receipt.Reading
+		for _, pages := range part {
+			readings = append(readings, receipt.Read(pages))
+		}
+		if found := receipt.Join(now, readings...); i == 0 {
+			r.Receipt = found
+		} else {
+			r.Others = append(r.Others, found)
+		}
+	}
+}
+
+// confident reports whether reading the pages again is unlikely to change a receipt on them.
+func (r Reading) confident() bool {
+	doubtful := func(other receipt.Receipt) bool { return !other.Confident() }
+	return r.Confident() && !slices.ContainsFunc(r.Others, doubtful)
 }
 
 // readImages reads images with the engine, or with the fallback if the engine fails.

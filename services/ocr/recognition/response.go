@@ -2,6 +2,7 @@ package recognition
 
 import (
 	"fmt"
+	"slices"
 
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
@@ -11,13 +12,26 @@ import (
 var messages = map[receipt.Warning]string{
 	receipt.DateAmbiguous:      "Day and month of the date may be swapped",
 	receipt.LinesNotReconciled: "The lines do not add up to the total",
-	receipt.SeveralReceipts:    "The file shows several receipts, and one was read",
+	receipt.SeveralReceipts:    "The file shows several receipts",
 	receipt.TotalMissing:       "The total was not found",
 	warnFallback:               "The main engine failed, so the values are less exact",
 }
 
-// Proto converts the receipt to the response message.
-func (r Reading) Proto() *ocrv1.Receipt {
+// Response converts the receipts to the response message.
+func (r Reading) Response() *ocrv1.RecognizeResponse {
+	out := &ocrv1.RecognizeResponse{Receipt: r.proto()}
+	if len(r.Others) == 0 {
+		return out
+	}
+	out.Receipts = append(out.Receipts, out.GetReceipt())
+	for _, other := range r.Others {
+		r.Receipt = other
+		out.Receipts = append(out.Receipts, r.proto())
+	}
+	return out
+}
+
+func (r Reading) proto() *ocrv1.Receipt {
 	out := &ocrv1.Receipt{
 		Merchant: r.Merchant, Date: r.Date, Currency: r.Currency, Subtotal: r.Subtotal,
 		Tax: r.Tax, Tip: r.Tip, Discount: r.Discount, Rounding: r.Rounding, Total: r.Total,
@@ -32,7 +46,13 @@ func (r Reading) Proto() *ocrv1.Receipt {
 	for _, e := range r.Evidence {
 		out.Evidence = append(out.Evidence, r.evidence(e))
 	}
-	warnings := r.Warnings
+	warnings := slices.Clone(r.Warnings)
+	if len(r.Others) > 0 {
+		warnings = append(warnings, receipt.SeveralReceipts)
+	}
+	if r.read < r.of {
+		warnings = append(warnings, warnPagesSkipped)
+	}
 	if r.TesseractAlone || r.FromFallback {
 		warnings = append(warnings, warnFallback)
 	}

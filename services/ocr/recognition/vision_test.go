@@ -100,7 +100,7 @@ func TestVisionRequestAndResponse(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, img.Bounds().Dx(), sent.Width)
 
-	p := reading.Proto()
+	p := reading.Response().GetReceipt()
 	require.Equal(t, "Corner Shop", p.GetMerchant())
 	require.Equal(t, "6.00", p.GetTotal())
 	require.Equal(t, "0.50", p.GetTax())
@@ -213,7 +213,7 @@ func TestVisionLinesThatDoNotAddUp(t *testing.T) {
 	r, err := visionReader(t, config).Read(t.Context(), fixture.Small(t))
 	require.NoError(t, err)
 	require.Less(t, r.Confidence["total"], 0.9)
-	require.Equal(t, "LINES_NOT_RECONCILED", r.Proto().GetWarnings()[0].GetCode())
+	require.Equal(t, "LINES_NOT_RECONCILED", r.Response().GetReceipt().GetWarnings()[0].GetCode())
 }
 
 func TestVisionCanceledRequest(t *testing.T) {

@@ -145,7 +145,7 @@ func (j job) do(ctx context.Context, reader recognition.Reader, file []byte) (re
 		if found, err = reader.Read(ctx, file); err != nil {
 			return result{}, err
 		}
-		resp.Receipt = found.Proto()
+		resp = found.Response()
 		out.Final, out.FromFallback = found.Final(), found.FromFallback
 		out.TesseractAlone = found.TesseractAlone
 		if found.Failure != nil {

@@ -103,7 +103,9 @@ func (r Reader) Neural() *process.Process { return r.neural }
 
 // Reading is a receipt and how it was read.
 type Reading struct {
-	Receipt                             *ocrv1.Receipt `json:"-"`
+	Receipt *ocrv1.Receipt `json:"-"`
+	// Receipts has all receipts of a file that shows several, the first of which is Receipt.
+	Receipts                            []*ocrv1.Receipt `json:"-"`
 	Final, FromFallback, TesseractAlone bool
 	// Failure is the text of the engine's error that the reading survived, or empty.
 	Failure string
@@ -115,7 +117,7 @@ type Reading struct {
 // recognition.ErrResponse or the context's error.
 func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
 	out, err := r.run(ctx, job{Kind: read}, file)
-	out.Receipt = out.response.GetReceipt()
+	out.Receipt, out.Receipts = out.response.GetReceipt(), out.response.GetReceipts()
 	return out.Reading, err
 }
 

@@ -55,7 +55,7 @@ func TestReadResult(t *testing.T) {
 				require.True(t, got.Final)
 				read, err := here.Read(t.Context(), file)
 				require.NoError(t, err)
-				require.True(t, proto.Equal(read.Proto(), got.Receipt))
+				require.True(t, proto.Equal(read.Response().GetReceipt(), got.Receipt))
 
 				wantImages, err := here.Images(t.Context(), file)
 				require.NoError(t, err)

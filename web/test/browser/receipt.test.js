@@ -144,6 +144,23 @@ test("files of several kinds queue, and a box moves the focus to its field", asy
   assert.ok((await user.get("/transaction")).transactions.some(({ amount }) => amount === -13.6));
 });
 
+test("each receipt of a file is reviewed and booked", async (t) => {
+  const { user } = await shopper();
+  const page = await open(t, user, "/receipt");
+  const both = `${bakery}\n\n\n\nBLUE CAFE\n19/11/2026\nTea 3.10\nCake 4.90\nTOTAL EUR 8.00\n`;
+  await add(page, { name: "two.txt", mimeType: "text/plain", buffer: Buffer.from(both) });
+  await page.getByText("The file shows several receipts.").waitFor();
+  const queue = page.getByRole("list", { name: "Receipts" });
+  await queue.getByRole("button", { name: "two.txt (2): Ready for review" }).waitFor(reading);
+  await page.getByRole("button", { name: "Book 3 transactions" }).click();
+  await queue.getByRole("button", { name: "two.txt: Booked" }).waitFor();
+  assert.equal(await page.getByLabel("Merchant").inputValue(), "BLUE CAFE");
+  await page.getByRole("button", { name: "Book 2 transactions" }).click();
+  await page.getByText("5 transactions were added.").waitFor();
+  const amounts = (await user.get("/transaction")).transactions.map(({ amount }) => amount);
+  assert.deepEqual(amounts.sort((a, b) => a - b), [-5.6, -4.9, -4.8, -3.1, -3.1]);
+});
+
 test("a value in doubt asks for a check, and a second booking warns", async (t) => {
   const { user } = await shopper();
   const page = await open(t, user, "/receipt");

@@ -97,7 +97,7 @@ export default {
     LINES_NOT_RECONCILED: "The items that were read do not add up to the total.",
     PAGES_SKIPPED: "Only the first pages were read.",
     TOTAL_MISSING: "No total was found. Enter it.",
-    SEVERAL_RECEIPTS: "There are several receipts. Only one was read.",
+    SEVERAL_RECEIPTS: "The file shows several receipts. Each one is in the list.",
     ENGINE_FALLBACK: "The receipt was read less exactly than usual. Check all values.",
   } as Record<string, string>,
 

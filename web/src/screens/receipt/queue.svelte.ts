@@ -19,11 +19,13 @@ const pause = 2000;
 
 export type Status = "waiting" | "reading" | "ready" | "failed" | "booking" | "booked";
 
-/** Receipt is a file with what was read from it. */
+/** Receipt is a receipt in a file with what was read from it. */
 export class Receipt {
   /** key is the Idempotency-Key of the booking, so that a repeated press books once. */
   readonly key = newKey();
   readonly file: File;
+  /** part is the number of the receipt in the file, from 1. */
+  readonly part: number;
   /** image is the file itself if browsers can show it, otherwise the first page of the API. */
   image = $state("");
   status = $state<Status>("waiting");
@@ -38,9 +40,19 @@ export class Receipt {
   /** percent is the uploaded part of the file in whole percent. */
   readonly percent = $derived(Math.floor(this.sent * 100));
 
-  constructor(file: File) {
+  constructor(file: File, part = 1) {
     this.file = file;
+    this.part = part;
     if (/^image\/(jpeg|png|webp|gif|bmp)$/.test(file.type)) this.image = URL.createObjectURL(file);
+  }
+
+  get name(): string {
+    return this.part === 1 ? this.file.name : `${this.file.name} (${this.part})`;
+  }
+
+  /** selection is the part of a request for this receipt. */
+  get selection(): { part?: number } {
+    return this.part === 1 ? {} : { part: this.part };
   }
 
   free(): void {
@@ -98,6 +110,12 @@ export function addFiles(files: Iterable<File>): void {
   next();
 }
 
+/** addParts queues the further receipts of a file that shows several, behind the first. */
+function addParts(receipt: Receipt, count: number): void {
+  const others = Array.from({ length: Math.max(0, count - 1) }, (_, i) => new Receipt(receipt.file, i + 2));
+  receipts.splice(receipts.indexOf(receipt) + 1, 0, ...others);
+}
+
 /** remove takes a receipt out of the queue, and selects its neighbor. */
 export function remove(receipt: Receipt): void {
   const at = receipts.indexOf(receipt);
@@ -145,7 +163,7 @@ async function read(receipt: Receipt, walletId: string, categoryId: string): Pro
     try {
       receipt.sent = 0;
       const answer = await api.post("/api/v1/transaction/receipt", {
-        query: { dryRun: true, include: "image" },
+        query: { dryRun: true, include: "image", ...receipt.selection },
         body: form(receipt, walletId, categoryId),
         progress,
       });
@@ -154,6 +172,7 @@ async function read(receipt: Receipt, walletId: string, categoryId: string): Pro
       if (!found.pages) receipt.text = await receipt.file.text();
       receipt.review = new Review(found, walletId, categoryId);
       receipt.status = "ready";
+      if (receipt.part === 1 && receipts.includes(receipt)) addParts(receipt, answer.receipts.length);
       return;
     } catch (error) {
       if (!isProblem(error)) throw error;
@@ -178,7 +197,7 @@ export async function book(receipt: Receipt, review: Review): Promise<number> {
   receipt.sent = 0;
   const progress = (sent: number) => (receipt.sent = sent);
   try {
-    const query = review.keepImage ? { keepImage: true } : {};
+    const query = { ...receipt.selection, ...(review.keepImage && { keepImage: true }) };
     const answer = await api.post("/api/v1/transaction/receipt", { query, body, key: receipt.key, progress });
     receipt.booked = answer.transactions.length;
     receipt.status = "booked";

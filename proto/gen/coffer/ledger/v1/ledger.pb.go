@@ -3844,7 +3844,10 @@ type CreateTransactionsFromReceiptRequest struct {
 	// image adds images of the pages to the receipt. Only with dryRun.
 	Include *string `protobuf:"bytes,10,opt,name=include,proto3,oneof" json:"include,omitempty"`
 	// false switches the user's rules for receipts off. Default true.
-	Rules         *bool `protobuf:"varint,11,opt,name=rules,proto3,oneof" json:"rules,omitempty"`
+	Rules *bool `protobuf:"varint,11,opt,name=rules,proto3,oneof" json:"rules,omitempty"`
+	// Number of the receipt in a file that shows several, from 1 in the order of `receipts`. Default 1. Each number counts as a separate
+	// file for onDuplicate.
+	Part          *int32 `protobuf:"varint,12,opt,name=part,proto3,oneof" json:"part,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3954,6 +3957,13 @@ func (x *CreateTransactionsFromReceiptRequest) GetRules() bool {
 		return *x.Rules
 	}
 	return false
+}
+
+func (x *CreateTransactionsFromReceiptRequest) GetPart() int32 {
+	if x != nil && x.Part != nil {
+		return *x.Part
+	}
+	return 0
 }
 
 // ReceiptCorrections are a user's corrections of a receipt. Absent fields stay as they were read.
@@ -4191,7 +4201,9 @@ type CreateTransactionsFromReceiptResponse struct {
 	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
 	Receipt      *v11.Receipt   `protobuf:"bytes,4,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	// True if this is the stored response of an earlier request with the same Idempotency-Key.
-	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	Replayed bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// With dryRun: the receipts of a file that shows several, as they were read. `part` selects the one to book.
+	Receipts      []*v11.Receipt `protobuf:"bytes,6,rep,name=receipts,proto3" json:"receipts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4259,6 +4271,13 @@ func (x *CreateTransactionsFromReceiptResponse) GetReplayed() bool {
 		return x.Replayed
 	}
 	return false
+}
+
+func (x *CreateTransactionsFromReceiptResponse) GetReceipts() []*v11.Receipt {
+	if x != nil {
+		return x.Receipts
+	}
+	return nil
 }
 
 type ListReceiptsRequest struct {
@@ -6988,7 +7007,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x10\n" +
 	"\x03ids\x18\x03 \x03(\tR\x03ids\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xce\x04\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x80\x05\n" +
 	"$CreateTransactionsFromReceiptRequest\x12\x1e\n" +
 	"\areceipt\x18\x01 \x01(\fB\x04\xf0\xb5\x18\x01R\areceipt\x12!\n" +
 	"\twallet_id\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12%\n" +
@@ -7003,12 +7022,14 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vcorrections\x18\t \x01(\v2$.coffer.ledger.v1.ReceiptCorrectionsR\vcorrections\x12,\n" +
 	"\ainclude\x18\n" +
 	" \x01(\tB\r\xe8\xb5\x18\x01¶\x18\x05imageH\x02R\ainclude\x88\x01\x01\x12\x1f\n" +
-	"\x05rules\x18\v \x01(\bB\x04\xe8\xb5\x18\x01H\x03R\x05rules\x88\x01\x01B\a\n" +
+	"\x05rules\x18\v \x01(\bB\x04\xe8\xb5\x18\x01H\x03R\x05rules\x88\x01\x01\x12'\n" +
+	"\x04part\x18\f \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x011*\x018H\x04R\x04part\x88\x01\x01B\a\n" +
 	"\x05_modeB\x0f\n" +
 	"\r_on_duplicateB\n" +
 	"\n" +
 	"\b_includeB\b\n" +
-	"\x06_rules\"\xd1\x03\n" +
+	"\x06_rulesB\a\n" +
+	"\x05_part\"\xd1\x03\n" +
 	"\x12ReceiptCorrections\x12*\n" +
 	"\bmerchant\x18\x01 \x01(\tB\t\xe2\xb6\x18\x05\b\x01\x10\xe8\aH\x00R\bmerchant\x88\x01\x01\x12!\n" +
 	"\x04date\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x04date\x88\x01\x01\x124\n" +
@@ -7034,13 +7055,14 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\x12$\n" +
 	"\vcategory_id\x18\x03 \x01(\tH\x00R\n" +
 	"categoryId\x88\x01\x01B\x0e\n" +
-	"\f_category_id\"\x80\x02\n" +
+	"\f_category_id\"\xb4\x02\n" +
 	"%CreateTransactionsFromReceiptResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x120\n" +
 	"\areceipt\x18\x04 \x01(\v2\x16.coffer.ocr.v1.ReceiptR\areceipt\x124\n" +
-	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"R\n" +
+	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x122\n" +
+	"\breceipts\x18\x06 \x03(\v2\x16.coffer.ocr.v1.ReceiptR\breceipts\"R\n" +
 	"\x13ListReceiptsRequest\x12\x19\n" +
 	"\x05limit\x18\x01 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\x02 \x01(\tR\x06cursorB\b\n" +
@@ -7410,91 +7432,92 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	48, // 34: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
 	23, // 35: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
 	87, // 36: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	87, // 37: coffer.ledger.v1.ListReceiptsResponse.receipts:type_name -> coffer.ocr.v1.Receipt
-	86, // 38: coffer.ledger.v1.ListReceiptsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	56, // 39: coffer.ledger.v1.ListCurrenciesResponse.currencies:type_name -> coffer.ledger.v1.Currency
-	59, // 40: coffer.ledger.v1.ListPayeesResponse.payees:type_name -> coffer.ledger.v1.Payee
-	87, // 41: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	66, // 42: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
-	71, // 43: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
-	72, // 44: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
-	73, // 45: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
-	74, // 46: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
-	71, // 47: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
-	23, // 48: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
-	23, // 49: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
-	69, // 50: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
-	67, // 51: coffer.ledger.v1.Summary.by_tag:type_name -> coffer.ledger.v1.TagTotals
-	68, // 52: coffer.ledger.v1.TagTotals.values:type_name -> coffer.ledger.v1.TagTotal
-	70, // 53: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
-	78, // 54: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
-	80, // 55: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
-	82, // 56: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	84, // 57: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	85, // 58: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
-	2,  // 59: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
-	4,  // 60: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
-	6,  // 61: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
-	8,  // 62: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
-	10, // 63: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
-	13, // 64: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
-	15, // 65: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
-	17, // 66: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
-	19, // 67: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
-	21, // 68: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
-	27, // 69: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
-	29, // 70: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
-	31, // 71: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
-	34, // 72: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
-	36, // 73: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
-	41, // 74: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
-	39, // 75: coffer.ledger.v1.LedgerService.UpdateTransactions:input_type -> coffer.ledger.v1.UpdateTransactionsRequest
-	43, // 76: coffer.ledger.v1.LedgerService.DeleteTransactions:input_type -> coffer.ledger.v1.DeleteTransactionsRequest
-	45, // 77: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	60, // 78: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	50, // 79: coffer.ledger.v1.LedgerService.ListReceipts:input_type -> coffer.ledger.v1.ListReceiptsRequest
-	52, // 80: coffer.ledger.v1.LedgerService.DeleteReceipt:input_type -> coffer.ledger.v1.DeleteReceiptRequest
-	62, // 81: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
-	54, // 82: coffer.ledger.v1.LedgerService.ListCurrencies:input_type -> coffer.ledger.v1.ListCurrenciesRequest
-	57, // 83: coffer.ledger.v1.LedgerService.ListPayees:input_type -> coffer.ledger.v1.ListPayeesRequest
-	64, // 84: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	75, // 85: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	77, // 86: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
-	81, // 87: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 88: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 89: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 90: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	9,  // 91: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	11, // 92: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	14, // 93: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	16, // 94: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	18, // 95: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	20, // 96: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	22, // 97: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	28, // 98: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	30, // 99: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
-	32, // 100: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	35, // 101: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	37, // 102: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	42, // 103: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	40, // 104: coffer.ledger.v1.LedgerService.UpdateTransactions:output_type -> coffer.ledger.v1.UpdateTransactionsResponse
-	44, // 105: coffer.ledger.v1.LedgerService.DeleteTransactions:output_type -> coffer.ledger.v1.DeleteTransactionsResponse
-	49, // 106: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	61, // 107: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	51, // 108: coffer.ledger.v1.LedgerService.ListReceipts:output_type -> coffer.ledger.v1.ListReceiptsResponse
-	53, // 109: coffer.ledger.v1.LedgerService.DeleteReceipt:output_type -> coffer.ledger.v1.DeleteReceiptResponse
-	63, // 110: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
-	55, // 111: coffer.ledger.v1.LedgerService.ListCurrencies:output_type -> coffer.ledger.v1.ListCurrenciesResponse
-	58, // 112: coffer.ledger.v1.LedgerService.ListPayees:output_type -> coffer.ledger.v1.ListPayeesResponse
-	65, // 113: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	76, // 114: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	79, // 115: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
-	83, // 116: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	88, // [88:117] is the sub-list for method output_type
-	59, // [59:88] is the sub-list for method input_type
-	59, // [59:59] is the sub-list for extension type_name
-	59, // [59:59] is the sub-list for extension extendee
-	0,  // [0:59] is the sub-list for field type_name
+	87, // 37: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipts:type_name -> coffer.ocr.v1.Receipt
+	87, // 38: coffer.ledger.v1.ListReceiptsResponse.receipts:type_name -> coffer.ocr.v1.Receipt
+	86, // 39: coffer.ledger.v1.ListReceiptsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	56, // 40: coffer.ledger.v1.ListCurrenciesResponse.currencies:type_name -> coffer.ledger.v1.Currency
+	59, // 41: coffer.ledger.v1.ListPayeesResponse.payees:type_name -> coffer.ledger.v1.Payee
+	87, // 42: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	66, // 43: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
+	71, // 44: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
+	72, // 45: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
+	73, // 46: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
+	74, // 47: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
+	71, // 48: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
+	23, // 49: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
+	23, // 50: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
+	69, // 51: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
+	67, // 52: coffer.ledger.v1.Summary.by_tag:type_name -> coffer.ledger.v1.TagTotals
+	68, // 53: coffer.ledger.v1.TagTotals.values:type_name -> coffer.ledger.v1.TagTotal
+	70, // 54: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
+	78, // 55: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
+	80, // 56: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
+	82, // 57: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	84, // 58: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	85, // 59: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	2,  // 60: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
+	4,  // 61: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
+	6,  // 62: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
+	8,  // 63: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
+	10, // 64: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
+	13, // 65: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
+	15, // 66: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
+	17, // 67: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
+	19, // 68: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
+	21, // 69: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
+	27, // 70: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
+	29, // 71: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
+	31, // 72: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
+	34, // 73: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
+	36, // 74: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
+	41, // 75: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
+	39, // 76: coffer.ledger.v1.LedgerService.UpdateTransactions:input_type -> coffer.ledger.v1.UpdateTransactionsRequest
+	43, // 77: coffer.ledger.v1.LedgerService.DeleteTransactions:input_type -> coffer.ledger.v1.DeleteTransactionsRequest
+	45, // 78: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	60, // 79: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
+	50, // 80: coffer.ledger.v1.LedgerService.ListReceipts:input_type -> coffer.ledger.v1.ListReceiptsRequest
+	52, // 81: coffer.ledger.v1.LedgerService.DeleteReceipt:input_type -> coffer.ledger.v1.DeleteReceiptRequest
+	62, // 82: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	54, // 83: coffer.ledger.v1.LedgerService.ListCurrencies:input_type -> coffer.ledger.v1.ListCurrenciesRequest
+	57, // 84: coffer.ledger.v1.LedgerService.ListPayees:input_type -> coffer.ledger.v1.ListPayeesRequest
+	64, // 85: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	75, // 86: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	77, // 87: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
+	81, // 88: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	3,  // 89: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 90: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 91: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	9,  // 92: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	11, // 93: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	14, // 94: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	16, // 95: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	18, // 96: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	20, // 97: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	22, // 98: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	28, // 99: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	30, // 100: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
+	32, // 101: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	35, // 102: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	37, // 103: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	42, // 104: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	40, // 105: coffer.ledger.v1.LedgerService.UpdateTransactions:output_type -> coffer.ledger.v1.UpdateTransactionsResponse
+	44, // 106: coffer.ledger.v1.LedgerService.DeleteTransactions:output_type -> coffer.ledger.v1.DeleteTransactionsResponse
+	49, // 107: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	61, // 108: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	51, // 109: coffer.ledger.v1.LedgerService.ListReceipts:output_type -> coffer.ledger.v1.ListReceiptsResponse
+	53, // 110: coffer.ledger.v1.LedgerService.DeleteReceipt:output_type -> coffer.ledger.v1.DeleteReceiptResponse
+	63, // 111: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	55, // 112: coffer.ledger.v1.LedgerService.ListCurrencies:output_type -> coffer.ledger.v1.ListCurrenciesResponse
+	58, // 113: coffer.ledger.v1.LedgerService.ListPayees:output_type -> coffer.ledger.v1.ListPayeesResponse
+	65, // 114: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	76, // 115: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	79, // 116: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
+	83, // 117: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	89, // [89:118] is the sub-list for method output_type
+	60, // [60:89] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_ledger_proto_init() }

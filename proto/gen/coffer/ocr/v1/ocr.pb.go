@@ -182,7 +182,10 @@ type RecognizeResponse struct {
 	Receipt *Receipt               `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	// JPEG images of the pages that were read, at most 2 MiB each, rotated according to EXIF and without metadata. Empty
 	// for text.
-	Pictures      [][]byte `protobuf:"bytes,2,rep,name=pictures,proto3" json:"pictures,omitempty"`
+	Pictures [][]byte `protobuf:"bytes,2,rep,name=pictures,proto3" json:"pictures,omitempty"`
+	// The receipts of a file that shows several, at most 8, in reading order. The first one is also receipt. Empty for a file with one
+	// receipt.
+	Receipts      []*Receipt `protobuf:"bytes,3,rep,name=receipts,proto3" json:"receipts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -227,6 +230,13 @@ func (x *RecognizeResponse) GetReceipt() *Receipt {
 func (x *RecognizeResponse) GetPictures() [][]byte {
 	if x != nil {
 		return x.Pictures
+	}
+	return nil
+}
+
+func (x *RecognizeResponse) GetReceipts() []*Receipt {
+	if x != nil {
+		return x.Receipts
 	}
 	return nil
 }
@@ -846,7 +856,7 @@ func (x *Box) GetPageHeight() int32 {
 type Warning struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED, PAGES_SKIPPED, TOTAL_MISSING (only with
-	// dryRun), SEVERAL_RECEIPTS (the file shows more than one receipt, and one was read) or ENGINE_FALLBACK (the main engine failed).
+	// dryRun), SEVERAL_RECEIPTS (the file shows more than one receipt) or ENGINE_FALLBACK (the main engine failed).
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	// Explanation in English for people.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
@@ -919,10 +929,11 @@ const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\x04file\x18\x01 \x01(\fR\x04file\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1a\n" +
 	"\bpictures\x18\x03 \x01(\bR\bpictures\x12\x18\n" +
-	"\apreview\x18\x04 \x01(\bR\apreview\"a\n" +
+	"\apreview\x18\x04 \x01(\bR\apreview\"\x95\x01\n" +
 	"\x11RecognizeResponse\x120\n" +
 	"\areceipt\x18\x01 \x01(\v2\x16.coffer.ocr.v1.ReceiptR\areceipt\x12\x1a\n" +
-	"\bpictures\x18\x02 \x03(\fR\bpictures\"\x8e\x06\n" +
+	"\bpictures\x18\x02 \x03(\fR\bpictures\x122\n" +
+	"\breceipts\x18\x03 \x03(\v2\x16.coffer.ocr.v1.ReceiptR\breceipts\"\x8e\x06\n" +
 	"\aReceipt\x12\x18\n" +
 	"\x02id\x18\x01 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\x02id\x12 \n" +
 	"\bmerchant\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\bmerchant\x12 \n" +
@@ -1024,23 +1035,24 @@ var file_coffer_ocr_v1_ocr_proto_goTypes = []any{
 }
 var file_coffer_ocr_v1_ocr_proto_depIdxs = []int32{
 	4,  // 0: coffer.ocr.v1.RecognizeResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	7,  // 1: coffer.ocr.v1.Receipt.lines:type_name -> coffer.ocr.v1.Line
-	11, // 2: coffer.ocr.v1.Receipt.confidence:type_name -> coffer.ocr.v1.Receipt.ConfidenceEntry
-	8,  // 3: coffer.ocr.v1.Receipt.evidence:type_name -> coffer.ocr.v1.Evidence
-	10, // 4: coffer.ocr.v1.Receipt.warnings:type_name -> coffer.ocr.v1.Warning
-	5,  // 5: coffer.ocr.v1.Receipt.pages:type_name -> coffer.ocr.v1.ReceiptPage
-	6,  // 6: coffer.ocr.v1.Receipt.recognized:type_name -> coffer.ocr.v1.RecognizedFields
-	7,  // 7: coffer.ocr.v1.RecognizedFields.lines:type_name -> coffer.ocr.v1.Line
-	9,  // 8: coffer.ocr.v1.Evidence.box:type_name -> coffer.ocr.v1.Box
-	2,  // 9: coffer.ocr.v1.OCRService.Recognize:input_type -> coffer.ocr.v1.RecognizeRequest
-	0,  // 10: coffer.ocr.v1.OCRService.EraseUser:input_type -> coffer.ocr.v1.EraseUserRequest
-	3,  // 11: coffer.ocr.v1.OCRService.Recognize:output_type -> coffer.ocr.v1.RecognizeResponse
-	1,  // 12: coffer.ocr.v1.OCRService.EraseUser:output_type -> coffer.ocr.v1.EraseUserResponse
-	11, // [11:13] is the sub-list for method output_type
-	9,  // [9:11] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	4,  // 1: coffer.ocr.v1.RecognizeResponse.receipts:type_name -> coffer.ocr.v1.Receipt
+	7,  // 2: coffer.ocr.v1.Receipt.lines:type_name -> coffer.ocr.v1.Line
+	11, // 3: coffer.ocr.v1.Receipt.confidence:type_name -> coffer.ocr.v1.Receipt.ConfidenceEntry
+	8,  // 4: coffer.ocr.v1.Receipt.evidence:type_name -> coffer.ocr.v1.Evidence
+	10, // 5: coffer.ocr.v1.Receipt.warnings:type_name -> coffer.ocr.v1.Warning
+	5,  // 6: coffer.ocr.v1.Receipt.pages:type_name -> coffer.ocr.v1.ReceiptPage
+	6,  // 7: coffer.ocr.v1.Receipt.recognized:type_name -> coffer.ocr.v1.RecognizedFields
+	7,  // 8: coffer.ocr.v1.RecognizedFields.lines:type_name -> coffer.ocr.v1.Line
+	9,  // 9: coffer.ocr.v1.Evidence.box:type_name -> coffer.ocr.v1.Box
+	2,  // 10: coffer.ocr.v1.OCRService.Recognize:input_type -> coffer.ocr.v1.RecognizeRequest
+	0,  // 11: coffer.ocr.v1.OCRService.EraseUser:input_type -> coffer.ocr.v1.EraseUserRequest
+	3,  // 12: coffer.ocr.v1.OCRService.Recognize:output_type -> coffer.ocr.v1.RecognizeResponse
+	1,  // 13: coffer.ocr.v1.OCRService.EraseUser:output_type -> coffer.ocr.v1.EraseUserResponse
+	12, // [12:14] is the sub-list for method output_type
+	10, // [10:12] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ocr_v1_ocr_proto_init() }

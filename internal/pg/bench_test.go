@@ -89,8 +89,10 @@ func BenchmarkPage(b *testing.B) {
 func BenchmarkEncodeIDs(b *testing.B) {
 	with, without := withAndWithoutCodec(b)
 	ids := make([]uuid.UUID, 64)
+	categories := make([]*uuid.UUID, len(ids))
 	for i := range ids {
 		ids[i] = uuid.New()
+		categories[i] = &ids[i]
 	}
 	for name, db := range map[string]*pgxpool.Pool{"codec": with, "without": without} {
 		b.Run(name, func(b *testing.B) {
@@ -100,7 +102,7 @@ func BenchmarkEncodeIDs(b *testing.B) {
 				err := db.QueryRow(b.Context(), `
 					SELECT cardinality($1::uuid[]) + cardinality($2::uuid[])
 						+ cardinality($3::uuid[]) + cardinality($4::uuid[])`,
-					ids, ids, ids, ids).Scan(&n)
+					ids, ids, ids, categories).Scan(&n)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -23,8 +23,13 @@ func registerIDs(types *pgtype.Map) {
 type idCodec struct{ pgtype.UUIDCodec }
 
 func (c idCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
-	if _, ok := value.(uuid.UUID); ok && format == pgtype.BinaryFormatCode {
-		return idPlan{}
+	if format == pgtype.BinaryFormatCode {
+		switch value.(type) {
+		case uuid.UUID:
+			return idPlan{}
+		case *uuid.UUID:
+			return optionalIDPlan{}
+		}
 	}
 	return c.UUIDCodec.PlanEncode(m, oid, format, value)
 }
@@ -60,8 +65,20 @@ func (idPlan) Scan(src []byte, target any) error {
 	return nil
 }
 
-// optionalIDPlan scans an id that may be NULL. pgx's plan for pointers uses reflection.
+// optionalIDPlan encodes and scans an id that may be NULL. pgx encodes such an id through text, and
+// scans it by reflection.
 type optionalIDPlan struct{}
+
+func (optionalIDPlan) Encode(value any, buf []byte) ([]byte, error) {
+	id, ok := value.(*uuid.UUID)
+	if !ok {
+		return nil, fmt.Errorf("%T is not a pointer to a UUID", value)
+	}
+	if id == nil {
+		return nil, nil // NULL
+	}
+	return append(buf, id[:]...), nil
+}
 
 func (optionalIDPlan) Scan(src []byte, target any) error {
 	to, ok := target.(**uuid.UUID)

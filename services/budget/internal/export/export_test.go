@@ -130,10 +130,16 @@ func (d *download) Send(m *budgetv1.ExportAccountResponse) error {
 	return nil
 }
 
+// service is the part of this service that the export reads.
+type service interface {
+	budgetv1.BudgetServiceServer
+	budgetv1.NotificationServiceServer
+	budgetv1.WebhookServiceServer
+}
+
 // export exports an account of these services.
-func export(t *testing.T, a *auth, l *ledger) (*download, error) {
+func export(t *testing.T, own service, a *auth, l *ledger) (*download, error) {
 	t.Helper()
-	own := nothing{}
 	s := &Server{Dependencies: Dependencies{
 		Auth: a, Ledger: l, Budgets: own, Notifications: own, Webhooks: own,
 		ClientAddress: func(context.Context) netip.Addr {
@@ -146,6 +152,18 @@ func export(t *testing.T, a *auth, l *ledger) (*download, error) {
 	err := s.ExportAccount(
 		&budgetv1.ExportAccountRequest{UserAgent: "Firefox"}, d)
 	return d, err
+}
+
+// contents returns the rows and bytes of each file of an archive.
+func contents(t *testing.T, d *download) (rows, sizes map[string]int64) {
+	t.Helper()
+	opened, err := archive.Open(bytes.NewReader(d.file.Bytes()), int64(d.file.Len()))
+	require.NoError(t, err)
+	rows, sizes = map[string]int64{}, map[string]int64{}
+	for _, f := range opened.Files {
+		rows[f.Path], sizes[f.Path] = f.Rows, f.Bytes
+	}
+	return rows, sizes
 }
 
 func files() []*restv1.ArchivePiece {
@@ -162,18 +180,12 @@ func files() []*restv1.ArchivePiece {
 func TestExportAccount(t *testing.T) {
 	t.Parallel()
 	a := &auth{}
-	got, err := export(t, a, &ledger{pieces: files(), end: io.EOF})
+	got, err := export(t, nothing{}, a, &ledger{pieces: files(), end: io.EOF})
 	require.NoError(t, err)
 	require.Equal(t, "coffer-account-2026-03-15.zip", got.header.GetFileName())
 	require.Equal(t, "203.0.113.7", a.asked.GetAddress())
 	require.Equal(t, "Firefox", a.asked.GetUserAgent())
-	opened, err := archive.Open(bytes.NewReader(got.file.Bytes()), int64(got.file.Len()))
-	require.NoError(t, err)
-	rows, sizes := map[string]int64{}, map[string]int64{}
-	for _, f := range opened.Files {
-		rows[f.Path], sizes[f.Path] = f.Rows, f.Bytes
-	}
-	require.Equal(t, int64(2), rows["wallets.jsonl"])
+	rows, sizes := contents(t, got)
 	require.Equal(t, int64(120_000), sizes["attachments/1-a"])
 	require.Equal(t, map[string]int64{
 		"user.json": 1, "wallets.jsonl": 2, "empty.jsonl": 0, "attachments/1-a": 0,
@@ -188,11 +200,11 @@ func TestExportAccountRejected(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func() (*download, error){
 		"auth": func() (*download, error) {
-			return export(t, &auth{rejection: errBroken}, &ledger{pieces: files()})
+			return export(t, nothing{}, &auth{rejection: errBroken}, &ledger{pieces: files()})
 		},
 		"ledger": func() (*download, error) {
 			a := &auth{}
-			got, err := export(t, a, &ledger{end: errBroken})
+			got, err := export(t, nothing{}, a, &ledger{end: errBroken})
 			require.Nil(t, a.asked)
 			return got, err
 		},
@@ -208,9 +220,55 @@ func TestExportAccountRejected(t *testing.T) {
 func TestExportAccountBroken(t *testing.T) {
 	t.Parallel()
 	for n := 1; n < len(files()); n++ {
-		got, err := export(t, &auth{}, &ledger{pieces: files()[:n], end: errBroken})
+		got, err := export(t, nothing{}, &auth{}, &ledger{pieces: files()[:n], end: errBroken})
 		require.ErrorIs(t, err, errBroken)
 		_, err = archive.Open(bytes.NewReader(got.file.Bytes()), int64(got.file.Len()))
 		require.ErrorIs(t, err, archive.ErrIncomplete)
+	}
+}
+
+// deleted is this service while another request deletes the listed budget and webhook.
+type deleted struct{ nothing }
+
+func (deleted) ListBudgets(
+	context.Context, *budgetv1.ListBudgetsRequest,
+) (*budgetv1.ListBudgetsResponse, error) {
+	return &budgetv1.ListBudgetsResponse{Budgets: []*budgetv1.ListedBudget{{Id: "b"}}}, nil
+}
+
+func (deleted) ListMembers(
+	context.Context, *budgetv1.ListMembersRequest,
+) (*budgetv1.ListMembersResponse, error) {
+	return nil, errBudgetNotFound
+}
+
+func (deleted) ListLimits(
+	context.Context, *budgetv1.ListLimitsRequest,
+) (*budgetv1.ListLimitsResponse, error) {
+	return nil, errBudgetNotFound
+}
+
+func (deleted) ListWebhooks(
+	context.Context, *budgetv1.ListWebhooksRequest,
+) (*budgetv1.ListWebhooksResponse, error) {
+	return &budgetv1.ListWebhooksResponse{Webhooks: []*budgetv1.Webhook{{Id: "w"}}}, nil
+}
+
+func (deleted) ListWebhookDeliveries(
+	context.Context, *budgetv1.ListWebhookDeliveriesRequest,
+) (*budgetv1.ListWebhookDeliveriesResponse, error) {
+	return nil, errWebhookNotFound
+}
+
+func TestExportContinuesAfterDeletions(t *testing.T) {
+	t.Parallel()
+	d, err := export(t, deleted{}, &auth{}, &ledger{pieces: files(), end: io.EOF})
+	require.NoError(t, err)
+	rows, _ := contents(t, d)
+	require.Equal(t, int64(1), rows["budgets.jsonl"])
+	require.Equal(t, int64(1), rows["webhooks.jsonl"])
+	for _, file := range []string{"memberships.jsonl", "limits.jsonl", "deliveries.jsonl"} {
+		require.Contains(t, rows, file)
+		require.Zero(t, rows[file], file)
 	}
 }

@@ -2,10 +2,18 @@ package export
 
 import (
 	"context"
+	"errors"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/archive"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// What was deleted after it was listed has no rows in the files that follow.
+var (
+	errBudgetNotFound  = apierr.New(restv1.Reason_BUDGET_NOT_FOUND)
+	errWebhookNotFound = apierr.New(restv1.Reason_WEBHOOK_NOT_FOUND)
 )
 
 // write writes the files of this service, from the responses of its RPCs for the acting user.
@@ -88,7 +96,7 @@ func (s *Server) members(ctx context.Context, files *archive.Files, budgets []st
 			func(page *budgetv1.ListMembersResponse) error {
 				return archive.AddRows(files, page.GetMembers())
 			})
-		if err != nil {
+		if err != nil && !errors.Is(err, errBudgetNotFound) {
 			return err
 		}
 	}
@@ -116,7 +124,7 @@ func (s *Server) limits(ctx context.Context, files *archive.Files, budgets []str
 				}
 				return nil
 			})
-		if err != nil {
+		if err != nil && !errors.Is(err, errBudgetNotFound) {
 			return err
 		}
 	}
@@ -189,7 +197,7 @@ func (s *Server) webhooks(ctx context.Context, files *archive.Files) error {
 			func(page *budgetv1.ListWebhookDeliveriesResponse) error {
 				return archive.AddRows(files, page.GetDeliveries())
 			})
-		if err != nil {
+		if err != nil && !errors.Is(err, errWebhookNotFound) {
 			return err
 		}
 	}

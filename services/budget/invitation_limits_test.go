@@ -100,3 +100,21 @@ func TestShareBudgetPendingLimit(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, share(loser), "an answered invitation is no longer pending")
 }
+
+// TestShareBudgetInvitedByMail requires that one person is not invited twice, with two shares: the
+// e-mail of an invitation by mail may belong to a user who has not verified it.
+func TestShareBudgetInvitedByMail(t *testing.T) {
+	t.Parallel()
+	env := setup(t)
+	owner, friend := env.user(t, "Owner"), env.user(t, "Friend")
+	id := env.budget(t, owner).GetId()
+	m := env.mails(t, owner, id, friend.Email)
+	budgettest.Refuses(t, env.db, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS",
+		pgtest.Call(owner.Ctx, env.ShareBudget,
+			&budgetv1.ShareBudgetRequest{BudgetId: id, Email: friend.Email}))
+	_, err := env.WithdrawInvitation(owner.Ctx, &budgetv1.WithdrawInvitationRequest{
+		BudgetId: id, InvitationId: m.GetInvitationId(),
+	})
+	require.NoError(t, err)
+	env.share(t, owner, id, friend, "viewer")
+}

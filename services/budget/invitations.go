@@ -95,6 +95,7 @@ func (s *server) ShareBudget(
 	if err != nil {
 		return nil, err
 	}
+	invited.email = found.GetUser().GetEmail()
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		m, err := s.invite(ctx, tx, id, user, invited)
 		if err != nil {
@@ -139,6 +140,10 @@ func (s *server) invite(
 	}
 	if _, permitted := old.Status.to(pending, byOwner); !permitted {
 		return member{}, errMemberAlreadyExists
+	}
+	// Otherwise the shares of both invitations would count.
+	if err := checkNotMailed(ctx, tx, id, terms.email); err != nil {
+		return member{}, err
 	}
 	if err := checkShares(ctx, tx, member{BudgetID: id, UserID: user}, terms.share); err != nil {
 		return member{}, err
@@ -261,4 +266,15 @@ func parsePercent(p *apierr.Problems, percent string) *int32 {
 		return nil
 	}
 	return new(int32(bp))
+}
+
+// checkNotMailed returns errMemberAlreadyExists if a budget has an invitation by mail to an e-mail.
+func checkNotMailed(ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, email string) error {
+	switch _, err := selectMailed(ctx, tx, budgetID, uuid.Nil, email); {
+	case err == nil:
+		return errMemberAlreadyExists
+	case !errors.Is(err, pgx.ErrNoRows):
+		return err
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -89,10 +88,7 @@ func (s *server) storeMailed(
 	if err != nil {
 		return member{}, err
 	}
-	switch _, err := selectMailed(ctx, tx, id, uuid.Nil, to.email); {
-	case err == nil:
-		return member{}, errMemberAlreadyExists
-	case !errors.Is(err, pgx.ErrNoRows):
+	if err := checkNotMailed(ctx, tx, id, to.email); err != nil {
 		return member{}, err
 	}
 	now, invitation := s.now().UTC(), s.newID()

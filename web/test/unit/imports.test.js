@@ -164,12 +164,13 @@ test("the file of an export", () => {
 test("otherColumn", () => {
   const asks = (reason, other) => ({ code: "DATE_ORDER_ASSUMED", rows: [], assumption: { reason, parameters: { column: '"Booked"', other } } });
   const dates = otherColumn(asks("DATES_DIFFER", '"Paid"'), mapping, ["Booked", "Paid", "Amount"]);
-  assert.deepEqual([dates.name, dates.mapping.columns], ['"Paid"', [{ index: 1, field: "date" }, { index: 2, field: "amount" }]]);
-  assert.deepEqual(otherColumn(asks("DATES_DIFFER", "2"), mapping).mapping.columns, dates.mapping.columns, "a file without a heading");
+  assert.deepEqual([dates.title, dates.number, dates.mapping.columns], ["Paid", 2, [{ index: 1, field: "date" }, { index: 2, field: "amount" }]]);
+  const second = otherColumn(asks("DATES_DIFFER", "2"), mapping);
+  assert.deepEqual([second.title, second.number, second.mapping.columns], [undefined, 2, dates.mapping.columns], "a file without a heading");
   assert.deepEqual(otherColumn(asks("DATES_DIFFER", '"Day"'), mapping, ["Day", "Day", "Amount"]).mapping.columns, dates.mapping.columns, "equal headings");
   assert.deepEqual(otherColumn(asks("AMOUNTS_DIFFER", '"Paid"'), mapping, ["Booked", "Paid", "Amount"]).mapping.columns, [{ index: 0, field: "date" }, { index: 1, field: "amount" }]);
   const back = otherColumn(asks("DATES_DIFFER", '"Paid"'), dates.mapping, ["Booked", "Paid", "Amount"]);
-  assert.deepEqual([back.name, back.mapping.columns], ['"Booked"', mapping.columns]);
+  assert.deepEqual([back.title, back.mapping.columns], ["Booked", mapping.columns]);
   const numbered = { code: "DATE_ORDER_ASSUMED", rows: [], assumption: { reason: "DATES_DIFFER", parameters: { column: "1", other: "2" } } };
   assert.deepEqual(otherColumn(numbered, dates.mapping).mapping.columns, mapping.columns, "without a heading");
   assert.equal(otherColumn(asks("DATES_AMBIGUOUS", "2"), mapping), undefined);

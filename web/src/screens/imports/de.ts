@@ -60,6 +60,7 @@ const de: typeof en = {
   columnsText: "Wähle, was jede Spalte enthält. Die Tabelle zeigt, wie die Zeilen gelesen werden.",
   readAs: "Gelesen als",
   column: (n, name) => `Spalte ${n}: ${name}`,
+  numbered: (n) => `Spalte ${n}`,
   preview: "Zeilen der Datei",
   fields: {
     ignore: "Weglassen", date: "Datum", amount: "Betrag", debit: "Ausgang", credit: "Eingang", type: "Art", fee: "Gebühr", currency: "Währung", balance: "Kontostand", payee: "Empfänger", description: "Beschreibung",

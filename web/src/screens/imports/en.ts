@@ -58,6 +58,7 @@ export default {
   columnsText: "Choose what each column contains. The table shows how the rows are read.",
   readAs: "Read as",
   column: (n: number, name: string) => `Column ${n}: ${name}`,
+  numbered: (n: number) => `column ${n}`,
   preview: "Rows of the file",
   fields: {
     ignore: "Ignore", date: "Date", amount: "Amount", debit: "Money out", credit: "Money in", type: "Kind", fee: "Fee", currency: "Currency", balance: "Balance", payee: "Payee", description: "Description",

@@ -93,10 +93,10 @@ export function readWith(cell: string, mark: string): Digits | undefined {
 }
 
 /**
- * otherColumn returns the mapping in which another column has the dates or the amounts, and the name of that column, if a question is
- * about two columns. After that change, the other column is the one that was read first.
+ * otherColumn returns the mapping in which another column has the dates or the amounts, and the number and title of that column, if a
+ * question is about two columns. After that change, the other column is the one that was read first.
  */
-export function otherColumn({ assumption }: Question, mapping: Mapping, heading: readonly string[] = []): { name: string; mapping: Mapping } | undefined {
+export function otherColumn({ assumption }: Question, mapping: Mapping, heading: readonly string[] = []): { number: number; title?: string; mapping: Mapping } | undefined {
   const fields: Record<string, Field> = { DATES_DIFFER: "date", AMOUNTS_DIFFER: "amount" };
   const field = fields[assumption?.reason ?? ""];
   if (!field) return undefined;
@@ -105,7 +105,7 @@ export function otherColumn({ assumption }: Question, mapping: Mapping, heading:
     const isOther = (index: number) => fieldOf(mapping, index) !== field;
     const named = heading.findIndex((title, index) => JSON.stringify(title) === name && isOther(index));
     const index = named < 0 ? Number(name) - 1 : named;
-    if (index >= 0 && isOther(index)) return { name, mapping: withField(mapping, index, field) };
+    if (index >= 0 && isOther(index)) return { number: index + 1, title: heading[index], mapping: withField(mapping, index, field) };
   }
   return undefined;
 }
